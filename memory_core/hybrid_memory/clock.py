@@ -1,0 +1,54 @@
+"""Time and chance, the two things that the core is given instead of taking them."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> datetime:
+        """Return the current moment, aware and in UTC."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """Return the current moment, aware and in UTC."""
+        return datetime.now(UTC)
+
+
+class Dice(Protocol):
+    """Gives random bits for new ids."""
+
+    def bits(self, count: int) -> int:
+        """Return ``count`` random bits as a non-negative integer."""
+        ...
+
+
+class SystemDice:
+    """The machine's cryptographic randomness, so that an id cannot be guessed."""
+
+    def bits(self, count: int) -> int:
+        """Return ``count`` random bits as a non-negative integer."""
+        return secrets.randbits(count)
+
+
+def to_micros(moment: datetime) -> int:
+    """Return microseconds since 1970 of an aware moment, exactly."""
+    delta = moment - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def from_micros(micros: int) -> datetime:
+    """Return the aware UTC moment of ``micros``, the inverse of `to_micros`."""
+    return _EPOCH + _MICROSECOND * micros
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC) - _EPOCH

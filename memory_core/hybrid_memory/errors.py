@@ -1,0 +1,105 @@
+"""Every error that the library raises.
+
+HybridMemoryError
+├── InvalidInput            an argument is wrong; names the argument and what to do (also a ValueError)
+├── NotFound                no such memory in this namespace (also a LookupError)
+├── ConfirmationNeeded      a destructive request must be repeated with a count
+├── EmbedderUnavailable     the embedding model cannot be loaded
+└── StoreError
+    ├── StoreLocked         another process has the store open
+    ├── StoreFull           no space left, or a size limit reached
+    ├── StoreReadOnly       the store or its folder cannot be written
+    ├── StoreDamaged        the file cannot be opened or read whole
+    ├── SchemaTooNew        written by a later version of this program
+    ├── StoreClosed         used after close
+    ├── Unavailable         the engine failed before anything was changed; try again
+    ├── OutcomeUnknown      the engine failed while committing; ask again with the same key
+    ├── Stale               a row changed since it was read
+    ├── Refused             a constraint forbids the change
+    └── MarkExpired         the change log was trimmed past the asked position; load a snapshot
+
+A message says what happened and what to do next. It never holds stored text, SQL or a path.
+"""
+
+
+class HybridMemoryError(Exception):
+    """Base of all errors raised on purpose by this library."""
+
+
+class InvalidInput(HybridMemoryError, ValueError):
+    """An argument is wrong. ``field`` names it; the text says how to mend it."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class NotFound(HybridMemoryError, LookupError):
+    """No such memory in this namespace; a foreign id and an absent id look the same."""
+
+
+class ConfirmationNeeded(HybridMemoryError):
+    """A request that touches many memories must be repeated with the count it names."""
+
+    def __init__(self, count: int) -> None:
+        noun = "memory matches" if count == 1 else "memories match"
+        super().__init__(f"{count} {noun}; nothing was changed. Call again with count={count} to confirm.")
+        self.count = count
+
+
+class EmbedderUnavailable(HybridMemoryError):
+    """The embedding model cannot be loaded; writes and lexical search go on without it."""
+
+
+class StoreError(HybridMemoryError):
+    """The store could not do what was asked."""
+
+
+class StoreLocked(StoreError):
+    """Another process has the store open; ``pid`` is its process id where it is known."""
+
+    def __init__(self, pid: int | None = None) -> None:
+        who = f"process {pid}" if pid else "another process"
+        super().__init__(f"the memory store is in use by {who}; close that process, or use its store through it")
+        self.pid = pid
+
+
+class StoreFull(StoreError):
+    """No space is left; what was acknowledged is intact."""
+
+
+class StoreReadOnly(StoreError):
+    """The store's folder or file cannot be written."""
+
+
+class StoreDamaged(StoreError):
+    """The store cannot be opened or read whole."""
+
+
+class SchemaTooNew(StoreError):
+    """The store was written by a later version of this program."""
+
+
+class StoreClosed(StoreError):
+    """The store was used after it was closed."""
+
+
+class Unavailable(StoreError):
+    """The engine failed before anything was changed; the same call can be repeated."""
+
+
+class OutcomeUnknown(StoreError):
+    """The engine failed while committing; repeat the call with the same request key to learn the outcome."""
+
+
+class Stale(StoreError):
+    """A row changed since it was read; read again and repeat."""
+
+
+class Refused(StoreError):
+    """A constraint of the store forbids the change."""
+
+
+class MarkExpired(StoreError):
+    """The change log no longer reaches back to the asked position; load a snapshot instead."""

@@ -1,0 +1,148 @@
+"""The values that everything else speaks about: frozen, without behaviour beyond naming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NewType
+
+MemoryId = NewType("MemoryId", str)
+
+type Json = str | int | float | bool | list[Any] | dict[str, Any] | None
+
+
+class Tier(StrEnum):
+    """Where a memory stands in attention; it decides rank among equals, never existence."""
+
+    SENSORY = "sensory"
+    SHORT_TERM = "short_term"
+    LONG_TERM = "long_term"
+    FADED = "faded"
+    WORKING = "working"
+    EPISODIC = "episodic"
+
+
+class MemoryType(StrEnum):
+    """What a writer asks for and a reader filters by (the four types of the seeds)."""
+
+    SHORT_TERM = "short_term"
+    WORKING = "working"
+    LONG_TERM = "long_term"
+    EPISODIC = "episodic"
+
+
+MEMORY_TYPE_OF: Mapping[Tier, MemoryType] = {
+    Tier.SENSORY: MemoryType.SHORT_TERM,
+    Tier.SHORT_TERM: MemoryType.SHORT_TERM,
+    Tier.FADED: MemoryType.SHORT_TERM,
+    Tier.LONG_TERM: MemoryType.LONG_TERM,
+    Tier.WORKING: MemoryType.WORKING,
+    Tier.EPISODIC: MemoryType.EPISODIC,
+}
+
+
+class Kind(StrEnum):
+    """What sort of statement a memory is."""
+
+    OBSERVATION = "observation"
+    INSIGHT = "insight"
+    SUMMARY = "summary"
+    TASK = "task"
+
+
+class Origin(StrEnum):
+    """Who a statement comes from, as the client says."""
+
+    USER = "user"
+    AGENT = "agent"
+    TOOL = "tool"
+    IMPORT = "import"
+    DERIVED = "derived"
+
+
+class Trust(StrEnum):
+    """How far a statement is trusted; rises only by a human's confirmation."""
+
+    UNTRUSTED = "untrusted"
+    AGENT = "agent"
+    USER = "user"
+    CONFIRMED = "confirmed"
+
+
+TRUST_ORDER: tuple[Trust, ...] = (Trust.UNTRUSTED, Trust.AGENT, Trust.USER, Trust.CONFIRMED)
+
+TRUST_OF: Mapping[Origin, Trust] = {
+    Origin.USER: Trust.USER,
+    Origin.AGENT: Trust.AGENT,
+    Origin.TOOL: Trust.UNTRUSTED,
+    Origin.IMPORT: Trust.UNTRUSTED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """On whose behalf a call is made: the wall, the conversation, the agent and the client's name."""
+
+    namespace: str = "default"
+    session: str
+    agent: str = "default"
+    actor: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One stored statement, as the store holds it.
+
+    ``terms`` are the hashes of its lexical terms in order (`hybrid_memory.text`); ``rev`` counts its changes;
+    ``reflected_at`` says when it last served as evidence; ``duplicate_of`` names the earlier memory with the same words.
+    """
+
+    id: MemoryId
+    namespace: str
+    session: str
+    agent: str
+    content: str
+    kind: Kind
+    tier: Tier
+    importance: float
+    created_at: datetime
+    content_hash: str
+    terms: tuple[int, ...] = ()
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    source: str | None = None
+    speaker: str | None = None
+    origin: Origin = Origin.AGENT
+    trust: Trust = Trust.AGENT
+    key: str | None = None
+    occurred_at: datetime | None = None
+    expires_at: datetime | None = None
+    forgotten_at: datetime | None = None
+    superseded_by: MemoryId | None = None
+    supersedes: MemoryId | None = None
+    duplicate_of: MemoryId | None = None
+    parents: tuple[MemoryId, ...] = ()
+    reflected_at: datetime | None = None
+    rev: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """How a memory was used; kept apart because reads change it."""
+
+    accessed_at: datetime
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """One step of a memory between tiers, with the reason and the memories that took part."""
+
+    id: MemoryId
+    before: Tier
+    after: Tier
+    reason: str
+    members: tuple[MemoryId, ...] = ()

@@ -1,0 +1,208 @@
+"""What `MemoryService` is asked and what it answers: frozen values, checked by the service, free of MCP."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from hybrid_memory.model import (
+    Json,
+    Memory,
+    MemoryId,
+    MemoryType,
+    Moved,
+    Origin,
+    Tier,
+    Trust,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Filters of a reading: all given ones must hold.
+
+    ``tags``: every one of them. ``metadata``: equal values of top-level keys. ``since`` (included) and ``until`` (excluded)
+    bound the time something happened (``occurred_at``, else ``created_at``). ``as_of``: only what was known at that moment,
+    in the versions of that moment. ``min_trust``: this or more.
+    """
+
+    memory_type: MemoryType | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    session: str | None = None
+    speaker: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    min_trust: Trust | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteRequest:
+    """A statement to remember. ``session`` None is the scope's; ``importance`` 0..1, None lets the heuristic decide."""
+
+    content: str
+    memory_type: MemoryType = MemoryType.SHORT_TERM
+    importance: float | None = None
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    source: str | None = None
+    speaker: str | None = None
+    origin: Origin = Origin.AGENT
+    session: str | None = None
+    occurred_at: datetime | None = None
+    key: str | None = None
+    expires_at: datetime | None = None
+    supersedes: MemoryId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """An earlier memory about the same thing, which the new one may repeat, refine or contradict."""
+
+    id: MemoryId
+    excerpt: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteResult:
+    """``id`` is the earlier memory's where the write only repeated it; ``pending`` says that its vector follows later."""
+
+    id: MemoryId
+    tier: Tier
+    duplicate_of: MemoryId | None = None
+    related: tuple[Related, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    pending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRequest:
+    """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer."""
+
+    query: str = ""
+    limit: int = 8
+    where: Where = field(default_factory=Where)
+    ids: tuple[MemoryId, ...] = ()
+    cursor: str | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory found. ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score;
+    ``newer`` is the memory that replaced it; ``weak`` says that it lies below the relevance floor."""
+
+    memory: Memory
+    score: float | None = None
+    section: str | None = None
+    newer: MemoryId | None = None
+    weak: bool = False
+    terms: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadResult:
+    """One page. ``total`` counts the matching memories from the first page on, ``offset`` those before this page.
+
+    ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now.
+    """
+
+    hits: tuple[Hit, ...]
+    total: int
+    offset: int = 0
+    below_floor: int = 0
+    missing: tuple[MemoryId, ...] = ()
+    pending: int = 0
+    fingerprint: str = ""
+    asked_at: datetime | None = None
+
+    def cursor_after(self, shown: int) -> str | None:
+        """Return the cursor that continues after the first ``shown`` hits of this page; None when nothing is left."""
+        from hybrid_memory.cursor import encode_cursor
+
+        reached = self.offset + shown
+        if reached >= self.total or self.asked_at is None:
+            return None
+        return encode_cursor(reached, self.asked_at, self.fingerprint)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectionGroup:
+    """Related memories that are worth a thought, oldest first. ``worth`` orders the groups."""
+
+    memories: tuple[Memory, ...]
+    worth: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Insight:
+    """A thought of the caller with the ids of the memories that it rests on."""
+
+    text: str
+    evidence: tuple[MemoryId, ...]
+    importance: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateRequest:
+    """Changes to one memory; None leaves a field as it is. New ``content`` makes a new version."""
+
+    id: MemoryId
+    content: str | None = None
+    importance: float | None = None
+    tags: tuple[str, ...] | None = None
+    pinned: bool | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateResult:
+    """``id`` is the current version; ``supersedes`` the one it replaced, None when only attributes changed."""
+
+    id: MemoryId
+    tier: Tier
+    supersedes: MemoryId | None = None
+    pending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetRequest:
+    """Memories to forget, or with ``restore`` to bring back: by ``ids``, or by ``where`` with the ``count`` it matches."""
+
+    ids: tuple[MemoryId, ...] = ()
+    where: Where | None = None
+    count: int | None = None
+    restore: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetResult:
+    """The memories that changed state, and those that already were in it."""
+
+    ids: tuple[MemoryId, ...]
+    unchanged: tuple[MemoryId, ...] = ()
+    restored: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What the memory holds and how it is, for people and for ``memory://status``."""
+
+    version: str
+    namespace: str
+    session: str
+    memories: int
+    tiers: Mapping[str, int]
+    forgotten: int
+    superseded: int
+    insights: int
+    sessions: int
+    embedder: str
+    pending_vectors: int
+    engine: str
+    schema_version: int
+    bytes_on_disk: int
+    notices: tuple[str, ...] = ()

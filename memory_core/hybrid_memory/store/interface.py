@@ -1,0 +1,325 @@
+"""What every store does, whatever engine is behind it.
+
+The shape serves one hub over one DuckDB file today and several hubs over one server later: ids are made by the caller,
+a write is one call, positions come from the namespace's own counter, and every change is announced in a log that any
+search structure can follow. Times are microseconds since 1970 (UTC) inside the engine and aware datetimes in values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
+
+
+class Change(StrEnum):
+    """What a log entry announces."""
+
+    PUT = "put"
+    PATCH = "patch"
+    PURGE = "purge"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """Names one request of one relay, so that repeating it cannot write twice."""
+
+    relay: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One line of the log: the audit record and the announcement of a change in one.
+
+    ``digest`` is the content hash of the memory; the log never holds text or vectors.
+    """
+
+    position: int
+    change: Change
+    id: MemoryId
+    rev: int
+    at: datetime
+    actor: str
+    action: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A new memory and its unit vector (float32); without a vector it is found by words alone until one follows."""
+
+    memory: Memory
+    vector: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A memory changes its tier."""
+
+    id: MemoryId
+    tier: Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Replaces a memory's changeable fields: everything but id, namespace, content, terms, content_hash and times of origin.
+
+    ``memory`` is the wished state with the ``rev`` that was read; another ``rev`` in the store raises `Stale`.
+    """
+
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class BufferState:
+    """The attention buffers of one (session, agent) as text that only the tier rules understand; None removes them."""
+
+    session: str
+    agent: str
+    state: str | None
+    touched_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A memory was recalled ``count`` times, last at ``at``."""
+
+    id: MemoryId
+    at: datetime
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ops:
+    """What one write does; applied together or not at all. ``action`` and ``actor`` go into the log."""
+
+    action: str
+    actor: str
+    puts: tuple[Put, ...] = ()
+    moves: tuple[Move, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    buffers: tuple[BufferState, ...] = ()
+    touches: tuple[Touch, ...] = ()
+    result: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The outcome of a write.
+
+    ``log`` and ``memories`` (their state after the write, by id) and ``vectors`` are what a search structure must apply;
+    they are empty when ``replayed`` says that the request had been done before.
+    """
+
+    result: Mapping[str, Json]
+    position: int
+    at: datetime
+    replayed: bool = False
+    log: tuple[LogEntry, ...] = ()
+    memories: Mapping[MemoryId, Memory] = field(default_factory=dict)
+    vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
+
+
+class View(Protocol):
+    """What a decision may look at: one moment of one namespace, under its write lock."""
+
+    @property
+    def now(self) -> datetime:
+        """The store's time of this write, aware, UTC; never before an earlier write's."""
+        ...
+
+    @property
+    def head(self) -> int:
+        """The position of the last change before this write; 0 in a new namespace."""
+        ...
+
+    def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return the memories that exist, by id."""
+        ...
+
+    def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+        """Return how the memories were used; a memory never recalled is absent."""
+        ...
+
+    def buffer(self, session: str, agent: str) -> BufferState | None:
+        """Return the attention buffers of a session's agent."""
+        ...
+
+    def buffers(self) -> Sequence[BufferState]:
+        """Return all attention buffers of the namespace."""
+        ...
+
+    def changes(self, after: int) -> Sequence[LogEntry]:
+        """Return all log entries behind position ``after`` in order."""
+        ...
+
+
+type Decide = Callable[[View], Ops]
+"""A pure function of the view; it can run again, and does no embedding, waiting or drawing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Columns of some memories, aligned by row, for search structures; content is not among them.
+
+    ``*_at`` arrays hold int64 microseconds, -1 for none. ``terms`` is flat; row i owns
+    ``terms[term_offsets[i]:term_offsets[i + 1]]``. ``vectors`` is (rows, dimensions) float32 with zero rows where
+    ``has_vector`` is false; None when the store has no vectors at all. Strings that are absent are None.
+    """
+
+    ids: Sequence[MemoryId]
+    tier: Sequence[str]
+    kind: Sequence[str]
+    session: Sequence[str]
+    agent: Sequence[str]
+    speaker: Sequence[str | None]
+    key: Sequence[str | None]
+    trust: Sequence[str]
+    tags: Sequence[tuple[str, ...]]
+    content_hash: Sequence[str]
+    superseded: NDArray[np.bool_]
+    pinned: NDArray[np.bool_]
+    importance: NDArray[np.float64]
+    created_at: NDArray[np.int64]
+    occurred_at: NDArray[np.int64]
+    expires_at: NDArray[np.int64]
+    forgotten_at: NDArray[np.int64]
+    reflected_at: NDArray[np.int64]
+    accessed_at: NDArray[np.int64]
+    access_count: NDArray[np.int64]
+    term_offsets: NDArray[np.int64]
+    terms: NDArray[np.int32]
+    has_vector: NDArray[np.bool_]
+    vectors: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All memories of a namespace at one moment, forgotten ones included. ``batches`` is read once."""
+
+    namespace: str
+    head: int
+    batches: Iterable[Batch]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreInfo:
+    """What the store is: for status and doctor. ``embedder`` is the pinned embedder's identity, None before the first vector."""
+
+    engine: str
+    schema_version: int
+    memories: int
+    bytes_on_disk: int
+    embedder: str | None
+    dimensions: int | None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationEntry:
+    """One message or plan of the conversation log; ``number`` orders it within its conversation and kind."""
+
+    number: int
+    body: Mapping[str, Json]
+
+
+class ConversationLog(Protocol):
+    """The log of messages and plans beside the memories; ``kind`` is "message" or "plan"."""
+
+    def put_entry(
+        self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
+    ) -> int:
+        """Store an entry durably, replacing one of the same number; None takes the next number. Returns the number."""
+        ...
+
+    def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
+        """Return the entries of a conversation by rising number."""
+        ...
+
+    def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
+        """Remove the entries of a conversation; returns how many there were. Their numbers are not used again."""
+        ...
+
+
+class Store(ConversationLog, Protocol):
+    """Keeps memories durably. Safe to call from several threads; writes are serial.
+
+    Every method raises `StoreError` subclasses only, and `StoreClosed` after `close`.
+    """
+
+    def info(self) -> StoreInfo:
+        """Return what the store is and holds."""
+        ...
+
+    def namespaces(self) -> Sequence[str]:
+        """Return the names of all namespaces that hold anything."""
+        ...
+
+    def pin_embedder(self, identity: str, dimensions: int) -> bool:
+        """Pin the embedder of a store that has none; return whether vectors of ``identity`` may be stored here."""
+        ...
+
+    def head(self, namespace: str) -> int:
+        """Return the position of the last change of a namespace; 0 if it has none."""
+        ...
+
+    def snapshot(self, namespace: str) -> Snapshot:
+        """Return head and rows of one consistent moment."""
+        ...
+
+    def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
+        """Return log entries behind ``after`` in order.
+
+        Raises:
+            MarkExpired: the log was trimmed past ``after``.
+        """
+        ...
+
+    def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return the memories that exist in this namespace, by id, forgotten ones included."""
+        ...
+
+    def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the vectors of those memories that have one."""
+        ...
+
+    def usage(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+        """Return how the memories were used."""
+        ...
+
+    def write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+        """Let ``decide`` look, then do what it says, in one transaction; durable when this returns.
+
+        A ``key`` that was seen before returns the stored result without calling ``decide``.
+        An exception raised by ``decide`` passes through and nothing is changed.
+        """
+        ...
+
+    def touch(self, namespace: str, touches: Sequence[Touch]) -> None:
+        """Add to the usage statistics; unknown ids are ignored. Announces nothing."""
+        ...
+
+    def result(self, key: RequestKey) -> Mapping[str, Json] | None:
+        """Return the stored result of a request, None if it was never done."""
+        ...
+
+    def acknowledge(self, relay: str, up_to: int) -> None:
+        """Forget the stored results of a relay up to and including a number."""
+        ...
+
+    def trim(self, namespace: str, before: int) -> None:
+        """Let `changes` no longer reach behind position ``before``; the audit stays."""
+        ...
+
+    def close(self) -> None:
+        """Write everything out and let the file go; calling it again does nothing."""
+        ...
