@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NewType
+from typing import Any, NewType, TypeAlias
 
 MemoryId = NewType("MemoryId", str)
 
-type Json = str | int | float | bool | list[Any] | dict[str, Any] | None
+Json: TypeAlias = str | int | float | bool | list[Any] | dict[str, Any] | None
 
 
 class Tier(StrEnum):

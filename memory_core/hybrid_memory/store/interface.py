@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +163,7 @@ class View(Protocol):
         ...
 
 
-type Decide = Callable[[View], Ops]
+Decide: TypeAlias = Callable[[View], Ops]
 """A pure function of the view; it can run again, and does no embedding, waiting or drawing."""
 
 
