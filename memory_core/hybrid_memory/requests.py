@@ -93,7 +93,8 @@ class ReadRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A memory found. ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score;
-    ``newer`` is the memory that replaced it; ``weak`` says that it lies below the relevance floor."""
+    ``newer`` is the memory that replaced it; ``weak`` says that it lies below the relevance floor.
+    """
 
     memory: Memory
     score: float | None = None

@@ -70,11 +70,9 @@ class HashEmbedder:
         import numpy as np
 
         rows = np.zeros((len(texts), self._dimensions), np.float32)
-        for row, text in zip(rows, texts, strict=True):
+        for at, text in enumerate(texts):
             for word in text.lower().split():
                 seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
-                row += np.random.default_rng(seed).standard_normal(self._dimensions, np.float32)
-            length = float(np.sqrt(row @ row))
-            if length:
-                row /= length
-        return rows
+                rows[at] += np.random.default_rng(seed).standard_normal(self._dimensions, np.float32)
+        lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
+        return rows / np.where(lengths > 0, lengths, np.float32(1))

@@ -173,7 +173,8 @@ class Batch:
 
     ``*_at`` arrays hold int64 microseconds, -1 for none. ``terms`` is flat; row i owns
     ``terms[term_offsets[i]:term_offsets[i + 1]]``. ``vectors`` is (rows, dimensions) float32 with zero rows where
-    ``has_vector`` is false; None when the store has no vectors at all. Strings that are absent are None.
+    ``has_vector`` is false; None when the store has no vectors at all. Strings that are absent are None; ``metadata`` is
+    JSON text, None where it is empty.
     """
 
     ids: Sequence[MemoryId]
@@ -186,7 +187,8 @@ class Batch:
     trust: Sequence[str]
     tags: Sequence[tuple[str, ...]]
     content_hash: Sequence[str]
-    superseded: NDArray[np.bool_]
+    metadata: Sequence[str | None]
+    superseded_by: Sequence[MemoryId | None]
     pinned: NDArray[np.bool_]
     importance: NDArray[np.float64]
     created_at: NDArray[np.int64]
