@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NewType, TypeAlias
+from typing import TYPE_CHECKING, Any, NewType, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MemoryId = NewType("MemoryId", str)
 
@@ -22,6 +26,10 @@ class Tier(StrEnum):
     FADED = "faded"
     WORKING = "working"
     EPISODIC = "episodic"
+
+
+ATTENTION: tuple[Tier, ...] = (Tier.SENSORY, Tier.SHORT_TERM)
+"""The tiers whose memories stand in a buffer."""
 
 
 class MemoryType(StrEnum):
@@ -127,6 +135,18 @@ class Memory:
     parents: tuple[MemoryId, ...] = ()
     reflected_at: datetime | None = None
     rev: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is computed from a text before it meets the store.
+
+    The digest of its words, its term hashes, and its unit vector; None while the model is missing.
+    """
+
+    content_hash: str
+    terms: tuple[int, ...]
+    vector: NDArray[np.float32] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

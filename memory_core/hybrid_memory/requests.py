@@ -40,7 +40,11 @@ class Where:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRequest:
-    """A statement to remember. ``session`` None is the scope's; ``importance`` 0..1, None lets the heuristic decide."""
+    """A statement to remember.
+
+    ``session`` None is the scope's; ``importance`` 0..1, None lets the heuristic decide; ``parents`` are the memories that
+    a derived statement was made from.
+    """
 
     content: str
     memory_type: MemoryType = MemoryType.SHORT_TERM
@@ -55,6 +59,7 @@ class WriteRequest:
     key: str | None = None
     expires_at: datetime | None = None
     supersedes: MemoryId | None = None
+    parents: tuple[MemoryId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +97,10 @@ class ReadRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A memory found. ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score;
-    ``newer`` is the memory that replaced it; ``weak`` says that it lies below the relevance floor.
+    """A memory found.
+
+    ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score; ``newer`` is the memory
+    that replaced it; ``weak`` says that it lies below the relevance floor.
     """
 
     memory: Memory

@@ -75,4 +75,4 @@ class HashEmbedder:
                 seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
                 rows[at] += np.random.default_rng(seed).standard_normal(self._dimensions, np.float32)
         lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
-        return rows / np.where(lengths > 0, lengths, np.float32(1))
+        return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)

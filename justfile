@@ -1,0 +1,29 @@
+# What a contributor runs. `just` alone: lint, then test.
+default: lint test
+
+# everything that reads the code without running it
+lint:
+    uv run ruff check .
+    uv run ruff format --check .
+    uv run mypy
+    uv run lint-imports
+
+# the quick tier
+test:
+    uv run pytest
+
+# the long tier
+stress:
+    uv run pytest -m stress --timeout 1800
+
+# build a wheel and use it in an empty environment with plain pip
+smoke:
+    uv run python tools/smoke_wheel.py
+
+# the main job on a real MCP client
+demo:
+    uv run hybrid-memory-mcp demo
+
+# figures of docs/benchmarks.md
+bench:
+    uv run python -m benchmarks.service --json

@@ -1,0 +1,64 @@
+"""What is computed from a text before it meets the store: its digest, its terms and its vector."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hybrid_memory.errors import EmbedderUnavailable
+from hybrid_memory.model import Analysis
+from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.embedding.interface import Embedder
+    from hybrid_memory.store.interface import Store
+
+
+class Analyst:
+    """Analyses texts with the embedder that the store is pinned to; without it, by words alone."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._accepted: bool | None = None
+
+    @property
+    def identity(self) -> str:
+        """The embedder's identity."""
+        return self._embedder.identity
+
+    @property
+    def degraded(self) -> bool:
+        """Whether a text could lately not be given a vector."""
+        return self._accepted is False
+
+    def dimensions(self) -> int | None:
+        """Return the length of the store's vectors; None when there is no model."""
+        pinned = self._store.info().dimensions
+        if pinned is not None:
+            return pinned
+        try:
+            return self._embedder.dimensions
+        except EmbedderUnavailable:
+            return None
+
+    def analyse(self, content: str, speaker: str | None, when: datetime) -> Analysis:
+        """Analyse a statement by a speaker about a time."""
+        return Analysis(
+            content_hash(content),
+            terms(lexical_text(content, speaker, when)),
+            self.vector(dense_text(content, speaker)),
+        )
+
+    def vector(self, text: str) -> NDArray[np.float32] | None:
+        """Return the unit vector of a text; None when the model is missing or is not the one of the store."""
+        try:
+            if not self._accepted:
+                self._accepted = self._store.pin_embedder(self._embedder.identity, self._embedder.dimensions)
+            return self._embedder.embed([text])[0] if self._accepted else None
+        except EmbedderUnavailable:
+            self._accepted = False
+            return None

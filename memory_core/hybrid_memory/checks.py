@@ -1,0 +1,212 @@
+"""The door: every request is checked here, before anything is embedded, stored or searched."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.model import Json, MemoryId, MemoryType
+from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.text import check_text
+
+CONTENT_LIMIT = 100_000
+QUERY_LIMIT = 10_000
+NAME_LIMIT = 200
+TAG_LIMIT = 100
+TAGS_LIMIT = 50
+METADATA_LIMIT = 16_384
+METADATA_DEPTH = 8
+IDS_LIMIT = 100
+PAGE_LIMIT = 100
+INSIGHTS_LIMIT = 20
+EVIDENCE_LIMIT = 100
+_LARGEST_INTEGER = 1 << 63
+
+
+def check_write(request: WriteRequest, now: datetime) -> WriteRequest:
+    """Return the request with its tags in order and without repeats.
+
+    Raises:
+        InvalidInput: names the first argument that is wrong.
+    """
+    check_text("content", request.content, limit=CONTENT_LIMIT)
+    _check_fraction("importance", request.importance)
+    _check_metadata("metadata", request.metadata)
+    for field in ("source", "speaker", "session", "key"):
+        _check_name(field, getattr(request, field))
+    if request.key is not None and request.memory_type is not MemoryType.WORKING:
+        raise InvalidInput("key", "only goes with memory_type working")
+    _check_moment("occurred_at", request.occurred_at)
+    _check_future("expires_at", request.expires_at, now)
+    if request.supersedes is not None:
+        _check_ids("supersedes", (request.supersedes,))
+    _check_ids("parents", request.parents)
+    return replace(request, tags=_clean_tags("tags", request.tags))
+
+
+def check_read(request: ReadRequest) -> ReadRequest:
+    """Return the request with cleaned filters.
+
+    Raises:
+        InvalidInput: names the first argument that is wrong.
+    """
+    check_text("query", request.query, limit=QUERY_LIMIT, empty_allowed=True)
+    if not 1 <= request.limit <= PAGE_LIMIT:
+        raise InvalidInput("limit", f"must be from 1 to {PAGE_LIMIT}")
+    _check_ids("ids", request.ids)
+    if request.ids and request.query.strip():
+        raise InvalidInput("ids", "cannot be combined with query; fetch by ids, or search by query")
+    return replace(request, where=check_where("where", request.where))
+
+
+def check_where(field: str, where: Where) -> Where:
+    """Return the filters with cleaned tags.
+
+    Raises:
+        InvalidInput: names the first filter that is wrong.
+    """
+    _check_metadata(f"{field}.metadata", where.metadata)
+    _check_name(f"{field}.session", where.session)
+    _check_name(f"{field}.speaker", where.speaker)
+    for name in ("since", "until", "as_of"):
+        _check_moment(f"{field}.{name}", getattr(where, name))
+    if where.since is not None and where.until is not None and where.until <= where.since:
+        raise InvalidInput(f"{field}.until", "must be later than since")
+    return replace(where, tags=_clean_tags(f"{field}.tags", where.tags))
+
+
+def check_update(request: UpdateRequest, now: datetime) -> UpdateRequest:
+    """Return the request with cleaned tags.
+
+    Raises:
+        InvalidInput: names the first argument that is wrong, or says that nothing would change.
+    """
+    _check_ids("id", (request.id,))
+    changes = (request.content, request.importance, request.tags, request.pinned, request.expires_at)
+    if all(change is None for change in changes):
+        raise InvalidInput("content", "nothing to change: give content, importance, tags, pinned or expires_at")
+    if request.content is not None:
+        check_text("content", request.content, limit=CONTENT_LIMIT)
+    _check_fraction("importance", request.importance)
+    _check_future("expires_at", request.expires_at, now)
+    if request.tags is None:
+        return request
+    return replace(request, tags=_clean_tags("tags", request.tags))
+
+
+def check_forget(request: ForgetRequest) -> ForgetRequest:
+    """Return the request with cleaned filters.
+
+    Raises:
+        InvalidInput: unless exactly one of ids and where is given.
+    """
+    if bool(request.ids) == (request.where is not None):
+        raise InvalidInput("ids", "give either ids or where")
+    _check_ids("ids", request.ids)
+    if request.count is not None and request.count < 0:
+        raise InvalidInput("count", "must not be negative")
+    if request.where is None:
+        return request
+    return replace(request, where=check_where("where", request.where))
+
+
+def check_insights(insights: Sequence[Insight]) -> tuple[Insight, ...]:
+    """Return the insights with their evidence in order and without repeats.
+
+    Raises:
+        InvalidInput: names the first argument that is wrong.
+    """
+    if not 1 <= len(insights) <= INSIGHTS_LIMIT:
+        raise InvalidInput("insights", f"give from 1 to {INSIGHTS_LIMIT}")
+    cleaned = []
+    for at, insight in enumerate(insights):
+        check_text(f"insights.{at}.text", insight.text, limit=CONTENT_LIMIT)
+        _check_fraction(f"insights.{at}.importance", insight.importance)
+        if not 1 <= len(insight.evidence) <= EVIDENCE_LIMIT:
+            raise InvalidInput(f"insights.{at}.evidence", f"give from 1 to {EVIDENCE_LIMIT} ids of memories")
+        _check_ids(f"insights.{at}.evidence", insight.evidence)
+        cleaned.append(replace(insight, evidence=tuple(dict.fromkeys(insight.evidence))))
+    return tuple(cleaned)
+
+
+def check_name(field: str, name: str) -> str:
+    """Return a name of a session, namespace, agent or topic unchanged.
+
+    Raises:
+        InvalidInput: it is empty, too long or holds characters that are not text.
+    """
+    return check_text(field, name, limit=NAME_LIMIT)
+
+
+def _check_name(field: str, name: str | None) -> None:
+    if name is not None:
+        check_name(field, name)
+
+
+def _clean_tags(field: str, tags: Sequence[str]) -> tuple[str, ...]:
+    if len(tags) > TAGS_LIMIT:
+        raise InvalidInput(field, f"at most {TAGS_LIMIT} tags")
+    for tag in tags:
+        check_text(field, tag, limit=TAG_LIMIT)
+    return tuple(dict.fromkeys(tag.strip() for tag in tags))
+
+
+def _check_ids(field: str, ids: Sequence[MemoryId]) -> None:
+    if len(ids) > IDS_LIMIT:
+        raise InvalidInput(field, f"at most {IDS_LIMIT} ids at a time")
+    for memory_id in ids:
+        check_text(field, memory_id, limit=NAME_LIMIT)
+
+
+def _check_fraction(field: str, number: float | None) -> None:
+    if number is not None and not 0 <= number <= 1:
+        raise InvalidInput(field, "must be a number from 0 to 1")
+
+
+def _check_moment(field: str, moment: datetime | None) -> None:
+    if moment is not None and moment.tzinfo is None:
+        raise InvalidInput(field, "needs a time zone")
+
+
+def _check_future(field: str, moment: datetime | None, now: datetime) -> None:
+    _check_moment(field, moment)
+    if moment is not None and moment <= now:
+        raise InvalidInput(field, "must lie in the future")
+
+
+def _check_metadata(field: str, metadata: Mapping[str, Json]) -> None:
+    if not metadata:
+        return
+    for text in _texts(field, metadata, METADATA_DEPTH):
+        check_text(field, text, limit=METADATA_LIMIT, empty_allowed=True)
+    if len(json.dumps(metadata, ensure_ascii=False)) > METADATA_LIMIT:
+        raise InvalidInput(field, f"is longer than {METADATA_LIMIT} characters of JSON")
+
+
+def _texts(field: str, value: object, depth: int) -> Iterable[str]:
+    """Yield every text in a JSON value; refuse what JSON cannot hold."""
+    if depth < 0:
+        raise InvalidInput(field, f"is nested deeper than {METADATA_DEPTH} levels")
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(field, key, depth)
+            yield from _texts(field, inner, depth - 1)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(field, inner, depth - 1)
+    elif value is not None and not _is_plain_number(value):
+        raise InvalidInput(field, "holds a value that JSON does not have, or a number out of range")
+
+
+def _is_plain_number(value: object) -> bool:
+    if isinstance(value, bool):
+        return True
+    if isinstance(value, int):
+        return -_LARGEST_INTEGER <= value < _LARGEST_INTEGER
+    return isinstance(value, float) and math.isfinite(value)

@@ -1,0 +1,73 @@
+"""The search structures of all namespaces, fed by nothing but the store's changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hybrid_memory.errors import MarkExpired
+from hybrid_memory.retrieval.index import NamespaceIndex
+
+if TYPE_CHECKING:
+    from hybrid_memory.store.interface import Store, Written
+
+_PAGE = 1000
+
+
+class Indexes:
+    """One `NamespaceIndex` a namespace, loaded at first use.
+
+    ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors.
+    """
+
+    def __init__(self, store: Store, dimensions: Callable[[], int | None]) -> None:
+        self._store = store
+        self._dimensions = dimensions
+        self._indexes: dict[str, NamespaceIndex] = {}
+        self._lock = threading.RLock()
+
+    def of(self, namespace: str) -> NamespaceIndex:
+        """Return the index of a namespace, at least as new as the store was when this was called."""
+        with self._lock:
+            index = self._indexes.get(namespace)
+            if index is None:
+                index = self._load(namespace)
+        if index.head < self._store.head(namespace):
+            index = self.catch_up(namespace)
+        return index
+
+    def apply(self, namespace: str, written: Written) -> None:
+        """Apply a write of this process, or catch up when another came between."""
+        if not written.log:
+            return
+        with self._lock:
+            index = self._indexes.get(namespace)
+            if index is None:
+                return
+            if index.head == written.log[0].position - 1:
+                index.apply(written.log, written.memories, written.vectors)
+            elif index.head < written.position:
+                self.catch_up(namespace)
+
+    def catch_up(self, namespace: str) -> NamespaceIndex:
+        """Apply what the store's log holds behind the index; reload when the log does not reach back that far."""
+        with self._lock:
+            index = self._indexes[namespace]
+            try:
+                while log := self._store.changes(namespace, index.head, _PAGE):
+                    ids = tuple(dict.fromkeys(entry.id for entry in log))
+                    index.apply(log, self._store.get(namespace, ids), self._store.vectors(namespace, ids))
+            except MarkExpired:
+                return self._load(namespace)
+            return index
+
+    def loaded(self) -> int:
+        """Return how many namespaces are in memory."""
+        return len(self._indexes)
+
+    def _load(self, namespace: str) -> NamespaceIndex:
+        index = NamespaceIndex(self._dimensions())
+        index.load(self._store.snapshot(namespace))
+        self._indexes[namespace] = index
+        return index

@@ -1,0 +1,156 @@
+"""Corrections, forgetting and bringing back: pure decisions over the view of a write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.life.facts import buffer_state, buffers_of, buffers_without
+from hybrid_memory.life.outcomes import forget_to_json, update_to_json
+from hybrid_memory.life.remembering import superseded
+from hybrid_memory.model import ATTENTION, Memory, MemoryId, Scope, Tier
+from hybrid_memory.requests import ForgetResult, UpdateRequest, UpdateResult
+from hybrid_memory.store.interface import Ops, Patch, Put
+from hybrid_memory.tiers import flow
+from hybrid_memory.tiers.state import Item
+
+if TYPE_CHECKING:
+    from hybrid_memory.model import Analysis
+    from hybrid_memory.store.interface import BufferState, View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A checked update; the analysis is that of its new content, if it has any."""
+
+    id: MemoryId
+    scope: Scope
+    request: UpdateRequest
+    analysis: Analysis | None = None
+
+
+def decide_update(revision: Revision, view: View) -> Ops:
+    """Return what an update changes: a new version for new words, otherwise the memory's attributes.
+
+    Raises:
+        NotFound: no such memory, or it is forgotten.
+        InvalidInput: it is not the newest version.
+    """
+    old = _current(view, revision.request.id)
+    request = revision.request
+    changed = replace(
+        old,
+        importance=old.importance if request.importance is None else request.importance,
+        tags=old.tags if request.tags is None else request.tags,
+        pinned=old.pinned if request.pinned is None else request.pinned,
+        expires_at=request.expires_at or old.expires_at,
+    )
+    if request.content is None or request.content == old.content or revision.analysis is None:
+        return _change_attributes(old, changed, revision, view)
+    return _new_version(old, replace(changed, content=request.content), revision.analysis, revision, view)
+
+
+def _current(view: View, memory_id: MemoryId) -> Memory:
+    old = view.get([memory_id]).get(memory_id)
+    if old is None or old.forgotten_at is not None:
+        raise NotFound("id: no such memory")
+    if old.superseded_by is not None:
+        raise InvalidInput("id", f"this version was superseded; update {old.superseded_by} instead")
+    return old
+
+
+def _change_attributes(old: Memory, changed: Memory, revision: Revision, view: View) -> Ops:
+    held = old.tier in ATTENTION and old.importance != changed.importance
+    return Ops(
+        action="update",
+        actor=revision.scope.actor,
+        patches=() if changed == old else (Patch(changed),),
+        buffers=_swapped(view, old, changed) if held else (),
+        result=update_to_json(UpdateResult(id=old.id, tier=old.tier)),
+    )
+
+
+def _new_version(old: Memory, changed: Memory, analysis: Analysis, revision: Revision, view: View) -> Ops:
+    new = replace(
+        changed,
+        id=revision.id,
+        content_hash=analysis.content_hash,
+        terms=analysis.terms,
+        created_at=view.now,
+        supersedes=old.id,
+        duplicate_of=None,
+        reflected_at=None,
+        rev=1,
+    )
+    pending = analysis.vector is None
+    result = UpdateResult(id=new.id, tier=new.tier, supersedes=old.id, pending=pending)
+    return Ops(
+        action="update",
+        actor=revision.scope.actor,
+        puts=(Put(new, analysis.vector),),
+        patches=(Patch(superseded(old, new.id)),),
+        buffers=_swapped(view, old, new) if old.tier in ATTENTION else (),
+        result=update_to_json(result),
+    )
+
+
+def _swapped(view: View, old: Memory, new: Memory) -> tuple[BufferState, ...]:
+    buffers = buffers_of(view, old.session, old.agent)
+    buffers = flow.swapped(buffers, old.id, Item(new.id, "", new.importance))
+    return (buffer_state(old.session, old.agent, buffers, view.now),)
+
+
+def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
+    """Return what forgetting changes; a forgotten memory stays as it is until it is restored or purged.
+
+    Raises:
+        NotFound: names the ids that do not exist here.
+    """
+    found = _all(view, ids)
+    fresh = [memory for memory in found if memory.forgotten_at is None]
+    result = ForgetResult(
+        ids=tuple(memory.id for memory in fresh),
+        unchanged=tuple(memory.id for memory in found if memory.forgotten_at is not None),
+    )
+    return Ops(
+        action="forget",
+        actor=scope.actor,
+        patches=tuple(Patch(replace(one, forgotten_at=view.now, tier=_at_rest(one.tier))) for one in fresh),
+        buffers=buffers_without(view, fresh),
+        result=forget_to_json(result),
+    )
+
+
+def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
+    """Return what bringing forgotten memories back changes.
+
+    Raises:
+        NotFound: names the ids that do not exist here.
+    """
+    found = _all(view, ids)
+    gone = [memory for memory in found if memory.forgotten_at is not None]
+    result = ForgetResult(
+        ids=tuple(memory.id for memory in gone),
+        unchanged=tuple(memory.id for memory in found if memory.forgotten_at is None),
+        restored=True,
+    )
+    return Ops(
+        action="restore",
+        actor=scope.actor,
+        patches=tuple(Patch(replace(one, forgotten_at=None)) for one in gone),
+        result=forget_to_json(result),
+    )
+
+
+def _at_rest(tier: Tier) -> Tier:
+    return Tier.FADED if tier in ATTENTION else tier
+
+
+def _all(view: View, ids: Sequence[MemoryId]) -> list[Memory]:
+    known = view.get(ids)
+    missing = [one for one in ids if one not in known]
+    if missing:
+        raise NotFound(f"ids: no such memory: {', '.join(missing)}; nothing was changed")
+    return [known[one] for one in dict.fromkeys(ids)]

@@ -1,0 +1,109 @@
+"""What the tier rules may know, taken from the view of a write and the search structures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from hybrid_memory.ids import pair_draw
+from hybrid_memory.model import ATTENTION, Memory, MemoryId, Usage
+from hybrid_memory.tiers.flow import without
+from hybrid_memory.tiers.state import Buffers, decode_buffers, encode_buffers
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.store.interface import BufferState, View
+
+    VectorsOf = Callable[[Collection[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
+
+
+class ViewFacts:
+    """Facts for `tiers.flow`, each looked up once and only when a rule asks.
+
+    ``vectors_of`` gives stored vectors (a vector never changes, so a cache may answer); ``fresh`` those of this write.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        buffers: Buffers,
+        vectors_of: VectorsOf,
+        fresh: Mapping[MemoryId, NDArray[np.float32]] | None = None,
+        extra_uses: Mapping[MemoryId, int] | None = None,
+    ) -> None:
+        self._view = view
+        self._ids = tuple(dict.fromkeys(_ids_in(buffers)))
+        self._vectors_of = vectors_of
+        self._vectors: dict[MemoryId, NDArray[np.float32]] = dict(fresh or {})
+        self._extra_uses = extra_uses or {}
+        self._asked = False
+        self._usage: dict[MemoryId, Usage] | None = None
+        self._memories: dict[MemoryId, Memory] | None = None
+
+    def similarity(self, first: MemoryId, second: MemoryId) -> float:
+        """Return the cosine of two memories; NaN when one has no vector."""
+        a, b = self._vector(first), self._vector(second)
+        return float("nan") if a is None or b is None else float(a @ b)
+
+    def draw(self, first: MemoryId, second: MemoryId) -> float:
+        """Return the draw of a pair."""
+        return pair_draw(first, second)
+
+    def uses(self, memory_id: MemoryId) -> int:
+        """Return how often a memory was recalled or repeated before this write, and in it."""
+        if self._usage is None:
+            self._usage = self._view.usage((*self._ids, *self._extra_uses))
+        known = self._usage.get(memory_id)
+        return (known.count if known else 0) + self._extra_uses.get(memory_id, 0)
+
+    def pinned(self, memory_id: MemoryId) -> bool:
+        """Say whether a memory is pinned."""
+        if self._memories is None:
+            self._memories = self._view.get(self._ids)
+        memory = self._memories.get(memory_id)
+        return memory is not None and memory.pinned
+
+    def _vector(self, memory_id: MemoryId) -> NDArray[np.float32] | None:
+        if memory_id not in self._vectors and not self._asked:
+            self._asked = True
+            self._vectors = {**self._vectors_of(self._ids), **self._vectors}
+        return self._vectors.get(memory_id)
+
+
+def buffers_of(view: View, session: str, agent: str) -> Buffers:
+    """Return the buffers of a session's agent; empty ones where there are none."""
+    state = view.buffer(session, agent)
+    return Buffers() if state is None or state.state is None else decode_buffers(state.state)
+
+
+def buffer_state(session: str, agent: str, buffers: Buffers, now: datetime) -> BufferState:
+    """Return the buffers as the store keeps them; empty ones are removed."""
+    from hybrid_memory.store.interface import BufferState
+
+    empty = not buffers.sensory and not buffers.short_term
+    return BufferState(session, agent, None if empty else encode_buffers(buffers), now)
+
+
+def buffers_without(
+    view: View, memories: Iterable[Memory], done: Collection[tuple[str, str]] = ()
+) -> tuple[BufferState, ...]:
+    """Return the buffers that the memories leave, without them; those of ``done`` (session, agent) are left out."""
+    leaving: dict[tuple[str, str], set[MemoryId]] = {}
+    for memory in memories:
+        if memory.tier in ATTENTION and (memory.session, memory.agent) not in done:
+            leaving.setdefault((memory.session, memory.agent), set()).add(memory.id)
+    return tuple(
+        buffer_state(session, agent, without(buffers_of(view, session, agent), ids), view.now)
+        for (session, agent), ids in leaving.items()
+    )
+
+
+def _ids_in(buffers: Buffers) -> Iterable[MemoryId]:
+    for item in buffers.sensory:
+        yield item.id
+    for held in buffers.short_term:
+        yield held.item.id

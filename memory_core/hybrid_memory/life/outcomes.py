@@ -1,0 +1,79 @@
+"""Outcomes as JSON: what the store keeps for a request that is repeated, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hybrid_memory.model import Json, MemoryId, Moved, Tier
+from hybrid_memory.requests import ForgetResult, Related, UpdateResult, WriteResult
+
+
+def write_to_json(result: WriteResult) -> Mapping[str, Json]:
+    """Return a write's outcome as JSON."""
+    return {
+        "id": result.id,
+        "tier": result.tier.value,
+        "duplicate_of": result.duplicate_of,
+        "related": [[one.id, one.excerpt, one.similarity] for one in result.related],
+        "moved": [[m.id, m.before.value, m.after.value, m.reason, list(m.members)] for m in result.moved],
+        "pending": result.pending,
+    }
+
+
+def write_from_json(data: Mapping[str, Any]) -> WriteResult:
+    """Return the outcome of which `write_to_json` gave the JSON."""
+    return WriteResult(
+        id=MemoryId(data["id"]),
+        tier=Tier(data["tier"]),
+        duplicate_of=_id_or_none(data["duplicate_of"]),
+        related=tuple(Related(id=MemoryId(i), excerpt=text, similarity=s) for i, text, s in data["related"]),
+        moved=tuple(
+            Moved(id=MemoryId(i), before=Tier(b), after=Tier(a), reason=why, members=_ids(members))
+            for i, b, a, why, members in data["moved"]
+        ),
+        pending=data["pending"],
+    )
+
+
+def update_to_json(result: UpdateResult) -> Mapping[str, Json]:
+    """Return an update's outcome as JSON."""
+    return {
+        "id": result.id,
+        "tier": result.tier.value,
+        "supersedes": result.supersedes,
+        "pending": result.pending,
+    }
+
+
+def update_from_json(data: Mapping[str, Any]) -> UpdateResult:
+    """Return the outcome of which `update_to_json` gave the JSON."""
+    return UpdateResult(
+        id=MemoryId(data["id"]),
+        tier=Tier(data["tier"]),
+        supersedes=_id_or_none(data["supersedes"]),
+        pending=data["pending"],
+    )
+
+
+def forget_to_json(result: ForgetResult) -> Mapping[str, Json]:
+    """Return a forgetting's outcome as JSON."""
+    return {"ids": list(result.ids), "unchanged": list(result.unchanged), "restored": result.restored}
+
+
+def forget_from_json(data: Mapping[str, Any]) -> ForgetResult:
+    """Return the outcome of which `forget_to_json` gave the JSON."""
+    return ForgetResult(ids=_ids(data["ids"]), unchanged=_ids(data["unchanged"]), restored=data["restored"])
+
+
+def ids_from_json(data: Mapping[str, Any]) -> tuple[MemoryId, ...]:
+    """Return the ids of an outcome that holds nothing else."""
+    return _ids(data["ids"])
+
+
+def _ids(values: Sequence[str]) -> tuple[MemoryId, ...]:
+    return tuple(MemoryId(value) for value in values)
+
+
+def _id_or_none(value: str | None) -> MemoryId | None:
+    return None if value is None else MemoryId(value)

@@ -1,0 +1,169 @@
+"""Which memories are worth a thought together, and what becomes of the thought.
+
+After the reflection of Generative Agents (Park et al. 2023, section 4.2), without a model of our own: the memory offers
+groups with their ids, the caller thinks, and its insights are stored with their evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.life.remembering import least_trust
+from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
+from hybrid_memory.requests import Insight
+from hybrid_memory.store.interface import Ops, Patch, Put
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hybrid_memory.model import Analysis
+    from hybrid_memory.store.interface import View
+
+NEAR = 0.35
+"""Cosine from which two memories are about the same thing (static table; unrelated pairs lie near 0.1)."""
+LARGEST_GROUP = 8
+SEEDS = 256
+_DAY = 86_400_000_000
+_TIME_SCALE = 14 * _DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Live, not yet reflected memories, aligned by row: int64 microseconds, importance 0..1, unit vectors (rows, d)."""
+
+    ids: Sequence[MemoryId]
+    created_at: NDArray[np.int64]
+    importance: NDArray[np.float64]
+    vectors: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows of the candidates that belong together, oldest first, and what a thought about them is worth."""
+
+    rows: tuple[int, ...]
+    worth: float
+
+
+def plan_groups(candidates: Candidates, *, limit: int) -> tuple[Group, ...]:
+    """Return up to ``limit`` disjoint groups of 2 to 8 related memories, the most worthwhile first.
+
+    Likeness is the cosine, weakened as the memories lie further apart in time: to three quarters after two weeks,
+    never under one half. A group is worth the importance in it times how close it is; ties go to the older seed.
+    """
+    count = len(candidates.ids)
+    if count < 2:  # noqa: PLR2004 - a group has at least two
+        return ()
+    order = np.lexsort((candidates.created_at, -candidates.importance))[:SEEDS]
+    groups = [_around(candidates, int(seed)) for seed in order]
+    best: list[Group] = []
+    taken: set[int] = set()
+    for group in sorted(filter(None, groups), key=lambda one: -one.worth):
+        if len(best) == limit:
+            break
+        if taken.isdisjoint(group.rows):
+            best.append(group)
+            taken.update(group.rows)
+    return tuple(best)
+
+
+def _around(candidates: Candidates, seed: int) -> Group | None:
+    """Return the seed with its nearest, or None when nothing is near."""
+    likeness = candidates.vectors @ candidates.vectors[seed]
+    apart = np.abs(candidates.created_at - candidates.created_at[seed]) / _TIME_SCALE
+    likeness = likeness * (0.5 + 0.5 * np.exp2(-apart))
+    likeness[seed] = -np.inf
+    near = np.flatnonzero(likeness >= NEAR)
+    if not len(near):
+        return None
+    near = near[np.argsort(-likeness[near], kind="stable")][: LARGEST_GROUP - 1]
+    rows = [seed, *(int(row) for row in near)]
+    closeness = float(likeness[near].mean())
+    worth = float(candidates.importance[rows].sum()) * closeness
+    rows.sort(key=lambda row: (int(candidates.created_at[row]), row))
+    return Group(tuple(rows), worth)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """A checked insight with all that had to be computed before the transaction; ``repeats`` as in `Statement`."""
+
+    id: MemoryId
+    insight: Insight
+    analysis: Analysis
+    repeats: tuple[MemoryId, ...] = ()
+
+
+def decide_insights(thoughts: Sequence[Thought], scope: Scope, view: View) -> Ops:
+    """Return what storing insights changes: they go to long-term, and their evidence has been reflected upon.
+
+    An insight that is stored already keeps its id and is not stored twice.
+
+    Raises:
+        NotFound: names evidence that does not exist here (or is forgotten).
+        InvalidInput: evidence that is an insight itself.
+    """
+    wanted = {one for thought in thoughts for one in (*thought.insight.evidence, *thought.repeats)}
+    known = view.get(wanted)
+    _check_evidence(thoughts, known)
+    puts: list[Put] = []
+    ids: list[MemoryId] = []
+    for thought in thoughts:
+        stored = _already(thought, known)
+        ids.append(stored or thought.id)
+        if stored is None:
+            puts.append(Put(_memory(thought, known, scope, view.now), thought.analysis.vector))
+    evidence = dict.fromkeys(one for thought in thoughts for one in thought.insight.evidence)
+    return Ops(
+        action="reflect",
+        actor=scope.actor,
+        puts=tuple(puts),
+        patches=tuple(Patch(replace(known[one], reflected_at=view.now)) for one in evidence),
+        result={"ids": [str(one) for one in ids]},
+    )
+
+
+def _check_evidence(thoughts: Sequence[Thought], known: Mapping[MemoryId, Memory]) -> None:
+    for at, thought in enumerate(thoughts):
+        missing = [one for one in thought.insight.evidence if one not in known or known[one].forgotten_at is not None]
+        if missing:
+            raise NotFound(f"insights.{at}.evidence: no such memory: {', '.join(missing)}; nothing was stored")
+        if any(known[one].kind is Kind.INSIGHT for one in thought.insight.evidence):
+            raise InvalidInput(f"insights.{at}.evidence", "holds an insight; name the observations it rests on instead")
+
+
+def _already(thought: Thought, known: Mapping[MemoryId, Memory]) -> MemoryId | None:
+    for one in thought.repeats:
+        memory = known.get(one)
+        if memory is not None and memory.kind is Kind.INSIGHT and memory.parents == thought.insight.evidence:
+            return one
+    return None
+
+
+def _memory(thought: Thought, known: Mapping[MemoryId, Memory], scope: Scope, now: datetime) -> Memory:
+    parents = [known[one] for one in thought.insight.evidence]
+    importance = thought.insight.importance
+    if importance is None:
+        importance = max(parent.importance for parent in parents)
+    return Memory(
+        id=thought.id,
+        namespace=scope.namespace,
+        session=scope.session,
+        agent=scope.agent,
+        content=thought.insight.text,
+        kind=Kind.INSIGHT,
+        tier=Tier.LONG_TERM,
+        importance=importance,
+        created_at=now,
+        content_hash=thought.analysis.content_hash,
+        terms=thought.analysis.terms,
+        origin=Origin.DERIVED,
+        trust=least_trust([parent.trust for parent in parents]),
+        parents=thought.insight.evidence,
+    )

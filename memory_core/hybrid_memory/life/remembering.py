@@ -1,0 +1,313 @@
+"""What one new statement changes: a pure decision over the view of a write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.life.facts import ViewFacts, buffer_state, buffers_of, buffers_without
+from hybrid_memory.life.outcomes import write_to_json
+from hybrid_memory.model import (
+    ATTENTION,
+    MEMORY_TYPE_OF,
+    TRUST_OF,
+    TRUST_ORDER,
+    Kind,
+    Memory,
+    MemoryId,
+    MemoryType,
+    Moved,
+    Scope,
+    Tier,
+    Trust,
+)
+from hybrid_memory.requests import Related, WriteRequest, WriteResult
+from hybrid_memory.store.interface import BufferState, Change, Move, Ops, Patch, Put, Touch
+from hybrid_memory.tiers import flow
+from hybrid_memory.tiers.state import Item
+
+if TYPE_CHECKING:
+    from hybrid_memory.life.facts import VectorsOf
+    from hybrid_memory.model import Analysis
+    from hybrid_memory.store.interface import View
+
+_KIND_OF: Mapping[MemoryType, Kind] = {
+    MemoryType.SHORT_TERM: Kind.OBSERVATION,
+    MemoryType.LONG_TERM: Kind.OBSERVATION,
+    MemoryType.WORKING: Kind.TASK,
+    MemoryType.EPISODIC: Kind.SUMMARY,
+}
+_TIER_OF: Mapping[MemoryType, Tier] = {
+    MemoryType.LONG_TERM: Tier.LONG_TERM,
+    MemoryType.WORKING: Tier.WORKING,
+    MemoryType.EPISODIC: Tier.EPISODIC,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A checked request with all that had to be computed before the transaction.
+
+    ``repeats`` are live memories with the same words, oldest first; ``holder`` holds the same working key; both were
+    looked up when the namespace's head was ``mark``.
+    """
+
+    id: MemoryId
+    scope: Scope
+    request: WriteRequest
+    analysis: Analysis
+    importance: float
+    repeats: tuple[MemoryId, ...] = ()
+    holder: MemoryId | None = None
+    related: tuple[Related, ...] = ()
+    mark: int = 0
+
+    @property
+    def session(self) -> str:
+        """The conversation it belongs to."""
+        return self.request.session or self.scope.session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """The rules of attention and the number of sessions that make a habit."""
+
+    flow: flow.FlowRules
+    habit_sessions: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A new memory's effect on those that were there."""
+
+    statement: Statement
+    repeats: tuple[Memory, ...]
+    replaced: Memory | None
+    habit: tuple[Moved, ...]
+
+    @property
+    def leaving(self) -> tuple[Memory, ...]:
+        """The memories that leave their attention buffers for a reason other than the buffers' own rules."""
+        promoted = {move.id for move in self.habit}
+        replaced = () if self.replaced is None else (self.replaced,)
+        return (*replaced, *(one for one in self.repeats if one.id in promoted))
+
+
+def decide_write(statement: Statement, habits: Habits, vectors_of: VectorsOf, view: View) -> Ops:
+    """Return what remembering the statement changes.
+
+    Raises:
+        NotFound: the memory that it supersedes does not exist here.
+        InvalidInput: that memory was superseded before.
+    """
+    statement = _caught_up(statement, view)
+    known = view.get([*statement.repeats, *_named(statement)])
+    repeats = [known[one] for one in statement.repeats if one in known and _is_live(known[one])]
+    same = next((memory for memory in repeats if _says_the_same(memory, statement)), None)
+    if same is not None:
+        return _repeat(same, statement, habits, vectors_of, view)
+    replaced = _replaced(statement, known)
+    repeats = [one for one in repeats if replaced is None or one.id != replaced.id]
+    memory = _memory(statement, view, repeats, replaced, _parents(statement, known))
+    change = _Change(statement, tuple(repeats), replaced, _habit(memory, repeats, habits.habit_sessions))
+    if statement.request.memory_type is MemoryType.SHORT_TERM:
+        return _observe(memory, change, habits, vectors_of, view)
+    return _store(memory, change, view)
+
+
+def _caught_up(statement: Statement, view: View) -> Statement:
+    """Add the repeats and the key's holder that were stored after the statement was prepared."""
+    if view.head <= statement.mark:
+        return statement
+    puts = [entry for entry in view.changes(statement.mark) if entry.change is Change.PUT]
+    repeats = [entry.id for entry in puts if entry.digest == statement.analysis.content_hash]
+    holder = statement.holder
+    if statement.request.key is not None:
+        newer = view.get([entry.id for entry in puts]).values()
+        mine = [one.id for one in newer if (one.session, one.key) == (statement.session, statement.request.key)]
+        holder = mine[-1] if mine else holder
+    return replace(statement, repeats=(*statement.repeats, *repeats), holder=holder)
+
+
+def _named(statement: Statement) -> list[MemoryId]:
+    named = (statement.request.supersedes, statement.holder, *statement.request.parents)
+    return [one for one in named if one is not None]
+
+
+def _is_live(memory: Memory) -> bool:
+    return memory.forgotten_at is None and memory.superseded_by is None
+
+
+def _says_the_same(memory: Memory, statement: Statement) -> bool:
+    """Say whether a memory with the same words is the same statement, not another occasion of it."""
+    request = statement.request
+    return (
+        memory.session == statement.session
+        and memory.agent == statement.scope.agent
+        and memory.speaker == request.speaker
+        and memory.kind is _KIND_OF[request.memory_type]
+        and memory.key == request.key
+        and request.occurred_at in (None, memory.occurred_at)
+        and request.supersedes in (None, memory.supersedes)
+    )
+
+
+def _replaced(statement: Statement, known: Mapping[MemoryId, Memory]) -> Memory | None:
+    wanted = statement.request.supersedes
+    if wanted is not None:
+        old = known.get(wanted)
+        if old is None:
+            raise NotFound("supersedes: no such memory")
+        if old.superseded_by is not None:
+            raise InvalidInput("supersedes", f"was already superseded; its newer version is {old.superseded_by}")
+        return old
+    holder = known.get(statement.holder) if statement.holder is not None else None
+    return holder if holder is not None and _is_live(holder) else None
+
+
+def _parents(statement: Statement, known: Mapping[MemoryId, Memory]) -> list[Memory]:
+    missing = [one for one in statement.request.parents if one not in known]
+    if missing:
+        raise NotFound("parents: no such memory; nothing was stored")
+    return [known[one] for one in statement.request.parents]
+
+
+def _memory(
+    statement: Statement, view: View, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
+) -> Memory:
+    request = statement.request
+    return Memory(
+        id=statement.id,
+        namespace=statement.scope.namespace,
+        session=statement.session,
+        agent=statement.scope.agent,
+        content=request.content,
+        kind=_KIND_OF[request.memory_type],
+        tier=_TIER_OF.get(request.memory_type, Tier.SENSORY),
+        importance=statement.importance,
+        created_at=view.now,
+        content_hash=statement.analysis.content_hash,
+        terms=statement.analysis.terms,
+        tags=request.tags,
+        metadata=request.metadata,
+        source=request.source,
+        speaker=request.speaker,
+        origin=request.origin,
+        trust=least_trust([TRUST_OF.get(request.origin, Trust.AGENT), *(parent.trust for parent in parents)]),
+        key=request.key,
+        occurred_at=request.occurred_at,
+        expires_at=request.expires_at,
+        supersedes=replaced.id if replaced else None,
+        duplicate_of=repeats[0].id if repeats else None,
+        parents=statement.request.parents,
+    )
+
+
+def least_trust(levels: Sequence[Trust]) -> Trust:
+    """Return the lowest of some levels of trust: what is derived is trusted no further than its sources."""
+    return min(levels, key=TRUST_ORDER.index)
+
+
+def _observe(memory: Memory, change: _Change, habits: Habits, vectors_of: VectorsOf, view: View) -> Ops:
+    """Let the memory into the buffers of its session, without those that this write takes out of attention."""
+    statement = change.statement
+    buffers = buffers_of(view, memory.session, memory.agent)
+    buffers = flow.without(buffers, {one.id for one in change.leaving})
+    fresh = {} if statement.analysis.vector is None else {memory.id: statement.analysis.vector}
+    facts = ViewFacts(view, buffers, vectors_of, fresh)
+    step = flow.take_in(buffers, Item(memory.id, "", memory.importance), facts, habits.flow)
+    memory = replace(memory, tier=step.tier_of(memory.id, Tier.SENSORY))
+    buffer = buffer_state(memory.session, memory.agent, step.buffers, view.now)
+    return _store(memory, change, view, step.moved, buffer)
+
+
+def _store(
+    memory: Memory, change: _Change, view: View, moved: tuple[Moved, ...] = (), buffer: BufferState | None = None
+) -> Ops:
+    """Put the memory, move what moved, and mark what it replaces."""
+    moved = (*moved, *change.habit)
+    written = () if buffer is None else (buffer,)
+    done = {(one.session, one.agent) for one in written}
+    statement = change.statement
+    result = WriteResult(
+        id=memory.id,
+        tier=memory.tier,
+        duplicate_of=memory.duplicate_of,
+        related=statement.related,
+        moved=moved,
+        pending=statement.analysis.vector is None,
+    )
+    return Ops(
+        action="remember",
+        actor=statement.scope.actor,
+        puts=(Put(memory, statement.analysis.vector),),
+        moves=tuple(Move(move.id, move.after) for move in moved if move.id != memory.id),
+        patches=() if change.replaced is None else (Patch(superseded(change.replaced, memory.id)),),
+        buffers=(*written, *buffers_without(view, change.leaving, done)),
+        touches=tuple(Touch(one.id, view.now) for one in change.repeats[:1]),
+        result=write_to_json(result),
+    )
+
+
+def superseded(old: Memory, new: MemoryId) -> Memory:
+    """Return the old version as it stands after a new one; it no longer takes part in attention."""
+    tier = Tier.FADED if old.tier in ATTENTION else old.tier
+    return replace(old, superseded_by=new, tier=tier)
+
+
+def _habit(memory: Memory, repeats: Sequence[Memory], habit_sessions: int) -> tuple[Moved, ...]:
+    """Let the first of the same words, said in enough sessions, become long-term with the others as its members."""
+    sessions = {one.session for one in repeats} | {memory.session}
+    if len(sessions) < habit_sessions or memory.kind is not Kind.OBSERVATION:
+        return ()
+    first = repeats[0]
+    if first.tier is Tier.LONG_TERM:
+        return ()
+    members = tuple(one.id for one in (*repeats[1:], memory))
+    reason = f"said in {len(sessions)} sessions"
+    return (Moved(id=first.id, before=first.tier, after=Tier.LONG_TERM, reason=reason, members=members),)
+
+
+def _repeat(same: Memory, statement: Statement, habits: Habits, vectors_of: VectorsOf, view: View) -> Ops:
+    """Count the repetition on the memory that is there, and add what the repetition says more."""
+    request = statement.request
+    buffers = buffers_of(view, same.session, same.agent)
+    facts = ViewFacts(view, buffers, vectors_of, extra_uses={same.id: 1})
+    item = Item(same.id, "", max(same.importance, request.importance or 0.0))
+    step = flow.Flow(buffers)
+    if request.memory_type is MemoryType.SHORT_TERM:
+        step = flow.repeat(buffers, item, same.tier, facts, habits.flow)
+    elif MEMORY_TYPE_OF[same.tier] is not request.memory_type:
+        target = _TIER_OF[request.memory_type]
+        moved = Moved(id=same.id, before=same.tier, after=target, reason="written again as " + request.memory_type)
+        step = flow.Flow(flow.without(buffers, {same.id}), (moved,))
+    richer = replace(
+        same,
+        importance=item.importance if item.importance is not None else same.importance,
+        tags=tuple(dict.fromkeys((*same.tags, *request.tags))),
+        metadata={**same.metadata, **request.metadata},
+        source=request.source or same.source,
+        expires_at=request.expires_at or same.expires_at,
+    )
+    patches: tuple[Patch, ...] = ()
+    if richer != same:
+        patches = (Patch(replace(richer, tier=step.tier_of(same.id, same.tier))),)
+    result = WriteResult(
+        id=same.id,
+        tier=step.tier_of(same.id, same.tier),
+        duplicate_of=same.id,
+        related=statement.related,
+        moved=step.moved,
+    )
+    patched = {patch.memory.id for patch in patches}
+    return Ops(
+        action="repeat",
+        actor=statement.scope.actor,
+        moves=tuple(Move(move.id, move.after) for move in step.moved if move.id not in patched),
+        patches=patches,
+        buffers=(buffer_state(same.session, same.agent, step.buffers, view.now),) if step.buffers != buffers else (),
+        touches=(Touch(same.id, view.now),),
+        result=write_to_json(result),
+    )

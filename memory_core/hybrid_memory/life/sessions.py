@@ -1,0 +1,103 @@
+"""What recalls and the end of a session change: pure decisions over the view of a write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from hybrid_memory.ids import is_unnamed_session
+from hybrid_memory.life.facts import ViewFacts, buffer_state, buffers_of
+from hybrid_memory.model import Memory, MemoryId, Moved, Scope, Tier
+from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Touch
+from hybrid_memory.tiers import flow
+from hybrid_memory.tiers.state import Item
+
+if TYPE_CHECKING:
+    from hybrid_memory.life.facts import VectorsOf
+    from hybrid_memory.store.interface import View
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """A memory was given to a session's agent at a time."""
+
+    id: MemoryId
+    session: str
+    agent: str
+    at: datetime
+
+
+def decide_recalls(recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of: VectorsOf, view: View) -> Ops:
+    """Return what the recalls collected since the last time change: uses, enhancements, and faded ones coming back up."""
+    known = view.get({recall.id for recall in recalls})
+    live = [recall for recall in recalls if recall.id in known and known[recall.id].forgotten_at is None]
+    counts = touches(live)
+    uses = {touch.id: touch.count for touch in counts}
+    moves: dict[MemoryId, Tier] = {}
+    buffers: list[BufferState] = []
+    for session, agent in dict.fromkeys((recall.session, recall.agent) for recall in live):
+        before = buffers_of(view, session, agent)
+        after = before
+        facts = ViewFacts(view, before, vectors_of, extra_uses=uses)
+        for memory_id in dict.fromkeys(r.id for r in live if (r.session, r.agent) == (session, agent)):
+            memory = known[memory_id]
+            item = Item(memory.id, "", memory.importance)
+            step = flow.recall(after, item, moves.get(memory.id, memory.tier), facts, rules)
+            after = step.buffers
+            moves.update({move.id: move.after for move in step.moved})
+        if after != before:
+            buffers.append(buffer_state(session, agent, after, view.now))
+    return Ops(
+        action="recall",
+        actor="memory",
+        moves=tuple(Move(memory_id, tier) for memory_id, tier in moves.items()),
+        buffers=tuple(buffers),
+        touches=counts,
+    )
+
+
+def touches(recalls: Sequence[Recall]) -> tuple[Touch, ...]:
+    """Return the recalls as usage, one entry a memory."""
+    counted: dict[MemoryId, Touch] = {}
+    for recall in recalls:
+        known = counted.get(recall.id)
+        at = recall.at if known is None else max(known.at, recall.at)
+        counted[recall.id] = Touch(recall.id, at, 1 if known is None else known.count + 1)
+    return tuple(counted.values())
+
+
+def decide_end(
+    scope: Scope, tasks: Sequence[MemoryId], rules: flow.FlowRules, vectors_of: VectorsOf, view: View
+) -> Ops:
+    """Return what the end of a scope's session changes; ``tasks`` are its working memories, which end with it."""
+    buffers = buffers_of(view, scope.session, scope.agent)
+    step = flow.end(buffers, ViewFacts(view, buffers, vectors_of), rules)
+    return Ops(
+        action="end session",
+        actor=scope.actor,
+        moves=_moves(step.moved),
+        patches=tuple(Patch(replace(task, expires_at=view.now)) for task in _open(view.get(tasks), view.now)),
+        buffers=(BufferState(scope.session, scope.agent, None, view.now),) if buffers != step.buffers else (),
+    )
+
+
+def _moves(moved: Sequence[Moved]) -> tuple[Move, ...]:
+    return tuple(Move(move.id, move.after) for move in moved)
+
+
+def _open(tasks: Mapping[MemoryId, Memory], now: datetime) -> list[Memory]:
+    return [task for task in tasks.values() if task.expires_at is None or task.expires_at > now]
+
+
+def decide_sweep(view: View, scope: Scope, idle: timedelta, rules: flow.FlowRules, vectors_of: VectorsOf) -> Ops:
+    """Return what ending all unnamed sessions changes that were silent for ``idle``: their connections ended unsaid."""
+    moves: list[Move] = []
+    buffers: list[BufferState] = []
+    for state in view.buffers():
+        if is_unnamed_session(state.session) and view.now - state.touched_at >= idle:
+            held = buffers_of(view, state.session, state.agent)
+            moves.extend(_moves(flow.end(held, ViewFacts(view, held, vectors_of), rules).moved))
+            buffers.append(BufferState(state.session, state.agent, None, view.now))
+    return Ops(action="end session", actor=scope.actor, moves=tuple(moves), buffers=tuple(buffers))

@@ -1,0 +1,188 @@
+"""Reading: by question, by id, or a brief of what matters now."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid_memory.cursor import decode_cursor
+from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
+from hybrid_memory.retrieval.ask import Ask
+from hybrid_memory.text import excerpt, terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hybrid_memory.retrieval.ask import Ranking
+    from hybrid_memory.retrieval.index import NamespaceIndex
+    from hybrid_memory.store.interface import Store
+
+WEAK_SHOWN = 3
+"""How many memories below the relevance floor fill an answer that would otherwise hold fewer."""
+RELATED_SIMILARITY = 0.6
+"""Cosine from which an earlier memory may be about the same thing as a new one."""
+_RELATED = 3
+_EXCERPT = 160
+_PINNED = 20
+_LAST_SESSION = 10
+
+
+def search(
+    store: Store,
+    index: NamespaceIndex,
+    scope: Scope,
+    request: ReadRequest,
+    vector: NDArray[np.float32] | None,
+    now: datetime,
+) -> ReadResult:
+    """Answer a question with one page of memories, best first; weak matches only fill up a short answer.
+
+    Raises:
+        InvalidInput: the cursor belongs to another question.
+    """
+    mark = fingerprint(scope, request)
+    offset, asked_at = (0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    asked = Ask(
+        text_terms=terms(request.query),
+        vector=vector,
+        where=request.where,
+        now=now,
+        asked_at=None if request.cursor is None else asked_at,
+    )
+    ranking = index.search(asked)
+    order = _strong_first(ranking)
+    page = order[offset : offset + request.limit]
+    ids: list[MemoryId] = ranking.ids[page].tolist()
+    memories = store.get(scope.namespace, ids)
+    hits = tuple(
+        Hit(
+            memory=memories[memory_id],
+            score=float(ranking.scores[at]),
+            newer=newer_than(index, memories[memory_id]),
+            weak=bool(ranking.weak[at]),
+            terms=ranking.terms(int(at)) if request.explain else {},
+        )
+        for at, memory_id in zip(page, ids, strict=True)
+        if memory_id in memories
+    )
+    return ReadResult(
+        hits=hits,
+        total=len(order),
+        offset=offset,
+        below_floor=sum(hit.weak for hit in hits),
+        fingerprint=mark,
+        asked_at=asked_at,
+    )
+
+
+def _strong_first(ranking: Ranking) -> NDArray[np.intp]:
+    """Return the positions that may be shown: all above the floor, then just enough weak ones to fill a short answer."""
+    strong = np.flatnonzero(~ranking.weak)
+    weak = np.flatnonzero(ranking.weak)[: max(0, WEAK_SHOWN - len(strong))]
+    return np.concatenate((strong, weak))
+
+
+def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
+    """Return the named memories in the asked order; forgotten ones are missing, superseded ones name their successor."""
+    mark = fingerprint(scope, request)
+    offset, asked_at = (0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    wanted = tuple(dict.fromkeys(request.ids))
+    known = {one: memory for one, memory in store.get(scope.namespace, wanted).items() if memory.forgotten_at is None}
+    found = [known[one] for one in wanted if one in known]
+    hits = tuple(Hit(memory=memory, newer=newer_than(index, memory)) for memory in found[offset:])
+    missing = tuple(one for one in wanted if one not in known)
+    return ReadResult(hits=hits, total=len(found), offset=offset, missing=missing, fingerprint=mark, asked_at=asked_at)
+
+
+def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
+    """Return what matters now: pinned memories, open working memory, the last other session, the most recent."""
+    mark = fingerprint(scope, request)
+    offset, asked_at = (0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    ids: dict[MemoryId, str] = {}
+    for section, members in _sections(index, scope, request.where, now):
+        for memory_id in members:
+            ids.setdefault(memory_id, section)
+    page = tuple(ids)[offset : offset + request.limit]
+    memories = store.get(scope.namespace, page)
+    hits = tuple(Hit(memory=memories[one], section=ids[one]) for one in page if one in memories)
+    return ReadResult(hits=hits, total=len(ids), offset=offset, fingerprint=mark, asked_at=asked_at)
+
+
+def _sections(
+    index: NamespaceIndex, scope: Scope, where: Where, now: datetime
+) -> Iterator[tuple[str, Sequence[MemoryId]]]:
+    everything = index.select(where, now)
+    allowed = set(everything)
+    yield "pinned", [one for one in index.pinned(now) if one in allowed][:_PINNED]
+    tasks = index.select(Where(memory_type=MemoryType.WORKING), now)
+    yield "working", [one for one in tasks if one in allowed]
+    last = next((one for one in index.sessions("", 2) if one != scope.session), None)
+    if last is not None:
+        recent = index.select(Where(session=last), now)[:_LAST_SESSION]
+        yield "last session", [one for one in recent if one in allowed]
+    yield "recent", everything
+
+
+class Excerpts:
+    """The beginnings of memories lately written or asked for, because reading one costs more than finding it.
+
+    A memory's words never change; a purge clears the cache.
+    """
+
+    def __init__(self, limit: int = 20_000) -> None:
+        self.of: dict[MemoryId, str] = {}
+        self._limit = limit
+
+    def keep(self, memories: Iterable[Memory]) -> None:
+        """Remember the beginnings of some memories; the oldest entries make room."""
+        for memory in memories:
+            self.of[memory.id] = excerpt(memory.content, _EXCERPT)
+        while len(self.of) > self._limit:
+            self.of.pop(next(iter(self.of)), None)
+
+    def complete(self, store: Store, namespace: str, ids: Sequence[MemoryId]) -> None:
+        """Read those beginnings that are not there yet."""
+        missing = [one for one in ids if one not in self.of]
+        if missing:
+            self.keep(store.get(namespace, missing).values())
+
+
+def related(
+    store: Store,
+    index: NamespaceIndex,
+    excerpts: Excerpts,
+    namespace: str,
+    vector: NDArray[np.float32] | None,
+    known: Collection[MemoryId | None],
+    now: datetime,
+) -> tuple[Related, ...]:
+    """Return up to three live memories about the same thing as a vector, nearest first, without those known already."""
+    if vector is None:
+        return ()
+    near = index.similar(vector, k=_RELATED + len(known), floor=RELATED_SIMILARITY, now=now)
+    near = [(one, similarity) for one, similarity in near if one not in known][:_RELATED]
+    excerpts.complete(store, namespace, [one for one, _ in near])
+    return tuple(
+        Related(id=one, excerpt=excerpts.of[one], similarity=round(similarity, 3))
+        for one, similarity in near
+        if one in excerpts.of
+    )
+
+
+def newer_than(index: NamespaceIndex, memory: Memory) -> MemoryId | None:
+    """Return the newest version of a superseded memory."""
+    return None if memory.superseded_by is None else index.newest_version(memory.id)
+
+
+def fingerprint(scope: Scope, request: ReadRequest) -> str:
+    """Return a short digest of the question, so that a cursor cannot continue another one."""
+    asked = {"namespace": scope.namespace, "query": request.query, "ids": request.ids, "where": asdict(request.where)}
+    text = json.dumps(asked, sort_keys=True, default=str, ensure_ascii=True)
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()

@@ -1,0 +1,398 @@
+"""`MemoryService`: the seam on which the MCP layer, the command line and the Python API stand.
+
+One method a verb. Each checks its request, computes what a transaction must not (vectors, terms, neighbours), lets a pure
+decision run in the store's write, and feeds the committed change to the search structures and the listeners.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from hybrid_memory import checks, recollection, reflecting
+from hybrid_memory.analysis import Analyst
+from hybrid_memory.embedding.select import make_embedder
+from hybrid_memory.errors import ConfirmationNeeded, NotFound
+from hybrid_memory.ids import new_id
+from hybrid_memory.indexes import Indexes
+from hybrid_memory.life import changing, outcomes, reflection, remembering, sessions
+from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.requests import (
+    ForgetRequest,
+    ForgetResult,
+    Insight,
+    ReadRequest,
+    ReadResult,
+    ReflectionGroup,
+    Status,
+    UpdateRequest,
+    UpdateResult,
+    Where,
+    WriteRequest,
+    WriteResult,
+)
+from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
+from hybrid_memory.store.interface import Change
+from hybrid_memory.tiers.flow import FlowRules
+from hybrid_memory.tiers.importance import heuristic_importance
+from hybrid_memory.tiers.short_term import ShortTermRules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hybrid_memory.clock import Clock, Dice
+    from hybrid_memory.embedding.interface import Embedder
+    from hybrid_memory.store.interface import Decide, RequestKey, Store, Written
+
+Listener = Callable[[str, frozenset[str]], None]
+
+_RECALLED = 4
+_QUEUE = 4096
+_SETTLE_AT = 256
+_DEGRADED = "the embedding model is missing, or not the one this store was made with: search is by words alone"
+
+
+class MemoryService:
+    """The memory of one store. Safe to call from several threads.
+
+    Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        *,
+        clock: Clock,
+        dice: Dice,
+        settings: StoreSettings | None = None,
+    ) -> None:
+        self.store = store
+        self.settings = settings or StoreSettings()
+        self._analyst = Analyst(store, embedder)
+        self._clock = clock
+        self._dice = dice
+        self._habits = remembering.Habits(flow=_flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
+        self._indexes = Indexes(store, self._analyst.dimensions)
+        self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
+        self._listeners: list[Listener] = []
+        self._swept: set[str] = set()
+        self._excerpts = recollection.Excerpts()
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, home: Path, *, clock: Clock, dice: Dice, settings: StoreSettings | None = None) -> MemoryService:
+        """Open the store in a folder, which is made when it is not there.
+
+        Raises:
+            StoreError: another process has it open, or it cannot be opened.
+            InvalidInput: a setting is wrong.
+        """
+        from hybrid_memory.store.duck.store import DuckStore
+
+        settings = settings or store_settings(home)
+        embedder = make_embedder(settings.embedder)
+        store = DuckStore.open(
+            home / DATABASE,
+            clock,
+            memory_limit=settings.duckdb_memory_limit,
+            threads=settings.duckdb_threads,
+        )
+        return cls(store, embedder, clock=clock, dice=dice, settings=settings)
+
+    def write(self, scope: Scope, request: WriteRequest, *, key: RequestKey | None = None) -> WriteResult:
+        """Remember a statement; durable and findable when this returns.
+
+        Raises:
+            InvalidInput: names the argument that is wrong.
+            NotFound: the memory to supersede does not exist here.
+        """
+        now = self._clock.now()
+        self._check_scope(scope)
+        request = checks.check_write(request, now)
+        self._settle_when_many()
+        index = self._indexes.of(scope.namespace)
+        analysis = self._analyst.analyse(request.content, request.speaker, request.occurred_at or now)
+        mark = index.head
+        repeats = index.repeats(analysis.content_hash, now)
+        session = request.session or scope.session
+        holder = None if request.key is None else index.holding_key(session, request.key, now)
+        statement = remembering.Statement(
+            id=new_id(now, self._dice),
+            scope=scope,
+            request=request,
+            analysis=analysis,
+            importance=heuristic_importance(request.content, explicit=request.importance),
+            repeats=tuple(repeats),
+            holder=holder,
+            related=recollection.related(
+                self.store,
+                index,
+                self._excerpts,
+                scope.namespace,
+                analysis.vector,
+                {*repeats, request.supersedes, holder},
+                now,
+            ),
+            mark=mark,
+        )
+        written = self._write(
+            scope.namespace, key, lambda view: remembering.decide_write(statement, self._habits, index.vectors_of, view)
+        )
+        return outcomes.write_from_json(written.result)
+
+    def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
+        """Find memories: by question, by ids, or a brief when neither is given. Changes nothing that is stored.
+
+        What a question finds counts as recalled; `settle` or a later write stores that.
+
+        Raises:
+            InvalidInput: names the argument that is wrong.
+        """
+        now = self._clock.now()
+        self._check_scope(scope)
+        request = checks.check_read(request)
+        index = self._indexes.of(scope.namespace)
+        if request.ids:
+            result = recollection.by_ids(self.store, index, scope, request, now)
+        elif not request.query.strip():
+            return recollection.brief(self.store, index, scope, request, now)
+        else:
+            result = recollection.search(self.store, index, scope, request, self._analyst.vector(request.query), now)
+        self._recalled(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED], now)
+        return result
+
+    def offer_reflection(
+        self,
+        scope: Scope,
+        *,
+        focus: str | None = None,
+        session: str | None = None,
+        since: datetime | None = None,
+        limit: int = 3,
+    ) -> tuple[ReflectionGroup, ...]:
+        """Return groups of related memories that were not reflected upon, the most worthwhile first.
+
+        Raises:
+            InvalidInput: names the argument that is wrong.
+        """
+        now = self._clock.now()
+        self._check_scope(scope)
+        where = checks.check_where("reflect", Where(session=session, since=since))
+        index = self._indexes.of(scope.namespace)
+        return reflecting.offer(self.store, index, self._analyst, scope.namespace, focus, where, limit=limit, now=now)
+
+    def store_insights(
+        self, scope: Scope, insights: Sequence[Insight], *, key: RequestKey | None = None
+    ) -> tuple[MemoryId, ...]:
+        """Store the caller's insights in long-term with their evidence; returns their ids in order.
+
+        Raises:
+            InvalidInput: an argument is wrong, or evidence is an insight itself.
+            NotFound: evidence does not exist in this namespace.
+        """
+        now = self._clock.now()
+        self._check_scope(scope)
+        index = self._indexes.of(scope.namespace)
+        thoughts = []
+        for insight in checks.check_insights(insights):
+            analysis = self._analyst.analyse(insight.text, None, now)
+            repeats = tuple(index.repeats(analysis.content_hash, now))
+            thoughts.append(
+                reflection.Thought(id=new_id(now, self._dice), insight=insight, analysis=analysis, repeats=repeats)
+            )
+        written = self._write(scope.namespace, key, lambda view: reflection.decide_insights(thoughts, scope, view))
+        return outcomes.ids_from_json(written.result)
+
+    def update(self, scope: Scope, request: UpdateRequest, *, key: RequestKey | None = None) -> UpdateResult:
+        """Change a memory: new words make a new version that supersedes the old one, which is kept.
+
+        Raises:
+            InvalidInput: an argument is wrong, or the version was superseded.
+            NotFound: no such memory.
+        """
+        now = self._clock.now()
+        self._check_scope(scope)
+        request = checks.check_update(request, now)
+        words = request.content
+        old = self.store.get(scope.namespace, [request.id]).get(request.id)
+        speaker = old.speaker if old else None
+        revision = changing.Revision(
+            id=new_id(now, self._dice),
+            scope=scope,
+            request=request,
+            analysis=None if words is None else self._analyst.analyse(words, speaker, now),
+        )
+        written = self._write(scope.namespace, key, lambda view: changing.decide_update(revision, view))
+        return outcomes.update_from_json(written.result)
+
+    def forget(self, scope: Scope, request: ForgetRequest, *, key: RequestKey | None = None) -> ForgetResult:
+        """Forget memories so that nothing finds them, or bring forgotten ones back.
+
+        Raises:
+            InvalidInput: an argument is wrong.
+            NotFound: an id does not exist here.
+            ConfirmationNeeded: ``where`` was given without the number of memories it matches.
+        """
+        self._check_scope(scope)
+        request = checks.check_forget(request)
+        ids: Sequence[MemoryId] = request.ids
+        if request.where is not None:
+            index = self._indexes.of(scope.namespace)
+            ids = index.select(request.where, self._clock.now(), forgotten=request.restore)
+            if request.count != len(ids):
+                raise ConfirmationNeeded(len(ids))
+        decide = changing.decide_restore if request.restore else changing.decide_forget
+        written = self._write(scope.namespace, key, lambda view: decide(ids, scope, view))
+        return outcomes.forget_from_json(written.result)
+
+    def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
+        """Return the most recent memories of the namespace, or of one session, newest first."""
+        index = self._indexes.of(scope.namespace)
+        ids = index.select(Where(session=session), self._clock.now())[:limit]
+        memories = self.store.get(scope.namespace, ids)
+        return tuple(memories[one] for one in ids if one in memories)
+
+    def get(self, scope: Scope, memory_id: MemoryId) -> Memory:
+        """Return one memory, a superseded version included.
+
+        Raises:
+            NotFound: no such memory in this namespace, or it is forgotten.
+        """
+        memory = self.store.get(scope.namespace, [memory_id]).get(memory_id)
+        if memory is None or memory.forgotten_at is not None:
+            raise NotFound("id: no such memory")
+        return memory
+
+    def suggest(self, scope: Scope, what: str, prefix: str, limit: int = 20) -> list[str]:
+        """Return known names that begin with a prefix: of a ``session``, ``tag``, ``speaker`` or recent ``id``."""
+        index = self._indexes.of(scope.namespace)
+        if what == "id":
+            ids = index.select(Where(), self._clock.now())
+            return [str(one) for one in ids if one.startswith(prefix)][:limit]
+        known = {"session": index.sessions, "tag": index.tags, "speaker": index.speakers}
+        return known[what](prefix, limit) if what in known else []
+
+    def status(self, scope: Scope) -> Status:
+        """Return what the memory holds and how it is."""
+        from importlib.metadata import version
+
+        info = self.store.info()
+        held = self._indexes.of(scope.namespace).statistics(self._clock.now())
+        notices = info.notices
+        if self._analyst.degraded:
+            notices = (*notices, _DEGRADED)
+        return Status(
+            version=version("hybrid-memory-mcp"),
+            namespace=scope.namespace,
+            session=scope.session,
+            memories=held.live,
+            tiers=held.tiers,
+            forgotten=held.forgotten,
+            superseded=held.superseded,
+            insights=held.insights,
+            sessions=held.sessions,
+            embedder=info.embedder or self._analyst.identity,
+            pending_vectors=held.pending,
+            engine=info.engine,
+            schema_version=info.schema_version,
+            bytes_on_disk=info.bytes_on_disk,
+            notices=notices,
+        )
+
+    def settle(self) -> None:
+        """Store what recalls changed since the last time. Cheap when there is nothing."""
+        with self._lock:
+            pending = list(self._recalls)
+            self._recalls.clear()
+        for namespace in dict.fromkeys(name for name, _ in pending):
+            index = self._indexes.of(namespace)
+            recalls = [recall for name, recall in pending if name == namespace]
+            self._write(
+                namespace,
+                None,
+                lambda view, recalls=recalls, index=index: sessions.decide_recalls(  # type: ignore[misc]  # bound now
+                    recalls, self._habits.flow, index.vectors_of, view
+                ),
+            )
+            index.touch(sessions.touches(recalls))
+
+    def end_session(self, scope: Scope) -> None:
+        """End a conversation: its buffers are emptied by their rules, its working memory is over."""
+        self.settle()
+        index = self._indexes.of(scope.namespace)
+        tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._clock.now())
+        self._write(
+            scope.namespace,
+            None,
+            lambda view: sessions.decide_end(scope, tasks, self._habits.flow, index.vectors_of, view),
+        )
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener(namespace, sessions)`` from the writing thread after each commit; returns what stops that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def warm_up(self, scope: Scope) -> None:
+        """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
+        index = self._indexes.of(scope.namespace)
+        self._analyst.vector("warm")
+        if scope.namespace in self._swept:
+            return
+        self._swept.add(scope.namespace)
+        idle = timedelta(hours=self.settings.session_idle_hours)
+        self._write(
+            scope.namespace,
+            None,
+            lambda view: sessions.decide_sweep(view, scope, idle, self._habits.flow, index.vectors_of),
+        )
+
+    def close(self) -> None:
+        """Store what is left to store and let the file go; calling it again does nothing."""
+        try:
+            self.settle()
+        finally:
+            self.store.close()
+
+    def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+        written = self.store.write(namespace, key, decide)
+        self._indexes.apply(namespace, written)
+        self._excerpts.keep(written.memories[entry.id] for entry in written.log if entry.change is Change.PUT)
+        if written.log:
+            touched = frozenset(memory.session for memory in written.memories.values())
+            for listener in tuple(self._listeners):
+                listener(namespace, touched)
+        return written
+
+    def _recalled(self, scope: Scope, ids: Sequence[MemoryId], now: datetime) -> None:
+        with self._lock:
+            self._recalls.extend(
+                (scope.namespace, sessions.Recall(one, scope.session, scope.agent, now)) for one in ids
+            )
+
+    def _settle_when_many(self) -> None:
+        if len(self._recalls) >= _SETTLE_AT:
+            self.settle()
+
+    @staticmethod
+    def _check_scope(scope: Scope) -> None:
+        checks.check_name("namespace", scope.namespace)
+        checks.check_name("session", scope.session)
+        checks.check_name("agent", scope.agent)
+
+
+def _flow_rules(settings: StoreSettings) -> FlowRules:
+    return FlowRules(
+        sensory_buffer=settings.sensory_buffer,
+        threshold_to_short_term=settings.threshold_to_short_term,
+        short_term=ShortTermRules(
+            buffer_size=settings.short_term_buffer,
+            enhance_similarity_threshold=settings.enhance_similarity_threshold,
+            enhance_threshold=settings.enhance_threshold,
+        ),
+        earned_importance=settings.earned_importance,
+        earned_uses=settings.earned_uses,
+    )

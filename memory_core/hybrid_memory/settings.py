@@ -1,0 +1,117 @@
+"""All settings, and the only place that reads the environment and ``config.toml``.
+
+What belongs to a store stands in ``config.toml`` of its folder; what belongs to a client comes from its arguments and
+from ``HYBRID_MEMORY_*`` variables. A variable wins over the file, an argument over both.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from hybrid_memory.errors import InvalidInput
+
+PREFIX = "HYBRID_MEMORY_"
+DATABASE = "memory.duckdb"
+CONFIG = "config.toml"
+
+
+class ClientSettings(BaseSettings):
+    """What one client of the memory may choose; never the model behind it."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore")
+
+    home: Path | None = Field(None, description="Folder of the store; the platform's data folder when not given.")
+    namespace: str = Field(
+        "default", min_length=1, max_length=200, description="The wall around this client's memories."
+    )
+    agent: str = Field("default", min_length=1, max_length=200, description="Name of the agent that remembers.")
+    session: str | None = Field(None, min_length=1, max_length=200, description="Name of the conversation.")
+    timezone: str | None = Field(None, description="Zone of dates that come without one, as Europe/Berlin.")
+    prompts: Path | None = Field(None, description="Folder with templates that replace the built-in ones.")
+
+    def folder(self) -> Path:
+        """Return the folder of the store."""
+        if self.home is not None:
+            return self.home.expanduser()
+        from platformdirs import user_data_path
+
+        return user_data_path("hybrid-memory-mcp", appauthor=False)
+
+
+class StoreSettings(BaseSettings):
+    """How a store remembers. Names and values of the tiers are the seeds'; `sensory_buffer` is 4 where theirs is 0."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore")
+
+    embedder: str = Field("static", description="static, or fastembed:<model name or folder>.")
+    sensory_buffer: int = Field(4, ge=0, le=1000, description="Observations held before they are weighed.")
+    threshold_to_short_term: float = Field(0.1, ge=0, le=1, description="Importance below which an observation fades.")
+    short_term_buffer: int = Field(10, ge=0, le=1000, description="Memories of the current situation.")
+    enhance_similarity_threshold: float = Field(0.7, ge=0, le=1, description="Least probability of an enhancement.")
+    enhance_threshold: int = Field(3, ge=1, le=100, description="Enhancements that make a memory long-term.")
+    habit_sessions: int = Field(3, ge=2, le=100, description="Sessions with the same statement that make a habit.")
+    earned_importance: float = Field(
+        0.7, ge=0, le=1, description="Importance that takes a leaving memory to long-term."
+    )
+    earned_uses: int = Field(2, ge=1, le=1000, description="Recalls that take a leaving or faded memory to long-term.")
+    session_idle_hours: float = Field(24, gt=0, description="Silence after which an unnamed session has ended.")
+    duckdb_memory_limit: str | None = Field(None, description="DuckDB's memory_limit, as 2GB.")
+    duckdb_threads: int = Field(1, ge=1, le=64, description="DuckDB's threads; one is fastest for single rows.")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read arguments, then variables, then ``config.toml``; nothing else."""
+        del dotenv_settings, file_secret_settings
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls))
+
+
+def client_settings(**arguments: Any) -> ClientSettings:
+    """Return the client's settings; arguments that are None are left to the environment.
+
+    Raises:
+        InvalidInput: names the setting that is wrong.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    try:
+        return ClientSettings(**given)
+    except ValidationError as error:
+        raise _wrong(error) from None
+
+
+def store_settings(home: Path, **arguments: Any) -> StoreSettings:
+    """Return the settings of the store in ``home``.
+
+    Raises:
+        InvalidInput: names the setting that is wrong; ``config.toml`` itself when it is not TOML.
+    """
+
+    class Here(StoreSettings):
+        model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", toml_file=home / CONFIG)
+
+    given = {name: value for name, value in arguments.items() if value is not None}
+    try:
+        return Here(**given)
+    except ValidationError as error:
+        raise _wrong(error) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(CONFIG, f"is not valid TOML: {error}") from None
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(CONFIG, "cannot be read") from None
+
+
+def _wrong(error: ValidationError) -> InvalidInput:
+    first = error.errors(include_url=False, include_input=False)[0]
+    name = ".".join(str(part) for part in first["loc"]) or "settings"
+    return InvalidInput(name, f"{first['msg']} (argument, {PREFIX}{name.upper()} or {CONFIG})")

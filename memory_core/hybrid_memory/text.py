@@ -1,0 +1,263 @@
+"""What text is accepted, and how it becomes hashes, words and excerpts. Pure; nothing here is ever shown to a model as is."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import re
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from hybrid_memory.errors import InvalidInput
+
+LEXICON = "words-1"
+"""The version of `words` and `terms`: stored terms of another version must be made anew."""
+
+_STOP_WORDS = (
+    "a an the of to in on at for from by with as is are was were be been being am do does did doing have has had "
+    "having and or but if then than so that this these those it its i you he she they we me him her them my your his "
+    "their our us what when where who whom which why how will would can could should may might must shall not no yes "
+    "there here about into over after before up down out off again just also very too s t d ll m re ve don"
+)
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+"""English words that say nothing about what a text is about."""
+
+
+def check_text(field: str, text: str, *, limit: int, empty_allowed: bool = False) -> str:
+    """Return ``text`` unchanged if it can be stored, quoted and shown without doing harm.
+
+    Refused are control characters other than tab, line feed and carriage return, lone surrogates, noncharacters, and
+    tag characters (which hide text from people but not from models) outside an emoji flag. ``limit`` counts characters.
+
+    Raises:
+        InvalidInput: names ``field``, the code point and its position counted from 1; never the text.
+    """
+    if len(text) > limit:
+        raise InvalidInput(
+            field, f"is {len(text):,} characters long, at most {limit:,} are allowed; shorten or split it"
+        )
+    found = _refused(text)
+    if found is not None:
+        what = _REASON[_kind_of(ord(text[found]))]
+        raise InvalidInput(field, f"holds {what} U+{ord(text[found]):04X} at position {found + 1}; remove it")
+    if not empty_allowed and not _shows_anything(text):
+        raise InvalidInput(field, "is empty; say something in it")
+    return text
+
+
+def content_hash(text: str) -> str:
+    """Return 32 hex digits that are equal for texts differing only in case, width or white space.
+
+    They are the first half of the SHA-256 of the text after NFKC, case folding and collapsing of white space.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return hashlib.sha256(" ".join(folded.split()).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def words(text: str) -> list[str]:
+    """Return the words by which a text is found, in order.
+
+    Case, width and accents are folded. English endings behind an apostrophe are cut; words of ASCII letters get their
+    Snowball English stem (Porter, http://snowball.tartarus.org). Scripts without spaces between words (Chinese,
+    Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring characters, and an ideograph alone among
+    other characters also stands for itself. A symbol outside ASCII, an emoji above all, is a word; skin tones are not
+    told apart. English stop words are dropped unless nothing else remains.
+    """
+    found = list(_split(_fold(text)))
+    telling = [word for word in found if word not in STOP_WORDS] or found
+    stem = _stemmer()
+    return [stem(word) if len(word) <= _LONGEST_STEMMED and word.isascii() else word for word in telling]
+
+
+def terms(text: str) -> tuple[int, ...]:
+    """Return the signed 32-bit CRC of each of the `words`, in order; `ASKS` follows them if the text asks something."""
+    hashed = tuple(_term(word) for word in words(text))
+    return (*hashed, ASKS) if _QUESTION_MARK.search(text) else hashed
+
+
+def lexical_text(content: str, speaker: str | None, when: datetime | None) -> str:
+    """Return the text whose `terms` find a memory: ``[08 May 2023] Speaker: content``, without the absent parts."""
+    dated = f"[{when.day:02d} {_MONTHS[when.month - 1]} {when.year}] " if when else ""
+    return dated + dense_text(content, speaker)
+
+
+def dense_text(content: str, speaker: str | None) -> str:
+    """Return the text that is embedded for a memory: ``Speaker: content``, or the content alone."""
+    return f"{speaker}: {content}" if speaker else content
+
+
+def excerpt(text: str, limit: int) -> str:
+    """Return the text if it has at most ``limit`` characters, else its beginning, cut between words, with an ellipsis.
+
+    The result never has more than ``limit`` characters (at least 1) and splits no combined character.
+    """
+    if len(text) <= limit:
+        return text
+    end = max(limit, 1) - 1
+    if not (text[end].isspace() or text[end - 1 : end].isspace()):
+        space = max(text.rfind(" ", end // 2, end), text.rfind("\n", end // 2, end))
+        end = space if space > 0 else end
+    while end > 0 and (_joins(text[end]) or text[end - 1] == _JOINER):
+        end -= 1
+    return text[:end].rstrip() + "…"
+
+
+def estimate_tokens(text: str) -> int:
+    """Return a careful estimate: a token for every 4 ASCII characters begun, one for every other character."""
+    plain = len(text.encode("ascii", "ignore"))
+    return (plain + 3) // 4 + len(text) - plain
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_JOINER = "\u200d"
+_LONGEST_STEMMED = 64
+_QUESTION_MARK = re.compile("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")
+
+_SUSPECT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e007f"
+    + "".join(chr(plane << 16 | low) for plane in range(1, 17) for low in (0xFFFE, 0xFFFF))
+    + "]"
+)
+_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_REASON = {
+    "control": "the control character",
+    "surrogate": "the lone surrogate",
+    "tag": "the invisible tag character",
+    "none": "the noncharacter",
+}
+
+
+def _shows_anything(text: str) -> bool:
+    return any(not c.isspace() and unicodedata.category(c) != "Cf" for c in text)
+
+
+def _refused(text: str) -> int | None:
+    """Return the index of the first character that is refused."""
+    inside_flags: set[int] | None = None
+    for match in _SUSPECT.finditer(text):
+        at = match.start()
+        if _kind_of(ord(text[at])) != "tag":
+            return at
+        if inside_flags is None:
+            inside_flags = {place for flag in _FLAG.finditer(text) for place in range(flag.start(), flag.end())}
+        if at not in inside_flags:
+            return at
+    return None
+
+
+def _kind_of(code: int) -> str:
+    if code <= 0x9F:  # noqa: PLR2004 - the last C1 control
+        return "control"
+    if 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004 - the surrogates' block
+        return "surrogate"
+    return "tag" if 0xE0000 <= code <= 0xE007F else "none"  # noqa: PLR2004 - the tags' block
+
+
+_SCRIPTS_WITHOUT_SPACES = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x1100, 0x11FF),  # Hangul letters
+    (0x3005, 0x3007),  # ideographic iteration, closing mark and zero
+    (0x3040, 0x30FF),  # kana
+    (0x3105, 0x318F),  # Bopomofo, Hangul letters
+    (0x31F0, 0x31FF),  # more kana
+    (0xAC00, 0xD7FF),  # Hangul syllables
+)
+_IDEOGRAPHS = ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
+_FOLDED_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670]")
+_ENDING = re.compile(r"(?<=[^\W_])['’ʼ](?:s|t|d|ll|m|re|ve)(?![^\W_])")
+_PLAIN_WORD = re.compile("[a-z0-9]+")
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_FLAG_LETTERS = range(0x1F1E6, 0x1F200)
+
+
+def _fold(text: str) -> str:
+    if text.isascii():
+        return _ENDING.sub("", text.lower())
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return _ENDING.sub("", unicodedata.normalize("NFKC", _FOLDED_MARKS.sub("", apart)).casefold())
+
+
+def _split(text: str) -> Iterator[str]:
+    if text.isascii():
+        yield from _PLAIN_WORD.findall(text)
+        return
+    for sort, run in itertools.groupby(text, _sort_of):
+        if sort == "word":
+            yield "".join(run).replace("\u200c", "").replace(_JOINER, "")
+        elif sort == "dense":
+            yield from _pairs("".join(run))
+        elif sort == "flag":
+            yield from (a + b for a, b in itertools.zip_longest(run, run, fillvalue=""))
+        elif sort == "symbol":
+            yield from run
+
+
+@functools.lru_cache(maxsize=16_384)
+def _sort_of(character: str) -> str:
+    code = ord(character)
+    if _within(code, _SCRIPTS_WITHOUT_SPACES) or _within(code, _IDEOGRAPHS):
+        return "dense" if unicodedata.category(character)[0] in "LMN" else "gap"
+    category = unicodedata.category(character)
+    if code in _SKIN_TONES or 0xFE00 <= code <= 0xFE0F:  # noqa: PLR2004 - the variation selectors
+        return "nothing"
+    if category[0] in "LMN":
+        return "word"
+    if code in _FLAG_LETTERS:
+        return "flag"
+    return "symbol" if category[0] == "S" and code > 0x7F else "gap"  # noqa: PLR2004 - the last of ASCII
+
+
+def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+def _pairs(run: str) -> Iterator[str]:
+    """Yield neighbouring pairs of a run; a mark stays with the character that carries it."""
+    units: list[str] = []
+    for character in run:
+        if units and unicodedata.category(character)[0] == "M":
+            units[-1] += character
+        else:
+            units.append(character)
+    if len(units) == 1:
+        yield units[0]
+        return
+    ideograph = [_within(ord(unit[0]), _IDEOGRAPHS) for unit in units]
+    for at, unit in enumerate(units):
+        if ideograph[at] and not any(ideograph[max(at - 1, 0) : at]) and not any(ideograph[at + 1 : at + 2]):
+            yield unit
+        if at + 1 < len(units):
+            yield unit + units[at + 1]
+
+
+def _joins(character: str) -> bool:
+    """Say whether a character belongs to the one before it."""
+    code = ord(character)
+    return (
+        unicodedata.category(character)[0] == "M"
+        or character == _JOINER
+        or code in _SKIN_TONES
+        or 0xE0020 <= code <= 0xE007F  # noqa: PLR2004 - the tags' block
+    )
+
+
+@functools.cache
+def _stemmer() -> Callable[[str], str]:
+    from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]  # it has no stubs
+
+    stem: Callable[[str], str] = SnowballStemmer("english").stem_word
+    return stem
+
+
+def _term(word: str) -> int:
+    code = zlib.crc32(word.encode("utf-8", "surrogatepass"))
+    return code - (1 << 32) if code >= 1 << 31 else code
+
+
+ASKS = _term("?")
+"""The term that says that a text asks something; it is not a word and scores nothing."""

@@ -1,0 +1,216 @@
+"""How a memory flows through the buffers of one session's agent: the server's rules, pure.
+
+The steps are those of the reference (`sensory`, `short_term`); what differs is only where it loses something:
+whatever leaves a buffer goes on to long-term when it earned that, and otherwise fades, which keeps it findable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from hybrid_memory.model import MemoryId, Moved, Tier
+from hybrid_memory.tiers.sensory import receive, sift
+from hybrid_memory.tiers.short_term import Operation, ShortTermRules, offer, probability
+from hybrid_memory.tiers.state import Buffers, Held, Item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowRules:
+    """Sizes and thresholds. A leaving memory is kept in long-term from ``earned_importance`` or ``earned_uses`` on."""
+
+    sensory_buffer: int = 4
+    threshold_to_short_term: float = 0.1
+    short_term: ShortTermRules = field(default_factory=ShortTermRules)
+    earned_importance: float = 0.7
+    earned_uses: int = 2
+
+
+class Facts(Protocol):
+    """What the rules ask about memories."""
+
+    def similarity(self, first: MemoryId, second: MemoryId) -> float:
+        """Return the cosine of two memories; NaN when one has no vector."""
+        ...
+
+    def draw(self, first: MemoryId, second: MemoryId) -> float:
+        """Return the draw of a pair, in [0, 1)."""
+        ...
+
+    def uses(self, memory_id: MemoryId) -> int:
+        """Return how often a memory was recalled or repeated."""
+        ...
+
+    def pinned(self, memory_id: MemoryId) -> bool:
+        """Say whether a memory is pinned."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The buffers after a step and what moved, one entry a memory, in the order in which they moved first."""
+
+    buffers: Buffers
+    moved: tuple[Moved, ...] = ()
+
+    def tier_of(self, memory_id: MemoryId, before: Tier) -> Tier:
+        """Return where a memory stands after the step."""
+        return next((move.after for move in self.moved if move.id == memory_id), before)
+
+
+def take_in(buffers: Buffers, item: Item, facts: Facts, rules: FlowRules) -> Flow:
+    """Let a new observation in. It starts in the sensory buffer; a full one is weighed and emptied into short-term."""
+    held, released = receive(buffers.sensory, item, rules.sensory_buffer)
+    kept, dropped = sift(released, [one.importance or 0.0 for one in released], rules.threshold_to_short_term)
+    moves = _Moves()
+    for one in dropped:
+        _leave(moves, one, Tier.SENSORY, "below the threshold of short-term", facts, rules)
+    short_term = buffers.short_term
+    for one in kept:
+        moves.add(one.id, Tier.SENSORY, Tier.SHORT_TERM, "the sensory buffer was full")
+        short_term = _admit(moves, short_term, one, Operation.ADD, facts, rules)
+    return Flow(Buffers(held, short_term), moves.collapsed())
+
+
+def repeat(buffers: Buffers, item: Item, tier: Tier, facts: Facts, rules: FlowRules) -> Flow:
+    """Count the same words said again: in short-term as an enhancement for certain, elsewhere by drawing it there."""
+    moves = _Moves()
+    if any(one.item.id == item.id for one in buffers.short_term):
+        short_term = _admit(moves, buffers.short_term, item, Operation.RETRIEVAL, facts, rules, certain={item.id})
+        return Flow(Buffers(buffers.sensory, short_term), moves.collapsed())
+    if tier not in (Tier.SENSORY, Tier.FADED):
+        return Flow(buffers)
+    sensory = tuple(one for one in buffers.sensory if one.id != item.id)
+    moves.add(item.id, tier, Tier.SHORT_TERM, "repeated")
+    short_term = _admit(moves, buffers.short_term, item, Operation.ADD, facts, rules)
+    counted = tuple(replace(one, count=one.count + 1) if one.item.id == item.id else one for one in short_term)
+    return Flow(Buffers(sensory, counted), moves.collapsed())
+
+
+def recall(buffers: Buffers, item: Item, tier: Tier, facts: Facts, rules: FlowRules) -> Flow:
+    """Offer a recalled memory to short-term; a faded one that was used often enough comes back up."""
+    moves = _Moves()
+    short_term = buffers.short_term
+    if all(one.item.id != item.id for one in short_term) and all(one.id != item.id for one in buffers.sensory):
+        short_term = _admit(moves, short_term, item, Operation.RETRIEVAL, facts, rules)
+    if tier is Tier.FADED and facts.uses(item.id) >= rules.earned_uses:
+        moves.add(item.id, Tier.FADED, Tier.LONG_TERM, "recalled again")
+    return Flow(Buffers(buffers.sensory, short_term), moves.collapsed())
+
+
+def end(buffers: Buffers, facts: Facts, rules: FlowRules) -> Flow:
+    """End the session: what earned it goes to long-term, the rest fades, the buffers are empty."""
+    moves = _Moves()
+    for item in buffers.sensory:
+        _leave(moves, item, Tier.SENSORY, "the session ended", facts, rules)
+    for held in buffers.short_term:
+        _leave(moves, held.item, Tier.SHORT_TERM, "the session ended", facts, rules, count=held.count)
+    return Flow(Buffers(), moves.collapsed())
+
+
+def without(buffers: Buffers, ids: Collection[MemoryId]) -> Buffers:
+    """Return the buffers without some memories, as holders and as enhancers."""
+    return Buffers(
+        tuple(item for item in buffers.sensory if item.id not in ids),
+        tuple(_without_enhancers(held, ids) for held in buffers.short_term if held.item.id not in ids),
+    )
+
+
+def swapped(buffers: Buffers, old: MemoryId, new: Item) -> Buffers:
+    """Return the buffers with a memory's new version in its place."""
+    return Buffers(
+        tuple(new if item.id == old else item for item in buffers.sensory),
+        tuple(replace(held, item=new) if held.item.id == old else held for held in buffers.short_term),
+    )
+
+
+def holds(buffers: Buffers, memory_id: MemoryId) -> bool:
+    """Say whether a buffer holds a memory."""
+    return any(item.id == memory_id for item in buffers.sensory) or any(
+        held.item.id == memory_id for held in buffers.short_term
+    )
+
+
+def _without_enhancers(held: Held, ids: Collection[MemoryId]) -> Held:
+    rest = tuple(item for item in held.enhancers if item.id not in ids)
+    gone = len(held.enhancers) - len(rest)
+    return replace(held, count=held.count - gone, enhancers=rest) if gone else held
+
+
+def _admit(
+    moves: _Moves,
+    short_term: tuple[Held, ...],
+    item: Item,
+    operation: Operation,
+    facts: Facts,
+    rules: FlowRules,
+    certain: Collection[MemoryId] = (),
+) -> tuple[Held, ...]:
+    """Offer an item to short-term and note what moved on from there."""
+    similarities = [facts.similarity(held.item.id, item.id) for held in short_term]
+    draws = _draws(short_term, item, similarities, facts.draw, rules.short_term, certain)
+    step = offer(short_term, item, similarities, draws, rules.short_term, operation, certain)
+    for transfer in step.transfers:
+        head = transfer.head.item
+        members = tuple(dict.fromkeys(member.id for member in transfer.members if member.id != head.id))
+        moves.add(head.id, Tier.SHORT_TERM, Tier.LONG_TERM, f"enhanced {transfer.head.count} times", members)
+    for held in step.evicted:
+        _leave(moves, held.item, Tier.SHORT_TERM, "the short-term buffer was full", facts, rules, count=held.count)
+    return step.held
+
+
+def _draws(
+    short_term: tuple[Held, ...],
+    item: Item,
+    similarities: list[float],
+    draw: Callable[[MemoryId, MemoryId], float],
+    rules: ShortTermRules,
+    certain: Collection[MemoryId],
+) -> Iterator[float]:
+    """Yield the draws that `offer` will ask for, in its order, each from the pair it is for."""
+    for held, similarity in zip(short_term, similarities, strict=True):
+        if held.item.id not in certain and probability(similarity) >= rules.enhance_similarity_threshold:
+            yield draw(held.item.id, item.id)
+
+
+def _leave(
+    moves: _Moves, item: Item, before: Tier, reason: str, facts: Facts, rules: FlowRules, *, count: int = 0
+) -> None:
+    why = _merit(item, facts, rules, count)
+    if why is None:
+        moves.add(item.id, before, Tier.FADED, reason)
+    else:
+        moves.add(item.id, before, Tier.LONG_TERM, f"{reason}; {why}")
+
+
+def _merit(item: Item, facts: Facts, rules: FlowRules, count: int) -> str | None:
+    if facts.pinned(item.id):
+        return "pinned"
+    if (item.importance or 0.0) >= rules.earned_importance:
+        return "important"
+    if facts.uses(item.id) + count >= rules.earned_uses:
+        return "used"
+    return None
+
+
+class _Moves:
+    """Collects moves and joins the several moves of one memory into one."""
+
+    def __init__(self) -> None:
+        self._moves: dict[MemoryId, Moved] = {}
+
+    def add(
+        self, memory_id: MemoryId, before: Tier, after: Tier, reason: str, members: tuple[MemoryId, ...] = ()
+    ) -> None:
+        first = self._moves.get(memory_id)
+        self._moves[memory_id] = Moved(
+            id=memory_id,
+            before=first.before if first else before,
+            after=after,
+            reason=reason,
+            members=members or (first.members if first else ()),
+        )
+
+    def collapsed(self) -> tuple[Moved, ...]:
+        return tuple(move for move in self._moves.values() if move.before is not move.after)
