@@ -1,0 +1,1 @@
+"""Measurements of the real server; docs/benchmarks.md says what they gave."""

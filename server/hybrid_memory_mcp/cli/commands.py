@@ -1,0 +1,125 @@
+"""The commands: thin shells over the service, printed with rich."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from hybrid_memory.errors import HybridMemoryError
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest
+
+if TYPE_CHECKING:
+    from hybrid_memory.service import MemoryService
+
+app = typer.Typer(
+    name="hybrid-memory-mcp",
+    help="A memory for every MCP client. Without a command it serves MCP over stdin and stdout, as clients start it.",
+    no_args_is_help=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Home = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the store. Default: HYBRID_MEMORY_HOME, else the platform's data folder."),
+]
+Namespace = Annotated[str | None, typer.Option(help="The wall around the memories. Default: default.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@app.command(
+    help="Serve MCP over stdin and stdout; what a client runs. The same happens without any command.",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)
+def serve(context: typer.Context) -> None:
+    """Serve MCP over stdin and stdout."""
+    from hybrid_memory_mcp.__main__ import serve as serve_stdio
+
+    serve_stdio(context.args)
+
+
+@app.command()
+def demo(
+    keep: Annotated[Path | None, typer.Option(help="Keep the demo's store in this folder to look at it.")] = None,
+) -> None:
+    """Play a short life on a real MCP client: write, repeat, correct, reflect, restart, remember."""
+    from hybrid_memory_mcp.cli.demo import run
+
+    raise typer.Exit(run(keep))
+
+
+@app.command()
+def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
+    """Show what a store holds. No client may have it open."""
+    console = Console()
+    with opened(home, namespace) as (service, scope):
+        values = asdict(service.status(scope))
+    if as_json:
+        console.print_json(json.dumps(values))
+        return
+    table = Table("what", "value", title="hybrid-memory-mcp")
+    for name, value in values.items():
+        if name != "session":
+            table.add_row(name.replace("_", " "), _plain(value))
+    console.print(table)
+
+
+@app.command()
+def recall(
+    query: Annotated[str, typer.Argument(help="A question in your own words; empty for a brief.")] = "",
+    home: Home = None,
+    namespace: Namespace = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many memories.")] = 8,
+) -> None:
+    """Search a store from the terminal. No client may have it open."""
+    console = Console()
+    with opened(home, namespace) as (service, scope):
+        result = service.read(scope, ReadRequest(query=query, limit=limit))
+    table = Table("when", "tier", "memory", "score", title=query or "brief", show_lines=True)
+    for hit in result.hits:
+        score = "" if hit.score is None else f"{hit.score:.2f}"
+        weak = " (weak)" if hit.weak else ""
+        table.add_row(
+            f"{hit.memory.created_at:%Y-%m-%d %H:%M}", hit.memory.tier.value, hit.memory.content, score + weak
+        )
+    console.print(table)
+    if result.total > len(result.hits):
+        console.print(f"{result.total - len(result.hits)} more; raise --limit to see them")
+
+
+@contextmanager
+def opened(home: Path | None, namespace: str | None) -> Iterator[tuple[MemoryService, Scope]]:
+    """Open the store for one command; an error is one line and exit code 1."""
+    from hybrid_memory.clock import SystemClock, SystemDice
+    from hybrid_memory.ids import new_session
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory.settings import client_settings
+
+    try:
+        settings = client_settings(home=home, namespace=namespace)
+        dice = SystemDice()
+        service = MemoryService.open(settings.folder(), clock=SystemClock(), dice=dice)
+        try:
+            yield service, Scope(namespace=settings.namespace, session=new_session(dice), actor="command line")
+        finally:
+            service.close()
+    except HybridMemoryError as error:
+        Console(stderr=True).print(f"[red]{error}[/red]")
+        raise typer.Exit(1) from None
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items() if count) or "none"
+    if isinstance(value, tuple | list):
+        return "; ".join(str(one) for one in value) or "none"
+    return str(value)

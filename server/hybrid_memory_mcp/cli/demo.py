@@ -1,0 +1,221 @@
+"""A short life on a real MCP client, which tells what happened in each tier and whether it is what was promised."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters
+from mcp.types import CallToolResult, TextResourceContents
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+DAY: Sequence[tuple[str, float]] = (
+    ("Ada moved to Lisbon in March and works from home.", 0.6),
+    ("The office coffee machine is out of order again.", 0.05),
+    ("Ada is allergic to peanuts; always check recipes for them.", 0.9),
+    ("The stand-up was moved to half past nine.", 0.4),
+    ("Ada's sister Maria visits on the last weekend of November.", 0.6),
+    ("It rained all morning.", 0.08),
+    ("The dentist appointment is on Tuesday at ten.", 0.55),
+    ("Ada asked for short answers without bullet points.", 0.8),
+    ("The parcel with the new keyboard arrived.", 0.3),
+    ("The quarterly report is due on the fifth of December.", 0.7),
+    ("Lunch was leftover soup.", 0.1),
+    ("Ada is learning Portuguese with a teacher called Rui.", 0.6),
+    ("The build failed because a certificate had expired.", 0.5),
+    ("Rui wants the Portuguese homework by Thursday evening.", 0.5),
+    ("The neighbour's cat slept on the balcony.", 0.15),
+)
+HABIT = "Ada goes running along the river before breakfast."
+TIMES = 6
+WRONG = "The dentist appointment is on Tuesday at ten."
+RIGHT = "The dentist appointment is on Thursday at four."
+INSIGHT = "Ada is settling in Lisbon: she learns the language and has a teacher she does homework for."
+QUESTION = "What must I look out for when I cook for her?"
+ANSWER = "peanuts"
+
+
+@dataclass
+class Story:
+    """Prints what happens and remembers what was not as promised."""
+
+    console: Console
+    broken: list[str] = field(default_factory=list)
+
+    def chapter(self, title: str) -> None:
+        """Begin a part."""
+        self.console.print()
+        self.console.rule(Text(title, style="bold"), align="left")
+
+    def promise(self, what: str, *, kept: bool) -> None:
+        """Say whether a promise was kept."""
+        self.console.print(Text("  kept    " if kept else "  BROKEN  ", style="green" if kept else "bold red") + what)
+        if not kept:
+            self.broken.append(what)
+
+    def tell(self, text: str) -> None:
+        """Say something."""
+        self.console.print(Text("  " + text))
+
+
+class Life:
+    """The client's side: calls the tools of one server process and keeps nothing itself."""
+
+    def __init__(self, client: Client, story: Story) -> None:
+        self._client = client
+        self._story = story
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Call a tool and return its structured result; a failure ends the demo's part with an empty one."""
+        result: CallToolResult = await self._client.call_tool(tool, arguments)
+        if result.is_error or result.structured_content is None:
+            self._story.promise(f"{tool}: {result.content}", kept=False)
+            return {}
+        return result.structured_content
+
+    async def status(self) -> Mapping[str, Any]:
+        """Return what memory://status says."""
+        answer = await self._client.read_resource("memory://status")
+        content = answer.contents[0]
+        status: Mapping[str, Any] = json.loads(content.text) if isinstance(content, TextResourceContents) else {}
+        return status
+
+
+def run(keep: Path | None) -> int:
+    """Play the demo; returns 0 when everything was as promised, else 1."""
+    story = Story(Console())
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        anyio.run(_play, keep, story)
+    else:
+        with tempfile.TemporaryDirectory(prefix="hybrid-memory-demo-") as folder:
+            anyio.run(_play, Path(folder), story)
+    story.console.print()
+    if story.broken:
+        story.console.print(f"[bold red]{len(story.broken)} promises were broken.[/bold red]")
+        return 1
+    story.console.print("[bold green]Everything was as promised.[/bold green]")
+    return 0
+
+
+@asynccontextmanager
+async def _server(home: Path, story: Story) -> AsyncIterator[Life]:
+    command = [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--standalone", "--home", str(home)]
+    async with Client(StdioServerParameters(command=command[0], args=command[1:])) as client:
+        yield Life(client, story)
+
+
+async def _play(home: Path, story: Story) -> None:
+    async with _server(home, story) as life:
+        await _a_day(life, story)
+        habit = await _a_habit(life, story)
+        newer = await _a_correction(life, story)
+        insight = await _a_thought(life, story)
+    story.chapter("A restart: the server's process ends, another one starts")
+    async with _server(home, story) as life:
+        await _remember(life, story, habit, newer, insight)
+
+
+async def _a_day(life: Life, story: Story) -> None:
+    story.chapter(f"A day of {len(DAY)} observations: the sensory buffer takes them in")
+    moved: list[Mapping[str, Any]] = []
+    written = 0
+    for content, importance in DAY:
+        result = await life.call("write_memory", content=content, importance=importance, speaker="Ada")
+        written += bool(result.get("id"))
+        moved += result.get("moved", [])
+    story.promise(f"{written} of {len(DAY)} writes acknowledged", kept=written == len(DAY))
+    status = await life.status()
+    _show_tiers(story, status)
+    story.promise(f"full buffers passed memories on: {_count(moved)}", kept=bool(moved))
+    story.promise(
+        "what a buffer drops fades, it is not destroyed", kept=sum(status.get("tiers", {}).values()) == len(DAY)
+    )
+
+
+def _count(moved: Sequence[Mapping[str, Any]]) -> str:
+    ways: dict[str, int] = {}
+    for move in moved:
+        way = f"{move['from']} to {move['to']}"
+        ways[way] = ways.get(way, 0) + 1
+    return ", ".join(f"{count} {way}" for way, count in ways.items())
+
+
+def _show_tiers(story: Story, status: Mapping[str, Any]) -> None:
+    table = Table("tier", "memories", "", box=None, padding=(0, 2))
+    for tier, count in status.get("tiers", {}).items():
+        if count:
+            table.add_row(tier, str(count), Text("■" * count, style="cyan"))
+    story.console.print(table)
+
+
+async def _a_habit(life: Life, story: Story) -> str:
+    story.chapter("The same thing said again and again: a habit")
+    story.tell(HABIT)
+    first = ""
+    for time in range(1, TIMES + 1):
+        result = await life.call("write_memory", content=HABIT, importance=0.5, speaker="Ada")
+        first = first or str(result.get("id", ""))
+        for move in result.get("moved", []):
+            if move["id"] == first:
+                story.tell(f"said {time} times: {move['from']} to {move['to']} ({move['reason']})")
+    found = await life.call("read_memories", ids=[first])
+    tier = found["memories"][0]["tier"] if found.get("memories") else "nowhere"
+    story.promise(f"after {TIMES} times it is one memory, and it is in {tier}", kept=tier == "long_term")
+    return first
+
+
+async def _a_correction(life: Life, story: Story) -> str:
+    story.chapter("A correction: the newer statement supersedes the older one")
+    found = await life.call("read_memories", query="When is the dentist appointment?", limit=3)
+    old = next((one for one in found.get("memories", []) if one["text"] == WRONG), None)
+    story.promise("the old date is found", kept=old is not None)
+    if old is None:
+        return ""
+    result = await life.call("update_memory", id=old["id"], content=RIGHT)
+    story.tell(f"{old['id']} is superseded by {result.get('id')}")
+    found = await life.call("read_memories", query="When is the dentist appointment?", limit=5)
+    texts = [one["text"] for one in found.get("memories", [])]
+    story.promise("the new date is the first answer", kept=RIGHT in texts[:1])
+    story.promise("the old date is not offered any more", kept=WRONG not in texts)
+    kept = await life.call("read_memories", ids=[old["id"]])
+    story.promise("the old version is kept and can be read by its id", kept=bool(kept.get("memories")))
+    return str(result.get("id", ""))
+
+
+async def _a_thought(life: Life, story: Story) -> str:
+    story.chapter("A reflection: the memory offers what belongs together, the assistant thinks")
+    offered = await life.call("reflect", focus="learning Portuguese in Lisbon")
+    groups = offered.get("groups", [])
+    story.promise(f"{len(groups)} groups offered", kept=bool(groups))
+    if not groups:
+        return ""
+    for one in groups[0]["memories"]:
+        story.tell("· " + one["text"])
+    stored = await life.call("reflect", insights=[{"text": INSIGHT, "evidence": groups[0]["ids"], "importance": 0.8}])
+    ids = stored.get("stored", [])
+    story.promise("the assistant's insight is in long-term with its evidence", kept=len(ids) == 1)
+    return str(ids[0]) if ids else ""
+
+
+async def _remember(life: Life, story: Story, habit: str, newer: str, insight: str) -> None:
+    _show_tiers(story, await life.status())
+    found = await life.call("read_memories", query=QUESTION, limit=3)
+    texts = [one["text"] for one in found.get("memories", [])]
+    story.tell(f"{QUESTION}")
+    for text in texts:
+        story.tell("· " + text)
+    story.promise("a question in other words finds the allergy", kept=any(ANSWER in text for text in texts))
+    known = await life.call("read_memories", ids=[habit, newer, insight])
+    tiers = {one["id"]: one["tier"] for one in known.get("memories", [])}
+    story.promise("habit, correction and insight survived the restart", kept=set(tiers) == {habit, newer, insight})
+    story.promise("the insight is in long-term", kept=tiers.get(insight) == "long_term")
