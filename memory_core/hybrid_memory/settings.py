@@ -46,7 +46,7 @@ class ClientSettings(BaseSettings):
 class StoreSettings(BaseSettings):
     """How a store remembers. Names and values of the tiers are the seeds'; `sensory_buffer` is 4 where theirs is 0."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid")
 
     embedder: str = Field("static", description="static, or fastembed:<model name or folder>.")
     sensory_buffer: int = Field(4, ge=0, le=1000, description="Observations held before they are weighed.")
@@ -98,7 +98,7 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
     """
 
     class Here(StoreSettings):
-        model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", toml_file=home / CONFIG)
+        model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", toml_file=home / CONFIG)
 
     given = {name: value for name, value in arguments.items() if value is not None}
     try:

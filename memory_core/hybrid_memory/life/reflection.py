@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NEAR = 0.35
 """Cosine from which two memories are about the same thing (static table; unrelated pairs lie near 0.1)."""
+_ABOVE_MEAN = 0.15
+_NEAR_ENOUGH = 0.6
 LARGEST_GROUP = 8
 SEEDS = 256
 _DAY = 86_400_000_000
@@ -54,14 +56,15 @@ class Group:
 def plan_groups(candidates: Candidates, *, limit: int) -> tuple[Group, ...]:
     """Return up to ``limit`` disjoint groups of 2 to 8 related memories, the most worthwhile first.
 
-    Likeness is the cosine, weakened as the memories lie further apart in time: to three quarters after two weeks,
-    never under one half. A group is worth the importance in it times how close it is; ties go to the older seed.
+    Members are near by their cosine; likeness is the cosine weakened as memories lie further apart in time: to three
+    quarters after two weeks, never under one half. A group is worth the importance in it times how close it is; ties go to the older seed.
     """
     count = len(candidates.ids)
     if count < 2:  # noqa: PLR2004 - a group has at least two
         return ()
     order = np.lexsort((candidates.created_at, -candidates.importance))[:SEEDS]
-    groups = [_around(candidates, int(seed)) for seed in order]
+    floor = _floor(candidates.vectors)
+    groups = [_around(candidates, int(seed), floor) for seed in order]
     best: list[Group] = []
     taken: set[int] = set()
     for group in sorted(filter(None, groups), key=lambda one: -one.worth):
@@ -73,15 +76,26 @@ def plan_groups(candidates: Candidates, *, limit: int) -> tuple[Group, ...]:
     return tuple(best)
 
 
-def _around(candidates: Candidates, seed: int) -> Group | None:
+def _floor(vectors: NDArray[np.float32]) -> float:
+    """Return the likeness from which a pair is about the same thing here.
+
+    It lies above the mean of all pairs, because memories of one speaker are all somewhat alike; 0.6 is enough anywhere.
+    """
+    count = len(vectors)
+    total = vectors.sum(axis=0, dtype=np.float64)
+    mean = (float(total @ total) - count) / (count * (count - 1))
+    return max(NEAR, min(mean + _ABOVE_MEAN, _NEAR_ENOUGH))
+
+
+def _around(candidates: Candidates, seed: int, floor: float) -> Group | None:
     """Return the seed with its nearest, or None when nothing is near."""
-    likeness = candidates.vectors @ candidates.vectors[seed]
-    apart = np.abs(candidates.created_at - candidates.created_at[seed]) / _TIME_SCALE
-    likeness = likeness * (0.5 + 0.5 * np.exp2(-apart))
-    likeness[seed] = -np.inf
-    near = np.flatnonzero(likeness >= NEAR)
+    cosines = candidates.vectors @ candidates.vectors[seed]
+    cosines[seed] = -np.inf
+    near = np.flatnonzero(cosines >= floor)
     if not len(near):
         return None
+    apart = np.abs(candidates.created_at - candidates.created_at[seed]) / _TIME_SCALE
+    likeness = cosines * (0.5 + 0.5 * np.exp2(-apart))
     near = near[np.argsort(-likeness[near], kind="stable")][: LARGEST_GROUP - 1]
     rows = [seed, *(int(row) for row in near)]
     closeness = float(likeness[near].mean())

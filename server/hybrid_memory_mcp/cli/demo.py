@@ -40,7 +40,7 @@ TIMES = 6
 WRONG = "The dentist appointment is on Tuesday at ten."
 RIGHT = "The dentist appointment is on Thursday at four."
 INSIGHT = "Ada is settling in Lisbon: she learns the language and has a teacher she does homework for."
-QUESTION = "What must I look out for when I cook for her?"
+QUESTION = "Which ingredient must I avoid when cooking?"
 ANSWER = "peanuts"
 
 

@@ -1,0 +1,32 @@
+"""A memory without a file: real rules, real search, a clock that stands still."""
+
+import pytest
+from hybrid_memory.model import Scope
+from hybrid_memory.service import MemoryService
+from hybrid_memory.settings import StoreSettings
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def dice():
+    return FakeDice()
+
+
+@pytest.fixture
+def service(clock, dice):
+    service = MemoryService(
+        MemoryStore(clock), HashEmbedder(), clock=clock, dice=dice, settings=StoreSettings(sensory_buffer=4)
+    )
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def scope():
+    return Scope(session="morning", actor="test")

@@ -1,0 +1,42 @@
+from datetime import timedelta
+
+from hybrid_memory.ids import ID_LENGTH, is_unnamed_session, new_id, new_session, pair_draw
+from hybrid_memory.testing import START, FakeDice
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def test_an_id_is_20_characters_that_need_no_quoting():
+    made = new_id(START, FakeDice())
+    assert len(made) == ID_LENGTH == 20
+    assert made.isalnum()
+    assert made == made.lower()
+
+
+@given(st.integers(1, 10**9), st.integers(), st.integers())
+def test_a_later_id_sorts_after_an_earlier_one(milliseconds, first, second):
+    early = new_id(START, FakeDice(first))
+    late = new_id(START + timedelta(milliseconds=milliseconds), FakeDice(second))
+    assert early < late
+
+
+def test_ids_of_the_same_moment_differ():
+    dice = FakeDice()
+    assert len({new_id(START, dice) for _ in range(1000)}) == 1000
+
+
+def test_a_session_that_nobody_named_can_be_told():
+    assert is_unnamed_session(new_session(FakeDice()))
+    assert not is_unnamed_session("holiday planning")
+    assert not is_unnamed_session("s-something-else")
+
+
+@given(st.text(), st.text())
+def test_a_draw_depends_on_the_pair_alone(first, second):
+    assert 0 <= pair_draw(first, second) < 1
+    assert pair_draw(first, second) == pair_draw(first, second)
+
+
+def test_draws_are_spread_evenly():
+    draws = [pair_draw(str(n), str(n + 1)) for n in range(2000)]
+    assert abs(sum(draws) / len(draws) - 0.5) < 0.03

@@ -1,0 +1,370 @@
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
+from hybrid_memory.model import Kind, MemoryId, MemoryType, Origin, Tier, Trust
+from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.store.interface import RequestKey
+
+
+def remember(service, scope, content, **fields):
+    return service.write(scope, WriteRequest(content=content, **fields))
+
+
+def texts(service, scope, query="", **fields):
+    return [hit.memory.content for hit in service.read(scope, ReadRequest(query=query, **fields)).hits]
+
+
+def test_a_written_memory_is_found_at_once(service, scope):
+    remember(service, scope, "The red bicycle stands in the cellar")
+    assert texts(service, scope, "red bicycle") == ["The red bicycle stands in the cellar"]
+
+
+@pytest.mark.parametrize("text", ["猫は屋根の上で寝ている", "الكتاب على الطاولة", "🎉🎊 🦜", "x" * 30_000, "naïve café"])
+def test_text_of_any_script_is_found_and_comes_back_unchanged(service, scope, text):
+    written = remember(service, scope, text)
+    assert service.get(scope, written.id).content == text
+    assert text in texts(service, scope, text[:100])
+
+
+def test_a_memory_that_every_buffer_dropped_is_still_found(service, scope):
+    remember(service, scope, "zebra crossing near the school", importance=0.05)
+    for number in range(40):
+        remember(service, scope, f"filler statement number {number}", importance=0.05)
+    assert "zebra crossing near the school" in texts(service, scope, "zebra crossing")
+
+
+def test_the_same_words_in_the_same_session_are_one_memory(service, scope):
+    first = remember(service, scope, "I like tea")
+    again = remember(service, scope, "i  LIKE tea")
+    assert (again.id, again.duplicate_of) == (first.id, first.id)
+    assert len(texts(service, scope, "tea")) == 1
+
+
+def test_the_same_words_in_another_session_are_another_occasion_of_the_first(service, scope):
+    first = remember(service, scope, "I like tea")
+    other = remember(service, scope, "I like tea", session="evening")
+    assert other.id != first.id
+    assert other.duplicate_of == first.id
+
+
+def test_the_same_words_about_another_time_are_another_occasion(service, scope, clock):
+    first = remember(service, scope, "We met", occurred_at=clock.now() - timedelta(days=3))
+    other = remember(service, scope, "We met", occurred_at=clock.now() - timedelta(days=1))
+    assert other.id != first.id
+
+
+def test_a_repetition_adds_what_it_says_more(service, scope):
+    first = remember(service, scope, "I like tea", tags=("drink",), importance=0.2)
+    remember(service, scope, "I like tea", tags=("habit",), importance=0.6, metadata={"cup": "blue"})
+    memory = service.get(scope, first.id)
+    assert (memory.tags, memory.importance, memory.metadata) == (("drink", "habit"), 0.6, {"cup": "blue"})
+
+
+def test_a_statement_repeated_often_enough_becomes_long_term(service, scope):
+    first = remember(service, scope, "I go running every morning", importance=0.4)
+    for _ in range(4):
+        remember(service, scope, "I go running every morning", importance=0.4)
+    assert service.get(scope, first.id).tier is Tier.LONG_TERM
+
+
+def test_the_same_words_in_three_sessions_make_a_habit(service, scope):
+    first = remember(service, scope, "I go running", session="one")
+    remember(service, scope, "I go running", session="two")
+    third = remember(service, scope, "I go running", session="three")
+    assert [(move.id, move.after) for move in third.moved] == [(first.id, Tier.LONG_TERM)]
+    assert service.get(scope, first.id).tier is Tier.LONG_TERM
+
+
+def test_long_term_can_be_written_directly(service, scope):
+    assert remember(service, scope, "Her name is Ada", memory_type=MemoryType.LONG_TERM).tier is Tier.LONG_TERM
+
+
+def test_writing_a_known_statement_as_long_term_promotes_it(service, scope):
+    first = remember(service, scope, "Her name is Ada")
+    again = remember(service, scope, "Her name is Ada", memory_type=MemoryType.LONG_TERM)
+    assert again.id == first.id
+    assert service.get(scope, first.id).tier is Tier.LONG_TERM
+
+
+def test_a_working_memory_keeps_one_value_a_key(service, scope):
+    old = remember(service, scope, "step one", memory_type=MemoryType.WORKING, key="progress")
+    new = remember(service, scope, "step two", memory_type=MemoryType.WORKING, key="progress")
+    assert service.get(scope, old.id).superseded_by == new.id
+    assert texts(service, scope, where=Where(memory_type=MemoryType.WORKING)) == ["step two"]
+
+
+def test_a_key_needs_working_memory(service, scope):
+    with pytest.raises(InvalidInput, match="key"):
+        remember(service, scope, "step one", key="progress")
+
+
+def test_superseding_hides_the_old_statement_but_keeps_it(service, scope):
+    old = remember(service, scope, "The meeting is on Monday")
+    new = remember(service, scope, "The meeting is on Friday", supersedes=old.id)
+    assert texts(service, scope, "When is the meeting?") == ["The meeting is on Friday"]
+    (kept,) = service.read(scope, ReadRequest(ids=(old.id,))).hits
+    assert kept.newer == new.id
+
+
+def test_what_was_superseded_cannot_be_superseded_again(service, scope):
+    old = remember(service, scope, "The meeting is on Monday")
+    new = remember(service, scope, "The meeting is on Friday", supersedes=old.id)
+    with pytest.raises(InvalidInput, match=str(new.id)):
+        remember(service, scope, "The meeting is on Sunday", supersedes=old.id)
+
+
+def test_an_unknown_memory_cannot_be_superseded(service, scope):
+    with pytest.raises(NotFound):
+        remember(service, scope, "The meeting is on Friday", supersedes=MemoryId("0" * 20))
+
+
+def test_related_memories_are_named_with_an_excerpt(service, scope):
+    old = remember(service, scope, "The dentist appointment is on Tuesday at ten")
+    written = remember(service, scope, "The dentist appointment is on Thursday at ten")
+    assert [(one.id, one.excerpt) for one in written.related] == [
+        (old.id, "The dentist appointment is on Tuesday at ten")
+    ]
+
+
+def test_a_repeated_request_key_writes_once(service, scope):
+    request = WriteRequest(content="once only")
+    key = RequestKey("relay", 7)
+    first = service.write(scope, request, key=key)
+    assert service.write(scope, request, key=key) == first
+    assert len(texts(service, scope, "once only")) == 1
+
+
+def test_an_expired_memory_is_not_found(service, scope, clock):
+    remember(service, scope, "The code is 4711", expires_at=clock.now() + timedelta(hours=1))
+    clock.advance(hours=2)
+    assert texts(service, scope, "code 4711") == []
+
+
+def test_namespaces_are_walls(service, scope):
+    written = remember(service, scope, "secret of the first")
+    other = replace(scope, namespace="other")
+    assert texts(service, other, "secret of the first") == []
+    with pytest.raises(NotFound):
+        service.get(other, written.id)
+    assert service.read(other, ReadRequest(ids=(written.id,))).missing == (written.id,)
+
+
+def test_a_brief_shows_pinned_memories_first_then_working_ones(service, scope):
+    pinned = remember(service, scope, "Answer in French")
+    service.update(scope, UpdateRequest(id=pinned.id, pinned=True))
+    remember(service, scope, "writing chapter two", memory_type=MemoryType.WORKING, key="task")
+    remember(service, scope, "It is raining")
+    hits = service.read(scope, ReadRequest()).hits
+    assert [(hit.section, hit.memory.content) for hit in hits] == [
+        ("pinned", "Answer in French"),
+        ("working", "writing chapter two"),
+        ("recent", "It is raining"),
+    ]
+
+
+def test_pages_continue_where_the_last_one_ended(service, scope):
+    for number in range(25):
+        remember(service, scope, f"note about gardening number {number}")
+    seen = []
+    cursor = None
+    while True:
+        page = service.read(scope, ReadRequest(query="gardening", limit=10, cursor=cursor))
+        seen += [hit.memory.id for hit in page.hits]
+        cursor = page.cursor_after(len(page.hits))
+        if cursor is None:
+            break
+    assert len(seen) == len(set(seen)) == 25
+
+
+def test_memories_written_between_two_pages_do_not_shift_the_second(service, scope, clock):
+    for number in range(6):
+        remember(service, scope, f"note about gardening number {number}")
+    first = service.read(scope, ReadRequest(query="gardening", limit=3))
+    clock.advance(seconds=1)
+    remember(service, scope, "gardening gardening gardening")
+    second = service.read(scope, ReadRequest(query="gardening", limit=3, cursor=first.cursor_after(3)))
+    assert len({hit.memory.id for hit in (*first.hits, *second.hits)}) == 6
+
+
+def test_a_cursor_of_another_question_is_refused(service, scope):
+    for number in range(5):
+        remember(service, scope, f"note about gardening number {number}")
+    cursor = service.read(scope, ReadRequest(query="gardening", limit=2)).cursor_after(2)
+    with pytest.raises(InvalidInput, match="cursor"):
+        service.read(scope, ReadRequest(query="cooking", cursor=cursor))
+
+
+def test_new_words_make_a_new_version_and_keep_the_attributes(service, scope):
+    old = remember(service, scope, "Lives in Rome", tags=("home",), importance=0.9, memory_type=MemoryType.LONG_TERM)
+    new = service.update(scope, UpdateRequest(id=old.id, content="Lives in Turin"))
+    memory = service.get(scope, new.id)
+    assert (memory.content, memory.tags, memory.importance, memory.supersedes, memory.tier) == (
+        "Lives in Turin",
+        ("home",),
+        0.9,
+        old.id,
+        Tier.LONG_TERM,
+    )
+    assert texts(service, scope, "Where does she live? Rome Turin lives") == ["Lives in Turin"]
+
+
+def test_attributes_change_without_a_new_version(service, scope):
+    old = remember(service, scope, "Lives in Rome")
+    changed = service.update(scope, UpdateRequest(id=old.id, importance=1.0, tags=("home",)))
+    assert (changed.id, changed.supersedes) == (old.id, None)
+    assert service.get(scope, old.id).tags == ("home",)
+
+
+def test_an_update_must_change_something(service, scope):
+    old = remember(service, scope, "Lives in Rome")
+    with pytest.raises(InvalidInput, match="nothing to change"):
+        service.update(scope, UpdateRequest(id=old.id))
+
+
+def test_what_is_forgotten_is_not_found_and_can_be_restored(service, scope):
+    written = remember(service, scope, "The old password rule")
+    service.forget(scope, ForgetRequest(ids=(written.id,)))
+    assert texts(service, scope, "password rule") == []
+    with pytest.raises(NotFound):
+        service.get(scope, written.id)
+    service.forget(scope, ForgetRequest(ids=(written.id,), restore=True))
+    assert texts(service, scope, "password rule") == ["The old password rule"]
+
+
+def test_forgetting_twice_changes_nothing_the_second_time(service, scope):
+    written = remember(service, scope, "The old password rule")
+    service.forget(scope, ForgetRequest(ids=(written.id,)))
+    again = service.forget(scope, ForgetRequest(ids=(written.id,)))
+    assert (again.ids, again.unchanged) == ((), (written.id,))
+
+
+def test_forgetting_an_unknown_id_changes_nothing_at_all(service, scope):
+    written = remember(service, scope, "The old password rule")
+    with pytest.raises(NotFound):
+        service.forget(scope, ForgetRequest(ids=(written.id, MemoryId("0" * 20))))
+    assert service.get(scope, written.id).forgotten_at is None
+
+
+def test_forgetting_by_filter_needs_the_count(service, scope):
+    for number in range(3):
+        remember(service, scope, f"draft {number}", tags=("draft",))
+    where = Where(tags=("draft",))
+    with pytest.raises(ConfirmationNeeded) as wanted:
+        service.forget(scope, ForgetRequest(where=where))
+    assert wanted.value.count == 3
+    done = service.forget(scope, ForgetRequest(where=where, count=3))
+    assert len(done.ids) == 3
+
+
+def test_a_forgotten_memory_leaves_its_buffer(service, scope):
+    written = remember(service, scope, "held in the sensory buffer")
+    service.forget(scope, ForgetRequest(ids=(written.id,)))
+    service.forget(scope, ForgetRequest(ids=(written.id,), restore=True))
+    assert service.get(scope, written.id).tier is Tier.FADED
+
+
+def test_the_end_of_a_session_keeps_what_is_important(service, scope):
+    weighty = remember(service, scope, "allergic to peanuts", importance=0.9)
+    passing = remember(service, scope, "the bus was late", importance=0.2)
+    service.end_session(scope)
+    assert service.get(scope, weighty.id).tier is Tier.LONG_TERM
+    assert service.get(scope, passing.id).tier is Tier.FADED
+
+
+def test_working_memory_is_gone_with_its_session(service, scope, clock):
+    remember(service, scope, "writing chapter two", memory_type=MemoryType.WORKING, key="task")
+    service.end_session(scope)
+    clock.advance(seconds=1)
+    assert texts(service, scope, where=Where(memory_type=MemoryType.WORKING)) == []
+
+
+def test_an_unnamed_session_that_fell_silent_is_swept(service, scope, clock):
+    gone = replace(scope, session="s-0123456789ab")
+    passing = remember(service, gone, "the bus was late", importance=0.2)
+    clock.advance(days=2)
+    service.warm_up(scope)
+    assert service.get(scope, passing.id).tier is Tier.FADED
+
+
+def test_recalls_bring_a_faded_memory_back_up(service, scope):
+    written = remember(service, scope, "the zebra likes marmalade", importance=0.05)
+    service.end_session(scope)
+    assert service.get(scope, written.id).tier is Tier.FADED
+    for _ in range(2):
+        texts(service, scope, "zebra marmalade")
+    service.settle()
+    assert service.get(scope, written.id).tier is Tier.LONG_TERM
+
+
+def test_reading_changes_nothing_that_is_stored(service, scope):
+    remember(service, scope, "the zebra likes marmalade")
+    head = service.store.head("default")
+    texts(service, scope, "zebra marmalade")
+    texts(service, scope)
+    assert service.store.head("default") == head
+
+
+def test_reflection_offers_related_memories_and_takes_an_insight_with_its_evidence(service, scope):
+    for text in ("Ada learns the piano piece", "Ada practises the piano piece", "Ada plays the piano piece"):
+        remember(service, scope, text)
+    (group, *_) = service.offer_reflection(scope)
+    evidence = tuple(memory.id for memory in group.memories)
+    (stored,) = service.store_insights(scope, [Insight(text="Music matters to Ada", evidence=evidence)])
+    insight = service.get(scope, stored)
+    assert (insight.kind, insight.tier, insight.parents) == (Kind.INSIGHT, Tier.LONG_TERM, evidence)
+
+
+def test_what_was_reflected_upon_and_insights_are_not_offered_again(service, scope):
+    for text in ("Ada learns the piano piece", "Ada practises the piano piece"):
+        remember(service, scope, text)
+    (group,) = service.offer_reflection(scope)
+    evidence = tuple(memory.id for memory in group.memories)
+    service.store_insights(scope, [Insight(text="Ada works on the piano piece", evidence=evidence)])
+    assert service.offer_reflection(scope) == ()
+
+
+def test_an_insight_cannot_rest_on_an_insight(service, scope):
+    written = remember(service, scope, "Ada learns the piano")
+    (insight,) = service.store_insights(scope, [Insight(text="Ada likes music", evidence=(written.id,))])
+    with pytest.raises(InvalidInput, match="evidence"):
+        service.store_insights(scope, [Insight(text="Ada is musical", evidence=(insight,))])
+
+
+def test_an_insight_needs_evidence_that_exists_here(service, scope):
+    written = remember(service, replace(scope, namespace="other"), "Ada learns the piano")
+    with pytest.raises(NotFound, match="evidence"):
+        service.store_insights(scope, [Insight(text="Ada likes music", evidence=(written.id,))])
+
+
+def test_an_insight_is_trusted_no_further_than_its_evidence(service, scope):
+    spoken = remember(service, scope, "I play the piano", origin=Origin.USER)
+    scraped = remember(service, scope, "Ada plays the organ", origin=Origin.TOOL)
+    (stored,) = service.store_insights(scope, [Insight(text="Keyboards", evidence=(spoken.id, scraped.id))])
+    assert service.get(scope, stored).trust is Trust.UNTRUSTED
+
+
+def test_listeners_hear_of_every_commit_until_they_stop(service, scope):
+    heard = []
+    stop = service.listen(lambda namespace, sessions: heard.append((namespace, sessions)))
+    remember(service, scope, "one")
+    stop()
+    remember(service, scope, "two")
+    assert heard == [("default", frozenset({"morning"}))]
+
+
+def test_status_counts_what_there_is(service, scope):
+    written = remember(service, scope, "one")
+    remember(service, scope, "two")
+    service.forget(scope, ForgetRequest(ids=(written.id,)))
+    status = service.status(scope)
+    assert (status.memories, status.forgotten, status.tiers["sensory"]) == (1, 1, 1)
+
+
+def test_names_are_suggested_by_their_beginning(service, scope):
+    remember(service, scope, "one", tags=("garden", "kitchen"), speaker="Ada")
+    assert service.suggest(scope, "tag", "gar") == ["garden"]
+    assert service.suggest(scope, "speaker", "a") == ["Ada"]
+    assert service.suggest(scope, "session", "mor") == ["morning"]
+    assert service.suggest(scope, "nonsense", "") == []
