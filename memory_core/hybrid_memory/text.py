@@ -60,11 +60,11 @@ def content_hash(text: str) -> str:
 def words(text: str) -> list[str]:
     """Return the words by which a text is found, in order.
 
-    Case, width and accents are folded. English endings behind an apostrophe are cut; words of ASCII letters get their
-    Snowball English stem (Porter, http://snowball.tartarus.org). Scripts without spaces between words (Chinese,
-    Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring characters, and an ideograph alone among
-    other characters also stands for itself. A symbol outside ASCII, an emoji above all, is a word; skin tones are not
-    told apart. English stop words are dropped unless nothing else remains.
+    Case, width and accents are folded, and invisible characters inside words vanish. English endings behind an
+    apostrophe are cut; words of ASCII letters get their Snowball English stem (Porter, http://snowball.tartarus.org).
+    Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring
+    characters, and an ideograph alone among other characters also stands for itself. A symbol outside ASCII, an emoji above
+    all, is a word; skin tones are not told apart. English stop words are dropped unless nothing else remains.
     """
     found = list(_split(_fold(text)))
     telling = [word for word in found if word not in STOP_WORDS] or found
@@ -169,6 +169,7 @@ _SCRIPTS_WITHOUT_SPACES = (
 )
 _IDEOGRAPHS = ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
 _FOLDED_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670]")
+_INVISIBLE = re.compile("[\u00ad\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 _ENDING = re.compile(r"(?<=[^\W_])['’ʼ](?:s|t|d|ll|m|re|ve)(?![^\W_])")
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
@@ -178,7 +179,7 @@ _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 def _fold(text: str) -> str:
     if text.isascii():
         return _ENDING.sub("", text.lower())
-    apart = unicodedata.normalize("NFKD", text.casefold())
+    apart = unicodedata.normalize("NFKD", _INVISIBLE.sub("", text).casefold())
     return _ENDING.sub("", unicodedata.normalize("NFKC", _FOLDED_MARKS.sub("", apart)).casefold())
 
 
@@ -188,7 +189,7 @@ def _split(text: str) -> Iterator[str]:
         return
     for sort, run in itertools.groupby(text, _sort_of):
         if sort == "word":
-            yield "".join(run).replace("\u200c", "").replace(_JOINER, "")
+            yield "".join(run)
         elif sort == "dense":
             yield from _pairs("".join(run))
         elif sort == "flag":

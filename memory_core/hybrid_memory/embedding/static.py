@@ -1,0 +1,207 @@
+"""The built-in embedder: word pieces looked up in a small table, with numpy alone and nothing to download.
+
+A text's vector is the sum of ``scale[row] * table[row]`` over its word pieces, made unit length. The table was fitted
+to the sentence vectors of all-MiniLM-L6-v2 (``tools/README.md``); the bag of rows follows the idea of static sentence
+embeddings (Model2Vec, https://github.com/MinishLab/model2vec). Word pieces are those of BERT (Devlin et al., 2019).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_memory.errors import EmbedderUnavailable
+
+DATA = Path(__file__).with_name("data")
+SIZES = {"table.npy": 7_559_296, "scale.npy": 59_184, "vocab.txt": 219_689}
+DIGEST = "3e5f520a41f9619c"
+"""The `digest_of` the shipped files; a test computes it anew."""
+
+_LONGEST_WORD = 100
+_CACHED = 50_000
+_MANY_ROWS = 512
+_PLAIN_WORD = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
+_VANISHING = frozenset(("Mn", "Cc", "Cf", "Co", "Cs"))
+_IDEOGRAPHS = (
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B81F),
+    (0x2B920, 0x2CEAF),
+    (0x2F800, 0x2FA1F),
+)
+
+
+def digest_of(folder: Path) -> str:
+    """Return 16 hex digits of the SHA-256 over table, scales and vocabulary in this order."""
+    digest = hashlib.sha256()
+    for name in SIZES:
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class StaticEmbedder:
+    """Embeds by table lookup: some 50,000 short texts a second, loaded at the first call, safe from several threads.
+
+    ``folder`` holds another table of the same form (int8 ``table.npy`` rows x dimensions, float16 ``scale.npy``,
+    ``vocab.txt`` with one piece a line); None is the shipped one. Tokens unknown to the vocabulary are left out; there
+    is no truncation.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._loaded: _Table | None = None
+        self._digest: str | None = DIGEST if folder is None else None
+
+    @property
+    def identity(self) -> str:
+        """``static-v1:`` and the digest of the files.
+
+        Raises:
+            EmbedderUnavailable: a folder of one's own cannot be read.
+        """
+        if self._digest is None:
+            try:
+                self._digest = digest_of(self._folder or DATA)
+            except OSError as error:
+                raise _unreadable(error) from error
+        return f"static-v1:{self._digest}"
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector: 256 for the shipped table."""
+        return int(self._table().table.shape[1])
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return (texts, dimensions) float32 unit rows; a text without a known token gives a zero row."""
+        table = self._table()
+        vectors = np.zeros((len(texts), table.table.shape[1]), np.float32)
+        for at, text in enumerate(texts):
+            rows = table.rows(text)
+            if rows:
+                vectors[at] = table.sum_of(rows)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        vectors /= np.where(lengths > 0, lengths, np.float32(1))[:, None]
+        return vectors
+
+    def tokens(self, text: str) -> list[str]:
+        """Return the word pieces that a text is made of, those of its vector."""
+        table = self._table()
+        return [table.pieces[row] for row in table.rows(text)]
+
+    def _table(self) -> _Table:
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = _load(self._folder)
+        return self._loaded
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    table: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    pieces: list[str]
+    row_of: dict[str, int]
+    known: dict[str, tuple[int, ...]]
+
+    def rows(self, text: str) -> list[int]:
+        return [row for word in split_words(text) for row in self._pieces_of(word)]
+
+    def sum_of(self, rows: list[int]) -> NDArray[np.float32]:
+        weight = self.scale[rows]
+        used = np.asarray(rows)
+        if len(rows) > _MANY_ROWS:
+            used, counts = np.unique(used, return_counts=True)
+            weight = self.scale[used] * counts.astype(np.float32)
+        total: NDArray[np.float32] = weight @ self.table[used].astype(np.float32)
+        return total
+
+    def _pieces_of(self, word: str) -> tuple[int, ...]:
+        known = self.known.get(word)
+        if known is None:
+            known = self._cut(word)
+            if len(self.known) >= _CACHED:
+                self.known.clear()
+            self.known[word] = known
+        return known
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        """Return the rows of the longest pieces from the left; none if a rest is left that no piece begins."""
+        if len(word) > _LONGEST_WORD:
+            return ()
+        rows: list[int] = []
+        start, size = 0, len(word)
+        while start < size:
+            prefix = "##" if start else ""
+            for end in range(size, start, -1):
+                row = self.row_of.get(prefix + word[start:end])
+                if row is not None:
+                    break
+            else:
+                return ()
+            rows.append(row)
+            start = end
+        return tuple(rows)
+
+
+class _Folding(dict[int, str]):
+    """What becomes of each character, as BERT's normaliser and pre-tokeniser do it; filled as characters turn up."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) >= _CACHED:
+            self.clear()
+        character = chr(code)
+        folded = self[code] = self._folded(character, unicodedata.category(character))
+        return folded
+
+    @staticmethod
+    def _folded(character: str, category: str) -> str:
+        if character in "\t\n\r" or category[0] == "Z":
+            return " "
+        if category in _VANISHING or character == "\ufffd":
+            return ""
+        code = ord(character)
+        apart = category[0] == "P" or (code < 0x80 and not character.isalnum())  # noqa: PLR2004 - the end of ASCII
+        if apart or any(first <= code <= last for first, last in _IDEOGRAPHS):
+            return f" {character} "
+        return character.lower()
+
+
+_FOLDING = _Folding()
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words that are cut into pieces: lower case, without accents; ideographs and punctuation stand alone."""
+    if text.isascii() and text.isprintable():
+        return _PLAIN_WORD.findall(text.lower())
+    return unicodedata.normalize("NFD", text).translate(_FOLDING).split()
+
+
+def _load(folder: Path | None) -> _Table:
+    place = folder or DATA
+    try:
+        if folder is None and any((place / name).stat().st_size != size for name, size in SIZES.items()):
+            raise EmbedderUnavailable("the built-in embedder's files are incomplete; install the package again")
+        table = np.load(place / "table.npy", mmap_mode="r", allow_pickle=False)
+        scale = np.load(place / "scale.npy", allow_pickle=False).astype(np.float32)
+        pieces = (place / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
+        raise _unreadable(error) from error
+    if table.ndim != 2 or not len(table) == len(scale) == len(pieces):  # noqa: PLR2004 - rows and columns
+        raise EmbedderUnavailable("table, scales and vocabulary of the static embedder do not belong together")
+    return _Table(table, scale, pieces, {piece: row for row, piece in enumerate(pieces)}, {})
+
+
+def _unreadable(error: Exception) -> EmbedderUnavailable:
+    return EmbedderUnavailable(f"the static embedder's files cannot be read ({type(error).__name__})")

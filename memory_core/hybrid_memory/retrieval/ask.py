@@ -1,0 +1,110 @@
+"""What a search structure is asked and what it answers: frozen values around numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from hybrid_memory.model import MemoryId
+from hybrid_memory.requests import Where
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Scorer(StrEnum):
+    """How rows are scored: words and vectors with context, the reference system's formula, or one of the two alone."""
+
+    FUSED = "fused"
+    REFERENCE = "reference"
+    LEXICAL = "lexical"
+    DENSE = "dense"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A question to the index.
+
+    ``text_terms`` are the `hybrid_memory.text.terms` of the question, ``vector`` its unit vector (None, or one of another
+    embedder's length: words alone decide). ``asked_at``, the time of the first page, hides memories created later, so that
+    pages fit together. ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
+    weight.
+    """
+
+    text_terms: tuple[int, ...] = ()
+    vector: NDArray[np.float32] | None = None
+    where: Where = field(default_factory=Where)
+    now: datetime
+    asked_at: datetime | None = None
+    scorer: Scorer | str = Scorer.FUSED
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """All candidates, best first; the arrays are aligned with ``ids`` (an object array: slice it, or call ``tolist``).
+
+    ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
+    own: ``places`` leads from a position to them, because few positions are ever explained.
+    """
+
+    ids: NDArray[np.object_]
+    scores: NDArray[np.float32]
+    weak: NDArray[np.bool_]
+    parts: Mapping[str, NDArray[np.float32]]
+    places: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def total_weak(self) -> int:
+        """How many candidates lie below the relevance floor."""
+        return int(self.weak.sum())
+
+    @property
+    def total_strong(self) -> int:
+        """How many candidates lie above the relevance floor."""
+        return len(self.ids) - self.total_weak
+
+    def terms(self, position: int) -> dict[str, float]:
+        """Return the summands of the score at ``position`` that are not zero, by name."""
+        place = self.places[position]
+        return {name: float(part[place]) for name, part in self.parts.items() if part[place] != 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexStatistics:
+    """How many memories there are: ``rows`` all, ``live`` those a search can find, ``tiers`` the live ones by tier.
+
+    ``pending`` counts live memories without a vector.
+    """
+
+    rows: int
+    live: int
+    tiers: Mapping[str, int]
+    forgotten: int
+    superseded: int
+    insights: int
+    sessions: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectionRows:
+    """Columns of the memories that may be thought about, oldest first. ``created_at`` is in microseconds since 1970.
+
+    ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false.
+    """
+
+    ids: tuple[MemoryId, ...]
+    created_at: NDArray[np.int64]
+    importance: NDArray[np.float64]
+    vectors: NDArray[np.float32]
+    has_vector: NDArray[np.bool_]

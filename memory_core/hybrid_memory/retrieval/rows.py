@@ -1,0 +1,259 @@
+"""What filters and ranking need to know about each memory, as columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Json, Kind, Memory, MemoryId, MemoryType, Tier, Trust
+from hybrid_memory.retrieval.growing import NOTHING, UNKNOWN, Growing, Labels, Names
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hybrid_memory.requests import Where
+    from hybrid_memory.store.interface import Batch
+
+Mask = NDArray[np.bool_]
+
+TIERS = tuple(Tier)
+KINDS = tuple(Kind)
+_TIER_CODE = {str(tier): code for code, tier in enumerate(TIERS)}
+_KIND_CODE = {str(kind): code for code, kind in enumerate(KINDS)}
+_TRUST_CODE = {str(trust): code for code, trust in enumerate(TRUST_ORDER)}
+FADED = _TIER_CODE[Tier.FADED]
+
+
+class Rows:
+    """The columns of all memories of a namespace; a row keeps its number until the process ends.
+
+    Times are int64 microseconds, -1 for none. ``successor`` is the row of the memory that replaced one, `NOTHING`, or
+    `UNKNOWN` where that memory is not here. A purged row stays as an empty one, marked ``gone``.
+    """
+
+    def __init__(self) -> None:
+        self.ids = Growing(np.object_)
+        self.row_of: dict[MemoryId, int] = {}
+        self.tier = Growing(np.int8)
+        self.kind = Growing(np.int8)
+        self.trust = Growing(np.int8)
+        self.session = Growing(np.int32)
+        self.speaker = Growing(np.int32)
+        self.pinned = Growing(np.bool_)
+        self.gone = Growing(np.bool_)
+        self.importance = Growing(np.float64)
+        self.created_at = Growing(np.int64)
+        self.occurred_at = Growing(np.int64)
+        self.expires_at = Growing(np.int64)
+        self.forgotten_at = Growing(np.int64)
+        self.reflected_at = Growing(np.int64)
+        self.accessed_at = Growing(np.int64)
+        self.access_count = Growing(np.int64)
+        self.successor = Growing(np.int32)
+        self.sessions = Names()
+        self.speakers = Names()
+        self.tags = Labels()
+        self.metadata = Labels()
+        self._hashes: dict[str, list[int]] = {}
+        self._keys: dict[str, list[int]] = {}
+        self._key_of: dict[int, str] = {}
+        self._waiting: dict[MemoryId, list[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def extend(self, batch: Batch) -> None:
+        """Add the rows of a snapshot's batch."""
+        first = len(self)
+        added = range(first, first + len(batch.ids))
+        ids = np.empty(len(batch.ids), np.object_)
+        ids[:] = batch.ids
+        self.ids.extend(ids)
+        self.row_of.update(zip(batch.ids, added, strict=True))
+        self.tier.extend(np.array([_TIER_CODE[tier] for tier in batch.tier], np.int8))
+        self.kind.extend(np.array([_KIND_CODE[kind] for kind in batch.kind], np.int8))
+        self.trust.extend(np.array([_TRUST_CODE[trust] for trust in batch.trust], np.int8))
+        self.session.extend(np.array([self.sessions.code(name) for name in batch.session], np.int32))
+        self.speaker.extend(np.array([self.speakers.code(name) for name in batch.speaker], np.int32))
+        self.gone.extend(np.zeros(len(ids), np.bool_))
+        self.successor.extend(np.full(len(ids), NOTHING, np.int32))
+        for name in _COPIED:
+            getattr(self, name).extend(getattr(batch, name))
+        for row, digest, key, tags, metadata in zip(
+            added, batch.content_hash, batch.key, batch.tags, batch.metadata, strict=True
+        ):
+            self._hashes.setdefault(digest, []).append(row)
+            self._keep(row, key)
+            if tags:
+                self.tags.put(row, tags)
+            if metadata:
+                self.metadata.put(row, _pairs(json.loads(metadata)))
+        for row, heir in zip(added, batch.superseded_by, strict=True):
+            if heir is not None:
+                self._replaced(row, heir)
+        for id_ in self._waiting.keys() & set(batch.ids):
+            self._arrived(id_)
+
+    def add(self, memory: Memory) -> int:
+        """Add a memory and return its row."""
+        row = len(self)
+        self.ids.append(memory.id)
+        self.row_of[memory.id] = row
+        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker", "gone"):
+            getattr(self, name).append(0)
+        self.successor.append(NOTHING)
+        self.created_at.values[row] = to_micros(memory.created_at)
+        self.accessed_at.values[row] = NOTHING
+        self._hashes.setdefault(memory.content_hash, []).append(row)
+        self.change(row, memory)
+        self._arrived(memory.id)
+        return row
+
+    def change(self, row: int, memory: Memory) -> None:
+        """Take over everything about a memory that can change."""
+        self.tier.values[row] = _TIER_CODE[memory.tier]
+        self.kind.values[row] = _KIND_CODE[memory.kind]
+        self.trust.values[row] = _TRUST_CODE[memory.trust]
+        self.session.values[row] = self.sessions.code(memory.session)
+        self.speaker.values[row] = self.speakers.code(memory.speaker)
+        self.pinned.values[row] = memory.pinned
+        self.importance.values[row] = memory.importance
+        for name in ("occurred_at", "expires_at", "forgotten_at", "reflected_at"):
+            getattr(self, name).values[row] = _micros(getattr(memory, name))
+        self._keep(row, memory.key)
+        self.tags.put(row, memory.tags)
+        self.metadata.put(row, _pairs(memory.metadata))
+        self.successor.values[row] = NOTHING
+        if memory.superseded_by is not None:
+            self._replaced(row, memory.superseded_by)
+
+    def purge(self, row: int) -> None:
+        """Make a row an empty one, and what it replaced a memory replaced by something unknown."""
+        del self.row_of[self.ids.values[row]]
+        self.gone.values[row] = True
+        heirs = self.successor.values
+        heirs[heirs == row] = UNKNOWN
+        self.tags.put(row, ())
+        self.metadata.put(row, ())
+        self._keep(row, None)
+
+    def visible(self, now: datetime, *, as_of: datetime | None = None, asked_at: datetime | None = None) -> Mask:
+        """Return the rows that a reading at ``now`` may find: not forgotten, expired, replaced or purged.
+
+        ``as_of`` goes back to an earlier moment: what was created by then, replaced only later, and not expired then.
+        What was forgotten since stays hidden. ``asked_at`` hides rows created later.
+        """
+        moment = to_micros(now if as_of is None else min(as_of, now))
+        expires, heirs = self.expires_at.values, self.successor.values
+        mask: Mask = ~self.gone.values & (self.forgotten_at.values < 0) & ((expires < 0) | (expires > moment))
+        current: Mask = heirs == NOTHING
+        if as_of is not None:
+            known = heirs >= 0
+            current[known] = self.created_at.values[heirs[known]] > moment
+            mask &= self.created_at.values <= moment
+        if asked_at is not None:
+            mask &= self.created_at.values <= to_micros(asked_at)
+        return mask & current
+
+    def matching(self, where: Where) -> Mask:
+        """Return the rows for which all filters hold but ``as_of``, visible or not."""
+        mask: Mask = ~self.gone.values
+        if where.memory_type is not None:
+            mask &= _OF_TYPE[where.memory_type][self.tier.values]
+        if where.session is not None:
+            mask &= self.session.values == self.sessions.find(where.session)
+        if where.speaker is not None:
+            mask &= self.speaker.values == self.speakers.find(where.speaker)
+        if where.min_trust is not None:
+            mask &= self.trust.values >= _TRUST_CODE[Trust(where.min_trust)]
+        if where.since is not None or where.until is not None:
+            happened = self.happened_at()
+            if where.since is not None:
+                mask &= happened >= to_micros(where.since)
+            if where.until is not None:
+                mask &= happened < to_micros(where.until)
+        for labels, wanted in ((self.tags, where.tags), (self.metadata, _pairs(where.metadata))):
+            for label in wanted:
+                carrying = np.zeros(len(self), np.bool_)
+                carrying[labels.having(label)] = True
+                mask &= carrying
+        return mask
+
+    def happened_at(self) -> NDArray[np.int64]:
+        """Return when what each row tells happened: its own time, or else that of the writing."""
+        return np.where(self.occurred_at.values >= 0, self.occurred_at.values, self.created_at.values)
+
+    def with_hash(self, content_hash: str) -> list[int]:
+        """Return the rows of a content hash."""
+        return self._hashes.get(content_hash, [])
+
+    def with_key(self, key: str) -> list[int]:
+        """Return the rows that hold a key of working memory."""
+        return self._keys.get(key, [])
+
+    def newest_first(self, mask: Mask) -> NDArray[np.intp]:
+        """Return the rows of a mask, newest first; of those created together the later row first."""
+        found = np.flatnonzero(mask)[::-1]
+        return found[np.argsort(-self.created_at.values[found], kind="stable")]
+
+    def _replaced(self, row: int, heir: MemoryId) -> None:
+        at = self.row_of.get(heir)
+        self.successor.values[row] = UNKNOWN if at is None else at
+        if at is None:
+            self._waiting.setdefault(heir, []).append(row)
+
+    def _arrived(self, heir: MemoryId) -> None:
+        for row in self._waiting.pop(heir, ()):
+            if self.successor.values[row] == UNKNOWN:
+                self.successor.values[row] = self.row_of[heir]
+
+    def _keep(self, row: int, key: str | None) -> None:
+        """Note under which key of working memory a row is held."""
+        old = self._key_of.pop(row, None)
+        if old is not None:
+            self._keys[old].remove(row)
+        if key is not None:
+            self._key_of[row] = key
+            self._keys.setdefault(key, []).append(row)
+
+
+_COPIED = (
+    "pinned",
+    "importance",
+    "created_at",
+    "occurred_at",
+    "expires_at",
+    "forgotten_at",
+    "reflected_at",
+    "accessed_at",
+    "access_count",
+)
+
+_OF_TYPE: Mapping[MemoryType, Mask] = {
+    wanted: np.array([MEMORY_TYPE_OF[tier] == wanted for tier in TIERS]) for wanted in MemoryType
+}
+
+
+def _micros(moment: datetime | None) -> int:
+    return NOTHING if moment is None else to_micros(moment)
+
+
+def _pairs(metadata: Mapping[str, Json]) -> list[str]:
+    """Return top-level keys with their values as text that is equal when the values are."""
+    return [json.dumps([key, _plain(value)], sort_keys=True) for key, value in metadata.items()]
+
+
+def _plain(value: Any) -> Any:
+    """Return a JSON value in which numbers of equal value have one form."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _plain(held) for key, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(held) for held in value]
+    return value

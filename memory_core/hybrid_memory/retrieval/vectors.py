@@ -1,0 +1,91 @@
+"""The vectors of the rows as one matrix: exact search by a matrix product."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FIRST = 64
+
+
+class Matrix:
+    """Float32 rows that grow at the end; a row without a vector is zero, so that it is like nothing.
+
+    ``dimensions`` None is decided by the first vector. A vector of another length comes from another embedder: it is left
+    out, and the row counts as one whose vector is still to come.
+    """
+
+    def __init__(self, dimensions: int | None) -> None:
+        self._dimensions = dimensions
+        self._room = np.zeros((0, dimensions or 0), np.float32)
+        self._has = np.zeros(_FIRST, np.bool_)
+        self._size = 0
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector, 0 while it is unknown."""
+        return self._dimensions or 0
+
+    @property
+    def values(self) -> NDArray[np.float32]:
+        """(rows, dimensions), a view that is valid until rows are added."""
+        return self._room[: self._size]
+
+    @property
+    def has(self) -> NDArray[np.bool_]:
+        """Which rows have a vector."""
+        return self._has[: self._size]
+
+    def fits(self, vector: NDArray[np.float32] | None) -> bool:
+        """Say whether a vector is one of those kept here."""
+        return vector is not None and self._size > 0 and vector.shape == (self.dimensions,) and self.dimensions > 0
+
+    def add_rows(self, count: int) -> None:
+        """Add rows without vectors."""
+        wanted = self._size + count
+        if wanted > len(self._has):
+            has = np.zeros(max(wanted, 2 * len(self._has)), np.bool_)
+            has[: self._size] = self.has
+            self._has = has
+        if self.dimensions and wanted > len(self._room):
+            self._grow(max(wanted + wanted // 8, 2 * len(self._room), _FIRST))
+        self._size = wanted
+
+    def fill(self, first: int, vectors: NDArray[np.float32], has: NDArray[np.bool_]) -> None:
+        """Set the vectors of the rows from ``first`` on."""
+        if self._adopt(vectors.shape[1]):
+            self._room[first : first + len(vectors)] = np.where(has[:, None], vectors, np.float32(0))
+            self._has[first : first + len(vectors)] = has
+
+    def put(self, row: int, vector: NDArray[np.float32]) -> None:
+        """Set the vector of one row."""
+        if self._adopt(len(vector)):
+            self._room[row] = vector
+            self._has[row] = True
+
+    def clear(self, row: int) -> None:
+        """Take a row's vector away, bytes and all."""
+        if self.dimensions:
+            self._room[row] = 0
+        self._has[row] = False
+
+    def scores(self, vector: NDArray[np.float32], rows: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
+        """Return the dot products with a vector, of all rows or of some."""
+        matrix = self.values if rows is None else self.gather(rows)
+        found: NDArray[np.float32] = matrix @ np.asarray(vector, np.float32)
+        return found
+
+    def gather(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return a copy of the vectors of some rows."""
+        return self._room[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
+
+    def _adopt(self, length: int) -> bool:
+        if self._dimensions is None:
+            self._dimensions = length
+            self._room = np.zeros((max(self._size, _FIRST), length), np.float32)
+        return length == self._dimensions
+
+    def _grow(self, rows: int) -> None:
+        room = np.zeros((rows, self.dimensions), np.float32)
+        room[: self._size] = self._room[: self._size]
+        self._room = room

@@ -1,0 +1,83 @@
+"""The inverted index against a plain BM25."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory.retrieval.lexical import LexicalIndex
+from hybrid_memory.retrieval.ranking import K1, B
+from hybrid_memory.text import ASKS
+
+TERM = st.one_of(st.integers(-3, 3), st.sampled_from([-(1 << 31), (1 << 31) - 1, ASKS]))
+ROWS = st.lists(st.lists(TERM, max_size=8), min_size=1, max_size=12)
+
+
+def loaded(rows):
+    index = LexicalIndex()
+    flat = np.array([term for row in rows for term in row], np.int32)
+    index.load(flat, np.cumsum([0, *map(len, rows)]).astype(np.int64))
+    return index
+
+
+def plain(rows, query, counted):
+    rows = [[term for term in row if term != ASKS] for row in rows]
+    query = {term for term in query if term != ASKS}
+    inside = [row for row, counts in zip(rows, counted, strict=True) if counts]
+    mean = max(sum(map(len, inside)) / len(inside), 1) if inside else 1
+    weight = {}
+    for term in query:
+        holding = sum(term in row for row in inside)
+        weight[term] = math.log(1 + (len(inside) - holding + 0.5) / (holding + 0.5))
+    scores = []
+    for row in rows:
+        score = 0
+        for term, count in Counter(row).items():
+            if term in query:
+                score += weight[term] * count * (K1 + 1) / (count + K1 * (1 - B + B * len(row) / mean))
+        scores.append(score / sum(weight.values()) if query and inside else 0)
+    return scores
+
+
+@given(ROWS, st.lists(TERM, max_size=6), st.data())
+def test_coverage_is_that_of_a_plain_bm25(rows, query, data):
+    counted = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
+    found = loaded(rows).coverage(query, np.array(counted))
+    assert found.tolist() == pytest.approx(plain(rows, query, counted), rel=1e-4, abs=1e-6)
+
+
+@given(ROWS, ROWS, st.lists(TERM, max_size=6))
+def test_rows_added_later_score_like_loaded_ones(first, later, query):
+    grown = loaded(first)
+    for row in later:
+        grown.add(row)
+    counted = np.ones(len(first) + len(later), np.bool_)
+    whole = loaded([*first, *later])
+    assert np.allclose(grown.coverage(query, counted), whole.coverage(query, counted), rtol=1e-5)
+    assert np.array_equal(grown.asks, whole.asks)
+
+
+@given(ROWS, st.lists(TERM, min_size=1, max_size=6))
+def test_a_question_asked_twice_over_covers_the_same(rows, query):
+    index, counted = loaded(rows), np.ones(len(rows), np.bool_)
+    assert np.array_equal(index.coverage(query, counted), index.coverage(query * 2, counted))
+
+
+def test_an_empty_index_covers_nothing():
+    index = LexicalIndex()
+    assert index.coverage([1], np.zeros(0, np.bool_)).tolist() == []
+    index.load(np.zeros(0, np.int32), np.zeros(1, np.int64))
+    assert index.coverage([1], np.zeros(0, np.bool_)).tolist() == []
+
+
+def test_a_row_without_terms_covers_nothing():
+    assert loaded([[], [1]]).coverage([1], np.ones(2, np.bool_))[0] == 0
+
+
+def test_rows_that_ask_are_known():
+    assert loaded([[1, ASKS], [1], [ASKS]]).asks.tolist() == [True, False, True]

@@ -1,0 +1,219 @@
+"""What text is accepted, and what it becomes."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.text import (
+    ASKS,
+    STOP_WORDS,
+    check_text,
+    content_hash,
+    dense_text,
+    estimate_tokens,
+    excerpt,
+    lexical_text,
+    terms,
+    words,
+)
+
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "tab\tline\nreturn\r",
+        "العربية עברית हिन्दी ไทย 日本語 한국어",
+        "👩‍👩‍👧 👍🏽 🇩🇪 ❤️",
+        f"flag {ENGLAND}",
+        "zero\u200bwidth \u202eand bidi",
+    ],
+)
+def test_ordinary_text_is_returned_unchanged(text):
+    assert check_text("content", text, limit=100) is text
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("ab\x00", "U+0000 at position 3"),
+        ("\x1b[2J", "U+001B at position 1"),
+        ("a\x7f", "U+007F at position 2"),
+        ("a\x85", "U+0085 at position 2"),
+        ("\ud800x", "U+D800 at position 1"),
+        ("x\udfff", "U+DFFF at position 2"),
+        ("\ufffe", "U+FFFE at position 1"),
+        ("a\ufdd0", "U+FDD0 at position 2"),
+        ("a\U0010ffff", "U+10FFFF at position 2"),
+        ("a\U000e0041", "U+E0041 at position 2"),
+        (f"{ENGLAND}\U000e0041", "U+E0041 at position 8"),
+        ("\U0001f3f4\U000e0067\U000e0062", "U+E0067 at position 2"),
+    ],
+)
+def test_a_harmful_character_is_named_with_its_position(text, named):
+    with pytest.raises(InvalidInput, match=named.replace("+", r"\+")) as raised:
+        check_text("content", text, limit=100)
+    assert raised.value.field == "content"
+
+
+def test_a_long_hidden_message_is_no_flag():
+    hidden = "\U0001f3f4" + "".join(chr(0xE0000 + ord(c)) for c in "ignore") + "x" + "\U000e007f"
+    with pytest.raises(InvalidInput, match="tag character"):
+        check_text("content", hidden, limit=100)
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t", "\u200b\u2060"])
+def test_text_without_anything_visible_is_refused(text):
+    with pytest.raises(InvalidInput, match="is empty"):
+        check_text("content", text, limit=10)
+
+
+def test_empty_text_is_accepted_where_it_is_allowed():
+    assert check_text("query", "", limit=10, empty_allowed=True) == ""
+
+
+def test_too_long_a_text_is_told_both_lengths():
+    with pytest.raises(InvalidInput, match=r"1,001 characters long, at most 1,000"):
+        check_text("content", "x" * 1001, limit=1000)
+
+
+def refusal_of(text):
+    try:
+        check_text("content", text, limit=1000)
+    except InvalidInput as error:
+        return str(error)
+    return None
+
+
+@given(st.text(st.characters(codec=None), min_size=1, max_size=40))
+def test_a_refusal_never_shows_the_text(text):
+    said = refusal_of(f"secret phrase {text}")
+    assert said is None or ("secret" not in said and said.isascii())
+
+
+@given(st.text(st.characters(codec=None), min_size=1, max_size=40))
+def test_no_surrogate_and_no_control_character_is_accepted(text):
+    harmful = any(
+        unicodedata.category(c) == "Cs" or (unicodedata.category(c) == "Cc" and c not in "\n\t\r") for c in text
+    )
+    assert refusal_of(f"words {text}") is not None or not harmful
+
+
+@given(st.text(max_size=50))
+def test_case_and_white_space_do_not_change_the_content_hash(text):
+    assert content_hash(text) == content_hash(f"  {text}\n")
+    assert len(content_hash(text)) == 32
+
+
+def test_the_content_hash_is_the_same_for_wide_and_narrow_letters():
+    assert content_hash("Ｔｏｋｙｏ　STRASSE") == content_hash("tokyo straße")
+
+
+def test_different_words_have_different_content_hashes():
+    assert content_hash("the cat") != content_hash("the hat")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The dogs were running", ["dog", "run"]),
+        ("Melanie's users' C3PO 2026", ["melani", "user", "c3po", "2026"]),
+        ("O’Brien doesn't", ["o", "brien", "doesn"]),
+        ("naïve Café ﬁne", ["naiv", "cafe", "fine"]),
+        ("user_id=7, v1.2", ["user", "id", "7", "v1", "2"]),
+        ("to be or not to be", ["to", "be", "or", "not", "to", "be"]),
+        ("東京に", ["東京", "京に"]),
+        ("私の妻は", ["私", "私の", "の妻", "妻", "妻は"]),
+        ("猫", ["猫"]),
+        ("한국어 책", ["한국", "국어", "책"]),
+        ("สวัสดี", ["สวั", "วัส", "สดี"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("Привет, мир", ["привет", "мир"]),
+        ("مرحبًا بك", ["مرحبا", "بك"]),
+        ("👍🏽👍 🇩🇪🇫🇷 👨‍👩‍👧", ["👍", "👍", "🇩🇪", "🇫🇷", "👨", "👩", "👧"]),
+        ("5 € ❤️", ["5", "€", "❤"]),
+        ("?! ... --", []),
+        ("pass\u00adword la\u200dter \u202eleft\u202c", ["password", "later", "left"]),
+        ("England \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", ["england", "\U0001f3f4"]),
+    ],
+)
+def test_words_of_any_script_are_found(text, expected):
+    assert words(text) == expected
+
+
+@given(st.text(max_size=60))
+def test_words_do_not_depend_on_case_or_normal_form(text):
+    assert words(text) == words(unicodedata.normalize("NFD", text))
+    if text.isascii():
+        assert words(text) == words(text.upper())
+
+
+@given(st.text(max_size=60))
+def test_words_hold_no_white_space_and_are_never_empty(text):
+    assert all(word and not any(c.isspace() for c in word) for word in words(text))
+
+
+@given(st.lists(st.sampled_from(sorted(STOP_WORDS)), min_size=1, max_size=5))
+def test_stop_words_alone_are_kept(chosen):
+    assert len(words(" ".join(chosen))) == len(chosen)
+
+
+def test_terms_are_signed_hashes_of_the_words_in_order():
+    assert terms("cat dog cat") == (terms("cat")[0], terms("dog")[0], terms("cat")[0])
+    assert all(-(1 << 31) <= term < 1 << 31 for term in terms("one two three four five six seven eight"))
+
+
+def test_a_term_is_the_same_in_every_release():
+    assert terms("hello") == (907060870,)
+
+
+@pytest.mark.parametrize("text", ["who?", "谁？", "من؟", "τι\u037e"])
+def test_a_question_ends_with_a_term_of_its_own(text):
+    assert terms(text)[-1] == ASKS
+    assert len(terms(text)) == len(words(text)) + 1
+
+
+def test_a_statement_does_not_hold_the_term_of_questions():
+    assert ASKS not in terms("a statement; with a semicolon.")
+
+
+def test_the_lexical_text_holds_date_and_speaker():
+    when = datetime(2023, 5, 8, tzinfo=UTC)
+    assert lexical_text("Hello", "Ann", when) == "[08 May 2023] Ann: Hello"
+    assert lexical_text("Hello", None, None) == "Hello"
+    assert dense_text("Hello", "Ann") == "Ann: Hello"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("short", 5, "short"),
+        ("hello wonderful world", 12, "hello…"),
+        ("hello wonderful world", 16, "hello wonderful…"),
+        ("日本語日本語", 4, "日本語…"),
+        ("a👍🏽b", 3, "a…"),
+        ("ab", 1, "…"),
+    ],
+)
+def test_an_excerpt_is_cut_between_words_and_never_inside_a_character(text, limit, expected):
+    assert excerpt(text, limit) == expected
+
+
+@given(st.text(max_size=80), st.integers(1, 40))
+def test_an_excerpt_is_never_longer_than_its_limit(text, limit):
+    cut = excerpt(text, limit)
+    assert len(cut) <= limit
+    assert cut == text or text.startswith(cut[:-1])
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("日本語", 3), ("ab日", 2)])
+def test_tokens_are_estimated_carefully(text, tokens):
+    assert estimate_tokens(text) == tokens
