@@ -71,7 +71,9 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Replaces a memory's changeable fields: everything but id, namespace, content, terms, content_hash and times of origin.
+    """Replaces a memory's changeable fields.
+
+    Kept as stored are id, namespace, agent, kind, origin, content, terms, content_hash and times of origin.
 
     ``memory`` is the wished state with the ``rev`` that was read; another ``rev`` in the store raises `Stale`.
     """
@@ -100,7 +102,11 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ops:
-    """What one write does; applied together or not at all. ``action`` and ``actor`` go into the log."""
+    """What one write does; applied together or not at all, in the order puts, patches, moves, touches.
+
+    ``action`` and ``actor`` go into the log. A patch or move of a memory that does not exist raises `Stale`, a put of
+    an id that exists raises `Refused`; a move to the tier that a memory has is no change.
+    """
 
     action: str
     actor: str

@@ -1,1 +1,1 @@
-"""See the modules."""
+"""The store over one DuckDB file; the only package that imports duckdb."""

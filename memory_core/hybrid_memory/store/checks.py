@@ -1,0 +1,86 @@
+"""What every store refuses, and the JSON text in which free values are kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from hybrid_memory.errors import Refused, StoreDamaged
+from hybrid_memory.model import Json, Memory
+
+_INT32 = 2**31
+_INT64 = 2**63
+
+
+def check_text(*texts: str | None) -> None:
+    """Raise `Refused` for text with a lone surrogate, which no engine can keep."""
+    for text in texts:
+        if text is not None and not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise Refused("a text holds half of a surrogate pair; send whole characters only") from None
+
+
+def check_number(number: int) -> None:
+    """Raise `Refused` for a whole number beyond 64 bits."""
+    if not -_INT64 <= number < _INT64:
+        raise Refused("a number is beyond 64 bits; send a smaller one")
+
+
+def check_moment(*moments: datetime | None) -> None:
+    """Raise `Refused` for a time without a zone."""
+    for moment in moments:
+        if moment is not None and moment.tzinfo is None:
+            raise Refused("a time has no zone; give every time with its zone")
+
+
+def check_memory(memory: Memory, namespace: str) -> None:
+    """Raise `Refused` for a memory of another namespace, or with a value that cannot come back as it was."""
+    if memory.namespace != namespace:
+        raise Refused("a memory of another namespace cannot be written here")
+    check_text(memory.id, memory.session, memory.agent, memory.content, memory.content_hash)
+    check_text(memory.source, memory.speaker, memory.key, *memory.tags, *memory.parents)
+    check_text(memory.superseded_by, memory.supersedes, memory.duplicate_of)
+    check_moment(memory.created_at, memory.occurred_at, memory.expires_at, memory.forgotten_at, memory.reflected_at)
+    if memory.terms and (min(memory.terms) < -_INT32 or max(memory.terms) >= _INT32):
+        raise Refused("a term is beyond 32 bits; terms are signed 32-bit hashes")
+
+
+def to_json(value: Any) -> str:
+    """Return compact JSON text.
+
+    Raises:
+        Refused: the value is no JSON (infinite, not a number, foreign type) or holds half a surrogate pair.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        raise Refused("a value is not JSON; use text, finite numbers, booleans, null, lists and objects") from None
+    check_text(text)
+    return text
+
+
+def from_json(text: str) -> Any:
+    """Return the value of JSON text that `to_json` made.
+
+    Raises:
+        StoreDamaged: it is not such text.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise StoreDamaged("a stored value cannot be read; nothing was changed, keep the store's file") from None
+
+
+def to_object(body: Mapping[str, Json]) -> str:
+    """Return the JSON text of an object whose values may be read-only mappings at the top."""
+    return to_json(dict(body))
+
+
+def list_text(items: Iterable[str]) -> str | None:
+    """Return a list of texts as JSON, None for an empty one."""
+    listed = list(items)
+    return to_json(listed) if listed else None

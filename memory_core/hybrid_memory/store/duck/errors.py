@@ -1,0 +1,156 @@
+"""The one place that says what an error of DuckDB means for a caller."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import duckdb
+
+from hybrid_memory.errors import (
+    OutcomeUnknown,
+    Refused,
+    SchemaTooNew,
+    Stale,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    Unavailable,
+)
+
+DAMAGED = "the store's file cannot be read whole; nothing was changed. Keep the file as it is and restore a backup"
+_FULL = "no space is left for the store; what was acknowledged is intact. Make room and try again"
+_READ_ONLY = "the store's folder or file cannot be written; give this user the right to write there"
+_TOO_NEW = "the store was written by a later version of this program; upgrade to open it"
+_CLOSED = "the memory store is closed; open it again"
+_STOPPED = "the database engine stopped before anything was changed; try again, and reopen the store if it persists"
+_MEMORY = "the database engine reached its memory limit before anything was changed; ask for less, or raise the limit"
+_FAULT = "the database engine does not accept this statement; nothing was changed. Please report it"
+_VALUE = "a value is outside of what the store can keep; nothing was changed"
+_UNKNOWN = "the database engine failed while committing; repeat the call with the same request key to learn the outcome"
+
+_HOLDER = re.compile(r"\(PID (\d+)\)")
+
+# Looked up in the text of errors whose class says too little (mostly IOException), first match first.
+_BY_TEXT: Sequence[tuple[tuple[str, ...], Callable[[str], StoreError]]] = (
+    (("Conflicting lock is held", "Could not set lock on file"), lambda text: StoreLocked(_holder(text))),
+    (("No space left on device", "Disk quota exceeded", "File too large"), lambda _: StoreFull(_FULL)),
+    (("database file with version number",), lambda _: SchemaTooNew(_TOO_NEW)),
+    (
+        (
+            "Corrupt database file",
+            "Corrupt WAL file",
+            "Could not read enough bytes",
+            "Failed to read WAL of version",
+            "Failure while replaying WAL",
+            "WAL does not match",
+            "not a valid DuckDB database file",
+            "Invalid WAL entry type",
+        ),
+        lambda _: StoreDamaged(DAMAGED),
+    ),
+    (("Permission denied", "Read-only file system", "read-only mode"), lambda _: StoreReadOnly(_READ_ONLY)),
+    (("Connection already closed", "connection closed", "No open result set"), lambda _: StoreClosed(_CLOSED)),
+)
+
+# Every class that duckdb raises; a class stands before its bases, the last one is the base of all.
+BY_CLASS: Sequence[tuple[type[Exception], Callable[[], StoreError]]] = (
+    (duckdb.ConstraintException, lambda: Refused("a constraint of the store forbids the change; nothing was changed")),
+    (duckdb.TransactionException, lambda: Unavailable(_STOPPED)),
+    (duckdb.SerializationException, lambda: StoreDamaged(DAMAGED)),
+    (duckdb.OutOfMemoryException, lambda: Unavailable(_MEMORY)),
+    (duckdb.ConnectionException, lambda: Unavailable(_STOPPED)),
+    (duckdb.HTTPException, lambda: Refused(_FAULT)),
+    (duckdb.IOException, lambda: Unavailable(_STOPPED)),
+    (duckdb.PermissionException, lambda: Refused(_FAULT)),
+    (duckdb.InterruptException, lambda: Unavailable("the call was interrupted before anything was changed")),
+    (duckdb.DependencyException, lambda: Refused(_FAULT)),
+    (duckdb.FatalException, lambda: Unavailable(_STOPPED)),
+    (duckdb.InternalException, lambda: Unavailable(_STOPPED)),
+    (duckdb.SequenceException, lambda: Refused(_FAULT)),
+    (duckdb.CatalogException, lambda: StoreDamaged(DAMAGED)),
+    (duckdb.BinderException, lambda: Refused(_FAULT)),
+    (duckdb.ParserException, lambda: Refused(_FAULT)),
+    (duckdb.SyntaxException, lambda: Refused(_FAULT)),
+    (duckdb.NotImplementedException, lambda: Refused(_FAULT)),
+    (duckdb.ConversionException, lambda: Refused(_VALUE)),
+    (duckdb.OutOfRangeException, lambda: Refused(_VALUE)),
+    (duckdb.TypeMismatchException, lambda: Refused(_VALUE)),
+    (duckdb.InvalidTypeException, lambda: Refused(_VALUE)),
+    (duckdb.InvalidInputException, lambda: Refused(_VALUE)),
+    (duckdb.NotSupportedError, lambda: Refused(_FAULT)),
+    (duckdb.IntegrityError, lambda: Refused(_VALUE)),
+    (duckdb.DataError, lambda: Refused(_VALUE)),
+    (duckdb.ProgrammingError, lambda: Refused(_FAULT)),
+    (duckdb.OperationalError, lambda: Unavailable(_STOPPED)),
+    (duckdb.InternalError, lambda: Unavailable(_STOPPED)),
+    (duckdb.DatabaseError, lambda: Unavailable(_STOPPED)),
+    (duckdb.Warning, lambda: Unavailable(_STOPPED)),
+    (duckdb.Error, lambda: Unavailable(_STOPPED)),
+)
+
+# DuckDB undoes a transaction and says so with these; after any other failure of a COMMIT nobody knows.
+_CERTAINLY_UNDONE = (duckdb.TransactionException, duckdb.ConstraintException)
+
+
+def translate(error: Exception, *, committing: bool = False) -> StoreError:
+    """Return the library's error for an error that DuckDB raised; ``committing`` says that a COMMIT raised it."""
+    if committing and not isinstance(error, _CERTAINLY_UNDONE):
+        return OutcomeUnknown(_UNKNOWN)
+    if isinstance(error, OSError):
+        return _of_system(error)
+    if not isinstance(error, (duckdb.Error, duckdb.Warning)):
+        # DuckDB's binding raises a bare RuntimeError for text with half a surrogate pair.
+        return Refused("a value cannot be handed to the database engine; send whole characters and plain values")
+    text = str(error)
+    if isinstance(error, duckdb.TransactionException) and "Conflict on" in text:
+        return Stale("another transaction changed the same row; read again and repeat")
+    for marks, make in _BY_TEXT:
+        if any(mark in text for mark in marks):
+            return make(text)
+    return next(make() for kind, make in BY_CLASS if isinstance(error, kind))
+
+
+@contextmanager
+def translated(*, committing: bool = False) -> Iterator[None]:
+    """Turn what DuckDB or the file system raises inside into the library's errors."""
+    try:
+        yield
+    except (duckdb.Error, duckdb.Warning, OSError, RuntimeError, UnicodeError, OverflowError) as error:
+        raise _told(translate(error, committing=committing), error) from None
+
+
+@contextmanager
+def translated_opening() -> Iterator[None]:
+    """As `translated`, for the opening of a file: an internal failure of the engine there means damage."""
+    try:
+        yield
+    except (duckdb.InternalException, duckdb.FatalException) as error:
+        raise _told(StoreDamaged(DAMAGED), error) from None
+    except (duckdb.Error, OSError, RuntimeError) as error:
+        raise _told(translate(error), error) from None
+
+
+def _told(made: StoreError, error: Exception) -> StoreError:
+    """Note the class of the error behind ``made``; its text may hold stored text, SQL or a path and is left behind."""
+    made.add_note(f"raised as {type(error).__name__}")
+    return made
+
+
+def _of_system(error: OSError) -> StoreError:
+    import errno
+
+    if error.errno in {errno.ENOSPC, errno.EFBIG, errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC}:
+        return StoreFull(_FULL)
+    if isinstance(error, (PermissionError, NotADirectoryError, FileExistsError)) or error.errno == errno.EROFS:
+        return StoreReadOnly(_READ_ONLY)
+    return Unavailable("the file system refused the store; nothing was changed. Check the store's folder")
+
+
+def _holder(text: str) -> int | None:
+    found = _HOLDER.findall(text)
+    return int(found[-1]) if found else None

@@ -1,0 +1,239 @@
+"""The tables beside the memories: heads, log, requests, usage and buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hybrid_memory.clock import from_micros, to_micros
+from hybrid_memory.errors import MarkExpired, StoreDamaged
+from hybrid_memory.model import Json, MemoryId, Usage
+from hybrid_memory.store.checks import check_moment, from_json, to_json
+from hybrid_memory.store.duck.errors import DAMAGED
+from hybrid_memory.store.duck.memo import Head, Memo
+from hybrid_memory.store.duck.records import existing_ids
+from hybrid_memory.store.duck.session import Row, Session
+from hybrid_memory.store.interface import BufferState, Change, LogEntry, RequestKey, Touch
+
+_HEAD = "SELECT head, trimmed_before FROM namespace WHERE name = ?"
+_NEW_HEAD = "INSERT INTO namespace (head, last_at, name, trimmed_before) VALUES (?, ?, ?, 0)"
+_SET_HEAD = "UPDATE namespace SET head = ?, last_at = ? WHERE name = ?"
+_SET_TRIM = "UPDATE namespace SET trimmed_before = ? WHERE name = ?"
+
+_LOG_INSERT = """
+    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_LOG_INSERT_TWO = """
+    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9), ($1, $10, $11, $12, $13, $6, $7, $8, $14)
+"""
+_LOG_INSERT_THREE = """
+    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9), ($1, $10, $11, $12, $13, $6, $7, $8, $14),
+        ($1, $15, $16, $17, $18, $6, $7, $8, $19)
+"""
+_LOG = """
+    SELECT position, change, id, rev, made_at, actor, action, digest FROM log
+    WHERE namespace = ? AND position > ? ORDER BY position LIMIT ?
+"""
+
+_REQUEST = "SELECT namespace, result, position, made_at FROM request WHERE relay = ? AND number = ?"
+_REQUEST_INSERT = """
+    INSERT INTO request (relay, number, namespace, position, made_at, result) VALUES (?, ?, ?, ?, ?, ?)
+"""
+_REQUEST_FORGET = "DELETE FROM request WHERE relay = ? AND number <= ?"
+
+_BUFFER = "SELECT session, agent, state, touched_at FROM buffer WHERE namespace = ? AND session = ? AND agent = ?"
+_BUFFERS = "SELECT session, agent, state, touched_at FROM buffer WHERE namespace = ?"
+_BUFFER_INSERT = "INSERT INTO buffer (state, touched_at, namespace, session, agent) VALUES (?, ?, ?, ?, ?)"
+_BUFFER_UPDATE = """
+    UPDATE buffer SET state = ?, touched_at = ? WHERE namespace = ? AND session = ? AND agent = ?
+"""
+_BUFFER_DELETE = "DELETE FROM buffer WHERE namespace = ? AND session = ? AND agent = ?"
+
+_USAGE = """
+    SELECT id, accessed_at, count FROM usage
+    WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
+"""
+_USAGE_ADD = """
+    UPDATE usage SET accessed_at = greatest(usage.accessed_at, item.seen), count = usage.count + item.times
+    FROM (SELECT unnest(from_json($2, '[{"id": "VARCHAR", "seen": "BIGINT", "times": "BIGINT"}]')) AS item) AS added
+    WHERE usage.namespace = $1 AND usage.id = item.id
+"""
+_USAGE_INSERT = """
+    INSERT INTO usage (namespace, id, accessed_at, count)
+    SELECT $1, item.id, item.seen, item.times
+    FROM (SELECT unnest(from_json($2, '[{"id": "VARCHAR", "seen": "BIGINT", "times": "BIGINT"}]')) AS item) AS added
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a request led to."""
+
+    namespace: str
+    result: str
+    position: int
+    at: datetime
+
+
+def read_head(session: Session, namespace: str) -> Head:
+    """Return the head of a namespace; that of a new one is 0."""
+    row = session.row(_HEAD, namespace)
+    return Head(*row) if row else Head()
+
+
+def advance(session: Session, memo: Memo, namespace: str, position: int, at: int) -> None:
+    """Set a namespace's head and the time of its last write."""
+    known = memo.heads.get(namespace)
+    session.change(_SET_HEAD if known else _NEW_HEAD, position, at, namespace)
+    memo.heads[namespace] = Head(position, known.trimmed_before if known else 0)
+    memo.last_at = at
+
+
+def trim_log(session: Session, memo: Memo, namespace: str, before: int) -> None:
+    """Set from where a namespace's log is told; a mark never goes back and never lies beyond the log's end."""
+    known = memo.heads.get(namespace)
+    if known is None:
+        return
+    mark = min(before, known.position + 1)
+    if mark > known.trimmed_before:
+        session.change(_SET_TRIM, mark, namespace)
+        memo.heads[namespace] = Head(known.position, mark)
+
+
+def append_log(session: Session, namespace: str, log: Sequence[LogEntry]) -> None:
+    """Append entries of one write, which share time, actor and action."""
+    at = 0
+    while at < len(log):
+        part = log[at : at + 3]
+        at += len(part)
+        first = part[0]
+        values = [namespace, *_variable(first), to_micros(first.at), first.actor, first.action, first.digest]
+        for entry in part[1:]:
+            values += [*_variable(entry), entry.digest]
+        session.change((_LOG_INSERT, _LOG_INSERT_TWO, _LOG_INSERT_THREE)[len(part) - 1], *values)
+
+
+def read_log(session: Session, namespace: str, after: int, limit: int) -> list[LogEntry]:
+    """Return entries behind ``after`` in order; raises `MarkExpired`."""
+    if after + 1 < read_head(session, namespace).trimmed_before:
+        raise MarkExpired("the change log no longer reaches back that far; load a snapshot")
+    return [_entry(row) for row in session.rows(_LOG, namespace, after, max(limit, 0))]
+
+
+def read_request(session: Session, key: RequestKey) -> Done | None:
+    """Return what a request led to, None if it was never done."""
+    row = session.row(_REQUEST, key.relay, key.number)
+    return Done(row[0], row[1], row[2], from_micros(row[3])) if row else None
+
+
+def insert_request(session: Session, memo: Memo, key: RequestKey, done: Done) -> None:
+    """Note what a request led to."""
+    session.change(
+        _REQUEST_INSERT, key.relay, key.number, done.namespace, done.position, to_micros(done.at), done.result
+    )
+    memo.requests.setdefault(key.relay, set()).add(key.number)
+
+
+def forget_requests(session: Session, memo: Memo, relay: str, up_to: int) -> None:
+    """Forget what a relay's requests up to a number led to."""
+    session.change(_REQUEST_FORGET, relay, up_to)
+    left = {number for number in memo.requests.pop(relay, ()) if number > up_to}
+    if left:
+        memo.requests[relay] = left
+
+
+def read_buffer(session: Session, namespace: str, name: str, agent: str) -> BufferState | None:
+    """Return the buffers of one session's agent."""
+    row = session.row(_BUFFER, namespace, name, agent)
+    return _buffer(row) if row else None
+
+
+def read_buffers(session: Session, namespace: str) -> list[BufferState]:
+    """Return all buffers of a namespace by session and agent."""
+    found = [_buffer(row) for row in session.rows(_BUFFERS, namespace)]
+    return sorted(found, key=lambda buffer: (buffer.session, buffer.agent))
+
+
+def write_buffer(session: Session, memo: Memo, namespace: str, buffer: BufferState) -> None:
+    """Store or remove the buffers of one session's agent."""
+    key = (namespace, buffer.session, buffer.agent)
+    if buffer.state is None:
+        if key in memo.buffers:
+            session.change(_BUFFER_DELETE, *key)
+            memo.buffers.remove(key)
+            memo.recent_buffers.drop(key)
+        return
+    statement = _BUFFER_UPDATE if key in memo.buffers else _BUFFER_INSERT
+    session.change(statement, buffer.state, to_micros(buffer.touched_at), *key)
+    memo.buffers.add(key)
+    memo.recent_buffers.put(key, buffer)
+
+
+def read_usage(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+    """Return how memories were used."""
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    return {
+        MemoryId(id_): Usage(accessed_at=from_micros(at), count=count)
+        for id_, at, count in session.rows(_USAGE, namespace, to_json(wanted))
+    }
+
+
+def add_touches(
+    session: Session, reads: Session, namespace: str, touches: Sequence[Touch], new: Collection[MemoryId] = ()
+) -> None:
+    """Add to the usage of memories that exist; ``new`` are those that this transaction has put itself.
+
+    ``reads`` looks at the state before the transaction, in which nobody else can have written meanwhile.
+    """
+    if not touches:
+        return
+    sums: dict[MemoryId, tuple[int, int]] = {}
+    for touch in touches:
+        check_moment(touch.at)
+        seen, times = sums.get(touch.id, (to_micros(touch.at), 0))
+        sums[touch.id] = (max(seen, to_micros(touch.at)), times + touch.count)
+    used = read_usage(reads, namespace, sums)
+    there = existing_ids(reads, namespace, [id_ for id_ in sums if id_ not in used and id_ not in new])
+    items = [{"id": id_, "seen": seen, "times": times} for id_, (seen, times) in sums.items()]
+    known = [item for item in items if item["id"] in used]
+    fresh = [item for item in items if item["id"] in there or (item["id"] in new and item["id"] not in used)]
+    if known:
+        session.change(_USAGE_ADD, namespace, to_json(known))
+    if fresh:
+        session.change(_USAGE_INSERT, namespace, to_json(fresh))
+
+
+def object_of(text: str) -> Mapping[str, Json]:
+    """Return the JSON object of a stored text."""
+    value: dict[str, Json] = from_json(text)
+    return value
+
+
+def _variable(entry: LogEntry) -> tuple[int, str, str, int]:
+    return entry.position, entry.change.value, entry.id, entry.rev
+
+
+def _entry(row: Row) -> LogEntry:
+    try:
+        return LogEntry(
+            position=row[0],
+            change=Change(row[1]),
+            id=MemoryId(row[2]),
+            rev=row[3],
+            at=from_micros(row[4]),
+            actor=row[5],
+            action=row[6],
+            digest=row[7],
+        )
+    except (ValueError, OverflowError):
+        raise StoreDamaged(DAMAGED) from None
+
+
+def _buffer(row: Row) -> BufferState:
+    return BufferState(session=row[0], agent=row[1], state=row[2], touched_at=from_micros(row[3]))

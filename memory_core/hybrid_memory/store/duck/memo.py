@@ -1,0 +1,109 @@
+"""What the store's only writer knows without asking the database."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from hybrid_memory.model import Memory, MemoryId
+from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.interface import BufferState
+
+_HEADS = "SELECT name, head, trimmed_before, last_at FROM namespace"
+_REQUESTS = "SELECT relay, number FROM request"
+_BUFFER_KEYS = "SELECT namespace, session, agent FROM buffer"
+_EMBEDDER = "SELECT number, identity, dimensions FROM embedder ORDER BY number DESC LIMIT 1"
+
+_RECENT = 1024
+_LONG = 4_000
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a namespace's log ends and from where it is still told."""
+
+    position: int = 0
+    trimmed_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The embedder of a store; its vectors are in the table ``vector_<number>``."""
+
+    number: int
+    identity: str
+    dimensions: int
+
+
+class Recent(Generic[_Key, _Value]):
+    """The values that were used last, at most ``_RECENT`` of them."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[_Key, _Value] = OrderedDict()
+
+    def get(self, key: _Key) -> _Value | None:
+        """Return a value, None where it is not at hand."""
+        value = self._held.get(key)
+        if value is not None:
+            self._held.move_to_end(key)
+        return value
+
+    def put(self, key: _Key, value: _Value) -> None:
+        """Keep a value; the one unused for longest makes room."""
+        self._held[key] = value
+        self._held.move_to_end(key)
+        if len(self._held) > _RECENT:
+            self._held.popitem(last=False)
+
+    def drop(self, key: _Key) -> None:
+        """Keep a value no longer."""
+        self._held.pop(key, None)
+
+
+@dataclass(slots=True, kw_only=True)
+class Memo:
+    """What rows say, changed along with them and dropped when a transaction fails.
+
+    Right because the holder of the store's lock is the only one who changes the rows. ``requests`` and ``buffers`` say
+    which rows exist; the ``recent`` ones hold rows of late, since the buffers' members are asked for at every write.
+    """
+
+    heads: dict[str, Head]
+    requests: dict[str, set[int]]
+    buffers: set[tuple[str, str, str]]
+    last_at: int
+    embedder: Pinned | None
+    recent_buffers: Recent[tuple[str, str, str], BufferState] = field(default_factory=Recent)
+    recent_memories: Recent[tuple[str, MemoryId], Memory] = field(default_factory=Recent)
+
+    def note(self, memory: Memory) -> None:
+        """Keep a memory's newest state at hand, unless it is long."""
+        if len(memory.content) > _LONG:
+            self.recent_memories.drop((memory.namespace, memory.id))
+        else:
+            self.recent_memories.put((memory.namespace, memory.id), memory)
+
+
+def load_memo(session: Session) -> Memo:
+    """Read the memo from the tables."""
+    namespaces = session.rows(_HEADS)
+    requests: dict[str, set[int]] = {}
+    for relay, number in session.rows(_REQUESTS):
+        requests.setdefault(relay, set()).add(number)
+    return Memo(
+        heads={name: Head(head, trimmed) for name, head, trimmed, _ in namespaces},
+        requests=requests,
+        buffers={(namespace, name, agent) for namespace, name, agent in session.rows(_BUFFER_KEYS)},
+        last_at=max((last for *_, last in namespaces), default=0),
+        embedder=pinned_embedder(session),
+    )
+
+
+def pinned_embedder(session: Session) -> Pinned | None:
+    """Return the pinned embedder."""
+    row = session.row(_EMBEDDER)
+    return Pinned(*row) if row else None

@@ -1,0 +1,202 @@
+"""How memories become rows of the table ``memory``, and rows become memories again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from hybrid_memory.clock import from_micros, to_micros
+from hybrid_memory.errors import StoreDamaged
+from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
+from hybrid_memory.store.checks import from_json, list_text, to_json, to_object
+from hybrid_memory.store.duck.errors import DAMAGED
+from hybrid_memory.store.duck.session import Row, Session
+
+_INSERT = """
+    INSERT INTO memory (namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash,
+        terms, pinned, tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at,
+        superseded_by, supersedes, duplicate_of, parents, reflected_at, rev)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?::VARCHAR::INTEGER[], ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_ONE = """
+    SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
+        tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at, superseded_by,
+        supersedes, duplicate_of, parents, reflected_at, rev
+    FROM memory WHERE namespace = ? AND id = ?
+"""
+_SEVERAL = """
+    SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
+        tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at, superseded_by,
+        supersedes, duplicate_of, parents, reflected_at, rev
+    FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
+"""
+_EXISTING = """
+    SELECT id FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
+"""
+_REPLACE = """
+    UPDATE memory SET session = ?, tier = ?, importance = ?, pinned = ?, tags = ?, metadata = ?, source = ?,
+        speaker = ?, trust = ?, key = ?, expires_at = ?, forgotten_at = ?, superseded_by = ?, supersedes = ?,
+        duplicate_of = ?, parents = ?, reflected_at = ?, rev = ?
+    WHERE namespace = ? AND id = ? AND rev = ?
+"""
+_MOVE_ONE = "UPDATE memory SET tier = ?, rev = ? WHERE namespace = ? AND id = ?"
+_MOVE_TWO = """
+    UPDATE memory SET tier = CASE WHEN id = $2 THEN $3 ELSE $6 END, rev = CASE WHEN id = $2 THEN $4 ELSE $7 END
+    WHERE namespace = $1 AND id IN ($2, $5)
+"""
+_MOVE_SEVERAL = """
+    UPDATE memory SET tier = moved.item.tier, rev = moved.item.rev
+    FROM (SELECT unnest(from_json($2, '[{"id": "VARCHAR", "tier": "VARCHAR", "rev": "BIGINT"}]')) AS item) AS moved
+    WHERE memory.namespace = $1 AND memory.id = moved.item.id
+"""
+_PAIR = 2
+
+
+def insert_memory(session: Session, memory: Memory) -> None:
+    """Insert a new row; an id that exists already raises `Refused`."""
+    session.change(
+        _INSERT,
+        memory.namespace,
+        memory.id,
+        memory.session,
+        memory.agent,
+        memory.content,
+        memory.kind.value,
+        memory.tier.value,
+        memory.importance,
+        to_micros(memory.created_at),
+        memory.content_hash,
+        "[" + ",".join(map(str, memory.terms)) + "]",
+        memory.pinned,
+        list_text(memory.tags),
+        to_object(memory.metadata) if memory.metadata else None,
+        memory.source,
+        memory.speaker,
+        memory.origin.value,
+        memory.trust.value,
+        memory.key,
+        micros_or_none(memory.occurred_at),
+        micros_or_none(memory.expires_at),
+        micros_or_none(memory.forgotten_at),
+        memory.superseded_by,
+        memory.supersedes,
+        memory.duplicate_of,
+        list_text(memory.parents),
+        micros_or_none(memory.reflected_at),
+        memory.rev,
+    )
+
+
+def replace_memory(session: Session, memory: Memory, rev_before: int) -> int:
+    """Write the changeable fields of a row that still has ``rev_before``; returns the number of rows written."""
+    return session.change(
+        _REPLACE,
+        memory.session,
+        memory.tier.value,
+        memory.importance,
+        memory.pinned,
+        list_text(memory.tags),
+        to_object(memory.metadata) if memory.metadata else None,
+        memory.source,
+        memory.speaker,
+        memory.trust.value,
+        memory.key,
+        micros_or_none(memory.expires_at),
+        micros_or_none(memory.forgotten_at),
+        memory.superseded_by,
+        memory.supersedes,
+        memory.duplicate_of,
+        list_text(memory.parents),
+        micros_or_none(memory.reflected_at),
+        memory.rev,
+        memory.namespace,
+        memory.id,
+        rev_before,
+    )
+
+
+def move_memories(session: Session, namespace: str, moved: Sequence[Memory]) -> int:
+    """Write tier and rev of existing rows; returns the number of rows written.
+
+    One statement whatever the number, because a statement costs more than the rows it changes.
+    """
+    if not moved:
+        return 0
+    if len(moved) == 1:
+        return session.change(_MOVE_ONE, moved[0].tier.value, moved[0].rev, namespace, moved[0].id)
+    if len(moved) == _PAIR:
+        values = [value for memory in moved for value in (memory.id, memory.tier.value, memory.rev)]
+        return session.change(_MOVE_TWO, namespace, *values)
+    items = [{"id": memory.id, "tier": memory.tier.value, "rev": memory.rev} for memory in moved]
+    return session.change(_MOVE_SEVERAL, namespace, to_json(items))
+
+
+def memories_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+    """Return the memories of a namespace that exist, in the order of ``ids``."""
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    one = len(wanted) == 1
+    found = session.rows(_ONE if one else _SEVERAL, namespace, wanted[0] if one else to_json(wanted))
+    memories = {memory.id: memory for memory in map(memory_of, found)}
+    return {id_: memories[id_] for id_ in wanted if id_ in memories}
+
+
+def existing_ids(session: Session, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:
+    """Return which memories of a namespace exist."""
+    return {MemoryId(id_) for (id_,) in session.rows(_EXISTING, namespace, to_json(list(ids)))} if ids else set()
+
+
+def memory_of(row: Row) -> Memory:
+    """Return the memory of a row in the order of the table's columns.
+
+    Raises:
+        StoreDamaged: a value is none that this program writes.
+    """
+    try:
+        return Memory(
+            namespace=row[0],
+            id=MemoryId(row[1]),
+            session=row[2],
+            agent=row[3],
+            content=row[4],
+            kind=Kind(row[5]),
+            tier=Tier(row[6]),
+            importance=row[7],
+            created_at=from_micros(row[8]),
+            content_hash=row[9],
+            terms=tuple(row[10]),
+            pinned=row[11],
+            tags=texts_of(row[12]),
+            metadata=from_json(row[13]) if row[13] else {},
+            source=row[14],
+            speaker=row[15],
+            origin=Origin(row[16]),
+            trust=Trust(row[17]),
+            key=row[18],
+            occurred_at=_moment_or_none(row[19]),
+            expires_at=_moment_or_none(row[20]),
+            forgotten_at=_moment_or_none(row[21]),
+            superseded_by=row[22],
+            supersedes=row[23],
+            duplicate_of=row[24],
+            parents=tuple(MemoryId(parent) for parent in texts_of(row[25])),
+            reflected_at=_moment_or_none(row[26]),
+            rev=row[27],
+        )
+    except (ValueError, OverflowError):
+        raise StoreDamaged(DAMAGED) from None
+
+
+def texts_of(text: str | None) -> tuple[str, ...]:
+    """Return the texts of a JSON list; none for None."""
+    return tuple(from_json(text)) if text else ()
+
+
+def micros_or_none(moment: datetime | None) -> int | None:
+    """Return microseconds since 1970, None for None."""
+    return None if moment is None else to_micros(moment)
+
+
+def _moment_or_none(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

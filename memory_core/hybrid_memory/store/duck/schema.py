@@ -1,0 +1,143 @@
+"""The tables, and how a store of an earlier version becomes one of this version.
+
+Each migration runs in one transaction together with its record. There are no foreign keys: DuckDB 1.5 cannot delete
+child and parent in one transaction. Times are whole microseconds since 1970 in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.errors import SchemaTooNew, StoreDamaged
+from hybrid_memory.store.duck.errors import DAMAGED
+from hybrid_memory.store.duck.session import Session
+
+_HAS_RECORD = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'migration' AND schema_name = 'main'"
+_TABLES = "SELECT count(*) FROM duckdb_tables() WHERE NOT internal"
+_MAKE_RECORD = """
+    CREATE TABLE migration (number INTEGER NOT NULL PRIMARY KEY, name VARCHAR NOT NULL, applied_at BIGINT NOT NULL)
+"""
+_DONE = "SELECT number FROM migration ORDER BY number"
+_RECORD = "INSERT INTO migration (number, name, applied_at) VALUES (?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of the schema: its number, a name for people, and what it does."""
+
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+
+M001_BEGIN = Migration(
+    1,
+    "begin",
+    (
+        """
+        CREATE TABLE namespace (
+            name VARCHAR NOT NULL PRIMARY KEY, head BIGINT NOT NULL, trimmed_before BIGINT NOT NULL,
+            last_at BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE memory (
+            namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, session VARCHAR NOT NULL, agent VARCHAR NOT NULL,
+            content VARCHAR NOT NULL, kind VARCHAR NOT NULL, tier VARCHAR NOT NULL, importance DOUBLE NOT NULL,
+            created_at BIGINT NOT NULL, content_hash VARCHAR NOT NULL, terms INTEGER[] NOT NULL,
+            pinned BOOLEAN NOT NULL, tags VARCHAR, metadata VARCHAR, source VARCHAR, speaker VARCHAR,
+            origin VARCHAR NOT NULL, trust VARCHAR NOT NULL, key VARCHAR, occurred_at BIGINT, expires_at BIGINT,
+            forgotten_at BIGINT, superseded_by VARCHAR, supersedes VARCHAR, duplicate_of VARCHAR, parents VARCHAR,
+            reflected_at BIGINT, rev BIGINT NOT NULL, PRIMARY KEY (namespace, id)
+        )
+        """,
+        """
+        CREATE TABLE usage (
+            namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, accessed_at BIGINT NOT NULL, count BIGINT NOT NULL,
+            PRIMARY KEY (namespace, id)
+        )
+        """,
+        """
+        CREATE TABLE log (
+            namespace VARCHAR NOT NULL, position BIGINT NOT NULL, change VARCHAR NOT NULL, id VARCHAR NOT NULL,
+            rev BIGINT NOT NULL, made_at BIGINT NOT NULL, actor VARCHAR NOT NULL, action VARCHAR NOT NULL,
+            digest VARCHAR NOT NULL, PRIMARY KEY (namespace, position)
+        )
+        """,
+        """
+        CREATE TABLE buffer (
+            namespace VARCHAR NOT NULL, session VARCHAR NOT NULL, agent VARCHAR NOT NULL, state VARCHAR NOT NULL,
+            touched_at BIGINT NOT NULL, PRIMARY KEY (namespace, session, agent)
+        )
+        """,
+        """
+        CREATE TABLE request (
+            relay VARCHAR NOT NULL, number BIGINT NOT NULL, namespace VARCHAR NOT NULL, position BIGINT NOT NULL,
+            made_at BIGINT NOT NULL, result VARCHAR NOT NULL, PRIMARY KEY (relay, number)
+        )
+        """,
+        """
+        CREATE TABLE embedder (
+            number INTEGER NOT NULL PRIMARY KEY, identity VARCHAR NOT NULL, dimensions INTEGER NOT NULL,
+            pinned_at BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE conversation (
+            namespace VARCHAR NOT NULL, name VARCHAR NOT NULL, kind VARCHAR NOT NULL, last BIGINT NOT NULL,
+            PRIMARY KEY (namespace, name, kind)
+        )
+        """,
+        """
+        CREATE TABLE entry (
+            namespace VARCHAR NOT NULL, conversation VARCHAR NOT NULL, kind VARCHAR NOT NULL,
+            number BIGINT NOT NULL, body VARCHAR NOT NULL, PRIMARY KEY (namespace, conversation, kind, number)
+        )
+        """,
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN,)
+
+
+def migrate(session: Session, now: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> int:
+    """Bring a store to the newest schema; returns its number. A failed step leaves the store as it was before it.
+
+    Raises:
+        SchemaTooNew: the store knows a migration that this program does not.
+        StoreDamaged: the record of migrations has a hole, or the file holds other tables than this program's.
+    """
+    done = _done(session)
+    known = [migration.number for migration in migrations]
+    if done and done[-1] > known[-1]:
+        raise SchemaTooNew("the store was written by a later version of this program; upgrade to open it")
+    if done != known[: len(done)]:
+        raise StoreDamaged(DAMAGED)
+    for migration in migrations[len(done) :]:
+        _apply(session, migration, now)
+    return known[-1]
+
+
+def _done(session: Session) -> list[int]:
+    if session.rows(_HAS_RECORD)[0][0]:
+        return [number for (number,) in session.rows(_DONE)]
+    if session.rows(_TABLES)[0][0]:
+        raise StoreDamaged("the file is a database of another program; nothing was changed. Choose another folder")
+    return []
+
+
+def _apply(session: Session, migration: Migration, now: datetime) -> None:
+    session.begin()
+    try:
+        if migration.number == 1:
+            session.rows(_MAKE_RECORD)
+        for statement in migration.statements:
+            session.rows(statement)
+        session.change(_RECORD, migration.number, migration.name, to_micros(now))
+        session.commit()
+    except BaseException:
+        session.rollback()
+        raise

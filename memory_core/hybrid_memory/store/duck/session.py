@@ -1,0 +1,96 @@
+"""One cursor of the database: the only place where statements are executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from hybrid_memory.store.duck.errors import translated
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Row = tuple[Any, ...]
+
+_BEGIN = "BEGIN TRANSACTION"
+_COMMIT = "COMMIT"
+_ROLLBACK = "ROLLBACK"
+_PLAIN_PLANS = "PRAGMA disable_optimizer"
+
+
+class Session:
+    """Runs constant statements on a cursor of its own; every error that leaves is one of the library's.
+
+    ``for_changes`` makes a session that is used again and again for small changes: it keeps parsed statements and
+    plans without the optimizer, which has nothing to win there (measured at 10,000 memories: a write of one takes
+    3.3 ms instead of 4.7). Its queries would be up to five times slower: they belong to another session.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, *, for_changes: bool = False) -> None:
+        self._parsed: dict[str, duckdb.Statement] | None = None
+        with translated():
+            self._cursor = connection.cursor()
+            if for_changes:
+                self._cursor.execute(_PLAIN_PLANS)
+                self._parsed = {}
+
+    def rows(self, statement: str, *values: Any) -> list[Row]:
+        """Return all rows of a query."""
+        with translated():
+            self._execute(statement, values)
+            found: list[Row] = self._cursor.fetchall()
+            return found
+
+    def row(self, statement: str, *values: Any) -> Row | None:
+        """Return the first row of a query, None without rows."""
+        found = self.rows(statement, *values)
+        return found[0] if found else None
+
+    def change(self, statement: str, *values: Any) -> int:
+        """Run an INSERT, UPDATE or DELETE; returns how many rows it touched."""
+        found = self.rows(statement, *values)
+        return int(found[0][0]) if found else 0
+
+    def columns(self, statement: str, *values: Any) -> dict[str, NDArray[np.generic]]:
+        """Return the columns of a query as arrays, masked where they hold NULL."""
+        with translated():
+            self._execute(statement, values)
+            found: dict[str, NDArray[np.generic]] = self._cursor.fetchnumpy()
+            return found
+
+    def begin(self) -> None:
+        """Begin a transaction."""
+        self.rows(_BEGIN)
+
+    def commit(self) -> None:
+        """Make the transaction durable.
+
+        Raises:
+            StoreFull, Unavailable, Refused: it certainly did not happen.
+            OutcomeUnknown: nobody knows.
+        """
+        with translated(committing=True):
+            self._execute(_COMMIT, ())
+
+    def rollback(self) -> None:
+        """Undo the transaction; one that DuckDB undid by itself is no error."""
+        with suppress(duckdb.Error):
+            self._cursor.execute(_ROLLBACK)
+
+    def close(self) -> None:
+        """Let the cursor go; an open transaction is undone."""
+        with suppress(duckdb.Error):
+            self._cursor.close()
+
+    def _execute(self, statement: str, values: Sequence[Any]) -> None:
+        if self._parsed is None:
+            self._cursor.execute(statement, values)
+            return
+        parsed = self._parsed.get(statement)
+        if parsed is None:
+            parsed = self._parsed[statement] = self._cursor.extract_statements(statement)[0]
+        self._cursor.execute(parsed, values)

@@ -1,0 +1,206 @@
+"""The store over one DuckDB file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hybrid_memory.clock import Clock, from_micros, to_micros
+from hybrid_memory.errors import Refused
+from hybrid_memory.model import Json, Memory, MemoryId, Usage
+from hybrid_memory.store.checks import check_text, to_object
+from hybrid_memory.store.duck import conversation as conversation_log
+from hybrid_memory.store.duck import ledger
+from hybrid_memory.store.duck.connect import connect, make_folder, size_on_disk
+from hybrid_memory.store.duck.engine import Engine
+from hybrid_memory.store.duck.lock import OwnLock
+from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
+from hybrid_memory.store.duck.records import memories_by_id
+from hybrid_memory.store.duck.schema import MIGRATIONS, migrate
+from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.snapshot import read_batches
+from hybrid_memory.store.duck.vectors import VectorTable
+from hybrid_memory.store.duck.write import decide_and_apply, replay
+from hybrid_memory.store.interface import (
+    ConversationEntry,
+    Decide,
+    LogEntry,
+    RequestKey,
+    Snapshot,
+    StoreInfo,
+    Touch,
+    Written,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_COUNT = "SELECT count(*) FROM memory"
+_NAMESPACES = """
+    SELECT name FROM namespace WHERE head > 0
+    UNION SELECT namespace FROM buffer
+    UNION SELECT namespace FROM entry
+"""
+
+
+class DuckStore:
+    """Keeps memories in one DuckDB file; see `hybrid_memory.store.interface.Store` for what each method does.
+
+    One process opens a file at a time. Reads run beside each other and beside the one write.
+    """
+
+    def __init__(self, engine: Engine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    @classmethod
+    def open(cls, path: Path, clock: Clock, *, memory_limit: str | None = None, threads: int = 1) -> DuckStore:
+        """Open or make the store whose database file is ``path``; a folder that is missing is made, for its owner only.
+
+        Raises:
+            StoreLocked: another process, or another store object of this one, has it open.
+            StoreReadOnly: folder or file cannot be written.
+            StoreDamaged: the file cannot be opened, or is none of this program's; it was not changed.
+            SchemaTooNew: a later version of this program wrote it.
+        """
+        make_folder(path.parent)
+        lock = OwnLock(path)
+        lock.take()
+        try:
+            connection = connect(path, memory_limit, threads)
+            try:
+                session = Session(connection)
+                migrate(session, clock.now())
+                session.close()
+            except BaseException:
+                connection.close()
+                raise
+        except BaseException:
+            lock.release()
+            raise
+        return cls(Engine(connection, path, lock), clock)
+
+    def info(self) -> StoreInfo:
+        """Return what the store is and holds."""
+        with self._engine.moment() as session:
+            pinned = pinned_embedder(session)
+            return StoreInfo(
+                engine="duckdb",
+                schema_version=MIGRATIONS[-1].number,
+                memories=session.rows(_COUNT)[0][0],
+                bytes_on_disk=size_on_disk(self._engine.path),
+                embedder=pinned.identity if pinned else None,
+                dimensions=pinned.dimensions if pinned else None,
+            )
+
+    def namespaces(self) -> Sequence[str]:
+        """Return the names of all namespaces that hold anything, sorted."""
+        with self._engine.reading() as session:
+            return sorted(name for (name,) in session.rows(_NAMESPACES))
+
+    def pin_embedder(self, identity: str, dimensions: int) -> bool:
+        """Pin the embedder of a store that has none; return whether its vectors may be stored."""
+        check_text(identity)
+        if dimensions < 1:
+            raise Refused("an embedder has at least one dimension")
+        with self._engine.transaction() as (session, _, memo):
+            if memo.embedder is None:
+                pinned = Pinned(1, identity, dimensions)
+                VectorTable(pinned).create(session, to_micros(self._now(memo)))
+                memo.embedder = pinned
+            return (memo.embedder.identity, memo.embedder.dimensions) == (identity, dimensions)
+
+    def head(self, namespace: str) -> int:
+        """Return the position of the last change of a namespace."""
+        with self._engine.reading() as session:
+            return ledger.read_head(session, namespace).position
+
+    def snapshot(self, namespace: str) -> Snapshot:
+        """Return head and rows of this moment; the batches are read from the file as they are asked for."""
+        with self._engine.running():
+            session = self._engine.lasting_moment()
+            try:
+                head = ledger.read_head(session, namespace).position
+                batches = read_batches(session, namespace, pinned_embedder(session))
+            except BaseException:
+                session.close()
+                raise
+            return Snapshot(namespace, head, self._engine.stepping(session, batches))
+
+    def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
+        """Return log entries behind ``after``; raises `MarkExpired`."""
+        with self._engine.moment() as session:
+            return ledger.read_log(session, namespace, after, limit)
+
+    def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return the memories that exist in this namespace."""
+        with self._engine.reading() as session:
+            return memories_by_id(session, namespace, ids)
+
+    def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the vectors of those memories that have one."""
+        with self._engine.reading() as session:
+            pinned = pinned_embedder(session)
+            return VectorTable(pinned).by_id(session, namespace, ids) if pinned else {}
+
+    def usage(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+        """Return how the memories were used."""
+        with self._engine.reading() as session:
+            return ledger.read_usage(session, namespace, ids)
+
+    def write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+        """Let ``decide`` look, then do what it says, in one transaction; durable when this returns."""
+        check_text(namespace)
+        with self._engine.transaction() as transaction:
+            if key is not None and (done := replay(transaction, namespace, key)):
+                return done
+            return decide_and_apply(transaction, namespace, key, decide, self._now(transaction.memo))
+
+    def touch(self, namespace: str, touches: Sequence[Touch]) -> None:
+        """Add to the usage statistics; unknown ids are ignored."""
+        with self._engine.transaction() as (session, reads, _):
+            ledger.add_touches(session, reads, namespace, touches)
+
+    def result(self, key: RequestKey) -> Mapping[str, Json] | None:
+        """Return the stored result of a request, None if it was never done."""
+        with self._engine.reading() as session:
+            done = ledger.read_request(session, key)
+            return ledger.object_of(done.result) if done else None
+
+    def acknowledge(self, relay: str, up_to: int) -> None:
+        """Forget the stored results of a relay up to and including a number."""
+        with self._engine.transaction() as (session, _, memo):
+            ledger.forget_requests(session, memo, relay, up_to)
+
+    def trim(self, namespace: str, before: int) -> None:
+        """Let `changes` no longer reach behind position ``before``."""
+        with self._engine.transaction() as (session, _, memo):
+            ledger.trim_log(session, memo, namespace, before)
+
+    def put_entry(
+        self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
+    ) -> int:
+        """Store an entry, replacing one of the same number; None takes the next number."""
+        text = to_object(body)
+        with self._engine.transaction() as (session, reads, _):
+            return conversation_log.put_entry(session, reads, (namespace, conversation, kind), text, number)
+
+    def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
+        """Return the entries of a conversation by rising number."""
+        with self._engine.reading() as session:
+            return conversation_log.read_entries(session, (namespace, conversation, kind))
+
+    def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
+        """Remove the entries of a conversation; their numbers are not used again."""
+        with self._engine.transaction() as (session, _, _):
+            return conversation_log.remove_entries(session, (namespace, conversation, kind))
+
+    def close(self) -> None:
+        """Write everything out and let the file go; calling it again does nothing."""
+        self._engine.close()
+
+    def _now(self, memo: Memo) -> datetime:
+        return max(self._clock.now().astimezone(UTC), from_micros(memo.last_at))

@@ -1,0 +1,358 @@
+"""A complete store that lives as long as its object: for tests and for memories that nobody needs to keep."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from hybrid_memory.clock import Clock
+from hybrid_memory.errors import MarkExpired, Refused, StoreClosed
+from hybrid_memory.model import Json, Memory, MemoryId, Usage
+from hybrid_memory.store.checks import check_moment, check_number, check_text, from_json, to_object
+from hybrid_memory.store.interface import (
+    Batch,
+    BufferState,
+    ConversationEntry,
+    Decide,
+    LogEntry,
+    RequestKey,
+    Snapshot,
+    StoreInfo,
+    Touch,
+    Written,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.store.applying import Applied
+
+_CHUNK = 20_480
+_Held = TypeVar("_Held")
+
+
+@dataclass(slots=True)
+class _Space:
+    """One namespace."""
+
+    memories: dict[MemoryId, Memory] = field(default_factory=dict)
+    vectors: dict[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
+    usage: dict[MemoryId, Usage] = field(default_factory=dict)
+    buffers: dict[tuple[str, str], BufferState] = field(default_factory=dict)
+    log: list[LogEntry] = field(default_factory=list)
+    trimmed_before: int = 0
+
+    @property
+    def head(self) -> int:
+        return len(self.log)
+
+    def behind(self, after: int) -> list[LogEntry]:
+        if after + 1 < self.trimmed_before:
+            raise MarkExpired("the change log no longer reaches back that far; load a snapshot")
+        return self.log[max(after, 0) :]
+
+
+@dataclass(slots=True)
+class _Entries:
+    """One conversation's entries of one kind."""
+
+    last: int = 0
+    bodies: dict[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What a request led to."""
+
+    namespace: str
+    result: str
+    position: int
+    at: datetime
+
+
+class _MemoryView:
+    """One moment of one namespace; see `hybrid_memory.store.interface.View`."""
+
+    def __init__(self, space: _Space, now: datetime) -> None:
+        self._space = space
+        self._now = now
+
+    @property
+    def now(self) -> datetime:
+        return self._now
+
+    @property
+    def head(self) -> int:
+        return self._space.head
+
+    def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+        return _picked(self._space.memories, ids)
+
+    def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+        return _picked(self._space.usage, ids)
+
+    def buffer(self, session: str, agent: str) -> BufferState | None:
+        return self._space.buffers.get((session, agent))
+
+    def buffers(self) -> Sequence[BufferState]:
+        return [self._space.buffers[key] for key in sorted(self._space.buffers)]
+
+    def changes(self, after: int) -> Sequence[LogEntry]:
+        return self._space.behind(after)
+
+
+class MemoryStore:
+    """Keeps memories in this process only; see `hybrid_memory.store.interface.Store` for what each method does.
+
+    ``before_decide``, where set, runs in `write` after the call was accepted and before the decision looks. It may
+    itself write: that is how a test lets another writer's changes arrive at the worst moment.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.before_decide: Callable[[], None] | None = None
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._deciding = False
+        self._closed = False
+        self._last_at: datetime | None = None
+        self._embedder: tuple[str, int] | None = None
+        self._spaces: dict[str, _Space] = {}
+        self._done: dict[RequestKey, _Done] = {}
+        self._entries: dict[tuple[str, str, str], _Entries] = {}
+
+    def info(self) -> StoreInfo:
+        """Return what the store is and holds."""
+        with self._reading():
+            identity, dimensions = self._embedder or (None, None)
+            return StoreInfo(
+                engine="memory",
+                schema_version=0,
+                memories=sum(len(space.memories) for space in self._spaces.values()),
+                bytes_on_disk=0,
+                embedder=identity,
+                dimensions=dimensions,
+            )
+
+    def namespaces(self) -> Sequence[str]:
+        """Return the names of all namespaces that hold anything, sorted."""
+        with self._reading():
+            names = {name for name, space in self._spaces.items() if space.head or space.buffers}
+            return sorted(names | {name for (name, _, _), held in self._entries.items() if held.bodies})
+
+    def pin_embedder(self, identity: str, dimensions: int) -> bool:
+        """Pin the embedder of a store that has none; return whether its vectors may be stored."""
+        with self._writing():
+            check_text(identity)
+            if dimensions < 1:
+                raise Refused("an embedder has at least one dimension")
+            if self._embedder is None:
+                self._embedder = (identity, dimensions)
+            return self._embedder == (identity, dimensions)
+
+    def head(self, namespace: str) -> int:
+        """Return the position of the last change of a namespace."""
+        with self._reading():
+            return self._space(namespace).head
+
+    def snapshot(self, namespace: str) -> Snapshot:
+        """Return head and rows of this moment."""
+        with self._reading():
+            space = self._space(namespace)
+            held = replace(space, memories=dict(space.memories), vectors=dict(space.vectors), usage=dict(space.usage))
+            dimensions = self._embedder[1] if self._embedder else None
+            return Snapshot(namespace, space.head, self._batches(held, dimensions))
+
+    def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
+        """Return log entries behind ``after``; raises `MarkExpired`."""
+        with self._reading():
+            return self._space(namespace).behind(after)[: max(limit, 0)]
+
+    def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return the memories that exist in this namespace."""
+        with self._reading():
+            return _picked(self._space(namespace).memories, ids)
+
+    def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the vectors of those memories that have one."""
+        with self._reading():
+            return _picked(self._space(namespace).vectors, ids)
+
+    def usage(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+        """Return how the memories were used."""
+        with self._reading():
+            return _picked(self._space(namespace).usage, ids)
+
+    def write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+        """Let ``decide`` look, then do what it says, all or nothing."""
+        with self._writing():
+            if self.before_decide is not None:
+                hook, self.before_decide = self.before_decide, None
+                try:
+                    hook()
+                finally:
+                    self.before_decide = hook
+            if key is not None and (done := self._replay(namespace, key)):
+                return done
+            return self._write(namespace, key, decide)
+
+    def touch(self, namespace: str, touches: Sequence[Touch]) -> None:
+        """Add to the usage statistics; unknown ids are ignored."""
+        with self._writing():
+            _touch(self._space(namespace), touches)
+
+    def result(self, key: RequestKey) -> Mapping[str, Json] | None:
+        """Return the stored result of a request, None if it was never done."""
+        with self._reading():
+            done = self._done.get(key)
+            return _object(done.result) if done else None
+
+    def acknowledge(self, relay: str, up_to: int) -> None:
+        """Forget the stored results of a relay up to and including a number."""
+        with self._writing():
+            self._done = {key: done for key, done in self._done.items() if key.relay != relay or key.number > up_to}
+
+    def trim(self, namespace: str, before: int) -> None:
+        """Let `changes` no longer reach behind position ``before``."""
+        with self._writing():
+            space = self._space(namespace)
+            space.trimmed_before = max(space.trimmed_before, min(before, space.head + 1))
+
+    def put_entry(
+        self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
+    ) -> int:
+        """Store an entry, replacing one of the same number; None takes the next number."""
+        with self._writing():
+            check_text(namespace, conversation, kind)
+            text = to_object(body)
+            held = self._entries.setdefault((namespace, conversation, kind), _Entries())
+            number = held.last + 1 if number is None else number
+            check_number(number)
+            held.last = max(held.last, number)
+            held.bodies[number] = text
+            return number
+
+    def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
+        """Return the entries of a conversation by rising number."""
+        with self._reading():
+            bodies = self._entries.get((namespace, conversation, kind), _Entries()).bodies
+            return [ConversationEntry(number, _object(bodies[number])) for number in sorted(bodies)]
+
+    def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
+        """Remove the entries of a conversation; their numbers are not used again."""
+        with self._writing():
+            held = self._entries.get((namespace, conversation, kind), _Entries())
+            removed = len(held.bodies)
+            held.bodies.clear()
+            return removed
+
+    def close(self) -> None:
+        """Let everything go; calling it again does nothing."""
+        with self._lock:
+            if self._deciding:
+                raise Refused("a decision cannot close the store that it decides for")
+            self._closed = True
+
+    def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+        from hybrid_memory.store.applying import apply_ops
+
+        space = self._space(namespace)
+        now = self._clock.now().astimezone(UTC)
+        at = now if self._last_at is None else max(now, self._last_at)
+        self._deciding = True
+        try:
+            ops = decide(_MemoryView(space, at))
+        finally:
+            self._deciding = False
+        applied = apply_ops(
+            ops,
+            namespace=namespace,
+            head=space.head,
+            at=at,
+            dimensions=self._embedder[1] if self._embedder else None,
+            stored=lambda ids: _picked(space.memories, ids),
+        )
+        if any(memory.id in space.memories for memory in applied.put):
+            raise Refused("a memory with this id exists already")
+        space = self._spaces.setdefault(namespace, space)
+        self._apply(space, applied, ops.buffers)
+        _touch(space, ops.touches)
+        self._last_at = at
+        if key is not None:
+            self._done[key] = _Done(namespace, applied.result, space.head, at)
+        return Written(
+            result=_object(applied.result),
+            position=space.head,
+            at=at,
+            log=applied.log,
+            memories={id_: space.memories[id_] for id_ in applied.memories},
+            vectors=applied.vectors,
+        )
+
+    @staticmethod
+    def _apply(space: _Space, applied: Applied, buffers: Sequence[BufferState]) -> None:
+        for id_, memory in applied.memories.items():
+            space.memories[id_] = replace(memory, metadata=_object(to_object(memory.metadata)))
+        space.vectors.update(applied.vectors)
+        space.log.extend(applied.log)
+        for buffer in buffers:
+            if buffer.state is None:
+                space.buffers.pop((buffer.session, buffer.agent), None)
+            else:
+                space.buffers[buffer.session, buffer.agent] = buffer
+
+    def _replay(self, namespace: str, key: RequestKey) -> Written | None:
+        check_text(key.relay)
+        check_number(key.number)
+        done = self._done.get(key)
+        if done is None:
+            return None
+        if done.namespace != namespace:
+            raise Refused("this request was made for another namespace")
+        return Written(result=_object(done.result), position=done.position, at=done.at, replayed=True)
+
+    def _space(self, namespace: str) -> _Space:
+        return self._spaces.get(namespace) or _Space()
+
+    @staticmethod
+    def _batches(space: _Space, dimensions: int | None) -> Iterator[Batch]:
+        from hybrid_memory.store.columns import batch_of
+
+        memories = list(space.memories.values())
+        for start in range(0, len(memories), _CHUNK):
+            yield batch_of(memories[start : start + _CHUNK], space.usage, space.vectors, dimensions)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._lock:
+            if self._closed:
+                raise StoreClosed("the memory store is closed; open it again")
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._reading():
+            if self._deciding:
+                raise Refused("a decision cannot write; give the changes back as its result")
+            yield
+
+
+def _touch(space: _Space, touches: Iterable[Touch]) -> None:
+    for touch in touches:
+        check_moment(touch.at)
+        if touch.id in space.memories:
+            known = space.usage.get(touch.id, Usage(accessed_at=touch.at, count=0))
+            space.usage[touch.id] = Usage(accessed_at=max(known.accessed_at, touch.at), count=known.count + touch.count)
+
+
+def _object(text: str) -> dict[str, Json]:
+    value: dict[str, Json] = from_json(text)
+    return value
+
+
+def _picked(held: Mapping[MemoryId, _Held], ids: Iterable[MemoryId]) -> dict[MemoryId, _Held]:
+    return {id_: held[id_] for id_ in ids if id_ in held}

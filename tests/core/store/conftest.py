@@ -1,0 +1,44 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.interface import Store
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import FakeClock
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "home" / "memory.duckdb"
+
+
+@pytest.fixture
+def open_duck(path: Path, clock: FakeClock) -> Iterator[Callable[[], DuckStore]]:
+    opened: list[DuckStore] = []
+
+    def open_one() -> DuckStore:
+        opened.append(DuckStore.open(path, clock))
+        return opened[-1]
+
+    yield open_one
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture(params=["duck", "memory"])
+def store(request: pytest.FixtureRequest, clock: FakeClock) -> Store:
+    if request.param == "memory":
+        return MemoryStore(clock)
+    return request.getfixturevalue("open_duck")()
+
+
+@pytest.fixture
+def duck(open_duck: Callable[[], DuckStore]) -> DuckStore:
+    return open_duck()

@@ -1,0 +1,81 @@
+"""Short ways to make values for the tests of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from hybrid_memory.model import Kind, Memory, MemoryId, Tier
+from hybrid_memory.store.interface import Batch, Decide, Move, Ops, Patch, Put, Snapshot, Store, View
+from hybrid_memory.testing import START
+
+DIMENSIONS = 8
+
+
+def memory(name: str, **changes: Any) -> Memory:
+    values: dict[str, Any] = {
+        "id": MemoryId(name),
+        "namespace": "default",
+        "session": "s-1",
+        "agent": "default",
+        "content": f"what {name} says",
+        "kind": Kind.OBSERVATION,
+        "tier": Tier.SENSORY,
+        "importance": 0.5,
+        "created_at": START,
+        "content_hash": f"hash-{name}",
+        "terms": (1, -2, 3),
+    }
+    return Memory(**(values | changes))
+
+
+def vector(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
+
+
+def always(**parts: Any) -> Decide:
+    return lambda _view: Ops(**({"action": "test", "actor": "tester"} | parts))
+
+
+def put(store: Store, *names: str, namespace: str = "default", **changes: Any) -> None:
+    puts = tuple(Put(memory(name, namespace=namespace, **changes)) for name in names)
+    store.write(namespace, None, always(puts=puts))
+
+
+def patch(name: str, change: Callable[[Memory], Memory]) -> Decide:
+    def decide(view: View) -> Ops:
+        return always(patches=(Patch(change(view.get([MemoryId(name)])[MemoryId(name)])),))(view)
+
+    return decide
+
+
+def move(name: str, tier: Tier) -> Decide:
+    return always(moves=(Move(MemoryId(name), tier),))
+
+
+def one(store: Store, name: str, namespace: str = "default") -> Memory:
+    return store.get(namespace, [MemoryId(name)])[MemoryId(name)]
+
+
+def rows(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
+    """Return every value of a snapshot by memory and column."""
+    found: dict[str, dict[str, Any]] = {}
+    for batch in snapshot.batches:
+        for at, id_ in enumerate(batch.ids):
+            assert id_ not in found
+            found[id_] = row(batch, at)
+    return found
+
+
+def row(batch: Batch, at: int) -> dict[str, Any]:
+    values = {}
+    for column in fields(Batch):
+        held = getattr(batch, column.name)
+        if column.name not in {"ids", "terms", "term_offsets", "vectors"}:
+            values[column.name] = held[at].item() if isinstance(held, np.ndarray) else held[at]
+    values["terms"] = batch.terms[batch.term_offsets[at] : batch.term_offsets[at + 1]].tolist()
+    values["vector"] = None if batch.vectors is None else batch.vectors[at].tolist()
+    return values

@@ -1,0 +1,231 @@
+"""What only the DuckDB store promises: it is locked down, its errors are translated, its statements are constant."""
+
+import ast
+import inspect
+import threading
+import traceback
+from pathlib import Path
+
+import duckdb
+import pytest
+from tests.core.store.making import always, memory, put
+
+import hybrid_memory.store.duck as package
+from hybrid_memory.errors import (
+    OutcomeUnknown,
+    Refused,
+    SchemaTooNew,
+    Stale,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    Unavailable,
+)
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.duck.errors import BY_CLASS, translate
+from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.interface import Put, RequestKey
+
+SOURCES = sorted(Path(inspect.getfile(package)).parent.glob("*.py"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT * FROM read_text('/etc/hostname')",
+        "SELECT * FROM read_csv('/etc/hostname')",
+        "SELECT * FROM glob('/*')",
+        "COPY memory TO '/tmp/stolen.csv'",
+        "ATTACH '/tmp/other.duckdb'",
+        "EXPORT DATABASE '/tmp/stolen'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access=true",
+        "SET lock_configuration=false",
+        "SET memory_limit='100GB'",
+        "RESET memory_limit",
+        "CREATE SECRET s (TYPE s3)",
+        "SELECT getenv('HOME')",
+    ],
+)
+def test_an_open_store_is_locked_down(duck, statement):
+    with pytest.raises(duckdb.Error):
+        duck._engine._connection.cursor().execute(statement)
+
+
+def test_variables_of_the_program_are_no_tables(duck):
+    zz = [1]
+    with pytest.raises(duckdb.CatalogException):
+        duck._engine._connection.cursor().execute("SELECT * FROM zz")
+    assert zz == [1]
+
+
+def error_classes():
+    found = [kind for _, kind in inspect.getmembers(duckdb, inspect.isclass) if issubclass(kind, Exception)]
+    assert len(found) > 25
+    return found
+
+
+@pytest.mark.parametrize("kind", error_classes())
+def test_every_error_class_of_duckdb_is_translated(kind):
+    assert kind in [known for known, _ in BY_CLASS]
+    for committing in (False, True):
+        made = translate(kind("SELECT secret FROM '/home/x'"), committing=committing)
+        assert type(made) is not StoreError
+        assert "secret" not in str(made)
+        assert "/home" not in str(made)
+
+
+def test_a_class_is_looked_up_before_its_bases():
+    kinds = [kind for kind, _ in BY_CLASS]
+    assert not [(a, b) for at, a in enumerate(kinds) for b in kinds[at + 1 :] if issubclass(b, a)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        (duckdb.TransactionException, "Failed to commit: Could not write file: No space left on device", StoreFull),
+        (duckdb.TransactionException, "Conflict on update!", Stale),
+        (duckdb.IOException, "Could not write file: File too large", StoreFull),
+        (duckdb.IOException, "Corrupt database file: computed checksum 1 does not match", StoreDamaged),
+        (duckdb.IOException, "Failure while replaying WAL file: Corrupt WAL file", StoreDamaged),
+        (duckdb.IOException, "Could not read enough bytes from file", StoreDamaged),
+        (duckdb.IOException, 'The file "x" exists, but it is not a valid DuckDB database file!', StoreDamaged),
+        (duckdb.IOException, "Trying to read a database file with version number 69, but", SchemaTooNew),
+        (duckdb.IOException, 'Cannot open file "x": Permission denied', StoreReadOnly),
+        (duckdb.IOException, "Cannot open file: Read-only file system", StoreReadOnly),
+        (duckdb.ConnectionException, "Connection already closed!", StoreClosed),
+        (duckdb.ConstraintException, "Duplicate key", Refused),
+        (duckdb.FatalException, "database has been invalidated", Unavailable),
+    ],
+)
+def test_the_text_of_an_error_decides_where_its_class_says_too_little(kind, text, expected):
+    assert type(translate(kind(text))) is expected
+
+
+def test_the_holder_of_duckdbs_own_lock_is_named():
+    text = 'Could not set lock on file "x (PID 1)": Conflicting lock is held in /bin/python (PID 4321). See also'
+    made = translate(duckdb.IOException(text))
+    assert isinstance(made, StoreLocked)
+    assert made.pid == 4321
+
+
+def test_what_the_engine_said_does_not_travel_with_the_error(duck):
+    put(duck, "secret-id")
+    with pytest.raises(Refused) as caught:
+        put(duck, "secret-id")
+    told = "".join(traceback.format_exception(caught.value))
+    assert caught.value.__notes__ == ["raised as ConstraintException"]
+    assert "Duplicate key" not in told
+
+
+def test_a_commit_of_unknown_outcome_is_called_so():
+    assert isinstance(translate(duckdb.IOException("fsync failed"), committing=True), OutcomeUnknown)
+    assert isinstance(translate(duckdb.TransactionException("Failed to commit"), committing=True), Unavailable)
+
+
+@pytest.mark.parametrize("when", ["changes", "commit"])
+def test_a_failed_write_is_undone_and_the_next_one_works(duck, monkeypatch, when):
+    put(duck, "a")
+
+    def fail(*_args, **_kwargs):
+        raise Unavailable("broken")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Session, "change" if when == "changes" else "commit", fail)
+        with pytest.raises(Unavailable):
+            duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
+    assert (duck.head("default"), duck.get("default", [MemoryId("b")])) == (1, {})
+    written = duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
+    assert (written.replayed, written.position) == (False, 2)
+
+
+def test_every_change_in_turn_may_fail_and_nothing_is_left_half_done(duck, monkeypatch):
+    put(duck, "a")
+    real = Session.change
+    for fail_at in range(1, 5):
+        calls = iter(range(1, 100))
+
+        def change(self, *args, calls=calls, fail_at=fail_at):
+            if next(calls) == fail_at:
+                raise Unavailable("broken")
+            return real(self, *args)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Session, "change", change)
+            with pytest.raises(Unavailable):
+                duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
+        assert (duck.head("default"), duck.info().memories, duck.result(RequestKey("r", 1))) == (1, 1, None)
+
+
+def test_close_waits_for_a_running_write(duck):
+    inside, go_on = threading.Event(), threading.Event()
+
+    def decide(view):
+        inside.set()
+        assert go_on.wait(10)
+        return always(puts=(Put(memory("a")),))(view)
+
+    outcome = []
+    writer = threading.Thread(target=lambda: outcome.append(duck.write("default", None, decide)))
+    writer.start()
+    assert inside.wait(10)
+    closer = threading.Thread(target=duck.close)
+    closer.start()
+    go_on.set()
+    writer.join()
+    closer.join()
+    assert outcome[0].position == 1
+
+
+RUNNERS = {"execute", "rows", "row", "change", "columns", "extract_statements", "_execute"}
+
+
+def calls_with_statements():
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in RUNNERS:
+                yield source.name, node
+
+
+def test_statements_are_constants_but_for_the_vector_tables():
+    found = list(calls_with_statements())
+    assert len(found) > 40
+    for name, call in found:
+        first = call.args[0]
+        if name == "vectors.py" and isinstance(first, ast.Call):
+            assert ast.unparse(first.func) == "self._statement"
+            continue
+        named = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
+        if isinstance(first, ast.Subscript):
+            named = first.value.elts
+        assert all(isinstance(part, ast.Name) for part in named), ast.unparse(call)
+
+
+def test_no_statement_is_put_together_from_text():
+    for source in SOURCES:
+        for node in ast.walk(ast.parse(source.read_text())):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.JoinedStr):
+                assert not any(word in ast.unparse(node.value) for word in ("SELECT", "INSERT", "UPDATE", "DELETE"))
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in {"Template", "string.Template"}:
+                assert source.name == "vectors.py"
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+                raise AssertionError(ast.unparse(node))
+
+
+def test_the_vector_tables_statements_hold_whole_numbers_only():
+    from hybrid_memory.store.duck.memo import Pinned
+    from hybrid_memory.store.duck.vectors import _INSERT, VectorTable
+
+    with pytest.raises(ValueError, match="invalid literal"):
+        VectorTable(Pinned("1; DROP TABLE memory", "e", 8))._statement(_INSERT)
+
+
+def test_only_the_duck_package_imports_duckdb():
+    core = SOURCES[0].parents[2]
+    for source in core.rglob("*.py"):
+        if source not in SOURCES:
+            assert "import duckdb" not in source.read_text()

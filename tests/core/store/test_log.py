@@ -1,0 +1,110 @@
+import pytest
+from tests.core.store.making import always, memory, move, put, rows
+
+from hybrid_memory.errors import MarkExpired
+from hybrid_memory.model import MemoryId, Tier, Usage
+from hybrid_memory.store.interface import Change, Put, Touch
+from hybrid_memory.testing import START
+
+
+def test_a_new_namespace_has_nothing(store):
+    assert (store.head("new"), store.changes("new", 0), store.get("new", [MemoryId("a")])) == (0, [], {})
+    assert (rows(store.snapshot("new")), list(store.namespaces())) == ({}, [])
+
+
+def test_every_change_is_announced_with_who_what_and_when(store, clock):
+    put(store, "a")
+    clock.advance(seconds=1)
+    store.write("default", None, move("a", Tier.FADED))
+    first, second = store.changes("default", 0)
+    assert (first.change, first.id, first.rev, first.at, first.digest) == (Change.PUT, "a", 1, START, "hash-a")
+    assert (second.change, second.rev, second.at) == (Change.PATCH, 2, clock.now())
+    assert {(entry.actor, entry.action) for entry in (first, second)} == {("tester", "test")}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6, 7])
+def test_positions_have_no_gaps(store, count):
+    put(store, *[f"m{number}" for number in range(count)])
+    put(store, "last")
+    assert [entry.position for entry in store.changes("default", 0)] == list(range(1, count + 2))
+    assert [entry.id for entry in store.changes("default", 0)] == [*[f"m{number}" for number in range(count)], "last"]
+
+
+def test_the_log_can_be_read_in_pages(store):
+    put(store, "a", "b", "c")
+    assert [entry.id for entry in store.changes("default", 0, 2)] == ["a", "b"]
+    assert [entry.id for entry in store.changes("default", 2, 2)] == ["c"]
+    assert store.changes("default", 3) == []
+
+
+def test_positions_count_for_each_namespace_alone(store):
+    put(store, "a")
+    put(store, "a", "b", namespace="other")
+    assert (store.head("default"), store.head("other")) == (1, 2)
+    assert list(store.namespaces()) == ["default", "other"]
+
+
+def test_foreign_memories_cannot_be_seen(store):
+    put(store, "a", namespace="other")
+    store.touch("other", [Touch(MemoryId("a"), START)])
+    assert store.get("default", [MemoryId("a")]) == {}
+    assert store.usage("default", [MemoryId("a")]) == {}
+    assert rows(store.snapshot("default")) == {}
+    seen = []
+    store.write("default", None, lambda view: seen.append(view.get([MemoryId("a")])) or always()(view))
+    assert seen == [{}]
+
+
+def test_the_same_id_in_two_namespaces_is_two_memories(store):
+    put(store, "a")
+    put(store, "a", namespace="other", content="foreign")
+    store.write("default", None, move("a", Tier.FADED))
+    assert store.get("other", [MemoryId("a")])["a"] == memory("a", namespace="other", content="foreign")
+
+
+def test_a_trimmed_log_says_so(store):
+    put(store, "a", "b", "c")
+    store.trim("default", 3)
+    assert [entry.id for entry in store.changes("default", 2)] == ["c"]
+    with pytest.raises(MarkExpired):
+        store.changes("default", 1)
+    with pytest.raises(MarkExpired):
+        store.write("default", None, lambda view: view.changes(0) and always()(view))
+
+
+def test_a_trim_never_goes_back_or_beyond_the_end(store):
+    put(store, "a", "b")
+    store.trim("default", 1_000)
+    store.trim("default", 1)
+    store.trim("nothing", 5)
+    assert store.changes("default", 2) == []
+    put(store, "c")
+    assert [entry.id for entry in store.changes("default", 2)] == ["c"]
+    with pytest.raises(MarkExpired):
+        store.changes("default", 1)
+
+
+def test_touches_add_up_and_keep_the_latest_time(store, clock):
+    put(store, "a", "b")
+    early, late = START, START.replace(hour=23)
+    store.touch("default", [Touch(MemoryId("a"), late), Touch(MemoryId("a"), early, 2), Touch(MemoryId("none"), early)])
+    store.write("default", None, always(touches=(Touch(MemoryId("a"), early), Touch(MemoryId("b"), early))))
+    found = store.usage("default", [MemoryId("a"), MemoryId("b"), MemoryId("none")])
+    assert found == {"a": Usage(accessed_at=late, count=4), "b": Usage(accessed_at=early, count=1)}
+
+
+def test_a_memory_can_be_touched_in_the_write_that_puts_it(store):
+    store.write("default", None, always(puts=(Put(memory("a")),), touches=(Touch(MemoryId("a"), START),)))
+    assert store.usage("default", [MemoryId("a")])["a"].count == 1
+
+
+def test_touches_announce_nothing(store):
+    put(store, "a")
+    store.touch("default", [Touch(MemoryId("a"), START)])
+    assert store.head("default") == 1
+
+
+def test_info_counts_memories(store):
+    put(store, "a", "b")
+    put(store, "a", namespace="other")
+    assert store.info().memories == 3

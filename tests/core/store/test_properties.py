@@ -1,0 +1,187 @@
+"""Random histories, run through both stores and followed by a model that knows only the log's contents."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.core.store.making import DIMENSIONS, always, memory, rows, vector
+
+from hybrid_memory.errors import StoreError
+from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Put, RequestKey, Snapshot, Store, Touch, View
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import START, FakeClock
+
+NAMES = [f"m{number}" for number in range(6)]
+NAMESPACES = ["default", "other"]
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("put"), st.sampled_from(NAMES), st.booleans(), TEXTS),
+    st.tuples(st.just("patch"), st.sampled_from(NAMES), st.integers(0, 3), TEXTS),
+    st.tuples(st.just("move"), st.sampled_from(NAMES), st.sampled_from(list(Tier))),
+    st.tuples(st.just("touch"), st.sampled_from(NAMES), st.integers(1, 3)),
+    st.tuples(st.just("buffer"), st.sampled_from(["s-1", "s-2"]), st.none() | TEXTS),
+)
+WRITES = st.lists(
+    st.tuples(st.sampled_from(NAMESPACES), st.none() | st.integers(1, 4), st.lists(ACTIONS, max_size=4), st.booleans()),
+    max_size=8,
+)
+SETTINGS = settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+def decision(namespace: str, actions: list[tuple[Any, ...]], fails: bool) -> Any:
+    def decide(view: View) -> Ops:
+        parts: dict[str, list[Any]] = {"puts": [], "patches": [], "moves": [], "touches": [], "buffers": []}
+        for kind, name, *rest in actions:
+            id_ = MemoryId(name)
+            if kind == "put":
+                made = memory(name, namespace=namespace, content=rest[1], terms=(len(rest[1]),))
+                parts["puts"].append(Put(made, vector(len(rest[1])) if rest[0] else None))
+            elif kind == "patch" and id_ in (found := view.get([id_])):
+                wished = replace(
+                    found[id_], rev=found[id_].rev + rest[0] // 3, tags=(rest[1],), metadata={"a": rest[1]}
+                )
+                parts["patches"].append(Patch(wished))
+            elif kind == "move":
+                parts["moves"].append(Move(id_, rest[0]))
+            elif kind == "touch":
+                parts["touches"].append(Touch(id_, START, rest[0]))
+            elif kind == "buffer":
+                parts["buffers"].append(BufferState(name, "a", rest[0], START))
+        if fails:
+            raise LookupError
+        return always(**{part: tuple(listed) for part, listed in parts.items()}, result={"head": view.head})(view)
+
+    return decide
+
+
+def play(store: Store, writes: list[Any]) -> list[Any]:
+    outcomes: list[Any] = [store.pin_embedder("e", DIMENSIONS)]
+    for namespace, number, actions, fails in writes:
+        key = None if number is None else RequestKey("relay", number)
+        try:
+            written = store.write(namespace, key, decision(namespace, actions, fails))
+        except (StoreError, LookupError) as error:
+            outcomes.append(type(error))
+        else:
+            vectors = {id_: found.tolist() for id_, found in written.vectors.items()}
+            outcomes.append(
+                (written.result, written.position, written.replayed, written.log, written.memories, vectors)
+            )
+    return outcomes
+
+
+def state(store: Store) -> list[Any]:
+    ids = [MemoryId(name) for name in NAMES]
+    buffers: list[Any] = []
+    for namespace in NAMESPACES:
+        store.write(namespace, None, lambda view: buffers.append(view.buffers()) or always()(view))
+    return [
+        buffers,
+        list(store.namespaces()),
+        store.info().memories,
+        *[
+            (
+                store.head(namespace),
+                store.changes(namespace, 0),
+                store.get(namespace, ids),
+                store.usage(namespace, ids),
+                {id_: found.tolist() for id_, found in store.vectors(namespace, ids).items()},
+                rows(store.snapshot(namespace)),
+            )
+            for namespace in NAMESPACES
+        ],
+    ]
+
+
+@contextmanager
+def duck_in_new_folder() -> Iterator[tuple[DuckStore, Path]]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "memory.duckdb"
+        store = DuckStore.open(path, FakeClock())
+        try:
+            yield store, path
+        finally:
+            store.close()
+
+
+@contextmanager
+def new_store(kind: str) -> Iterator[Store]:
+    if kind == "memory":
+        yield MemoryStore(FakeClock())
+    else:
+        with duck_in_new_folder() as (store, _):
+            yield store
+
+
+@SETTINGS
+@given(WRITES)
+def test_both_stores_do_the_same(writes):
+    second = MemoryStore(FakeClock())
+    with duck_in_new_folder() as (first, _):
+        assert play(first, writes) == play(second, writes)
+        assert state(first) == state(second)
+
+
+@SETTINGS
+@given(WRITES)
+def test_reopening_keeps_everything(writes):
+    with duck_in_new_folder() as (store, path):
+        play(store, writes)
+        before = state(store)
+        results = [store.result(RequestKey("relay", number)) for number in range(1, 5)]
+        store.close()
+        again = DuckStore.open(path, FakeClock())
+        try:
+            assert state(again) == before
+            assert [again.result(RequestKey("relay", number)) for number in range(1, 5)] == results
+        finally:
+            again.close()
+
+
+@pytest.mark.parametrize("kind", ["duck", "memory"])
+@SETTINGS
+@given(writes=WRITES)
+def test_the_log_tells_the_revision_of_every_row(kind, writes):
+    with new_store(kind) as store:
+        play(store, writes)
+        for namespace in NAMESPACES:
+            log = store.changes(namespace, 0)
+            told = {entry.id: entry.rev for entry in log}
+            held = store.get(namespace, [MemoryId(name) for name in NAMES])
+            assert told == {id_: found.rev for id_, found in held.items()}
+            assert [entry.position for entry in log] == list(range(1, store.head(namespace) + 1))
+
+
+@pytest.mark.parametrize("kind", ["duck", "memory"])
+@SETTINGS
+@given(before=WRITES, after=WRITES)
+def test_a_snapshot_and_the_changes_behind_it_give_a_fresh_snapshot(kind, before, after):
+    with new_store(kind) as store:
+        play(store, before)
+        old = {namespace: store.snapshot(namespace) for namespace in NAMESPACES}
+        play(store, after)
+        for namespace in NAMESPACES:
+            assert followed(store, namespace, old[namespace]) == rows(store.snapshot(namespace))
+
+
+def followed(store: Store, namespace: str, snapshot: Snapshot) -> dict[str, Any]:
+    held = rows(snapshot)
+    fresh = rows(store.snapshot(namespace))
+    for entry in store.changes(namespace, snapshot.head):
+        held[entry.id] = fresh[entry.id]
+    for id_, use in store.usage(namespace, [MemoryId(name) for name in held]).items():
+        held[id_] = held[id_] | {"access_count": use.count, "accessed_at": fresh[id_]["accessed_at"]}
+    return held

@@ -1,0 +1,92 @@
+import threading
+
+import pytest
+from tests.core.store.making import always, memory, put
+
+from hybrid_memory.errors import Refused
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.interface import Put, RequestKey
+
+
+def test_a_repeated_request_is_answered_and_not_done_again(store):
+    key = RequestKey("relay", 1)
+    first = store.write("default", key, always(puts=(Put(memory("a")),), result={"id": "a", "list": [1]}))
+    put(store, "b")
+
+    def never(view):
+        raise AssertionError
+
+    again = store.write("default", key, never)
+    assert (again.replayed, again.result, again.position, again.at) == (True, first.result, 1, first.at)
+    assert (again.log, dict(again.memories), dict(again.vectors)) == ((), {}, {})
+    assert store.head("default") == 2
+
+
+def test_the_result_of_a_request_can_be_asked_for(store):
+    store.write("default", RequestKey("relay", 1), always(result={"n": 1}))
+    assert store.result(RequestKey("relay", 1)) == {"n": 1}
+    assert store.result(RequestKey("relay", 2)) is None
+    assert store.result(RequestKey("other", 1)) is None
+
+
+def test_an_acknowledged_request_is_forgotten(store):
+    for number in (1, 2, 3):
+        store.write("default", RequestKey("relay", number), always(result={"n": number}))
+    store.write("default", RequestKey("other", 1), always(result={"n": 9}))
+    store.acknowledge("relay", 2)
+    assert [store.result(RequestKey("relay", number)) for number in (1, 2, 3)] == [None, None, {"n": 3}]
+    assert store.result(RequestKey("other", 1)) == {"n": 9}
+    assert not store.write("default", RequestKey("relay", 2), always()).replayed
+    assert store.write("default", RequestKey("relay", 3), always()).replayed
+
+
+def test_a_request_of_another_namespace_is_not_answered(store):
+    store.write("default", RequestKey("relay", 1), always(result={"secret": 1}))
+    with pytest.raises(Refused):
+        store.write("other", RequestKey("relay", 1), always())
+
+
+@pytest.mark.parametrize("key", [RequestKey("\ud800", 1), RequestKey("relay", 2**63)])
+def test_a_request_key_that_cannot_be_kept_is_refused(store, key):
+    with pytest.raises(Refused):
+        store.write("default", key, always())
+
+
+def test_threads_that_repeat_each_others_requests_write_each_once(store):
+    names = [f"m{number}" for number in range(12)]
+    outcomes: list[tuple[str, bool]] = []
+
+    def run():
+        for number, name in enumerate(names):
+            written = store.write(
+                "default", RequestKey("relay", number), always(puts=(Put(memory(name)),), result={"id": name})
+            )
+            assert written.result == {"id": name}
+            outcomes.append((name, written.replayed))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(name for name, replayed in outcomes if not replayed) == sorted(names)
+    assert len(outcomes) == 4 * len(names)
+    assert [entry.position for entry in store.changes("default", 0)] == list(range(1, 13))
+
+
+def test_readers_beside_a_writer_see_whole_writes_only(store):
+    done = threading.Event()
+    torn: list[int] = []
+
+    def read():
+        while not done.is_set():
+            found = store.get("default", [MemoryId(f"{half}{n}") for half in "ab" for n in range(20)])
+            torn.extend(n for n in range(20) if (f"a{n}" in found) != (f"b{n}" in found))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(20):
+        put(store, f"a{number}", f"b{number}")
+    done.set()
+    reader.join()
+    assert torn == []

@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+from tests.core.store.making import DIMENSIONS, always, memory, move, patch, put, rows, vector
+from tests.core.store.test_writing import FULL, LATER
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.store.duck import snapshot as duck_snapshot
+from hybrid_memory.store.duck import vectors as duck_vectors
+from hybrid_memory.store.interface import Put, Touch
+from hybrid_memory.testing import START
+
+
+def test_a_snapshot_holds_every_column(store):
+    store.pin_embedder("e", DIMENSIONS)
+    store.write("default", None, always(puts=(Put(FULL, vector(1)), Put(memory("bare", terms=())))))
+    store.touch("default", [Touch(MemoryId("full"), LATER, 3)])
+    snapshot = store.snapshot("default")
+    found = rows(snapshot)
+    assert snapshot.head == 2
+    assert found["full"] == {
+        "tier": "long_term",
+        "kind": "insight",
+        "session": "s-1",
+        "agent": "default",
+        "speaker": "Ann",
+        "key": "task",
+        "trust": "confirmed",
+        "tags": FULL.tags,
+        "content_hash": "hash-full",
+        "metadata": '{"a":[1,2.5,null,{"b":true}],"ü":"x"}',
+        "superseded_by": "next",
+        "pinned": True,
+        "importance": 0.1 + 0.2,
+        "created_at": to_micros(START),
+        "occurred_at": to_micros(FULL.occurred_at),
+        "expires_at": to_micros(LATER),
+        "forgotten_at": to_micros(LATER),
+        "reflected_at": to_micros(LATER),
+        "accessed_at": to_micros(LATER),
+        "access_count": 3,
+        "has_vector": True,
+        "terms": [1, -2, 3],
+        "vector": vector(1).tolist(),
+    }
+    absent = ("speaker", "key", "metadata", "superseded_by")
+    assert [found["bare"][name] for name in absent] == [None] * 4
+    moments = ("occurred_at", "expires_at", "forgotten_at", "reflected_at", "accessed_at")
+    assert [found["bare"][name] for name in moments] == [-1] * 5
+    assert (found["bare"]["terms"], found["bare"]["tags"], found["bare"]["access_count"]) == ([], (), 0)
+    assert (found["bare"]["has_vector"], found["bare"]["vector"]) == (False, [0.0] * DIMENSIONS)
+
+
+def test_a_store_without_an_embedder_has_no_vectors(store):
+    put(store, "a")
+    assert rows(store.snapshot("default"))["a"]["vector"] is None
+
+
+def test_a_snapshot_shows_one_moment_whatever_is_written_while_it_is_read(store):
+    store.pin_embedder("e", DIMENSIONS)
+    store.write("default", None, always(puts=(Put(memory("a"), vector(1)),)))
+    snapshot = store.snapshot("default")
+    store.write("default", None, always(puts=(Put(memory("b"), vector(2)),)))
+    store.write("default", None, move("a", Tier.FADED))
+    found = rows(snapshot)
+    assert (snapshot.head, list(found), found["a"]["tier"]) == (1, ["a"], "sensory")
+
+
+def test_rows_of_several_chunks_and_namespaces_stay_aligned(store, monkeypatch):
+    monkeypatch.setattr(duck_snapshot, "_CHUNK", 5)
+    monkeypatch.setattr(duck_vectors, "_SPAN_ROWS", 3)
+    store.pin_embedder("e", DIMENSIONS)
+    for number in range(23):
+        namespace = "other" if number % 4 == 1 else "default"
+        made = memory(f"m{number}", namespace=namespace, terms=tuple(range(number % 3)), tags=(str(number),))
+        unit = vector(number) if number % 3 else None
+        store.write(namespace, None, always(puts=(Put(made, unit),)))
+    for number in (0, 2, 22):
+        store.write("default", None, patch(f"m{number}", lambda found: replace(found, tags=("new",))))
+    found = rows(store.snapshot("default"))
+    assert list(found) == [f"m{number}" for number in range(23) if number % 4 != 1]
+    for name, values in found.items():
+        number = int(name[1:])
+        expected = vector(number) if number % 3 else vector(0) * 0
+        assert values["vector"] == expected.tolist()
+        assert values["terms"] == list(range(number % 3))
+        assert values["tags"] == (("new",) if number in {0, 2, 22} else (str(number),))
+
+
+def test_a_snapshot_that_nobody_reads_does_not_keep_the_store_open(store):
+    put(store, "a")
+    half_read = store.snapshot("default")
+    next(iter(half_read.batches))
+    unread = store.snapshot("default")
+    store.close()
+    assert unread.head == half_read.head == 1
