@@ -80,7 +80,7 @@ class Life:
         if result.is_error or result.structured_content is None:
             self._story.promise(f"{tool}: {result.content}", kept=False)
             return {}
-        return result.structured_content
+        return dict(result.structured_content)
 
     async def status(self) -> Mapping[str, Any]:
         """Return what memory://status says."""

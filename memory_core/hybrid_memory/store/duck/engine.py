@@ -46,6 +46,7 @@ class Engine:
         self._writer = threading.Lock()
         self._writing_thread: int | None = None
         self._memo: Memo | None = None
+        self._heads: dict[str, int] | None = None
         self._changes: Session | None = None
         self._open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
@@ -98,8 +99,10 @@ class Engine:
                     self._memo = load_memo(reads)
                 yield Transaction(changes, reads, self._memo)
                 changes.commit()
+                self._heads = {name: head.position for name, head in self._memo.heads.items()}
             except BaseException:
                 self._memo = None
+                self._heads = None
                 self._changes = None
                 changes.rollback()
                 changes.close()
@@ -108,6 +111,11 @@ class Engine:
                 reads.close()
             with suppress(OSError):
                 keep_private(self.path)
+
+    def committed_head(self, namespace: str) -> int | None:
+        """Return a namespace's head as of the last commit here, the only writer; None when that is not known."""
+        heads = self._heads
+        return None if heads is None else heads.get(namespace, 0)
 
     @contextmanager
     def running(self) -> Iterator[None]:

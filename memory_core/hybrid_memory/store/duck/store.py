@@ -115,6 +115,10 @@ class DuckStore:
 
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
+        with self._engine.running():
+            known = self._engine.committed_head(namespace)
+        if known is not None:
+            return known
         with self._engine.reading() as session:
             return ledger.read_head(session, namespace).position
 

@@ -1,0 +1,110 @@
+"""One server process from its first message to its end, which comes within a second however it comes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import NoReturn
+
+import anyio
+
+from hybrid_memory.clock import Dice, SystemClock, SystemDice
+from hybrid_memory.ids import is_unnamed_session, new_session
+from hybrid_memory.model import Scope
+from hybrid_memory_mcp.app import MemoryServer, build_server
+from hybrid_memory_mcp.descriptors import Wire
+from hybrid_memory_mcp.errors import only_logged
+from hybrid_memory_mcp.options import Options
+from hybrid_memory_mcp.seam import Service
+from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.stdio import serve_stdio
+from hybrid_memory_mcp.views import Views
+
+CLOSING = 0.8
+LAST_MOMENT = 0.95
+IDLE = 5.0
+
+
+class Departure:
+    """Ends the process: the session is ended and the store closed if that takes less than `CLOSING` seconds.
+
+    What was answered is durable anyway, so nothing is lost when it takes longer. The process is left with ``os._exit``:
+    a thread may still be reading, and Python would wait for it.
+    """
+
+    def __init__(self, provider: ServiceProvider, scope: Scope) -> None:
+        self._provider = provider
+        self._scope = scope if is_unnamed_session(scope.session) else None
+
+    def on_signal(self, _: int, __: FrameType | None) -> None:
+        """Leave on SIGINT or SIGTERM."""
+        self.leave()
+
+    def soon(self) -> None:
+        """Leave in `LAST_MOMENT` seconds at the latest, whatever else still goes on."""
+        timer = threading.Timer(LAST_MOMENT, os._exit, (0,))
+        timer.daemon = True
+        timer.start()
+
+    def leave(self, code: int = 0) -> NoReturn:
+        """Leave now."""
+        closing = threading.Thread(target=self._provider.finish, args=(self._scope,), name="closing", daemon=True)
+        closing.start()
+        closing.join(CLOSING)
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def serve(wire: Wire, options: Options) -> NoReturn:
+    """Serve one client over ``wire`` in this process until it leaves or a signal comes."""
+    dice = SystemDice()
+    scope = options.scope(new_session(dice))
+    provider = ServiceProvider(lambda: open_service(options, dice))
+    views = Views(provider, scope, options.zone, dice, options.prompts)
+    server = build_server(provider, scope, options.zone, views)
+    departure = Departure(provider, scope)
+    signal.signal(signal.SIGINT, departure.on_signal)
+    signal.signal(signal.SIGTERM, departure.on_signal)
+    served = False
+    with only_logged("serving"):
+        anyio.run(_serve, server, wire, provider, scope, departure)
+        served = True
+    departure.leave(0 if served else 1)
+
+
+def open_service(options: Options, dice: Dice) -> Service:
+    """Open the memory that the options name; blocks, and imports everything heavy.
+
+    Raises:
+        HybridMemoryError: the store cannot be opened, or a setting is wrong.
+    """
+    # DuckDB looks for pandas at each bound value, 0.1 ms each time it is not there (duckdb 1.5.5).
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # None is how a module is declared absent
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory.settings import store_settings
+
+    settings = store_settings(options.home, embedder=options.embedder)
+    return MemoryService.open(options.home, clock=SystemClock(), dice=dice, settings=settings)
+
+
+async def settle_when_idle(provider: ServiceProvider) -> None:
+    """Let queued recalls be applied whenever nothing was asked for `IDLE` seconds; runs until cancelled."""
+    settled = 0
+    while True:
+        before = provider.calls
+        await anyio.sleep(IDLE)
+        if provider.calls == before != settled:
+            settled = before
+            await anyio.to_thread.run_sync(provider.settle, abandon_on_cancel=True)
+
+
+async def _serve(
+    server: MemoryServer, wire: Wire, provider: ServiceProvider, scope: Scope, departure: Departure
+) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(settle_when_idle, provider)
+        await serve_stdio(server, wire, answered=lambda: provider.warm(scope), ended=departure.soon)
+        group.cancel_scope.cancel()

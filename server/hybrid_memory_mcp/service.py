@@ -1,0 +1,114 @@
+"""Who opens the memory, when, and in which thread its work is done."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+
+from hybrid_memory.errors import StoreClosed
+from hybrid_memory.model import Scope
+from hybrid_memory_mcp.errors import only_logged
+from hybrid_memory_mcp.seam import Committed, Service
+
+T = TypeVar("T")
+
+_CALLS_AT_ONCE = 8
+
+
+class ServiceProvider:
+    """Opens one service on first use, in a worker thread, and gives it to every call; safe in any thread.
+
+    Opening imports the database engine and reads the store, so it never happens on the event loop. When it fails the
+    error goes to the caller, and the next call tries again.
+    """
+
+    def __init__(self, open_service: Callable[[], Service]) -> None:
+        self._open_service = open_service
+        self._opening = threading.Lock()
+        self._service: Service | None = None
+        self._closed = False
+        self._listeners: dict[object, Committed] = {}
+        self._news: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
+        self._limiter: anyio.CapacityLimiter | None = None
+        self.calls = 0
+
+    async def call(self, work: Callable[[Service], T]) -> T:
+        """Run ``work`` with the service in a worker thread and return what it returns.
+
+        A cancelled caller does not wait; the work itself is finished all the same.
+
+        Raises:
+            HybridMemoryError: the store cannot be opened, or the work failed.
+        """
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(_CALLS_AT_ONCE)
+        self.calls += 1
+        return await anyio.to_thread.run_sync(
+            lambda: work(self.opened()), abandon_on_cancel=True, limiter=self._limiter
+        )
+
+    def opened(self) -> Service:
+        """Return the service, opening it if need be; blocks.
+
+        Raises:
+            HybridMemoryError: the store cannot be opened; `StoreClosed` after `finish`.
+        """
+        with self._opening:
+            if self._closed:
+                raise StoreClosed("the memory server is shutting down; start it again")
+            if self._service is None:
+                self._service = self._open_service()
+                self._service.listen(lambda namespace, sessions: self._news.put((namespace, sessions)))
+                threading.Thread(target=self._tell_news, name="news", daemon=True).start()
+            return self._service
+
+    def warm(self, scope: Scope) -> None:
+        """Begin to open the service in a thread of its own; a failure is left for the first call to report."""
+        threading.Thread(target=self._warm, args=(scope,), name="warm-up", daemon=True).start()
+
+    def listen(self, callback: Committed) -> Callable[[], None]:
+        """Call ``callback`` soon after each commit, in a thread that no writer waits for; returns what ends that."""
+        token = object()
+        self._listeners[token] = callback
+
+        def end() -> None:
+            self._listeners.pop(token, None)
+
+        return end
+
+    def settle(self) -> None:
+        """Let an open service apply what recalls have queued."""
+        service = self._service
+        if service is not None:
+            with only_logged("applying recalls"):
+                service.settle()
+
+    def finish(self, scope: Scope | None) -> None:
+        """End the session of ``scope`` if one is given, then close the service for good; does nothing when not open."""
+        with self._opening:
+            service, self._service, self._closed = self._service, None, True
+        if service is None:
+            return
+        self._listeners.clear()
+        if scope is not None:
+            with only_logged("ending the session"):
+                service.end_session(scope)
+        with only_logged("closing the store"):
+            service.close()
+        self._news.put(None)
+
+    def _warm(self, scope: Scope) -> None:
+        with only_logged("opening the store ahead of the first call"):
+            self.opened().warm_up(scope)
+
+    def _tell_news(self) -> None:
+        """A listener may wait for an event loop, so this is no work for the thread that wrote."""
+        while (news := self._news.get()) is not None:
+            for listener in list(self._listeners.values()):
+                with only_logged("announcing a change"):
+                    listener(*news)

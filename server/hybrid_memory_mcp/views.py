@@ -1,0 +1,159 @@
+"""What resources and prompts show: memories fetched in a worker thread and rendered with the templates."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio.to_thread
+
+from hybrid_memory.clock import Dice
+from hybrid_memory.model import Memory, MemoryId, Scope
+from hybrid_memory.requests import ReadRequest, ReflectionGroup
+from hybrid_memory_mcp.budget import QUARTERS, cost, cut
+from hybrid_memory_mcp.results import when
+from hybrid_memory_mcp.seam import Service
+from hybrid_memory_mcp.service import ServiceProvider
+
+if TYPE_CHECKING:
+    from hybrid_memory_prompts.render import Quoted, Renderer
+
+SHOWN = 20
+ANSWERING = 8
+ROOM = 4000 * QUARTERS
+_LEAST_TEXT = 50 * QUARTERS
+
+
+class Views:
+    """Renders memories of one scope; templates are loaded at first use, in a worker thread."""
+
+    def __init__(
+        self, provider: ServiceProvider, scope: Scope, zone: tzinfo | None, dice: Dice, templates: Path | None = None
+    ) -> None:
+        self.provider = provider
+        self.scope = scope
+        self._zone = zone
+        self._dice = dice
+        self._templates = templates
+        self._lock = threading.Lock()
+        self._renderer: Renderer | None = None
+
+    async def recent(self, session: str | None = None) -> str:
+        """Return the most recent memories of the namespace, or of a session, as text."""
+
+        def work(service: Service) -> str:
+            found = service.recent(self.scope, limit=SHOWN, session=session)
+            return self._render("recent.md.j2", memories=self._quoted(found), session=session or "")
+
+        return await self.provider.call(work)
+
+    async def memory(self, memory_id: str) -> str:
+        """Return one memory, whole."""
+
+        def work(service: Service) -> str:
+            found = service.get(self.scope, MemoryId(memory_id))
+            return self._render("memory.md.j2", memories=[self._quote(found, found.content)])
+
+        return await self.provider.call(work)
+
+    async def status(self) -> str:
+        """Return the state of the memory as JSON."""
+
+        def work(service: Service) -> str:
+            return json.dumps(asdict(service.status(self.scope)), ensure_ascii=False, default=dict)
+
+        return await self.provider.call(work)
+
+    async def answer(self, question: str) -> str:
+        """Return a question together with what the memory has on it and the most recent memories."""
+
+        def work(service: Service) -> str:
+            request = ReadRequest(query=question, limit=ANSWERING)
+            found = [hit.memory for hit in service.read(self.scope, request).hits if not hit.weak]
+            known = {memory.id for memory in found}
+            recent = service.recent(self.scope, limit=ANSWERING)
+            found += [memory for memory in recent if memory.id not in known]
+            return self._prompt("answer.md.j2", found, question=question)
+
+        return await self.provider.call(work)
+
+    async def remember(self, question: str, thought: str) -> str:
+        """Return the request to remember an exchange."""
+        return await anyio.to_thread.run_sync(
+            lambda: self._prompt("remember.md.j2", (), question=question, thought=thought)
+        )
+
+    async def reflect(self, topic: str) -> str:
+        """Return groups of memories on a topic with the request to think about them."""
+
+        def work(service: Service) -> str:
+            groups = service.offer_reflection(self.scope, focus=topic, session=None, since=None, limit=3)
+            return self._prompt("reflect.md.j2", _members(groups), topic=topic)
+
+        return await self.provider.call(work)
+
+    async def to_think(
+        self, *, focus: str | None, session: str | None, since: datetime | None
+    ) -> tuple[list[str], str]:
+        """Return the ids of the group that is most worth a thought, and the request to think; nothing if there is none."""
+
+        def work(service: Service) -> tuple[list[str], str]:
+            groups = service.offer_reflection(self.scope, focus=focus, session=session, since=since, limit=1)
+            members = _members(groups)
+            return [memory.id for memory in members], self._prompt("think.md.j2", members) if members else ""
+
+        return await self.provider.call(work)
+
+    async def suggest(self, what: str, prefix: str, limit: int) -> list[str]:
+        """Return known sessions, tags or ids that begin with ``prefix``."""
+        return await self.provider.call(lambda service: service.suggest(self.scope, what, prefix, limit))
+
+    def _prompt(self, template: str, memories: tuple[Memory, ...] | list[Memory], **variables: str) -> str:
+        quoted = self._quoted(memories)
+        block = self._render("memories.md.j2", memories=quoted).strip() if quoted else ""
+        texts = {"question": "", "thought": "", "topic": ""} | variables
+        return self._render(template, memories=quoted, most_recent_memories=block, **texts)
+
+    def _render(self, template: str, *, memories: Sequence[Quoted] = (), **variables: str) -> str:
+        with self._lock:
+            if self._renderer is None:
+                from hybrid_memory_prompts.render import Renderer
+
+                self._renderer = Renderer(self._dice, self._templates)
+        return self._renderer.render(template, memories=memories, **variables)
+
+    def _quoted(self, memories: tuple[Memory, ...] | list[Memory]) -> list[Quoted]:
+        """Shorten what would not fit: each memory gets an even share of the room that is left."""
+        room = ROOM
+        quoted = []
+        for at, memory in enumerate(memories):
+            share = max(room // (len(memories) - at), _LEAST_TEXT)
+            text = memory.content if cost(memory.content) <= share else cut(memory.content, share)
+            room -= cost(text)
+            quoted.append(self._quote(memory, text))
+        return quoted
+
+    def _quote(self, memory: Memory, text: str) -> Quoted:
+        from hybrid_memory_prompts.render import Quoted, Stored
+
+        return Quoted(
+            id=memory.id,
+            time=when(memory.created_at, self._zone),
+            origin=memory.origin.value,
+            trust=memory.trust.value,
+            tier=memory.tier.value,
+            text=Stored(text),
+            speaker=Stored(memory.speaker) if memory.speaker else None,
+        )
+
+
+def _members(groups: tuple[ReflectionGroup, ...]) -> list[Memory]:
+    seen: dict[MemoryId, Memory] = {}
+    for group in groups:
+        seen.update({memory.id: memory for memory in group.memories})
+    return list(seen.values())

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+from mcp.client import Client
+from tests.server.fakes import FakeService, make_server
+
+from hybrid_memory_mcp.service import ServiceProvider
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def fake():
+    return FakeService()
+
+
+@pytest.fixture
+def provider(fake):
+    return ServiceProvider(lambda: fake)
+
+
+@pytest.fixture
+def server(provider):
+    return make_server(provider)
+
+
+@pytest.fixture(params=["2025-11-25", "2026-07-28"])
+async def client(request, server):
+    mode = "legacy" if request.param == "2025-11-25" else request.param
+    async with Client(server, mode=mode) as connected:
+        yield connected

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"},
+}
+
+
+class Raw:
+    """A client that speaks lines."""
+
+    def __init__(self, process):
+        self.process = process
+        self.lines = []
+
+    def send(self, message):
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        self.lines.append(self.process.stdout.readline())
+        return json.loads(self.lines[-1])
+
+    def ask(self, number, method, **params):
+        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        answer = self.receive()
+        assert answer["id"] == number
+        return answer
+
+    def initialize(self, version="2025-11-25"):
+        info = {"name": "raw", "version": "0"}
+        answer = self.ask(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=info)
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return answer["result"]
+
+    def call(self, number, name, **arguments):
+        return self.ask(number, "tools/call", name=name, arguments=arguments)["result"]
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER"):
+        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
+
+
+@contextmanager
+def started(home, *arguments, program=("-m", "hybrid_memory_mcp")):
+    process = subprocess.Popen(
+        [sys.executable, *program, "--home", str(home), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        with process:
+            yield Raw(process)
+            if not process.stdin.closed:
+                process.stdin.close()
+            process.wait(10)
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_older_protocol_version_is_spoken(tmp_path, version):
+    with started(tmp_path) as client:
+        assert client.initialize(version)["protocolVersion"] == version
+        assert len(client.ask(1, "tools/list")["result"]["tools"]) == 5
+        assert client.call(2, "read_memories")["isError"] is False
+
+
+def test_the_newest_protocol_version_is_spoken_without_a_handshake(tmp_path):
+    with started(tmp_path) as client:
+        found = client.ask(1, "server/discover", _meta=MODERN)["result"]
+        assert "2026-07-28" in found["supportedVersions"]
+        assert found["capabilities"]["resources"]["subscribe"] is True
+        arguments = {"content": "Ada plays the cello"}
+        written = client.ask(2, "tools/call", name="write_memory", arguments=arguments, _meta=MODERN)["result"]
+        assert written["structuredContent"]["id"]
+
+
+def test_what_one_process_wrote_the_next_one_reads(tmp_path):
+    with started(tmp_path) as client:
+        client.initialize()
+        client.call(1, "write_memory", content="Ada plays the cello")
+    with started(tmp_path, "--session", "later") as client:
+        client.initialize()
+        (memory,) = client.call(1, "read_memories", query="cello")["structuredContent"]["memories"]
+        assert memory["text"] == "Ada plays the cello"
+
+
+def test_the_end_of_input_ends_the_process_within_a_second(tmp_path):
+    with started(tmp_path) as client:
+        client.initialize()
+        client.call(1, "write_memory", content="Ada plays the cello")
+        client.process.stdin.close()
+        assert client.process.wait(1) == 0
+    assert not (tmp_path / "memory.duckdb.wal").exists()
+
+
+def test_requests_before_the_end_of_input_are_still_answered(tmp_path):
+    with started(tmp_path) as client:
+        client.initialize()
+        client.call(1, "read_memories")
+        client.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "read_memories"}})
+        client.process.stdin.close()
+        assert client.receive()["id"] == 2
+        assert client.process.wait(2) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals between processes")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_closes_the_store_and_ends_the_process(tmp_path, number):
+    with started(tmp_path) as client:
+        client.initialize()
+        client.call(1, "write_memory", content="Ada plays the cello")
+        client.process.send_signal(number)
+        assert client.process.wait(2) == 0
+    assert not (tmp_path / "memory.duckdb.wal").exists()
+
+
+def test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed(tmp_path):
+    with started(tmp_path) as client:
+        client.initialize()
+        client.send(b"garbage \xff\xfe")
+        client.send(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_memory","arguments":')
+        client.send(
+            rb'{"jsonrpc":"2.0","id":2,"method":"tools/call",'
+            rb'"params":{"name":"write_memory","arguments":{"content":"a\ud800b"}}}'
+        )
+        refused = client.receive()
+        assert refused["id"] == 2
+        assert refused["result"]["isError"] is True
+        assert refused["result"]["content"][0]["text"].startswith("content:")
+        client.send(b'{"jsonrpc":"2.0","id":3,"method":7}')
+        assert client.receive() == {
+            "jsonrpc": "2.0",
+            "id": 3,
+            "error": {"code": -32600, "message": "this is no valid JSON-RPC 2.0 message"},
+        }
+        client.send(b'{"jsonrpc":"2.0","id":4,"method":"ping","params":{"a":"' + b"x" * (16 * 1024 * 1024) + b'"}}')
+        assert client.receive()["error"]["code"] == -32600
+        assert client.ask(5, "ping")["result"] == {}
+        client.process.stdin.close()
+        assert client.process.stdout.read() == b""
+
+
+NOISY = """
+import sys, hybrid_memory_mcp.descriptors as descriptors
+take = descriptors.claim
+def claim():
+    wire = take()
+    import os
+    print("stray", flush=True)
+    os.write(1, b"stray bytes")
+    assert sys.stdin.read() == ""
+    return wire
+descriptors.claim = claim
+from hybrid_memory_mcp.__main__ import main
+main()
+"""
+
+
+def test_stray_prints_go_to_standard_error_and_reads_find_nothing(tmp_path):
+    with started(tmp_path, program=("-c", NOISY)) as client:
+        client.initialize()
+        client.process.stdin.close()
+        assert client.process.stdout.read() == b""
+        assert b"stray bytes" in client.process.stderr.read()
+
+
+WATCHED = """
+import sys, os
+import hybrid_memory_mcp.stdio as stdio
+write = stdio._write_whole
+def watched(descriptor, line):
+    heavy = {"numpy", "duckdb", "jinja2", "fastembed", "onnxruntime", "rich", "typer"} & set(sys.modules)
+    os.write(2, f"{sorted(heavy)}\\n".encode())
+    write(descriptor, line)
+stdio._write_whole = watched
+from hybrid_memory_mcp.__main__ import main
+main()
+"""
+
+
+def test_nothing_heavy_is_imported_before_the_first_answer(tmp_path):
+    with started(tmp_path, program=("-c", WATCHED)) as client:
+        client.initialize()
+        assert client.process.stderr.readline() == b"[]\n"
+        client.call(1, "read_memories")
+        assert b"duckdb" in client.process.stderr.readline()
+
+
+def test_a_store_that_is_in_use_is_a_clear_refusal_and_is_tried_again(tmp_path):
+    with started(tmp_path) as first:
+        first.initialize()
+        first.call(1, "write_memory", content="Ada plays the cello")
+        with started(tmp_path) as second:
+            second.initialize()
+            refused = second.call(1, "read_memories")
+            assert refused["isError"] is True
+            assert f"process {first.process.pid}" in refused["content"][0]["text"]
+            first.process.stdin.close()
+            first.process.wait(2)
+            assert second.call(2, "read_memories")["isError"] is False
+
+
+def test_a_wrong_option_is_told_on_standard_error(tmp_path):
+    with started(tmp_path, "--timezone", "Nowhere/Land") as client:
+        assert client.process.wait(5) == 1
+        assert b"timezone: is not a known time zone" in client.process.stderr.read()
