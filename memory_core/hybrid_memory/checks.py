@@ -69,14 +69,15 @@ def check_where(field: str, where: Where) -> Where:
     Raises:
         InvalidInput: names the first filter that is wrong.
     """
-    _check_metadata(f"{field}.metadata", where.metadata)
-    _check_name(f"{field}.session", where.session)
-    _check_name(f"{field}.speaker", where.speaker)
+    at = f"{field}." if field else ""
+    _check_metadata(at + "metadata", where.metadata)
+    _check_name(at + "session", where.session)
+    _check_name(at + "speaker", where.speaker)
     for name in ("since", "until", "as_of"):
-        _check_moment(f"{field}.{name}", getattr(where, name))
+        _check_moment(at + name, getattr(where, name))
     if where.since is not None and where.until is not None and where.until <= where.since:
-        raise InvalidInput(f"{field}.until", "must be later than since")
-    return replace(where, tags=_clean_tags(f"{field}.tags", where.tags))
+        raise InvalidInput(at + "until", "must be later than since")
+    return replace(where, tags=_clean_tags(at + "tags", where.tags))
 
 
 def check_update(request: UpdateRequest, now: datetime) -> UpdateRequest:

@@ -79,6 +79,7 @@ class MemoryService:
         self._indexes = Indexes(store, self._analyst.dimensions)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
+        self._latest = clock.now()
         self._swept: set[str] = set()
         self._excerpts = recollection.Excerpts()
         self._lock = threading.Lock()
@@ -110,10 +111,11 @@ class MemoryService:
             InvalidInput: names the argument that is wrong.
             NotFound: the memory to supersede does not exist here.
         """
-        now = self._clock.now()
+        now = self._now()
         self._check_scope(scope)
         request = checks.check_write(request, now)
-        self._settle_when_many()
+        if len(self._recalls) >= _SETTLE_AT:
+            self.settle()
         index = self._indexes.of(scope.namespace)
         analysis = self._analyst.analyse(request.content, request.speaker, request.occurred_at or now)
         mark = index.head
@@ -152,7 +154,7 @@ class MemoryService:
         Raises:
             InvalidInput: names the argument that is wrong.
         """
-        now = self._clock.now()
+        now = self._now()
         self._check_scope(scope)
         request = checks.check_read(request)
         index = self._indexes.of(scope.namespace)
@@ -179,9 +181,9 @@ class MemoryService:
         Raises:
             InvalidInput: names the argument that is wrong.
         """
-        now = self._clock.now()
+        now = self._now()
         self._check_scope(scope)
-        where = checks.check_where("reflect", Where(session=session, since=since))
+        where = checks.check_where("", Where(session=session, since=since))
         index = self._indexes.of(scope.namespace)
         return reflecting.offer(self.store, index, self._analyst, scope.namespace, focus, where, limit=limit, now=now)
 
@@ -194,7 +196,7 @@ class MemoryService:
             InvalidInput: an argument is wrong, or evidence is an insight itself.
             NotFound: evidence does not exist in this namespace.
         """
-        now = self._clock.now()
+        now = self._now()
         self._check_scope(scope)
         index = self._indexes.of(scope.namespace)
         thoughts = []
@@ -214,7 +216,7 @@ class MemoryService:
             InvalidInput: an argument is wrong, or the version was superseded.
             NotFound: no such memory.
         """
-        now = self._clock.now()
+        now = self._now()
         self._check_scope(scope)
         request = checks.check_update(request, now)
         words = request.content
@@ -242,7 +244,7 @@ class MemoryService:
         ids: Sequence[MemoryId] = request.ids
         if request.where is not None:
             index = self._indexes.of(scope.namespace)
-            ids = index.select(request.where, self._clock.now(), forgotten=request.restore)
+            ids = index.select(request.where, self._now(), forgotten=request.restore)
             if request.count != len(ids):
                 raise ConfirmationNeeded(len(ids))
         decide = changing.decide_restore if request.restore else changing.decide_forget
@@ -252,7 +254,7 @@ class MemoryService:
     def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
         """Return the most recent memories of the namespace, or of one session, newest first."""
         index = self._indexes.of(scope.namespace)
-        ids = index.select(Where(session=session), self._clock.now())[:limit]
+        ids = index.select(Where(session=session), self._now())[:limit]
         memories = self.store.get(scope.namespace, ids)
         return tuple(memories[one] for one in ids if one in memories)
 
@@ -271,7 +273,7 @@ class MemoryService:
         """Return known names that begin with a prefix: of a ``session``, ``tag``, ``speaker`` or recent ``id``."""
         index = self._indexes.of(scope.namespace)
         if what == "id":
-            ids = index.select(Where(), self._clock.now())
+            ids = index.select(Where(), self._now())
             return [str(one) for one in ids if one.startswith(prefix)][:limit]
         known = {"session": index.sessions, "tag": index.tags, "speaker": index.speakers}
         return known[what](prefix, limit) if what in known else []
@@ -281,7 +283,7 @@ class MemoryService:
         from importlib.metadata import version
 
         info = self.store.info()
-        held = self._indexes.of(scope.namespace).statistics(self._clock.now())
+        held = self._indexes.of(scope.namespace).statistics(self._now())
         notices = info.notices
         if self._analyst.degraded:
             notices = (*notices, _DEGRADED)
@@ -324,7 +326,7 @@ class MemoryService:
         """End a conversation: its buffers are emptied by their rules, its working memory is over."""
         self.settle()
         index = self._indexes.of(scope.namespace)
-        tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._clock.now())
+        tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._now())
         self._write(
             scope.namespace,
             None,
@@ -359,6 +361,7 @@ class MemoryService:
 
     def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
         written = self.store.write(namespace, key, decide)
+        self._latest = max(self._latest, written.at)
         self._indexes.apply(namespace, written)
         self._excerpts.keep(written.memories[entry.id] for entry in written.log if entry.change is Change.PUT)
         if written.log:
@@ -367,15 +370,15 @@ class MemoryService:
                 listener(namespace, touched)
         return written
 
+    def _now(self) -> datetime:
+        """Return the time, never before the last write's: what ended then is over, even if the machine's clock went back."""
+        return max(self._clock.now(), self._latest)
+
     def _recalled(self, scope: Scope, ids: Sequence[MemoryId], now: datetime) -> None:
         with self._lock:
             self._recalls.extend(
                 (scope.namespace, sessions.Recall(one, scope.session, scope.agent, now)) for one in ids
             )
-
-    def _settle_when_many(self) -> None:
-        if len(self._recalls) >= _SETTLE_AT:
-            self.settle()
 
     @staticmethod
     def _check_scope(scope: Scope) -> None:

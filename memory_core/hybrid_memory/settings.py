@@ -6,6 +6,7 @@ from ``HYBRID_MEMORY_*`` variables. A variable wins over the file, an argument o
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,16 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
         raise InvalidInput(CONFIG, f"is not valid TOML: {error}") from None
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(CONFIG, "cannot be read") from None
+
+
+def limit_threads() -> None:
+    """Let linear algebra use one thread in this process, unless its variables say otherwise; call before numpy is imported.
+
+    A search multiplies one matrix with one vector: a second thread waits for memory, and spins while other programs work.
+    """
+    for library in ("OPENBLAS", "OMP", "MKL", "VECLIB"):
+        suffix = "_MAXIMUM_THREADS" if library == "VECLIB" else "_NUM_THREADS"
+        os.environ.setdefault(library + suffix, "1")  # noqa: TID251 - the one place for the environment
 
 
 def _wrong(error: ValidationError) -> InvalidInput:

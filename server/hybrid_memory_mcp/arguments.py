@@ -74,7 +74,7 @@ class WriteArguments(Arguments):
     metadata: FreeObject | None = None
     source: str | None = Field(None, description="Where it was found")
     speaker: str | None = Field(None, description="Who said it")
-    origin: Literal["user", "agent", "tool", "import"] | None = Field(None, description="Default agent")
+    origin: Literal["user", "agent", "tool", "import", "derived"] | None = Field(None, description="Default agent")
     session: str | None = None
     occurred_at: str | None = Field(None, description="ISO 8601")
     key: str | None = Field(None, description="With working: replaces the value of this key")

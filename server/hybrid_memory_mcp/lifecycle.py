@@ -83,8 +83,12 @@ def open_service(options: Options, dice: Dice) -> Service:
     """
     # DuckDB looks for pandas at each bound value, 0.1 ms each time it is not there (duckdb 1.5.5).
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # None is how a module is declared absent
+    # What the process makes is for its owner alone, the write-ahead log from its first byte on.
+    os.umask(0o077)
+    from hybrid_memory.settings import limit_threads, store_settings
+
+    limit_threads()
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.settings import store_settings
 
     settings = store_settings(options.home, embedder=options.embedder)
     return MemoryService.open(options.home, clock=SystemClock(), dice=dice, settings=settings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import anyio
@@ -103,7 +104,7 @@ class ServiceProvider:
         self._news.put(None)
 
     def _warm(self, scope: Scope) -> None:
-        with only_logged("opening the store ahead of the first call"):
+        with only_logged("opening the store ahead of the first call"), suppress(StoreClosed):
             self.opened().warm_up(scope)
 
     def _tell_news(self) -> None:

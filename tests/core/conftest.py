@@ -1,6 +1,7 @@
 """A memory without a file: real rules, real search, a clock that stands still."""
 
 import pytest
+
 from hybrid_memory.model import Scope
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings

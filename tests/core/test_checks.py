@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+
 from hybrid_memory.checks import check_forget, check_insights, check_read, check_update, check_where, check_write
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, MemoryType

@@ -1,9 +1,10 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from hybrid_memory.cursor import decode_cursor, encode_cursor
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.testing import START
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @given(st.integers(0, 10**9))

@@ -1,9 +1,10 @@
 from datetime import timedelta
 
-from hybrid_memory.ids import ID_LENGTH, is_unnamed_session, new_id, new_session, pair_draw
-from hybrid_memory.testing import START, FakeDice
 from hypothesis import given
 from hypothesis import strategies as st
+
+from hybrid_memory.ids import ID_LENGTH, is_unnamed_session, new_id, new_session, pair_draw
+from hybrid_memory.testing import START, FakeDice
 
 
 def test_an_id_is_20_characters_that_need_no_quoting():

@@ -2,6 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
 from hybrid_memory.model import Kind, MemoryId, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
@@ -21,7 +22,9 @@ def test_a_written_memory_is_found_at_once(service, scope):
     assert texts(service, scope, "red bicycle") == ["The red bicycle stands in the cellar"]
 
 
-@pytest.mark.parametrize("text", ["猫は屋根の上で寝ている", "الكتاب على الطاولة", "🎉🎊 🦜", "x" * 30_000, "naïve café"])
+@pytest.mark.parametrize(
+    "text", ["猫は屋根の上で寝ている", "الكتاب على الطاولة", "🎉🎊 🦜", "x" * 30_000, "naïve café"]
+)
 def test_text_of_any_script_is_found_and_comes_back_unchanged(service, scope, text):
     written = remember(service, scope, text)
     assert service.get(scope, written.id).content == text

@@ -1,4 +1,5 @@
 import pytest
+
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import client_settings, store_settings
 
@@ -32,7 +33,9 @@ def test_a_variable_wins_over_the_file(tmp_path, monkeypatch):
     assert store_settings(tmp_path).sensory_buffer == 9
 
 
-@pytest.mark.parametrize("text", ["sensory_buffer = -1", "sensory_buffer = 'many'", "sensory_buffer =", "sensory_bufer = 4"])
+@pytest.mark.parametrize(
+    "text", ["sensory_buffer = -1", "sensory_buffer = 'many'", "sensory_buffer =", "sensory_bufer = 4"]
+)
 def test_a_wrong_file_is_refused(tmp_path, text):
     (tmp_path / "config.toml").write_text(text)
     with pytest.raises(InvalidInput):

@@ -26,7 +26,9 @@ def test_mcp_json_is_the_entry_that_the_readme_shows():
     assert [one for one in ours["args"] if one != "."] == [one for one in entry["args"] if not one.startswith("/path")]
 
 
-@pytest.mark.parametrize("page", sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").glob("*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").glob("*.md")), ids=lambda page: page.name
+)
 def test_every_link_between_our_pages_leads_somewhere(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

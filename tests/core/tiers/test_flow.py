@@ -1,11 +1,12 @@
 from dataclasses import dataclass, field
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.tiers.flow import FlowRules, end, holds, recall, repeat, swapped, take_in, without
 from hybrid_memory.tiers.short_term import ShortTermRules
 from hybrid_memory.tiers.state import Buffers, Item
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @dataclass
@@ -16,10 +17,10 @@ class Facts:
     used: dict = field(default_factory=dict)
     pins: set = field(default_factory=set)
 
-    def similarity(self, first, second):
+    def similarity(self, *_):
         return self.cosine
 
-    def draw(self, first, second):
+    def draw(self, *_):
         return 0.0
 
     def uses(self, memory_id):

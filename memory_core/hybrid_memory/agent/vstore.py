@@ -1,0 +1,363 @@
+"""Where long-term memory is kept: the interface that the retrievers use, and its form over the project's own store."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hybrid_memory.agent.embedding import Embeddings, TextEmbedder, unit_rows
+from hybrid_memory.agent.index import LongTermIndex
+from hybrid_memory.clock import Clock, Dice, SystemClock, SystemDice
+from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.ids import new_id
+from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier
+from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Put, Store, Touch, View
+from hybrid_memory.text import content_hash, terms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_ACTOR = "agent"
+_DATABASE = "memory.duckdb"
+_UNRATED = 0.5
+
+
+@dataclass(slots=True, kw_only=True)
+class Document:
+    """A text in long-term memory. ``metadata`` holds JSON values; ``score`` is the cosine of the search it came from."""
+
+    content: str
+    metadata: dict[str, Json] = field(default_factory=dict)
+    id: MemoryId | None = None
+    score: float | None = None
+    vector: NDArray[np.floating[Any]] | None = None
+    last_accessed_at: datetime | None = None
+    created_at: datetime | None = None
+    is_insight: bool = False
+    parents: tuple[MemoryId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRow:
+    """A buffered fragment as a row of the store."""
+
+    id: MemoryId
+    content: str
+    tier: Tier
+    importance: float | None = None
+    vector: NDArray[np.floating[Any]] | None = None
+    is_insight: bool = False
+    parents: tuple[MemoryId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """What a step of the buffers leaves behind: new rows, moves between tiers, and the buffers themselves."""
+
+    session: str
+    agent: str
+    rows: tuple[KeptRow, ...] = ()
+    moves: tuple[Move, ...] = ()
+    state: str | None = None
+
+
+class VectorStore(Protocol):
+    """Keeps texts and finds them by likeness. Blocking; called from worker threads."""
+
+    def load_document(self, documents: Sequence[Document]) -> list[MemoryId]:
+        """Store documents durably and return their ids. Raises if one cannot be stored."""
+        ...
+
+    def similar_search_with_scores(
+        self, text: str, topk: int | None, score_threshold: float, filters: Mapping[str, Json]
+    ) -> list[Document]:
+        """Return at most ``topk`` documents whose cosine reaches the threshold, most alike first.
+
+        Every entry of ``filters`` must equal the document's metadata. An empty text asks for all, at score 0.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuckDBVectorConfig:
+    """Where a `DuckDBVectorStore` keeps its memories: a folder, and a name within it that is a wall of its own.
+
+    ``embedding_fn`` None is the built-in embedder.
+    """
+
+    name: str = "agent_memory"
+    persist_path: str | Path | None = None
+    embedding_fn: Embeddings | None = None
+
+
+class DuckDBVectorStore:
+    """Long-term memory over a `Store`: real rows, exact cosine search in float32, filters by equality of metadata.
+
+    Without ``store``, ``persist_path`` names the folder of a DuckDB file that this object opens and `close` closes;
+    without both, memories live as long as the object. Only rows of the long-term tier are found; what the buffers of a
+    `HybridMemory` hold or dropped is kept beside them (`commit`). Safe to call from several threads.
+
+    Raises:
+        StoreError: the folder cannot be used, or another process has the store open.
+    """
+
+    def __init__(
+        self,
+        config: DuckDBVectorConfig,
+        *,
+        store: Store | None = None,
+        clock: Clock | None = None,
+        dice: Dice | None = None,
+    ) -> None:
+        self._config = config
+        self._clock: Clock = clock or SystemClock()
+        self._dice: Dice = dice or SystemDice()
+        self._owned = store is None
+        self._store = store if store is not None else _open(config.persist_path, self._clock)
+        self._embeddings: Embeddings = config.embedding_fn or _static_embedder()
+        self._embedder = TextEmbedder(self._embeddings)
+        self._index = LongTermIndex(self._store, config.name)
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The name of the collection, which is its namespace in the store."""
+        return self._config.name
+
+    @property
+    def store(self) -> Store:
+        """The store behind."""
+        return self._store
+
+    @property
+    def embedder_identity(self) -> str:
+        """Name of what makes the vectors."""
+        return self._embedder.identity
+
+    @property
+    def embeddings(self) -> Embeddings:
+        """What makes the vectors."""
+        return self._embeddings
+
+    def close(self) -> None:
+        """Close the store if this object opened it."""
+        if self._owned:
+            self._store.close()
+
+    def load_document(self, documents: Sequence[Document]) -> list[MemoryId]:
+        """Store documents durably and return their ids."""
+        return self.commit(documents, None)
+
+    def commit(self, documents: Sequence[Document], journal: Journal | None) -> list[MemoryId]:
+        """Store documents and what a step of the buffers leaves behind, together or not at all; return the ids.
+
+        Raises:
+            InvalidInput: the store holds vectors of another embedder.
+            StoreError: nothing was stored.
+        """
+        now = self._clock.now()
+        session, agent = (journal.session, journal.agent) if journal else ("default", "default")
+        named = self._named(documents, journal, now)
+        vectors = self._vectors([(one.content, one.vector) for one in named])
+        loaded = [
+            Put(_row_of(one, self.name, session, agent, now), vector)
+            for one, vector in zip(named, vectors, strict=True)
+        ]
+        kept = self._kept(journal, now) if journal else []
+        moves = journal.moves if journal else ()
+
+        def decide(view: View) -> Ops:
+            there = view.get([move.id for move in moves] + [put.memory.id for put in kept])
+            again = [Move(put.memory.id, put.memory.tier) for put in kept if put.memory.id in there]
+            return Ops(
+                action="remember" if loaded else "buffer",
+                actor=_ACTOR,
+                puts=(*loaded, *(put for put in kept if put.memory.id not in there)),
+                moves=(*(move for move in moves if move.id in there), *again),
+                buffers=(BufferState(session, agent, journal.state, view.now),) if journal else (),
+            )
+
+        self._store.write(self.name, None, decide)
+        return [one.id for one in named if one.id is not None]
+
+    def buffered(self, session: str, agent: str) -> str | None:
+        """Return the state that the last `commit` of this session's agent stored; None if there is none."""
+        found: list[BufferState] = []
+
+        def decide(view: View) -> Ops:
+            state = view.buffer(session, agent)
+            found[:] = [state] if state else []
+            return Ops(action="look", actor=_ACTOR)
+
+        self._store.write(self.name, None, decide)
+        return found[0].state if found else None
+
+    def rows(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return the stored rows of any tier, by id."""
+        return self._store.get(self.name, ids)
+
+    def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the stored vectors, by id."""
+        return self._store.vectors(self.name, ids)
+
+    def similar_search_with_scores(
+        self, text: str, topk: int | None, score_threshold: float, filters: Mapping[str, Json]
+    ) -> list[Document]:
+        """Return at most ``topk`` (None: all) documents whose cosine reaches the threshold, most alike first."""
+        query = self._embedder.query(text) if text.strip() else None
+        with self._lock:
+            self._index.follow()
+            found = self._index.search(query, topk, score_threshold, filters)
+            return [
+                Document(
+                    content=memory.content,
+                    metadata=dict(memory.metadata),
+                    id=memory.id,
+                    score=score,
+                    vector=self._index.vector(memory.id),
+                    last_accessed_at=self._index.accessed(memory.id),
+                    created_at=memory.created_at,
+                    is_insight=memory.kind is Kind.INSIGHT,
+                    parents=memory.parents,
+                )
+                for memory, score in found
+            ]
+
+    def touch(self, ids: Sequence[MemoryId], moment: datetime) -> None:
+        """Note that memories were recalled at a moment."""
+        self._store.touch(self.name, [Touch(one, moment) for one in ids])
+        with self._lock:
+            self._index.touched(ids, moment)
+
+    def forget(self, ids: Sequence[MemoryId]) -> None:
+        """Take memories out of every search; their rows stay, so that this can be undone.
+
+        Raises:
+            NotFound: one of them does not exist here.
+        """
+
+        def decide(view: View) -> Ops:
+            rows = view.get(ids)
+            if len(rows) != len(set(ids)):
+                raise NotFound("no such memory here; search again")
+            patches = tuple(Patch(replace(rows[one], forgotten_at=view.now)) for one in dict.fromkeys(ids))
+            return Ops(action="forget", actor=_ACTOR, patches=patches)
+
+        self._store.write(self.name, None, decide)
+
+    def count(self, filters: Mapping[str, Json] | None = None) -> int:
+        """Return how many long-term memories there are, those that equal the filters."""
+        return len(self.documents(filters))
+
+    def documents(self, filters: Mapping[str, Json] | None = None) -> list[Document]:
+        """Return the long-term memories that equal the filters, newest first."""
+        return self.similar_search_with_scores("", None, 0.0, filters or {})
+
+    def _named(self, documents: Sequence[Document], journal: Journal | None, now: datetime) -> list[Document]:
+        """Give every document an id of its own; one whose id is taken becomes a child of that row."""
+        taken = set(self._store.get(self.name, [one.id for one in documents if one.id is not None]))
+        taken |= {row.id for row in journal.rows} if journal else set()
+        named: list[Document] = []
+        for one in documents:
+            if one.id is None:
+                named.append(replace(one, id=new_id(now, self._dice)))
+            elif one.id in taken:
+                named.append(replace(one, id=new_id(now, self._dice), parents=(*one.parents, one.id)))
+            else:
+                named.append(one)
+                taken.add(one.id)
+        return named
+
+    def _kept(self, journal: Journal, now: datetime) -> list[Put]:
+        units = iter(self._checked([row.vector for row in journal.rows if row.vector is not None]))
+        return [
+            Put(_kept_row(row, self.name, journal, now), None if row.vector is None else next(units))
+            for row in journal.rows
+        ]
+
+    def _vectors(
+        self, texts: Sequence[tuple[str, NDArray[np.floating[Any]] | None]]
+    ) -> list[NDArray[np.float32] | None]:
+        missing = [text for text, vector in texts if vector is None]
+        made = iter(self._embedder.raw(missing) if missing else [])
+        return self._checked([next(made) if vector is None else vector for _, vector in texts])
+
+    def _checked(self, vectors: Sequence[NDArray[np.floating[Any]]]) -> list[NDArray[np.float32] | None]:
+        """Return unit vectors, None for those without length, of an embedder that the store accepts."""
+        if not vectors:
+            return []
+        import numpy as np
+
+        rows = unit_rows(np.asarray(vectors))
+        if not self._store.pin_embedder(self._embedder.identity, rows.shape[1]):
+            raise InvalidInput(
+                "embeddings", "this store holds vectors of another embedder; open it with that one, or name a new store"
+            )
+        return [row if row.any() else None for row in rows]
+
+
+def _open(path: str | Path | None, clock: Clock) -> Store:
+    if path is None:
+        from hybrid_memory.store.memory import MemoryStore
+
+        return MemoryStore(clock)
+    from hybrid_memory.store.duck.store import DuckStore
+
+    folder = Path(path).expanduser()
+    return DuckStore.open(folder / _DATABASE, clock)
+
+
+def _static_embedder() -> Embeddings:
+    from hybrid_memory.embedding.static import StaticEmbedder
+
+    return StaticEmbedder()
+
+
+def _share(importance: Json) -> float:
+    """Bring an importance of any scale into 0..1; the value itself stays in the metadata."""
+    if isinstance(importance, int | float):
+        return min(max(float(importance), 0.0), 1.0)
+    return _UNRATED
+
+
+def _row_of(document: Document, namespace: str, session: str, agent: str, now: datetime) -> Memory:
+    stored_session = document.metadata.get("session_id")
+    return Memory(
+        id=MemoryId(document.id or ""),
+        namespace=namespace,
+        session=stored_session if isinstance(stored_session, str) else session,
+        agent=agent,
+        content=document.content,
+        kind=Kind.INSIGHT if document.is_insight else Kind.OBSERVATION,
+        tier=Tier.LONG_TERM,
+        importance=_share(document.metadata.get("importance")),
+        created_at=document.created_at or now,
+        content_hash=content_hash(document.content),
+        terms=terms(document.content),
+        metadata=document.metadata,
+        origin=Origin.DERIVED if document.parents else Origin.AGENT,
+        parents=document.parents,
+    )
+
+
+def _kept_row(row: KeptRow, namespace: str, journal: Journal, now: datetime) -> Memory:
+    return Memory(
+        id=row.id,
+        namespace=namespace,
+        session=journal.session,
+        agent=journal.agent,
+        content=row.content,
+        kind=Kind.INSIGHT if row.is_insight else Kind.OBSERVATION,
+        tier=row.tier,
+        importance=_share(row.importance),
+        created_at=now,
+        content_hash=content_hash(row.content),
+        terms=terms(row.content),
+        metadata={} if row.importance is None else {"importance": row.importance},
+        parents=row.parents,
+    )

@@ -1,0 +1,28 @@
+import pytest
+
+from hybrid_memory.agent import DuckDBVectorConfig, DuckDBVectorStore
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def store(tmp_path, clock):
+    opened = DuckStore.open(tmp_path / "memory.duckdb", clock)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def vectors(store, clock):
+    config = DuckDBVectorConfig(name="agent", embedding_fn=HashEmbedder())
+    return DuckDBVectorStore(config, store=store, clock=clock, dice=FakeDice())

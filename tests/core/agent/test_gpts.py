@@ -1,0 +1,49 @@
+import pytest
+
+from hybrid_memory.agent import GptsMemory, GptsMessage, GptsMessageMemory, GptsPlan, GptsPlansMemory
+from hybrid_memory.errors import InvalidInput, NotFound
+
+pytestmark = pytest.mark.anyio
+
+
+def message(sender, receiver, content):
+    return GptsMessage(conv_id="c", sender=sender, receiver=receiver, content=content)
+
+
+async def test_the_log_works_without_any_store():
+    memory = GptsMemory()
+    await memory.append_message("c", message("user", "joy", "hi"))
+    await memory.append_plans("c", [GptsPlan(conv_id="c", sub_task_num=1)])
+    assert [one.content for one in await memory.get_messages("c")] == ["hi"]
+    assert [one.sub_task_num for one in await memory.get_plans("c")] == [1]
+
+
+async def test_a_history_pairs_questions_and_answers():
+    memory = GptsMemory()
+    for one in (message("user", "joy", "q1"), message("joy", "user", "a1"), message("user", "joy", "q2")):
+        await memory.append_message("c", one)
+    assert await memory.get_agent_history_memory("c", "joy") == [("q1", "a1")]
+
+
+async def test_a_cleared_conversation_is_empty_and_others_are_not():
+    memory = GptsMemory()
+    for conversation in ("c", "d"):
+        await memory.append_message(conversation, message("user", "joy", "hi"))
+    await memory.clear("c")
+    assert (await memory.get_messages("c"), len(await memory.get_messages("d"))) == ([], 1)
+
+
+def test_messages_are_durable_in_a_store(store, clock):
+    GptsMessageMemory(store, clock=clock).append(message("user", "joy", "hi"))
+    (found,) = GptsMessageMemory(store, clock=clock).get_by_conv_id("c")
+    assert (found.content, found.created_at) == ("hi", clock.now().isoformat())
+
+
+def test_a_plan_that_is_not_there_cannot_be_completed(store):
+    with pytest.raises(NotFound):
+        GptsPlansMemory(store).complete_task("c", 1, "done")
+
+
+def test_a_plan_number_must_be_a_number(store):
+    with pytest.raises(InvalidInput, match="task_nums"):
+        GptsPlansMemory(store).get_by_conv_id_and_num("c", ["one"])

@@ -1,0 +1,141 @@
+from datetime import datetime, timedelta
+
+import pytest
+
+from hybrid_memory.agent import AgentMemoryFragment, LongTermMemory, RecallRules
+from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.testing import START
+
+pytestmark = pytest.mark.anyio
+
+
+def texts(fragments):
+    return [one.raw_observation for one in fragments]
+
+
+def fragment(text, importance=1.0, age=timedelta()):
+    return AgentMemoryFragment(text, importance=importance, last_accessed_time=START - age)
+
+
+async def test_a_write_is_readable_at_once(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    await memory.write(fragment("green tea"))
+    assert texts(await memory.read("tea")) == ["green tea"]
+
+
+async def test_what_was_read_has_the_id_it_was_written_with(vectors, clock):
+    memory, said = LongTermMemory(vector_store=vectors, clock=clock), fragment("green tea")
+    await memory.write(said)
+    assert [one.id for one in await memory.read("tea")] == [said.id]
+
+
+async def test_another_object_over_the_same_store_sees_what_was_written(vectors, clock):
+    await LongTermMemory(vector_store=vectors, clock=clock).write(fragment("green tea"))
+    assert texts(await LongTermMemory(vector_store=vectors, clock=clock).read("tea")) == ["green tea"]
+
+
+async def test_each_weight_can_be_set(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock, recall=RecallRules(refresh=False))
+    await memory.write(fragment("tea", 0.1, timedelta(days=30)))
+    await memory.write(fragment("tea with much milk", 0.1))
+    await memory.write(fragment("tea and cake and other things", 0.9, timedelta(days=30)))
+    assert texts(await memory.read("tea", alpha=0, gamma=0))[0] == "tea"
+    assert texts(await memory.read("tea", beta=0, gamma=0))[0] == "tea with much milk"
+    assert texts(await memory.read("tea", alpha=0, beta=0))[0] == "tea and cake and other things"
+
+
+async def test_a_recall_keeps_a_memory_fresh_for_other_objects(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    await memory.write(fragment("tea", age=timedelta(days=30)))
+    await memory.read("tea")
+    (found,) = vectors.documents()
+    assert found.last_accessed_at == START
+
+
+@pytest.mark.parametrize("marker", ["[FORGET]", "[MERGE]"])
+async def test_a_marked_text_is_never_returned(vectors, clock, marker):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    await memory.write(fragment(f"{marker} tea"))
+    assert await memory.read("tea") == []
+
+
+async def test_sessions_do_not_see_each_other(vectors, clock):
+    first, second = (LongTermMemory(vector_store=vectors, clock=clock) for _ in range(2))
+    first.initialize(session_id="a")
+    second.initialize(session_id="b")
+    await first.write(fragment("tea"))
+    assert (texts(await first.read("tea")), await second.read("tea")) == (["tea"], [])
+
+
+async def test_a_clone_keeps_the_filter(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock, metadata={"tenant": "t1"})
+    assert memory.structure_clone().filters == {"tenant": "t1"}
+
+
+async def test_a_batch_is_stored_whole_or_not_at_all(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    with pytest.raises(InvalidInput, match="importance"):
+        await memory.write_batch([fragment("tea"), AgentMemoryFragment("unrated")], START)
+    assert (vectors.count(), memory.aggregate_importance) == (0, 0.0)
+
+
+async def test_an_importance_of_any_scale_is_kept_and_its_row_stays_in_0_to_1(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    await memory.write(fragment("tea", 8.1))
+    (found,) = await memory.read("tea")
+    assert found.importance == 8.1
+    assert vectors.rows([found.id])[found.id].importance == 1.0
+
+
+async def test_a_reflection_is_due_when_enough_importance_came_in(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock, reflection_threshold=1.5)
+    await memory.write(fragment("tea"))
+    assert not memory.reflection_due
+    await memory.write(fragment("coffee"))
+    assert memory.reflection_due
+
+
+async def test_a_naive_time_is_local_time(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    local = datetime(2026, 1, 2, 3, 4)  # noqa: DTZ001 - what datetime.now() gives
+    await memory.write(AgentMemoryFragment("tea", importance=1.0, last_accessed_time=local))
+    assert vectors.documents()[0].metadata["last_accessed_at"] == local.timestamp()
+
+
+async def test_a_memory_needs_a_store():
+    with pytest.raises(InvalidInput, match="vector_store"):
+        LongTermMemory()
+
+
+async def test_forgetting_what_is_not_there_is_refused(vectors):
+    with pytest.raises(NotFound):
+        vectors.forget(["nothing"])
+
+
+async def test_changes_by_another_process_are_followed(vectors, store, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    await memory.write(fragment("tea"))
+    await memory.write(fragment("coffee"))
+    await memory.read("tea")
+    other = type(vectors)(vectors._config, store=store, clock=clock)
+    other.forget([one.id for one in other.documents() if one.content == "tea"])
+    await LongTermMemory(vector_store=other, clock=clock).write(fragment("water"))
+    assert set(texts(await memory.read(""))) == {"coffee", "water"}
+
+
+async def test_a_trimmed_log_is_no_obstacle(vectors, store, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    await memory.write(fragment("tea"))
+    await memory.read("tea")
+    other = LongTermMemory(vector_store=type(vectors)(vectors._config, store=store, clock=clock), clock=clock)
+    for text in ("coffee", "water"):
+        await other.write(fragment(text))
+    store.trim(vectors.name, store.head(vectors.name) + 1)
+    await other.write(fragment("milk"))
+    assert vectors.count() == 4
+
+
+async def test_a_text_without_a_vector_is_kept_and_found_without_likeness(vectors, clock):
+    memory = LongTermMemory(vector_store=vectors, clock=clock)
+    await memory.write(fragment("   "))
+    assert texts(await memory.read("tea")) == ["   "]

@@ -1,0 +1,65 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory.errors import InvalidInput, StoreDamaged
+from hybrid_memory.model import MemoryId
+from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
+
+items = st.builds(
+    Item,
+    st.text(min_size=1).map(MemoryId),
+    st.text(),
+    st.none() | st.floats(allow_nan=False, allow_infinity=False),
+)
+held = st.builds(Held, items, st.integers(0, 100), st.lists(items, max_size=4).map(tuple))
+buffers = st.builds(Buffers, st.lists(items, max_size=5).map(tuple), st.lists(held, max_size=5).map(tuple))
+
+
+def without_texts(found):
+    def bare(item):
+        return Item(item.id, "", item.importance)
+
+    return Buffers(
+        tuple(bare(item) for item in found.sensory),
+        tuple(Held(bare(one.item), one.count, tuple(bare(item) for item in one.enhancers)) for one in found.short_term),
+    )
+
+
+@given(buffers)
+def test_buffers_come_back_as_they_were_but_for_their_texts(found):
+    assert decode_buffers(encode_buffers(found)) == without_texts(found)
+
+
+def test_no_text_is_written():
+    secret = Item(MemoryId("1"), "my password", 0.5)
+    assert "password" not in encode_buffers(Buffers((secret,), (Held(secret, 1, (secret,)),)))
+
+
+def test_an_importance_that_is_no_number_is_refused():
+    with pytest.raises(InvalidInput, match="importance"):
+        encode_buffers(Buffers((Item(MemoryId("1"), "", float("nan")),)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        "null",
+        '{"v":2,"sensory":[],"short_term":[]}',
+        '{"v":1,"sensory":[[1,2,3]],"short_term":[]}',
+        '{"v":1,"sensory":[[1,null]],"short_term":[]}',
+        '{"v":1,"sensory":[],"short_term":[["a",null,"x",[]]]}',
+    ],
+)
+def test_a_text_that_nobody_wrote_is_reported_as_damage(text):
+    with pytest.raises(StoreDamaged, match="clear this session"):
+        decode_buffers(text)
+
+
+def test_the_text_says_which_form_it_has():
+    assert json.loads(encode_buffers(Buffers()))["v"] == 1
