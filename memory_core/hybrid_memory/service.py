@@ -284,9 +284,6 @@ class MemoryService:
 
         info = self.store.info()
         held = self._indexes.of(scope.namespace).statistics(self._now())
-        notices = info.notices
-        if self._analyst.degraded:
-            notices = (*notices, _DEGRADED)
         return Status(
             version=version("hybrid-memory-mcp"),
             namespace=scope.namespace,
@@ -302,7 +299,7 @@ class MemoryService:
             engine=info.engine,
             schema_version=info.schema_version,
             bytes_on_disk=info.bytes_on_disk,
-            notices=notices,
+            notices=(*info.notices, _DEGRADED) if self._analyst.degraded else info.notices,
         )
 
     def settle(self) -> None:
