@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -140,10 +140,14 @@ class Excerpts:
         self.of: dict[MemoryId, str] = {}
         self._limit = limit
 
-    def keep(self, memories: Iterable[Memory]) -> None:
+    def warm(self, store: Store, namespace: str) -> None:
+        """Read the beginnings of the newest memories."""
+        self.keep(store.newest_contents(namespace, self._limit, _EXCERPT + 1))
+
+    def keep(self, contents: Mapping[MemoryId, str]) -> None:
         """Remember the beginnings of some memories; the oldest entries make room."""
-        for memory in memories:
-            self.of[memory.id] = excerpt(memory.content, _EXCERPT)
+        for memory_id, content in contents.items():
+            self.of[memory_id] = excerpt(content, _EXCERPT)
         while len(self.of) > self._limit:
             self.of.pop(next(iter(self.of)), None)
 
@@ -151,7 +155,7 @@ class Excerpts:
         """Read those beginnings that are not there yet."""
         missing = [one for one in ids if one not in self.of]
         if missing:
-            self.keep(store.get(namespace, missing).values())
+            self.keep(store.contents(namespace, missing))
 
 
 def related(

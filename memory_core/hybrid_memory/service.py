@@ -342,6 +342,7 @@ class MemoryService:
         if scope.namespace in self._swept:
             return
         self._swept.add(scope.namespace)
+        self._excerpts.warm(self.store, scope.namespace)
         idle = timedelta(hours=self.settings.session_idle_hours)
         self._write(
             scope.namespace,
@@ -360,7 +361,7 @@ class MemoryService:
         written = self.store.write(namespace, key, decide)
         self._latest = max(self._latest, written.at)
         self._indexes.apply(namespace, written)
-        self._excerpts.keep(written.memories[entry.id] for entry in written.log if entry.change is Change.PUT)
+        self._excerpts.keep({e.id: written.memories[e.id].content for e in written.log if e.change is Change.PUT})
         if written.log:
             touched = frozenset(memory.session for memory in written.memories.values())
             for listener in tuple(self._listeners):

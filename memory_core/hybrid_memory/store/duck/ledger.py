@@ -16,9 +16,11 @@ from hybrid_memory.store.duck.records import existing_ids
 from hybrid_memory.store.duck.session import Row, Session
 from hybrid_memory.store.interface import BufferState, Change, LogEntry, RequestKey, Touch
 
-_HEAD = "SELECT head, trimmed_before FROM namespace WHERE name = ?"
-_NEW_HEAD = "INSERT INTO namespace (head, last_at, name, trimmed_before) VALUES (?, ?, ?, 0)"
-_SET_HEAD = "UPDATE namespace SET head = ?, last_at = ? WHERE name = ?"
+_HEAD = """
+    SELECT (SELECT coalesce(max(position), 0) FROM log WHERE namespace = $1),
+        (SELECT coalesce(max(trimmed_before), 0) FROM namespace WHERE name = $1)
+"""
+_NEW_TRIM = "INSERT INTO namespace (trimmed_before, name) VALUES (?, ?)"
 _SET_TRIM = "UPDATE namespace SET trimmed_before = ? WHERE name = ?"
 
 _LOG_INSERT = """
@@ -85,10 +87,9 @@ def read_head(session: Session, namespace: str) -> Head:
     return Head(*row) if row else Head()
 
 
-def advance(session: Session, memo: Memo, namespace: str, position: int, at: int) -> None:
-    """Set a namespace's head and the time of its last write."""
+def advance(memo: Memo, namespace: str, position: int, at: int) -> None:
+    """Note a namespace's head and the time of its last write: the log that is written along with them holds both."""
     known = memo.heads.get(namespace)
-    session.change(_SET_HEAD if known else _NEW_HEAD, position, at, namespace)
     memo.heads[namespace] = Head(position, known.trimmed_before if known else 0)
     memo.last_at = at
 
@@ -100,7 +101,7 @@ def trim_log(session: Session, memo: Memo, namespace: str, before: int) -> None:
         return
     mark = min(before, known.position + 1)
     if mark > known.trimmed_before:
-        session.change(_SET_TRIM, mark, namespace)
+        session.change(_SET_TRIM if known.trimmed_before else _NEW_TRIM, mark, namespace)
         memo.heads[namespace] = Head(known.position, mark)
 
 

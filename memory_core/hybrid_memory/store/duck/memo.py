@@ -10,7 +10,10 @@ from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.interface import BufferState
 
-_HEADS = "SELECT name, head, trimmed_before, last_at FROM namespace"
+_HEADS = """
+    SELECT log.namespace, max(position), coalesce(max(trimmed_before), 0), max(made_at)
+    FROM log LEFT JOIN namespace ON namespace.name = log.namespace GROUP BY log.namespace
+"""
 _REQUESTS = "SELECT relay, number FROM request"
 _BUFFER_KEYS = "SELECT namespace, session, agent FROM buffer"
 _EMBEDDER = "SELECT number, identity, dimensions FROM embedder ORDER BY number DESC LIMIT 1"

@@ -52,6 +52,12 @@ _MOVE_SEVERAL = """
 _PAIR = 2
 
 
+_CONTENTS = "SELECT id, content FROM memory WHERE namespace = ? AND id IN (?, ?, ?)"
+_NEWEST_CONTENTS = """
+    SELECT id, left(content, $3) FROM memory WHERE namespace = $1 ORDER BY created_at DESC, id DESC LIMIT $2
+"""
+
+
 def insert_memory(session: Session, memory: Memory) -> None:
     """Insert a new row; an id that exists already raises `Refused`."""
     session.change(
@@ -140,6 +146,25 @@ def memories_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) ->
     found = session.rows(_ONE if one else _SEVERAL, namespace, wanted[0] if one else to_json(wanted))
     memories = {memory.id: memory for memory in map(memory_of, found)}
     return {id_: memories[id_] for id_ in wanted if id_ in memories}
+
+
+def contents_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
+    """Return the words of the memories of a namespace that exist."""
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        return {}
+    # Three at a time is what one write asks for; a list of parameters is planned faster than an unnested one.
+    found = []
+    for at in range(0, len(wanted), 3):
+        part = wanted[at : at + 3]
+        found += session.rows(_CONTENTS, namespace, *part, *part[-1:] * (3 - len(part)))
+    return {MemoryId(id_): content for id_, content in found}
+
+
+def newest_contents(session: Session, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
+    """Return the beginnings of the newest memories of a namespace, the oldest of them first."""
+    found = session.rows(_NEWEST_CONTENTS, namespace, limit, length)
+    return {MemoryId(id_): content for id_, content in reversed(found)}
 
 
 def existing_ids(session: Session, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:

@@ -39,8 +39,7 @@ M001_BEGIN = Migration(
     (
         """
         CREATE TABLE namespace (
-            name VARCHAR NOT NULL PRIMARY KEY, head BIGINT NOT NULL, trimmed_before BIGINT NOT NULL,
-            last_at BIGINT NOT NULL
+            name VARCHAR NOT NULL PRIMARY KEY, trimmed_before BIGINT NOT NULL
         )
         """,
         """

@@ -17,7 +17,7 @@ from hybrid_memory.store.duck.connect import connect, make_folder, size_on_disk
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
-from hybrid_memory.store.duck.records import memories_by_id
+from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, newest_contents
 from hybrid_memory.store.duck.schema import MIGRATIONS, migrate
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.snapshot import read_batches
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _COUNT = "SELECT count(*) FROM memory"
 _NAMESPACES = """
-    SELECT name FROM namespace WHERE head > 0
+    SELECT namespace FROM log
     UNION SELECT namespace FROM buffer
     UNION SELECT namespace FROM entry
 """
@@ -138,6 +138,16 @@ class DuckStore:
         """Return log entries behind ``after``; raises `MarkExpired`."""
         with self._engine.moment() as session:
             return ledger.read_log(session, namespace, after, limit)
+
+    def contents(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
+        """Return the words of the memories that exist in this namespace."""
+        with self._engine.reading() as session:
+            return contents_by_id(session, namespace, ids)
+
+    def newest_contents(self, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
+        """Return the first ``length`` characters of the newest memories, oldest of them first."""
+        with self._engine.reading() as session:
+            return newest_contents(session, namespace, limit, length)
 
     def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist in this namespace."""

@@ -118,7 +118,7 @@ def decide_and_apply(
         ledger.write_buffer(session, memo, namespace, buffer)
     ledger.add_touches(session, transaction.reads, namespace, ops.touches, [memory.id for memory in applied.put])
     if applied.log or ops.buffers or ops.touches or key is not None:
-        ledger.advance(session, memo, namespace, position, to_micros(now))
+        ledger.advance(memo, namespace, position, to_micros(now))
     if key is not None:
         ledger.insert_request(session, memo, key, Done(namespace, applied.result, position, now))
     return Written(
