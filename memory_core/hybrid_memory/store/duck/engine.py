@@ -48,6 +48,7 @@ class Engine:
         self._memo: Memo | None = None
         self._heads: dict[str, int] | None = None
         self._changes: Session | None = None
+        self._reads: Session | None = None
         self._open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
 
     @contextmanager
@@ -91,9 +92,9 @@ class Engine:
         """Give the write transaction: committed when the block ends, undone when anything is raised."""
         with self.running(), self._alone():
             changes = self._changes or Session(self._connection, for_changes=True)
-            reads = Session(self._connection)
+            reads = self._reads or Session(self._connection)
             try:
-                self._changes = changes
+                self._changes, self._reads = changes, reads
                 changes.begin()
                 if self._memo is None:
                     self._memo = load_memo(reads)
@@ -103,12 +104,11 @@ class Engine:
             except BaseException:
                 self._memo = None
                 self._heads = None
-                self._changes = None
+                self._changes = self._reads = None
                 changes.rollback()
                 changes.close()
-                raise
-            finally:
                 reads.close()
+                raise
             with suppress(OSError):
                 keep_private(self.path)
 
@@ -141,7 +141,7 @@ class Engine:
             self._closed = True
             self._gate.wait_for(lambda: self._running == 0)
         try:
-            for session in [*self._open_sessions, *([self._changes] if self._changes else [])]:
+            for session in [*self._open_sessions, *filter(None, (self._changes, self._reads))]:
                 session.close()
             with translated():
                 self._connection.close()

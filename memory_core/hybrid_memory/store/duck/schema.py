@@ -63,7 +63,7 @@ M001_BEGIN = Migration(
         CREATE TABLE log (
             namespace VARCHAR NOT NULL, position BIGINT NOT NULL, change VARCHAR NOT NULL, id VARCHAR NOT NULL,
             rev BIGINT NOT NULL, made_at BIGINT NOT NULL, actor VARCHAR NOT NULL, action VARCHAR NOT NULL,
-            digest VARCHAR NOT NULL, PRIMARY KEY (namespace, position)
+            digest VARCHAR NOT NULL
         )
         """,
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from string import Template
 
 import numpy as np
@@ -16,7 +17,7 @@ from hybrid_memory.store.duck.session import Session
 
 _CREATE = Template("""
     CREATE TABLE vector_$number (
-        namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL, PRIMARY KEY (namespace, id)
+        namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL
     )
 """)
 _PIN = "INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (?, ?, ?, ?)"
@@ -31,9 +32,14 @@ _SPAN = Template("SELECT unnest(vec) AS part FROM vector_$number WHERE namespace
 _SPAN_ROWS = 20_480
 
 
+@lru_cache(maxsize=4)
+def _text_form(dimensions: int) -> str:
+    return "[" + ",".join(["%.9g"] * dimensions) + "]"
+
+
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """The table of one embedder's vectors."""
+    """The table of one embedder's vectors; it has no key of its own, because each row goes with one of ``memory``."""
 
     pinned: Pinned
 
@@ -53,8 +59,7 @@ class VectorTable:
         It is bound as text, because DuckDB 1.5 binds a list of numbers many times slower; nine digits give every
         float32 back exactly.
         """
-        text = "[" + ",".join([format(part, ".9g") for part in vector.tolist()]) + "]"
-        session.change(self._statement(_INSERT), namespace, id_, text)
+        session.change(self._statement(_INSERT), namespace, id_, _text_form(len(vector)) % tuple(vector.tolist()))
 
     def by_id(self, session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
