@@ -165,9 +165,11 @@ class Lives(RuleBasedStateMachine):
 
             for state in view.buffers():
                 buffers = decode_buffers(state.state)
-                assert len(buffers.sensory) <= SETTINGS.sensory_buffer
+                assert buffers.sensory == ()
                 assert len(buffers.short_term) <= SETTINGS.short_term_buffer
-                held.update({one.id: Tier.SENSORY for one in buffers.sensory})
+                sensory = view.members(state.session, state.agent, Tier.SENSORY)
+                assert len(sensory) <= SETTINGS.sensory_buffer
+                held.update({one.id: Tier.SENSORY for one in sensory})
                 held.update({one.item.id: Tier.SHORT_TERM for one in buffers.short_term})
             return Ops(action="look", actor="machine")
 

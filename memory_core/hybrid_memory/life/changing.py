@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.life.facts import buffer_state, buffers_of, buffers_without
+from hybrid_memory.life.facts import buffer_changes, buffers_of, buffers_without
 from hybrid_memory.life.outcomes import forget_to_json, update_to_json
 from hybrid_memory.life.remembering import superseded
 from hybrid_memory.model import ATTENTION, Memory, MemoryId, Scope, Tier
@@ -97,9 +97,9 @@ def _new_version(old: Memory, changed: Memory, analysis: Analysis, revision: Rev
 
 
 def _swapped(view: View, old: Memory, new: Memory) -> tuple[BufferState, ...]:
-    buffers = buffers_of(view, old.session, old.agent)
-    buffers = flow.swapped(buffers, old.id, Item(new.id, "", new.importance))
-    return (buffer_state(old.session, old.agent, buffers, view.now),)
+    before = buffers_of(view, old.session, old.agent)
+    after = flow.swapped(before, old.id, Item(new.id, "", new.importance))
+    return buffer_changes(view, old.session, old.agent, before, after)
 
 
 def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:

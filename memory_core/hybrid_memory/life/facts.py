@@ -6,17 +6,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from hybrid_memory.ids import pair_draw
-from hybrid_memory.model import ATTENTION, Memory, MemoryId, Usage
+from hybrid_memory.model import ATTENTION, Memory, MemoryId, Tier, Usage
+from hybrid_memory.store.interface import BufferState
 from hybrid_memory.tiers.flow import without
-from hybrid_memory.tiers.state import Buffers, decode_buffers, encode_buffers
+from hybrid_memory.tiers.state import Buffers, Item, decode_buffers, encode_buffers
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.store.interface import BufferState, View
+    from hybrid_memory.store.interface import View
 
     VectorsOf = Callable[[Collection[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
 
@@ -75,31 +74,42 @@ class ViewFacts:
 
 
 def buffers_of(view: View, session: str, agent: str) -> Buffers:
-    """Return the buffers of a session's agent; empty ones where there are none."""
+    """Return the buffers of a session's agent.
+
+    The sensory buffer is the tier of that name; only short-term has a state of its own, the enhancements.
+    """
+    sensory = tuple(Item(one.id, "", one.importance) for one in view.members(session, agent, Tier.SENSORY))
     state = view.buffer(session, agent)
-    return Buffers() if state is None or state.state is None else decode_buffers(state.state)
+    short_term = () if state is None or state.state is None else decode_buffers(state.state).short_term
+    return Buffers(sensory, short_term)
 
 
-def buffer_state(session: str, agent: str, buffers: Buffers, now: datetime) -> BufferState:
-    """Return the buffers as the store keeps them; empty ones are removed."""
-    from hybrid_memory.store.interface import BufferState
+def buffer_changes(view: View, session: str, agent: str, before: Buffers, after: Buffers) -> tuple[BufferState, ...]:
+    """Return what must be stored of changed buffers: short-term if it changed, a mark when a session's agent begins.
 
-    empty = not buffers.sensory and not buffers.short_term
-    return BufferState(session, agent, None if empty else encode_buffers(buffers), now)
+    Buffers that are empty altogether are removed.
+    """
+    known = view.buffer(session, agent) is not None
+    if not after.sensory and not after.short_term:
+        return (BufferState(session, agent, None, view.now),) if known else ()
+    if known and before.short_term == after.short_term:
+        return ()
+    return (BufferState(session, agent, encode_buffers(Buffers((), after.short_term)), view.now),)
 
 
 def buffers_without(
     view: View, memories: Iterable[Memory], done: Collection[tuple[str, str]] = ()
 ) -> tuple[BufferState, ...]:
-    """Return the buffers that the memories leave, without them; those of ``done`` (session, agent) are left out."""
+    """Return what is to be stored when memories leave attention; buffers of ``done`` (session, agent) are left out."""
     leaving: dict[tuple[str, str], set[MemoryId]] = {}
     for memory in memories:
         if memory.tier in ATTENTION and (memory.session, memory.agent) not in done:
             leaving.setdefault((memory.session, memory.agent), set()).add(memory.id)
-    return tuple(
-        buffer_state(session, agent, without(buffers_of(view, session, agent), ids), view.now)
-        for (session, agent), ids in leaving.items()
-    )
+    changes: list[BufferState] = []
+    for (session, agent), ids in leaving.items():
+        before = buffers_of(view, session, agent)
+        changes += buffer_changes(view, session, agent, before, without(before, ids))
+    return tuple(changes)
 
 
 def _ids_in(buffers: Buffers) -> Iterable[MemoryId]:

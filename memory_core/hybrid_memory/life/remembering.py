@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.life.facts import ViewFacts, buffer_state, buffers_of, buffers_without
+from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of, buffers_without
 from hybrid_memory.life.outcomes import write_to_json
 from hybrid_memory.model import (
     ATTENTION,
@@ -213,23 +213,26 @@ def least_trust(levels: Sequence[Trust]) -> Trust:
 def _observe(memory: Memory, change: _Change, habits: Habits, vectors_of: VectorsOf, view: View) -> Ops:
     """Let the memory into the buffers of its session, without those that this write takes out of attention."""
     statement = change.statement
-    buffers = buffers_of(view, memory.session, memory.agent)
-    buffers = flow.without(buffers, {one.id for one in change.leaving})
+    before = buffers_of(view, memory.session, memory.agent)
+    buffers = flow.without(before, {one.id for one in change.leaving})
     fresh = {} if statement.analysis.vector is None else {memory.id: statement.analysis.vector}
     facts = ViewFacts(view, buffers, vectors_of, fresh)
     step = flow.take_in(buffers, Item(memory.id, "", memory.importance), facts, habits.flow)
     memory = replace(memory, tier=step.tier_of(memory.id, Tier.SENSORY))
-    buffer = buffer_state(memory.session, memory.agent, step.buffers, view.now)
-    return _store(memory, change, view, step.moved, buffer)
+    written = buffer_changes(view, memory.session, memory.agent, before, step.buffers)
+    return _store(memory, change, view, step.moved, written)
 
 
 def _store(
-    memory: Memory, change: _Change, view: View, moved: tuple[Moved, ...] = (), buffer: BufferState | None = None
+    memory: Memory,
+    change: _Change,
+    view: View,
+    moved: tuple[Moved, ...] = (),
+    written: tuple[BufferState, ...] | None = None,
 ) -> Ops:
     """Put the memory, move what moved, and mark what it replaces."""
     moved = (*moved, *change.habit)
-    written = () if buffer is None else (buffer,)
-    done = {(one.session, one.agent) for one in written}
+    done = () if written is None else ((memory.session, memory.agent),)
     statement = change.statement
     result = WriteResult(
         id=memory.id,
@@ -245,7 +248,7 @@ def _store(
         puts=(Put(memory, statement.analysis.vector),),
         moves=tuple(Move(move.id, move.after) for move in moved if move.id != memory.id),
         patches=() if change.replaced is None else (Patch(superseded(change.replaced, memory.id)),),
-        buffers=(*written, *buffers_without(view, change.leaving, done)),
+        buffers=(*(written or ()), *buffers_without(view, change.leaving, done)),
         touches=tuple(Touch(one.id, view.now) for one in change.repeats[:1]),
         result=write_to_json(result),
     )
@@ -307,7 +310,7 @@ def _repeat(same: Memory, statement: Statement, habits: Habits, vectors_of: Vect
         actor=statement.scope.actor,
         moves=tuple(Move(move.id, move.after) for move in step.moved if move.id not in patched),
         patches=patches,
-        buffers=(buffer_state(same.session, same.agent, step.buffers, view.now),) if step.buffers != buffers else (),
+        buffers=buffer_changes(view, same.session, same.agent, buffers, step.buffers),
         touches=(Touch(same.id, view.now),),
         result=write_to_json(result),
     )

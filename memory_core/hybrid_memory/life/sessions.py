@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hybrid_memory.ids import is_unnamed_session
-from hybrid_memory.life.facts import ViewFacts, buffer_state, buffers_of
+from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of
 from hybrid_memory.model import Memory, MemoryId, Moved, Scope, Tier
 from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Touch
 from hybrid_memory.tiers import flow
@@ -48,7 +48,7 @@ def decide_recalls(recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of:
             after = step.buffers
             moves.update({move.id: move.after for move in step.moved})
         if after != before:
-            buffers.append(buffer_state(session, agent, after, view.now))
+            buffers += buffer_changes(view, session, agent, before, after)
     return Ops(
         action="recall",
         actor="memory",
@@ -79,7 +79,7 @@ def decide_end(
         actor=scope.actor,
         moves=_moves(step.moved),
         patches=tuple(Patch(replace(task, expires_at=view.now)) for task in _open(view.get(tasks), view.now)),
-        buffers=(BufferState(scope.session, scope.agent, None, view.now),) if buffers != step.buffers else (),
+        buffers=buffer_changes(view, scope.session, scope.agent, buffers, step.buffers),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.errors import Refused, Stale
-from hybrid_memory.model import Memory, MemoryId
+from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.checks import check_memory, check_moment, check_text, to_object
 from hybrid_memory.store.interface import Change, LogEntry, Move, Ops, Patch, Put
 
@@ -180,3 +180,12 @@ class _Work:
                 digest=memory.content_hash,
             )
         )
+
+
+def is_member(memory: Memory, session: str, agent: str, tier: Tier) -> bool:
+    """Say whether a live memory belongs to a session's agent and stands in a tier."""
+    return (
+        (memory.session, memory.agent, memory.tier) == (session, agent, tier)
+        and memory.forgotten_at is None
+        and memory.superseded_by is None
+    )

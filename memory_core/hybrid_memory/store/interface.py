@@ -156,6 +156,10 @@ class View(Protocol):
         """Return how the memories were used; a memory never recalled is absent."""
         ...
 
+    def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
+        """Return the live memories (not forgotten, not superseded) of a session's agent in a tier, oldest first."""
+        ...
+
     def buffer(self, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
         ...

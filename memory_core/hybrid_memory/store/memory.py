@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hybrid_memory.clock import Clock
 from hybrid_memory.errors import MarkExpired, Refused, StoreClosed
-from hybrid_memory.model import Json, Memory, MemoryId, Usage
+from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
+from hybrid_memory.store.applying import is_member
 from hybrid_memory.store.checks import check_moment, check_number, check_text, from_json, to_object
 from hybrid_memory.store.interface import (
     Batch,
@@ -95,6 +96,11 @@ class _MemoryView:
 
     def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         return _picked(self._space.usage, ids)
+
+    def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
+        held = self._space.memories.values()
+        found = [one for one in held if is_member(one, session, agent, tier)]
+        return sorted(found, key=lambda memory: memory.created_at)
 
     def buffer(self, session: str, agent: str) -> BufferState | None:
         return self._space.buffers.get((session, agent))

@@ -42,6 +42,39 @@ def test_a_write_is_readable_at_once(store):
     assert one(store, "a") == memory("a")
 
 
+def members(store, tier=Tier.SENSORY, session="s", agent="a"):
+    seen = []
+
+    def look(view):
+        seen.extend(one.id for one in view.members(session, agent, tier))
+        return Ops(action="look", actor="test")
+
+    store.write("default", None, look)
+    return seen
+
+
+def test_the_members_of_a_tier_are_those_of_one_session_and_agent_in_order(store, clock):
+    for name in ("first", "second"):
+        store.write("default", None, always(puts=(Put(memory(name, session="s", agent="a", tier=Tier.SENSORY)),)))
+    others = (memory("x", session="t", agent="a", tier=Tier.SENSORY), memory("y", session="s", agent="b"))
+    store.write("default", None, always(puts=tuple(Put(one) for one in others)))
+    assert members(store) == ["first", "second"]
+
+
+def test_a_member_that_moves_is_forgotten_or_superseded_is_one_no_longer(store):
+    names = ("moved", "forgotten", "superseded", "stays")
+    made = [memory(name, session="s", agent="a", tier=Tier.SENSORY) for name in names]
+    store.write("default", None, always(puts=tuple(Put(one) for one in made)))
+    assert members(store) == list(names)
+    changed = (
+        Patch(replace(made[1], forgotten_at=LATER)),
+        Patch(replace(made[2], superseded_by=MemoryId("stays"))),
+    )
+    store.write("default", None, always(moves=(Move(MemoryId("moved"), Tier.FADED),), patches=changed))
+    assert members(store) == ["stays"]
+    assert members(store, Tier.FADED) == ["moved"]
+
+
 def test_words_alone_can_be_read(store):
     for name in ("a", "b", "c", "d"):
         put(store, name)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
-from hybrid_memory.model import Memory, MemoryId
+from hybrid_memory.model import Memory, MemoryId, Tier
+from hybrid_memory.store.applying import is_member
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.interface import BufferState
 
@@ -20,6 +21,9 @@ _EMBEDDER = "SELECT number, identity, dimensions FROM embedder ORDER BY number D
 
 _RECENT = 1024
 _LONG = 4_000
+
+MembersKey: TypeAlias = tuple[str, str, str, Tier]
+"""Namespace, session, agent and tier."""
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -82,13 +86,25 @@ class Memo:
     embedder: Pinned | None
     recent_buffers: Recent[tuple[str, str, str], BufferState] = field(default_factory=Recent)
     recent_memories: Recent[tuple[str, MemoryId], Memory] = field(default_factory=Recent)
+    recent_members: Recent[MembersKey, dict[MemoryId, Memory]] = field(default_factory=Recent)
 
     def note(self, memory: Memory) -> None:
         """Keep a memory's newest state at hand, unless it is long."""
+        self._note_membership(memory)
         if len(memory.content) > _LONG:
             self.recent_memories.drop((memory.namespace, memory.id))
         else:
             self.recent_memories.put((memory.namespace, memory.id), memory)
+
+    def _note_membership(self, memory: Memory) -> None:
+        for tier in Tier:
+            members = self.recent_members.get((memory.namespace, memory.session, memory.agent, tier))
+            if members is None:
+                continue
+            if is_member(memory, memory.session, memory.agent, tier):
+                members[memory.id] = memory
+            else:
+                members.pop(memory.id, None)
 
 
 def load_memo(session: Session) -> Memo:

@@ -30,6 +30,14 @@ _SEVERAL = """
         supersedes, duplicate_of, parents, reflected_at, rev
     FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """
+_MEMBERS = """
+    SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
+        tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at, superseded_by,
+        supersedes, duplicate_of, parents, reflected_at, rev
+    FROM memory WHERE namespace = ? AND session = ? AND agent = ? AND tier = ? AND forgotten_at IS NULL
+        AND superseded_by IS NULL
+    ORDER BY created_at, rowid
+"""
 _EXISTING = """
     SELECT id FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """
@@ -146,6 +154,11 @@ def memories_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) ->
     found = session.rows(_ONE if one else _SEVERAL, namespace, wanted[0] if one else to_json(wanted))
     memories = {memory.id: memory for memory in map(memory_of, found)}
     return {id_: memories[id_] for id_ in wanted if id_ in memories}
+
+
+def read_members(session: Session, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
+    """Return the live memories of a session's agent in a tier, oldest first; of one moment in the order of insertion."""
+    return [memory_of(row) for row in session.rows(_MEMBERS, namespace, name, agent, tier.value)]
 
 
 def contents_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:

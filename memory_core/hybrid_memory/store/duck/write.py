@@ -7,14 +7,14 @@ from datetime import datetime
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import Refused, Stale
-from hybrid_memory.model import Memory, MemoryId, Usage
+from hybrid_memory.model import Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.applying import Applied, apply_ops
 from hybrid_memory.store.checks import check_number, check_text
 from hybrid_memory.store.duck import ledger
 from hybrid_memory.store.duck.engine import Transaction
 from hybrid_memory.store.duck.ledger import Done
 from hybrid_memory.store.duck.memo import Head, Memo
-from hybrid_memory.store.duck.records import insert_memory, memories_by_id, move_memories, replace_memory
+from hybrid_memory.store.duck.records import insert_memory, memories_by_id, move_memories, read_members, replace_memory
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.interface import BufferState, Decide, LogEntry, RequestKey, Written
@@ -57,6 +57,16 @@ class DuckView:
     def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         """Return how the memories were used."""
         return ledger.read_usage(self._session, self._namespace, ids)
+
+    def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
+        """Return the live memories of a session's agent in a tier, oldest first."""
+        key = (self._namespace, session, agent, tier)
+        known = self._memo.recent_members.get(key)
+        if known is None:
+            found = read_members(self._session, self._namespace, session, agent, tier)
+            known = {memory.id: memory for memory in found}
+            self._memo.recent_members.put(key, known)
+        return tuple(known.values())
 
     def buffer(self, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
