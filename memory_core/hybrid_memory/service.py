@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -82,6 +84,7 @@ class MemoryService:
         self._latest = clock.now()
         self._swept: set[str] = set()
         self._excerpts = recollection.Excerpts()
+        self._beside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="beside")
         self._lock = threading.Lock()
 
     @classmethod
@@ -130,21 +133,18 @@ class MemoryService:
             importance=heuristic_importance(request.content, explicit=request.importance),
             repeats=tuple(repeats),
             holder=holder,
-            related=recollection.related(
-                self.store,
-                index,
-                self._excerpts,
-                scope.namespace,
-                analysis.vector,
-                {*repeats, request.supersedes, holder},
-                now,
-            ),
             mark=mark,
+        )
+        known = {*repeats, request.supersedes, holder, statement.id}
+        # The commit waits for the disk; the search for related memories does not have to wait for it.
+        related = self._beside.submit(
+            recollection.related, self.store, index, self._excerpts, scope.namespace, analysis.vector, known, now
         )
         written = self._write(
             scope.namespace, key, lambda view: remembering.decide_write(statement, self._habits, index.vectors_of, view)
         )
-        return outcomes.write_from_json(written.result)
+        result = outcomes.write_from_json(written.result)
+        return replace(result, related=tuple(one for one in related.result() if one.id != result.id)[:3])
 
     def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
         """Find memories: by question, by ids, or a brief when neither is given. Changes nothing that is stored.
@@ -355,6 +355,7 @@ class MemoryService:
         try:
             self.settle()
         finally:
+            self._beside.shutdown()
             self.store.close()
 
     def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:

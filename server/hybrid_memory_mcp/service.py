@@ -33,7 +33,7 @@ class ServiceProvider:
         self._opening = threading.Lock()
         self._service: Service | None = None
         self._closed = False
-        self._listeners: dict[object, Committed] = {}
+        self._listeners: dict[object, tuple[Committed, Callable[[], bool]]] = {}
         self._news: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
         self._limiter: anyio.CapacityLimiter | None = None
         self.calls = 0
@@ -64,7 +64,7 @@ class ServiceProvider:
                 raise StoreClosed("the memory server is shutting down; start it again")
             if self._service is None:
                 self._service = self._open_service()
-                self._service.listen(lambda namespace, sessions: self._news.put((namespace, sessions)))
+                self._service.listen(self._committed)
                 threading.Thread(target=self._tell_news, name="news", daemon=True).start()
             return self._service
 
@@ -72,10 +72,13 @@ class ServiceProvider:
         """Begin to open the service in a thread of its own; a failure is left for the first call to report."""
         threading.Thread(target=self._warm, args=(scope,), name="warm-up", daemon=True).start()
 
-    def listen(self, callback: Committed) -> Callable[[], None]:
-        """Call ``callback`` soon after each commit, in a thread that no writer waits for; returns what ends that."""
+    def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
+        """Call ``callback`` soon after each commit, in a thread that no writer waits for; returns what ends that.
+
+        A commit while ``wanted`` says no is not told: waking a thread at each write would cost the writer time.
+        """
         token = object()
-        self._listeners[token] = callback
+        self._listeners[token] = (callback, wanted)
 
         def end() -> None:
             self._listeners.pop(token, None)
@@ -107,9 +110,13 @@ class ServiceProvider:
         with only_logged("opening the store ahead of the first call"), suppress(StoreClosed):
             self.opened().warm_up(scope)
 
+    def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
+        if any(wanted() for _, wanted in list(self._listeners.values())):
+            self._news.put((namespace, sessions))
+
     def _tell_news(self) -> None:
         """A listener may wait for an event loop, so this is no work for the thread that wrote."""
         while (news := self._news.get()) is not None:
-            for listener in list(self._listeners.values()):
+            for listener, _ in list(self._listeners.values()):
                 with only_logged("announcing a change"):
                     listener(*news)

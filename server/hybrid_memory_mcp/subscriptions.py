@@ -16,7 +16,7 @@ import anyio
 from anyio.from_thread import BlockingPortal
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated
+from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated, ServerEvent
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
@@ -34,6 +34,34 @@ def session_uri(session: str) -> str:
     return f"{RECENT}/{quote(session, safe='')}"
 
 
+class Bus(InMemorySubscriptionBus):
+    """The SDK's bus, which also says whether anybody listens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._streams = 0
+
+    @property
+    def heard(self) -> bool:
+        """Whether there is a stream to publish to."""
+        return self._streams > 0
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Register a stream; returns what ends that."""
+        end = super().subscribe(listener)
+        self._streams += 1
+        ended = False
+
+        def unsubscribe() -> None:
+            nonlocal ended
+            if not ended:
+                ended = True
+                self._streams -= 1
+            end()
+
+        return unsubscribe
+
+
 class Announcer:
     """Announces changes of one namespace to everybody who asked one server.
 
@@ -41,7 +69,7 @@ class Announcer:
     """
 
     def __init__(self, provider: ServiceProvider, namespace: str) -> None:
-        self.bus = InMemorySubscriptionBus()
+        self.bus = Bus()
         self._provider = provider
         self._namespace = namespace
         self._watchers: dict[tuple[str, int], tuple[str, ServerSession]] = {}
@@ -59,7 +87,7 @@ class Announcer:
                 self._due.clear()
                 self._portals.append(portal)
                 if self._end is None:
-                    self._end = self._provider.listen(self._committed)
+                    self._end = self._provider.listen(self._committed, self._wanted)
             try:
                 yield
             finally:
@@ -91,6 +119,9 @@ class Announcer:
         connection = ctx.session._connection  # noqa: SLF001 - as in subscribe
         self._watchers.pop((unquote(str(params.uri)), id(connection)), None)
         return EmptyResult()
+
+    def _wanted(self) -> bool:
+        return bool(self._watchers) or self.bus.heard
 
     def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
         """Runs in the provider's thread of news."""

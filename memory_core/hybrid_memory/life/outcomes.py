@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hybrid_memory.model import Json, MemoryId, Moved, Tier
-from hybrid_memory.requests import ForgetResult, Related, UpdateResult, WriteResult
+from hybrid_memory.requests import ForgetResult, UpdateResult, WriteResult
 
 
 def write_to_json(result: WriteResult) -> Mapping[str, Json]:
-    """Return a write's outcome as JSON."""
+    """Return a write's outcome as JSON; related memories are advice of the moment and are not kept."""
     return {
         "id": result.id,
         "tier": result.tier.value,
         "duplicate_of": result.duplicate_of,
-        "related": [[one.id, one.excerpt, one.similarity] for one in result.related],
         "moved": [[m.id, m.before.value, m.after.value, m.reason, list(m.members)] for m in result.moved],
         "pending": result.pending,
     }
@@ -27,7 +26,6 @@ def write_from_json(data: Mapping[str, Any]) -> WriteResult:
         id=MemoryId(data["id"]),
         tier=Tier(data["tier"]),
         duplicate_of=_id_or_none(data["duplicate_of"]),
-        related=tuple(Related(id=MemoryId(i), excerpt=text, similarity=s) for i, text, s in data["related"]),
         moved=tuple(
             Moved(id=MemoryId(i), before=Tier(b), after=Tier(a), reason=why, members=_ids(members))
             for i, b, a, why, members in data["moved"]

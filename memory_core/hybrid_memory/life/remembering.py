@@ -23,7 +23,7 @@ from hybrid_memory.model import (
     Tier,
     Trust,
 )
-from hybrid_memory.requests import Related, WriteRequest, WriteResult
+from hybrid_memory.requests import WriteRequest, WriteResult
 from hybrid_memory.store.interface import BufferState, Change, Move, Ops, Patch, Put, Touch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
@@ -61,7 +61,6 @@ class Statement:
     importance: float
     repeats: tuple[MemoryId, ...] = ()
     holder: MemoryId | None = None
-    related: tuple[Related, ...] = ()
     mark: int = 0
 
     @property
@@ -238,7 +237,6 @@ def _store(
         id=memory.id,
         tier=memory.tier,
         duplicate_of=memory.duplicate_of,
-        related=statement.related,
         moved=moved,
         pending=statement.analysis.vector is None,
     )
@@ -301,7 +299,6 @@ def _repeat(same: Memory, statement: Statement, habits: Habits, vectors_of: Vect
         id=same.id,
         tier=step.tier_of(same.id, same.tier),
         duplicate_of=same.id,
-        related=statement.related,
         moved=step.moved,
     )
     patched = {patch.memory.id for patch in patches}
