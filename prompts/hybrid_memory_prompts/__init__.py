@@ -1,1 +1,1 @@
-"""See the modules."""
+"""Templates, the one place that renders them, and the smallest agents that use them."""

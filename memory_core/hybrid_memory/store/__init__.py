@@ -1,1 +1,1 @@
-"""See the modules."""
+"""Keeping: the interface of a store, one over DuckDB (`duck`), and one in memory."""

@@ -1,1 +1,1 @@
-"""See the modules."""
+"""Attention: the pure rules by which memories move through sensory, short-term and long-term memory."""
