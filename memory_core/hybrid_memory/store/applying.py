@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid_memory.errors import Refused, Stale
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.checks import check_memory, check_moment, check_text, to_object
-from hybrid_memory.store.interface import Change, LogEntry, Move, Ops, Patch, Put
+from hybrid_memory.store.interface import Attach, Change, LogEntry, Move, Ops, Patch, Put
 
 _KEPT_BY_PATCH = (
     "id",
@@ -34,13 +34,14 @@ class Applied:
 
     ``put`` are new rows. ``replaced`` are existing rows whose changeable fields are written anew. ``moved`` are
     the other existing rows that change: of these only ``tier`` and ``rev`` differ. ``before`` holds the former state of
-    every existing row that was asked for. ``vectors`` belong to ``put``.
+    every existing row that was asked for. ``vectors`` belong to ``put`` and to ``attached``, which are existing rows.
     """
 
     log: tuple[LogEntry, ...]
     put: tuple[Memory, ...]
     replaced: tuple[Memory, ...]
     moved: tuple[Memory, ...]
+    attached: tuple[MemoryId, ...]
     before: Mapping[MemoryId, Memory]
     after: Mapping[MemoryId, Memory]
     vectors: Mapping[MemoryId, NDArray[np.float32]]
@@ -61,7 +62,7 @@ def apply_ops(
     dimensions: int | None,
     stored: Callable[[Iterable[MemoryId]], Mapping[MemoryId, Memory]],
 ) -> Applied:
-    """Work out what ``ops`` do to a namespace at position ``head``: first puts, then patches, then moves.
+    """Work out what ``ops`` do to a namespace at position ``head``: first puts, then patches, moves and vectors that follow.
 
     ``stored`` gives existing memories by id; ``dimensions`` is the pinned embedder's, None without one. Whether the id
     of a put exists already is for the store to find out.
@@ -78,13 +79,16 @@ def apply_ops(
     work = _Work(ops, namespace, head, at)
     for put in ops.puts:
         work.put(put, dimensions)
-    wanted = {patch.memory.id for patch in ops.patches} | {move.id for move in ops.moves}
+    wanted = {patch.memory.id for patch in ops.patches}
+    wanted |= {move.id for move in ops.moves} | {attach.id for attach in ops.vectors}
     before = dict(stored(wanted - work.after.keys()))
     work.after.update(before)
     for patch in ops.patches:
         work.patch(patch)
     for move in ops.moves:
         work.move(move)
+    for attach in ops.vectors:
+        work.attach(attach, dimensions)
     new = [put.memory.id for put in ops.puts]
     changed = [id_ for id_, was in before.items() if work.after[id_].rev != was.rev]
     return Applied(
@@ -92,6 +96,7 @@ def apply_ops(
         put=tuple(work.after[id_] for id_ in new),
         replaced=tuple(work.after[id_] for id_ in changed if id_ in work.patched),
         moved=tuple(work.after[id_] for id_ in changed if id_ not in work.patched),
+        attached=tuple(one.id for one in ops.vectors if one.id in before),
         before=before,
         after=work.after,
         vectors=work.vectors,
@@ -160,6 +165,11 @@ class _Work:
             return
         self.after[now.id] = replace(now, tier=move.tier, rev=now.rev + 1)
         self._announce(Change.PATCH, self.after[now.id])
+
+    def attach(self, attach: Attach, dimensions: int | None) -> None:
+        now = self._existing(attach.id)
+        self.vectors[now.id] = fitting_vector(attach.vector, dimensions)
+        self._announce(Change.PATCH, now)
 
     def _existing(self, id_: MemoryId) -> Memory:
         try:

@@ -82,6 +82,14 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
+class Attach:
+    """The vector of a memory follows: its first one, or one in place of another. The memory's ``rev`` stays."""
+
+    id: MemoryId
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
 class BufferState:
     """The attention buffers of one (session, agent) as text that only the tier rules understand; None removes them."""
 
@@ -102,9 +110,9 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ops:
-    """What one write does; applied together or not at all, in the order puts, patches, moves, touches.
+    """What one write does; applied together or not at all, in the order puts, patches, moves, vectors, touches.
 
-    ``action`` and ``actor`` go into the log. A patch or move of a memory that does not exist raises `Stale`, a put of
+    ``action`` and ``actor`` go into the log. A patch, move or vector of a memory that does not exist raises `Stale`, a put of
     an id that exists raises `Refused`; a move to the tier that a memory has is no change.
     """
 
@@ -112,6 +120,7 @@ class Ops:
     actor: str
     puts: tuple[Put, ...] = ()
     moves: tuple[Move, ...] = ()
+    vectors: tuple[Attach, ...] = ()
     patches: tuple[Patch, ...] = ()
     buffers: tuple[BufferState, ...] = ()
     touches: tuple[Touch, ...] = ()

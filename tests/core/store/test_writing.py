@@ -7,7 +7,7 @@ from tests.core.store.making import DIMENSIONS, always, memory, move, one, patch
 
 from hybrid_memory.errors import Refused, Stale, StoreClosed
 from hybrid_memory.model import Kind, MemoryId, Origin, Tier, Trust, Usage
-from hybrid_memory.store.interface import BufferState, Change, Move, Ops, Patch, Put, RequestKey, Touch
+from hybrid_memory.store.interface import Attach, BufferState, Change, Move, Ops, Patch, Put, RequestKey, Touch
 from hybrid_memory.testing import START
 
 LATER = START + timedelta(hours=1)
@@ -131,6 +131,23 @@ def test_a_vector_comes_back_to_the_last_bit(store):
     found = store.vectors("default", [MemoryId("a"), MemoryId("b"), MemoryId("none")])
     assert list(found) == ["a"]
     assert found["a"].tobytes() == tiny.tobytes()
+
+
+def test_a_vector_may_follow_and_may_be_replaced(store):
+    store.pin_embedder("e", DIMENSIONS)
+    put(store, "a")
+    for seed in (1, 2):
+        written = store.write("default", None, always(vectors=(Attach(MemoryId("a"), vector(seed)),)))
+        assert [(entry.change, entry.id, entry.rev) for entry in written.log] == [(Change.PATCH, "a", 1)]
+        assert (store.vectors("default", [MemoryId("a")])["a"] == vector(seed)).all()
+    (batch,) = store.snapshot("default").batches
+    assert (batch.vectors == vector(2)).all()
+
+
+def test_a_vector_of_an_unknown_memory_is_stale(store):
+    store.pin_embedder("e", DIMENSIONS)
+    with pytest.raises(Stale):
+        store.write("default", None, always(vectors=(Attach(MemoryId("nobody"), vector(1)),)))
 
 
 @pytest.mark.parametrize("bad", [np.ones(3, np.float32), np.full(DIMENSIONS, np.nan, np.float32)])

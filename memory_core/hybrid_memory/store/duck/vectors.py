@@ -22,6 +22,7 @@ _CREATE = Template("""
 """)
 _PIN = "INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (?, ?, ?, ?)"
 _INSERT = Template("INSERT INTO vector_$number (namespace, id, vec) VALUES (?, ?, ?::VARCHAR::FLOAT[$dimensions])")
+_DELETE = Template("DELETE FROM vector_$number WHERE namespace = ? AND id = ?")
 _SELECT = Template("""
     SELECT id, vec FROM vector_$number
     WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
@@ -60,6 +61,10 @@ class VectorTable:
         float32 back exactly.
         """
         session.change(self._statement(_INSERT), namespace, id_, _text_form(len(vector)) % tuple(vector.tolist()))
+
+    def remove(self, session: Session, namespace: str, id_: MemoryId) -> None:
+        """Remove a memory's vector, if it has one."""
+        session.change(self._statement(_DELETE), namespace, id_)
 
     def by_id(self, session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""

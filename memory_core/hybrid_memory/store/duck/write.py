@@ -146,6 +146,8 @@ def _write_memories(session: Session, memo: Memo, namespace: str, applied: Appli
         insert_memory(session, memory)
     if memo.embedder is not None:
         table = VectorTable(memo.embedder)
+        for id_ in applied.attached:
+            table.remove(session, namespace, id_)
         for id_, vector in applied.vectors.items():
             table.insert(session, namespace, id_, vector)
     for memory in applied.replaced:
