@@ -96,6 +96,11 @@ async def fill(client: Client, size: int, dice: random.Random, progress: Progres
             group.start_soon(worker)
 
 
+def size_of(home: Path) -> int:
+    """Return the bytes that the files of a folder hold."""
+    return sum(file.stat().st_size for file in home.iterdir() if file.is_file())
+
+
 async def measure(size: int, rounds: int, times: int, progress: Progress) -> dict[str, Any]:
     """Return all figures of one run."""
     dice = random.Random(1)
@@ -103,6 +108,7 @@ async def measure(size: int, rounds: int, times: int, progress: Progress) -> dic
         home = Path(folder)
         async with memory(home) as client:
             await fill(client, size, dice, progress)
+        disk = size_of(home)
         start_bare: list[float] = []
         start_memory: list[float] = []
         task = progress.add_task("starting", total=times)
@@ -111,7 +117,7 @@ async def measure(size: int, rounds: int, times: int, progress: Progress) -> dic
             start_memory += await starts(lambda: memory(home), 1)
             progress.advance(task)
         async with memory(home) as client, bare() as echo:
-            await call(client, "read_memories", query="warm up")
+            first_read = await timed(1, lambda _: call(client, "read_memories", query="the old bridge"))
             echoes = await timed(rounds, lambda n: call(echo, "echo", text=sentence(dice, n)))
             writes = await timed(rounds, lambda n: call(client, "write_memory", content=sentence(dice, size + n)))
             reads = await timed(rounds, lambda n: call(client, "read_memories", query=sentence(dice, n)))
@@ -120,6 +126,8 @@ async def measure(size: int, rounds: int, times: int, progress: Progress) -> dic
         "start_bare": _spread(start_bare),
         "start_memory": _spread(start_memory),
         "start_ratio": round(median(start_memory) / median(start_bare), 2),
+        "first_read_after_start": round(first_read[0], 1),
+        "disk_bytes_a_memory": round(disk / size),
         "echo": _spread(echoes),
         "write": _spread(writes),
         "read": _spread(reads),
@@ -146,7 +154,7 @@ def main() -> None:
         json.dump(figures, sys.stdout)
         print()
         return
-    table = Table("what", "p50 ms", "p95 ms", title=f"{figures['memories']} memories")
+    table = Table("what", "p50", "p95", title=f"{figures['memories']} memories, times in ms")
     for name, value in figures.items():
         if isinstance(value, dict):
             table.add_row(name, f"{value['p50']:.2f}", f"{value['p95']:.2f}")

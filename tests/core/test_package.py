@@ -3,9 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
 import hybrid_memory
 import hybrid_memory.agent
-import pytest
 
 HEAVY = ("numpy", "duckdb", "pydantic", "anyio", "mcp", "jinja2", "fastembed", "onnxruntime")
 

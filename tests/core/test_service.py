@@ -77,7 +77,20 @@ def test_the_same_words_in_three_sessions_make_a_habit(service, scope):
     remember(service, scope, "I go running", session="two")
     third = remember(service, scope, "I go running", session="three")
     assert [(move.id, move.after) for move in third.moved] == [(first.id, Tier.LONG_TERM)]
-    assert service.get(scope, first.id).tier is Tier.LONG_TERM
+    habit = service.get(scope, first.id)
+    assert (habit.tier, habit.parents[-1]) == (Tier.LONG_TERM, third.id)
+
+
+def test_a_group_that_is_consolidated_keeps_its_members_and_their_lineage(service, scope):
+    first = remember(service, scope, "the tea is green and hot", importance=0.4)
+    others = [remember(service, scope, "the tea is green and hot" + " now" * n, importance=0.4) for n in range(1, 12)]
+    moved = [move for one in others for move in one.moved if move.members]
+    assert moved
+    for move in moved:
+        head = service.get(scope, move.id)
+        assert (head.tier, head.parents) == (Tier.LONG_TERM, move.members)
+        assert all(service.get(scope, member).content for member in move.members)
+    assert service.get(scope, first.id).content == "the tea is green and hot"
 
 
 def test_long_term_can_be_written_directly(service, scope):

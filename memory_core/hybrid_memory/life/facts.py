@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hybrid_memory.ids import pair_draw
-from hybrid_memory.model import ATTENTION, Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.interface import BufferState
+from hybrid_memory.model import ATTENTION, Memory, MemoryId, Moved, Tier, Usage
+from hybrid_memory.store.interface import BufferState, Move, Patch
 from hybrid_memory.tiers.flow import without
 from hybrid_memory.tiers.state import Buffers, Item, decode_buffers, encode_buffers
 
@@ -110,6 +111,24 @@ def buffers_without(
         before = buffers_of(view, session, agent)
         changes += buffer_changes(view, session, agent, before, without(before, ids))
     return tuple(changes)
+
+
+def changes_of(view: View, moved: Iterable[Moved]) -> tuple[tuple[Move, ...], tuple[Patch, ...]]:
+    """Return what moves change: a tier, and where a group moved on together, the members as the head's parents."""
+    moves: list[Move] = []
+    patches: list[Patch] = []
+    for move in moved:
+        head = view.get([move.id]).get(move.id) if move.members else None
+        if head is None:
+            moves.append(Move(move.id, move.after))
+        else:
+            patches.append(Patch(replace(head, tier=move.after, parents=joined(head.parents, move.members))))
+    return tuple(moves), tuple(patches)
+
+
+def joined(parents: Iterable[MemoryId], members: Iterable[MemoryId]) -> tuple[MemoryId, ...]:
+    """Return parents and new members, each once."""
+    return tuple(dict.fromkeys((*parents, *members)))
 
 
 def _ids_in(buffers: Buffers) -> Iterable[MemoryId]:

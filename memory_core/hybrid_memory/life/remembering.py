@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of, buffers_without
+from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of, buffers_without, changes_of, joined
 from hybrid_memory.life.outcomes import write_to_json
 from hybrid_memory.model import (
     ATTENTION,
@@ -24,7 +24,7 @@ from hybrid_memory.model import (
     Trust,
 )
 from hybrid_memory.requests import WriteRequest, WriteResult
-from hybrid_memory.store.interface import BufferState, Change, Move, Ops, Patch, Put, Touch
+from hybrid_memory.store.interface import BufferState, Change, Ops, Patch, Put, Touch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
 
@@ -240,12 +240,14 @@ def _store(
         moved=moved,
         pending=statement.analysis.vector is None,
     )
+    moves, patches = changes_of(view, (move for move in moved if move.id != memory.id))
+    replaced = () if change.replaced is None else (Patch(superseded(change.replaced, memory.id)),)
     return Ops(
         action="remember",
         actor=statement.scope.actor,
         puts=(Put(memory, statement.analysis.vector),),
-        moves=tuple(Move(move.id, move.after) for move in moved if move.id != memory.id),
-        patches=() if change.replaced is None else (Patch(superseded(change.replaced, memory.id)),),
+        moves=moves,
+        patches=(*patches, *replaced),
         buffers=(*(written or ()), *buffers_without(view, change.leaving, done)),
         touches=tuple(Touch(one.id, view.now) for one in change.repeats[:1]),
         result=write_to_json(result),
@@ -292,21 +294,21 @@ def _repeat(same: Memory, statement: Statement, habits: Habits, vectors_of: Vect
         source=request.source or same.source,
         expires_at=request.expires_at or same.expires_at,
     )
-    patches: tuple[Patch, ...] = ()
-    if richer != same:
-        patches = (Patch(replace(richer, tier=step.tier_of(same.id, same.tier))),)
+    own = next((move for move in step.moved if move.id == same.id), None)
+    if own is not None:
+        richer = replace(richer, tier=own.after, parents=joined(richer.parents, own.members))
+    moves, patches = changes_of(view, (move for move in step.moved if move.id != same.id))
     result = WriteResult(
         id=same.id,
         tier=step.tier_of(same.id, same.tier),
         duplicate_of=same.id,
         moved=step.moved,
     )
-    patched = {patch.memory.id for patch in patches}
     return Ops(
         action="repeat",
         actor=statement.scope.actor,
-        moves=tuple(Move(move.id, move.after) for move in step.moved if move.id not in patched),
-        patches=patches,
+        moves=moves,
+        patches=patches if richer == same else (*patches, Patch(richer)),
         buffers=buffer_changes(view, same.session, same.agent, buffers, step.buffers),
         touches=(Touch(same.id, view.now),),
         result=write_to_json(result),

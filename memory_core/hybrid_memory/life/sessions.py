@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from hybrid_memory.ids import is_unnamed_session
-from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of
-from hybrid_memory.model import Memory, MemoryId, Moved, Scope, Tier
+from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of, changes_of
+from hybrid_memory.model import Memory, MemoryId, Moved, Scope
 from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Touch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
@@ -35,7 +35,7 @@ def decide_recalls(recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of:
     live = [recall for recall in recalls if recall.id in known and known[recall.id].forgotten_at is None]
     counts = touches(live)
     uses = {touch.id: touch.count for touch in counts}
-    moves: dict[MemoryId, Tier] = {}
+    moved: dict[MemoryId, Moved] = {}
     buffers: list[BufferState] = []
     for session, agent in dict.fromkeys((recall.session, recall.agent) for recall in live):
         before = buffers_of(view, session, agent)
@@ -44,15 +44,18 @@ def decide_recalls(recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of:
         for memory_id in dict.fromkeys(r.id for r in live if (r.session, r.agent) == (session, agent)):
             memory = known[memory_id]
             item = Item(memory.id, "", memory.importance)
-            step = flow.recall(after, item, moves.get(memory.id, memory.tier), facts, rules)
+            tier = moved[memory.id].after if memory.id in moved else memory.tier
+            step = flow.recall(after, item, tier, facts, rules)
             after = step.buffers
-            moves.update({move.id: move.after for move in step.moved})
+            moved.update({move.id: move for move in step.moved})
         if after != before:
             buffers += buffer_changes(view, session, agent, before, after)
+    moves, patches = changes_of(view, moved.values())
     return Ops(
         action="recall",
         actor="memory",
-        moves=tuple(Move(memory_id, tier) for memory_id, tier in moves.items()),
+        moves=moves,
+        patches=patches,
         buffers=tuple(buffers),
         touches=counts,
     )
