@@ -45,12 +45,13 @@ class Analyst:
         except EmbedderUnavailable:
             return None
 
-    def analyse(self, content: str, speaker: str | None, when: datetime) -> Analysis:
-        """Analyse a statement by a speaker about a time."""
+    def analyse(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> Analysis:
+        """Analyse a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
+        said = f"{key}: {content}" if key else content
         return Analysis(
             content_hash(content),
-            terms(lexical_text(content, speaker, when)),
-            self.vector(dense_text(content, speaker)),
+            terms(lexical_text(said, speaker, when)),
+            self.vector(dense_text(said, speaker)),
         )
 
     def vector(self, text: str) -> NDArray[np.float32] | None:

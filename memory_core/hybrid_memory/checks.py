@@ -60,6 +60,8 @@ def check_read(request: ReadRequest) -> ReadRequest:
     _check_ids("ids", request.ids)
     if request.ids and request.query.strip():
         raise InvalidInput("ids", "cannot be combined with query; fetch by ids, or search by query")
+    if request.ids and request.where != Where():
+        raise InvalidInput("where", "cannot be combined with ids; what they name is fetched whatever it is")
     return replace(request, where=check_where("where", request.where))
 
 
@@ -116,22 +118,35 @@ def check_forget(request: ForgetRequest) -> ForgetRequest:
 
 
 def check_insights(insights: Sequence[Insight]) -> tuple[Insight, ...]:
-    """Return the insights with their evidence in order and without repeats.
+    """Return the insights unchanged.
 
     Raises:
         InvalidInput: names the first argument that is wrong.
     """
     if not 1 <= len(insights) <= INSIGHTS_LIMIT:
         raise InvalidInput("insights", f"give from 1 to {INSIGHTS_LIMIT}")
-    cleaned = []
     for at, insight in enumerate(insights):
         check_text(f"insights.{at}.text", insight.text, limit=CONTENT_LIMIT)
         _check_fraction(f"insights.{at}.importance", insight.importance)
         if not 1 <= len(insight.evidence) <= EVIDENCE_LIMIT:
             raise InvalidInput(f"insights.{at}.evidence", f"give from 1 to {EVIDENCE_LIMIT} ids of memories")
         _check_ids(f"insights.{at}.evidence", insight.evidence)
-        cleaned.append(replace(insight, evidence=tuple(dict.fromkeys(insight.evidence))))
-    return tuple(cleaned)
+    return tuple(insights)
+
+
+def check_joined(tags: Sequence[str], metadata: Mapping[str, Json]) -> None:
+    """Check what a memory would carry after the same words were written again with more tags and metadata.
+
+    Raises:
+        InvalidInput: together they pass a limit that holds for a single write.
+    """
+    if len(tags) > TAGS_LIMIT:
+        raise InvalidInput("tags", f"with those that these words have already, more than {TAGS_LIMIT}; leave some out")
+    if len(json.dumps(dict(metadata), ensure_ascii=False)) > METADATA_LIMIT:
+        raise InvalidInput(
+            "metadata",
+            f"with what these words have already, longer than {METADATA_LIMIT} characters of JSON; shorten it",
+        )
 
 
 def check_name(field: str, name: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.cursor import decode_cursor
+from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
 from hybrid_memory.retrieval.ask import Ask
@@ -106,7 +109,8 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
     mark = fingerprint(scope, request)
     offset, asked_at = (0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
     ids: dict[MemoryId, str] = {}
-    for section, members in _sections(index, scope, request.where, now):
+    first_page = None if request.cursor is None else asked_at
+    for section, members in _sections(index, scope, request.where, now, first_page):
         for memory_id in members:
             ids.setdefault(memory_id, section)
     page = tuple(ids)[offset : offset + request.limit]
@@ -116,16 +120,17 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
 
 
 def _sections(
-    index: NamespaceIndex, scope: Scope, where: Where, now: datetime
+    index: NamespaceIndex, scope: Scope, where: Where, now: datetime, asked_at: datetime | None
 ) -> Iterator[tuple[str, Sequence[MemoryId]]]:
-    everything = index.select(where, now)
+    """Yield the parts of a brief; without what was written after its first page was read, so that pages fit together."""
+    everything = index.select(where, now, asked_at=asked_at)
     allowed = set(everything)
     yield "pinned", [one for one in index.pinned(now) if one in allowed][:_PINNED]
     tasks = index.select(Where(memory_type=MemoryType.WORKING), now)
     yield "working", [one for one in tasks if one in allowed]
-    last = next((one for one in index.sessions("", 2) if one != scope.session), None)
+    last = next((one for one in index.sessions("", 2, asked_at=asked_at) if one != scope.session), None)
     if last is not None:
-        recent = index.select(Where(session=last), now)[:_LAST_SESSION]
+        recent = index.select(Where(session=last), now, asked_at=asked_at)[:_LAST_SESSION]
         yield "last session", [one for one in recent if one in allowed]
     yield "recent", everything
 
@@ -133,29 +138,35 @@ def _sections(
 class Excerpts:
     """The beginnings of memories lately written or asked for, because reading one costs more than finding it.
 
-    A memory's words never change; a purge clears the cache.
+    A memory's words never change. Safe to use from several threads.
     """
 
     def __init__(self, limit: int = 20_000) -> None:
-        self.of: dict[MemoryId, str] = {}
+        self._of: dict[tuple[str, MemoryId], str] = {}
         self._limit = limit
+        self._lock = threading.Lock()
+
+    def get(self, namespace: str, memory_id: MemoryId) -> str | None:
+        """Return the beginning of a memory; None where it is not at hand."""
+        return self._of.get((namespace, memory_id))
 
     def warm(self, store: Store, namespace: str) -> None:
         """Read the beginnings of the newest memories."""
-        self.keep(store.newest_contents(namespace, self._limit, _EXCERPT + 1))
+        self.keep(namespace, store.newest_contents(namespace, self._limit, _EXCERPT + 1))
 
-    def keep(self, contents: Mapping[MemoryId, str]) -> None:
+    def keep(self, namespace: str, contents: Mapping[MemoryId, str]) -> None:
         """Remember the beginnings of some memories; the oldest entries make room."""
-        for memory_id, content in contents.items():
-            self.of[memory_id] = excerpt(content, _EXCERPT)
-        while len(self.of) > self._limit:
-            self.of.pop(next(iter(self.of)), None)
+        with self._lock:
+            for memory_id, content in contents.items():
+                self._of[namespace, memory_id] = excerpt(content, _EXCERPT)
+            while len(self._of) > self._limit:
+                del self._of[next(iter(self._of))]
 
     def complete(self, store: Store, namespace: str, ids: Sequence[MemoryId]) -> None:
         """Read those beginnings that are not there yet."""
-        missing = [one for one in ids if one not in self.of]
+        missing = [one for one in ids if self.get(namespace, one) is None]
         if missing:
-            self.keep(store.contents(namespace, missing))
+            self.keep(namespace, store.contents(namespace, missing))
 
 
 def related(
@@ -167,16 +178,21 @@ def related(
     known: Collection[MemoryId | None],
     now: datetime,
 ) -> tuple[Related, ...]:
-    """Return up to three live memories about the same thing as a vector, nearest first, without those known already."""
+    """Return up to three live memories about the same thing as a vector, nearest first, without those known already.
+
+    They are advice beside a write that may be stored already: what cannot be read now is left out, and nothing is raised.
+    """
     if vector is None:
         return ()
     near = index.similar(vector, k=_RELATED + len(known), floor=RELATED_SIMILARITY, now=now)
     near = [(one, similarity) for one, similarity in near if one not in known][:_RELATED]
-    excerpts.complete(store, namespace, [one for one, _ in near])
+    with suppress(StoreError):
+        excerpts.complete(store, namespace, [one for one, _ in near])
+    found = [(one, excerpts.get(namespace, one), similarity) for one, similarity in near]
     return tuple(
-        Related(id=one, excerpt=excerpts.of[one], similarity=round(similarity, 3))
-        for one, similarity in near
-        if one in excerpts.of
+        Related(id=one, excerpt=begins, similarity=round(similarity, 3))
+        for one, begins, similarity in found
+        if begins is not None
     )
 
 

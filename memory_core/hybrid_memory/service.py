@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory import checks, recollection, reflecting
 from hybrid_memory.analysis import Analyst
 from hybrid_memory.embedding.select import make_embedder
-from hybrid_memory.errors import ConfirmationNeeded, NotFound
+from hybrid_memory.errors import NotFound, StoreClosed
 from hybrid_memory.ids import new_id
 from hybrid_memory.indexes import Indexes
 from hybrid_memory.life import changing, outcomes, reflection, remembering, sessions
@@ -120,7 +120,7 @@ class MemoryService:
         if len(self._recalls) >= _SETTLE_AT:
             self.settle()
         index = self._indexes.of(scope.namespace)
-        analysis = self._analyst.analyse(request.content, request.speaker, request.occurred_at or now)
+        analysis = self._analyst.analyse(request.content, request.speaker, request.occurred_at or now, request.key)
         mark = index.head
         repeats = index.repeats(analysis.content_hash, now)
         session = request.session or scope.session
@@ -137,9 +137,11 @@ class MemoryService:
         )
         known = {*repeats, request.supersedes, holder, statement.id}
         # The commit waits for the disk; the search for related memories does not have to wait for it.
-        related = self._beside.submit(
-            recollection.related, self.store, index, self._excerpts, scope.namespace, analysis.vector, known, now
-        )
+        beside = (self.store, index, self._excerpts, scope.namespace, analysis.vector, known, now)
+        try:
+            related = self._beside.submit(recollection.related, *beside)
+        except RuntimeError:
+            raise StoreClosed("the memory was closed; open it again") from None
         written = self._write(
             scope.namespace, key, lambda view: remembering.decide_write(statement, self._habits, index.vectors_of, view)
         )
@@ -221,13 +223,10 @@ class MemoryService:
         request = checks.check_update(request, now)
         words = request.content
         old = self.store.get(scope.namespace, [request.id]).get(request.id)
-        speaker = old.speaker if old else None
-        revision = changing.Revision(
-            id=new_id(now, self._dice),
-            scope=scope,
-            request=request,
-            analysis=None if words is None else self._analyst.analyse(words, speaker, now),
-        )
+        analysis = None
+        if words is not None and old is not None:
+            analysis = self._analyst.analyse(words, old.speaker, old.occurred_at or now, old.key)
+        revision = changing.Revision(id=new_id(now, self._dice), scope=scope, request=request, analysis=analysis)
         written = self._write(scope.namespace, key, lambda view: changing.decide_update(revision, view))
         return outcomes.update_from_json(written.result)
 
@@ -245,10 +244,7 @@ class MemoryService:
         if request.where is not None:
             index = self._indexes.of(scope.namespace)
             ids = index.select(request.where, self._now(), forgotten=request.restore)
-            if request.count != len(ids):
-                raise ConfirmationNeeded(len(ids))
-        decide = changing.decide_restore if request.restore else changing.decide_forget
-        written = self._write(scope.namespace, key, lambda view: decide(ids, scope, view))
+        written = self._write(scope.namespace, key, lambda view: changing.decide(request, ids, scope, view))
         return outcomes.forget_from_json(written.result)
 
     def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
@@ -344,10 +340,11 @@ class MemoryService:
         self._swept.add(scope.namespace)
         self._excerpts.warm(self.store, scope.namespace)
         idle = timedelta(hours=self.settings.session_idle_hours)
+        tasks = index.select(Where(memory_type=MemoryType.WORKING), self._now())
         self._write(
             scope.namespace,
             None,
-            lambda view: sessions.decide_sweep(view, scope, idle, self._habits.flow, index.vectors_of),
+            lambda view: sessions.decide_sweep(view, scope, tasks, idle, self._habits.flow, index.vectors_of),
         )
 
     def close(self) -> None:
@@ -362,7 +359,8 @@ class MemoryService:
         written = self.store.write(namespace, key, decide)
         self._latest = max(self._latest, written.at)
         self._indexes.apply(namespace, written)
-        self._excerpts.keep({e.id: written.memories[e.id].content for e in written.log if e.change is Change.PUT})
+        put = {e.id: written.memories[e.id].content for e in written.log if e.change is Change.PUT}
+        self._excerpts.keep(namespace, put)
         if written.log:
             touched = frozenset(memory.session for memory in written.memories.values())
             for listener in tuple(self._listeners):

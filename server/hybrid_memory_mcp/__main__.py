@@ -37,7 +37,10 @@ def serve(arguments: Sequence[str]) -> NoReturn:
 
     if sys.stdin is not None and sys.stdin.isatty():
         print("Waiting for an MCP client on standard input; --help shows what else there is.", file=sys.stderr)  # noqa: T201 - for a person
-    wire = claim()
+    try:
+        wire = claim()
+    except OSError:
+        sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
     # Collecting garbage while thousands of classes are made costs a third of the start (measured with mcp 2.3).
     gc.disable()
     import logging

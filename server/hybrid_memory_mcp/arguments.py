@@ -157,7 +157,7 @@ def write_request(given: WriteArguments, zone: tzinfo | None) -> WriteRequest:
         occurred_at=moment("occurred_at", given.occurred_at, zone),
         key=given.key,
         expires_at=moment("expires_at", given.expires_at, zone),
-        supersedes=MemoryId(given.supersedes) if given.supersedes else None,
+        supersedes=None if given.supersedes is None else MemoryId(given.supersedes.strip()),
     )
 
 
@@ -183,7 +183,7 @@ def insights(given: ReflectArguments) -> tuple[Insight, ...]:
 def update_request(given: UpdateArguments, zone: tzinfo | None) -> UpdateRequest:
     """Return the core's request; dates without a zone are in ``zone``."""
     return UpdateRequest(
-        id=MemoryId(given.id),
+        id=MemoryId(given.id.strip()),
         content=given.content,
         importance=given.importance,
         tags=None if given.tags is None else tuple(given.tags),

@@ -49,6 +49,15 @@ READ: Final = _object(
                 tags=_TEXTS,
                 cut=_FLAG,
                 weak=_FLAG,
+                explain={"type": "object"},
+                importance=_NUMBER,
+                pinned=_FLAG,
+                trust=_TEXT,
+                source=_TEXT,
+                expires_at=_TEXT,
+                evidence=_TEXTS,
+                supersedes=_TEXT,
+                metadata={"type": "object"},
             )
         ),
         "remaining": _COUNT,
@@ -64,7 +73,10 @@ REFLECT: Final[Schema] = {
     "properties": {
         "groups": _list(
             _object(
-                {"ids": _TEXTS, "memories": _list(_object({"id": _TEXT, "text": _TEXT, "created_at": _TEXT}))},
+                {
+                    "ids": _TEXTS,
+                    "memories": _list(_object({"id": _TEXT, "text": _TEXT, "created_at": _TEXT}, cut=_FLAG)),
+                },
             )
         ),
         "instructions": _TEXT,

@@ -50,8 +50,10 @@ def write_answer(result: WriteResult) -> Answer:
     }
     if result.pending:
         structured["embedding"] = "pending"
-    first = f"Already known as {result.id}" if result.duplicate_of else f"Remembered as {result.id}"
+    first = f"Already known as {result.id}" if result.duplicate_of == result.id else f"Remembered as {result.id}"
     lines = [f"{first} ({result.tier.value})" + (", embedding pending" if result.pending else "")]
+    if result.duplicate_of not in (None, result.id):
+        lines.append(f"said before: {result.duplicate_of}")
     lines += [f"related {one['id']} {one['similarity']}: {quoted(one['text'])}" for one in structured["related"]]
     lines += [f"moved {one.id}: {one.before.value} to {one.after.value}, {one.reason}" for one in result.moved]
     return structured, "\n".join(lines)
@@ -213,23 +215,31 @@ class _Page:
 
 
 def _pack(page: _Page, hits: Sequence[Hit], room: int, scope: Scope, zone: tzinfo | None, *, whole: bool) -> bool:
-    """Put as many memories on the page as fit, at least one if there are any; False when not even the smallest fits."""
-    for hit in hits:
+    """Put as many memories on the page as fit, at least one if there are any; False when not even the smallest fits.
+
+    A first memory that is too long leaves half of the page to those that follow it, unless it was asked for by its id.
+    """
+    for at, hit in enumerate(hits, 1):
         required = _required(hit, zone)
         optional = _affordable(_optional(hit, scope, zone, whole=whole), room // QUARTERS)
         if page.add(required | optional):
             continue
         if page.entries or page.add(required):
             return True
-        return _add_cut(page, required, optional, CUT_WHOLE if whole else CUT_MARK)
+        alone = whole or at == len(hits)
+        if not _add_cut(page, required, optional, CUT_WHOLE if whole else CUT_MARK, alone=alone):
+            return False
     return bool(hits) or page.fits_empty()
 
 
-def _add_cut(page: _Page, required: Structured, optional: Structured, mark: str) -> bool:
+def _add_cut(page: _Page, required: Structured, optional: Structured, mark: str, *, alone: bool) -> bool:
     least = {name: value for name, value in required.items() if name not in _SPARED}
     for fields in (required | optional, required, least):
         entry = fields | {"cut": True, "text": ""}
-        entry["text"] = cut(required["text"], page.room_beside(entry) + len('""'), mark)
+        room = page.room_beside(entry)
+        if not alone and room >= 2 * _LEAST_ENTRY:
+            room //= 2
+        entry["text"] = cut(required["text"], room + len('""'), mark)
         if page.add(entry):
             return True
     return False

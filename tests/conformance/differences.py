@@ -37,6 +37,11 @@ class Ours:
     def same(self) -> bool:
         return not self.steps and not self.more_steps
 
+    def differing(self, case: dict[str, Any]) -> set[int]:
+        """Return the numbers of the steps that are not as recorded."""
+        recorded = len(case["steps"])
+        return {*self.steps, *range(recorded, recorded + len(self.more_steps))}
+
 
 def applied(case: dict[str, Any], ours: Ours) -> dict[str, Any]:
     """Return a case with our side of the difference in it."""

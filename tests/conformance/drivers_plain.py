@@ -6,7 +6,7 @@ import inspect
 from datetime import datetime
 from typing import Any
 
-from tests.conformance.compare import Unknown
+from tests.conformance.compare import Mismatch, Unknown
 from tests.conformance.world import World, moment
 
 from hybrid_memory.agent import (
@@ -28,6 +28,8 @@ CONVERSATION = "c"
 class Driver:
     """Carries out the operations of a case: ``do_<op>``, with the step's input as its arguments."""
 
+    has_state = False
+
     def __init__(self, world: World) -> None:
         self.world = world
 
@@ -43,6 +45,11 @@ class Driver:
         except TypeError as unfit:
             raise Unknown(f"operation {op!r}: {unfit}") from None
         return await work(**given)
+
+    @property
+    def long_term(self) -> Any:
+        """The long-term memory that the present step uses; None where there is none."""
+        return None
 
     def state(self) -> Any:
         raise Unknown(f"{type(self).__name__} has no state")
@@ -173,8 +180,12 @@ class Plans(Driver):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self._memory = GptsPlansMemory(world.open_store(), clock=world.clock)
+        self._saved: set[int] = set()
 
     async def do_batch_save(self, conv_id: str, nums: list[int]) -> Any:
+        if nums != sorted(set(nums)) or not self._saved.isdisjoint(nums):
+            raise Mismatch(f"plans {nums}: the reference keeps repetitions and the order of saving, this one neither")
+        self._saved |= set(nums)
         self._memory.batch_save([GptsPlan(conv_id=conv_id, sub_task_num=num, sub_task_agent="X") for num in nums])
 
     async def do_complete_task(self, num: int, result: str) -> Any:
@@ -196,6 +207,7 @@ class Plans(Driver):
 
     async def do_remove_by_conv_id(self) -> Any:
         self._memory.remove_by_conv_id(CONVERSATION)
+        self._saved.clear()
 
 
 class GptsMemories(Driver):

@@ -1,10 +1,14 @@
 import copy
 import json
+import re
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.conformance.compare import Mismatch, Unknown
 from tests.conformance.differences import DIFFERENCES, applied
+from tests.conformance.form import FIXED
 from tests.conformance.replay import replay
 
 from hybrid_memory.store.memory import MemoryStore
@@ -47,11 +51,14 @@ INPUTS_WITHOUT_EFFECT = {
     ("DefaultGptsMessageMemory", "get_between_agents", "agents"): "nothing is found for the goal in any case",
     ("DefaultGptsMessageMemory", "get_between_agents", "goal"): "nothing is found for the agents in any case",
     ("DefaultGptsMessageMemory", "get_between_agents", "conv_id"): "nothing is found in any case",
-    ("DefaultGptsPlansMemory", "batch_save", "nums"): "a plan saved twice is one plan",
     ("DefaultGptsPlansMemory", "get_by_conv_id_and_num", "nums"): "a number said twice asks for nothing new",
     ("TimeWeightedEmbeddingRetriever", "load_document", "current_time"): "old times decide only by their order",
     ("TimeWeightedEmbeddingRetriever", "retrieve", "query"): "asked for vectors only",
 }
+
+
+ORDERED = {"result", "ranking", "comparisons", "long_term_written", "random_draws", "filters"}
+COUNTER = re.compile(r"\A\[\d+\] ")
 
 
 def leaves(value, path=()):
@@ -70,22 +77,26 @@ def alterations(path, value):
         yield [*value, *(value[:1] or ["~"])]
         if value and path[0] != "embeddings":
             yield value[1:]
+        if path[-1] in ORDERED and value != value[::-1]:
+            yield value[::-1]
     elif isinstance(value, bool):
         yield not value
     elif isinstance(value, str):
         yield f"~{value}"
+        if COUNTER.match(value) and path[2] != "input":
+            yield COUNTER.sub("[9] ", value)
     elif value is None:
         yield from ("~", 0.25)
     else:
-        yield value + (1 if isinstance(value, int) else 0.37)
+        yield value + (1 if isinstance(value, int) else 0.001 if path[0] == "steps" else 0.37)
 
 
 def altered(case, path, value):
-    twin = copy.deepcopy(case)
-    place = twin
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+    """Return the case with one other value; all that does not lead there is shared."""
+    if not path:
+        return value
+    twin = copy.copy(case)
+    twin[path[0]] = altered(case[path[0]], path[1:], value)
     return twin
 
 
@@ -95,7 +106,7 @@ def can_matter(case, path):
     if path == ("config", "extractor"):
         return False  # with the reference's settings only the first line counts
     if path[0] == "config":
-        return not SETTINGS_WITHOUT_EFFECT & set(path)
+        return path[1] in FIXED.get(case["component"], {}) or not SETTINGS_WITHOUT_EFFECT & set(path)
     if path[0] == "steps" and len(path) > 3 and path[2] == "input":
         step = case["steps"][path[1]]
         if path[3] == "importance" and step["input"].get("op") == "retrieval":
@@ -104,7 +115,7 @@ def can_matter(case, path):
     return True
 
 
-def holds(case, name):
+async def holds(case, name):
     stores = []
 
     def opened(clock):
@@ -113,21 +124,78 @@ def holds(case, name):
         return stores[0]
 
     try:
-        replay(case, opened, name=name)
+        await replay(case, opened, name=name)
     except (Mismatch, Unknown):
         return False
     return True
 
 
-@pytest.mark.parametrize("recorded", CORE, ids=[case["id"] for case in CORE])
-def test_a_case_with_one_altered_value_fails(recorded):
-    case = applied(recorded, DIFFERENCES[recorded["id"]]) if recorded["id"] in DIFFERENCES else recorded
-    assert holds(case, case["id"])
-    unnoticed = [
+async def unnoticed(case):
+    assert await holds(case, case["id"])
+    return [
         (path, value)
         for path, leaf in leaves(case)
         if can_matter(case, path)
         for value in alterations(path, leaf)
-        if holds(altered(case, path, value), case["id"])
+        if await holds(altered(case, path, value), case["id"])
     ]
-    assert unnoticed == []
+
+
+@pytest.mark.parametrize("recorded", CORE, ids=[case["id"] for case in CORE])
+def test_a_case_with_one_altered_value_fails(recorded):
+    case = applied(recorded, DIFFERENCES[recorded["id"]]) if recorded["id"] in DIFFERENCES else recorded
+    assert anyio.run(unnoticed, case) == []
+
+
+@pytest.mark.parametrize("recorded", CORE, ids=[case["id"] for case in CORE])
+def test_a_case_without_a_recorded_part_fails(recorded):
+    case = applied(recorded, DIFFERENCES[recorded["id"]]) if recorded["id"] in DIFFERENCES else recorded
+    kept = []
+    for at, step in enumerate(case["steps"]):
+        for part in set(step) - {"quirk"}:
+            shorter = altered(case, ("steps", at), {key: value for key, value in step.items() if key != part})
+            if anyio.run(holds, shorter, case["id"]):
+                kept.append((at, part))
+    assert kept == []
+
+
+def with_step(case_id, **changes):
+    case = next(case for case in CASES if case["id"] == case_id)
+    return altered(case, ("steps", 0), {**case["steps"][0], **changes})
+
+
+def refused(case):
+    with pytest.raises((Unknown, Mismatch)) as told:
+        anyio.run(partial(replay, case, MemoryStore))
+    return str(told.value)
+
+
+def test_an_unknown_operation_is_named():
+    assert "'ponder'" in refused(with_step("sensory-02-flush-all", op="ponder"))
+
+
+def test_an_unknown_key_of_a_step_is_named():
+    assert "'mood'" in refused(with_step("sensory-02-flush-all", mood=1))
+
+
+def test_an_unknown_key_of_an_input_is_named():
+    assert "'mood'" in refused(with_step("sensory-02-flush-all", input={"text": "a", "mood": 1}))
+
+
+def test_an_unknown_key_of_a_fragment_is_named():
+    assert "'mood'" in refused(with_step("sensory-10-batch", input={"fragments": [{"text": "a", "mood": 1}]}))
+
+
+def test_an_unknown_key_of_a_state_is_named():
+    state = {"long_term_count": 0, "aggregate_importance": 0.0, "memory_stream_len": 0, "mood": 1}
+    assert "'mood'" in refused(with_step("longterm-15-empty", state=state))
+
+
+def test_an_unknown_setting_is_named():
+    case = CORE[0]
+    assert "'mood'" in refused({**case, "config": {**case["config"], "mood": 1}})
+
+
+def test_a_setting_that_cannot_be_used_is_refused():
+    case = next(case for case in CASES if case["id"] == "sensory-02-flush-all")
+    assert "buffer_size" in refused(altered(case, ("config", "buffer_size"), -1))

@@ -1,18 +1,35 @@
 import json
 import os
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.conformance.compare import Mismatch
 from tests.conformance.differences import DIFFERENCES, applied
 from tests.conformance.replay import replay
 
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.memory import MemoryStore
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ROOT / "tests" / "data" / "reference-traces"
 FOLDER = Path(os.environ.get("REFERENCE_TRACES", OWN))  # noqa: TID251 - the one switch of this test
-FILES = sorted(FOLDER.glob("*.json"))
+
+
+def cases_of(folder):
+    """Return the files of a folder's cases; a folder without any is an error, not a run without tests."""
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        raise FileNotFoundError(f"REFERENCE_TRACES: {folder.name!r} is no folder with cases")
+    return files
+
+
+FILES = cases_of(FOLDER)
+
+
+def replayed(case, opened, **options):
+    return anyio.run(partial(replay, case, opened, **options))
 
 
 @pytest.fixture
@@ -34,10 +51,17 @@ def test_a_recorded_case_is_replayed(file, open_store):
     case = json.loads(file.read_text(encoding="utf-8"))
     ours = DIFFERENCES.get(case["id"])
     if ours is not None:
-        replay(applied(case, ours), open_store, name=file.stem, ours=ours.settings, look=ours.look)
+        replayed(
+            applied(case, ours),
+            open_store,
+            name=file.stem,
+            ours=ours.settings,
+            look=ours.look,
+            differing=ours.differing(case),
+        )
         return
     try:
-        tolerated = replay(case, open_store, name=file.stem, lenient=True)
+        tolerated = replayed(case, open_store, name=file.stem, lenient=True)
     except Mismatch as different:
         if case["kind"] == "core":
             raise
@@ -47,19 +71,32 @@ def test_a_recorded_case_is_replayed(file, open_store):
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.stem in DIFFERENCES], ids=lambda file: file.stem)
-def test_a_listed_difference_is_one(file, open_store):
+def test_a_listed_difference_is_one(file):
+    stores = []
+
+    def opened(clock):
+        if not stores:
+            stores.append(MemoryStore(clock))
+        return stores[0]
+
     case = json.loads(file.read_text(encoding="utf-8"))
     ours = DIFFERENCES[case["id"]]
     recorded = applied(case, ours) | {"steps": case["steps"]}
     if ours.same or ours.more_steps or set(_changed(ours)) == {"faded"}:
-        replay(recorded, open_store)
+        replayed(recorded, opened)
     else:
         with pytest.raises(Mismatch):
-            replay(recorded, open_store, ours=ours.settings)
+            replayed(recorded, opened, ours=ours.settings)
 
 
-def test_there_are_traces_to_replay():
-    assert FILES, "REFERENCE_TRACES names a folder without cases"
+def test_an_empty_folder_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="REFERENCE_TRACES"):
+        cases_of(tmp_path)
+
+
+def test_a_missing_folder_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="REFERENCE_TRACES"):
+        cases_of(tmp_path / "nowhere")
 
 
 def test_all_own_cases_are_there():

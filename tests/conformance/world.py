@@ -129,6 +129,7 @@ class World:
 
     def __init__(self, case: dict[str, Any], open_store: Callable[[FakeClock], Store], *, ours: bool) -> None:
         self.config: dict[str, Any] = case["config"]
+        self.session_said = not {"session", "session_id"}.isdisjoint(self.config)
         self.embeddings = RecordedEmbeddings(case.get("embeddings", {}))
         self.draws = Draws()
         self.clock = FakeClock()
@@ -138,7 +139,7 @@ class World:
         self.extractor = extractor_of(self.config)
         self._open_store = open_store
         self._vectors: WatchedStore | None = None
-        self.begin([])
+        self.begin({}, as_recorded=True)
 
     @property
     def vectors(self) -> WatchedStore:
@@ -149,8 +150,10 @@ class World:
     def open_store(self) -> Store:
         return self._open_store(self.clock)
 
-    def begin(self, draws: list[float]) -> None:
-        self.draws.left = list(draws)
+    def begin(self, step: dict[str, Any], *, as_recorded: bool) -> None:
+        self.step = step
+        self.as_recorded = as_recorded
+        self.draws.left = list(step.get("random_draws", []))
         self.comparisons: list[dict[str, Any]] = []
         self.written: list[dict[str, Any]] = []
         self.searches: list[dict[str, Any]] = []

@@ -74,6 +74,11 @@ def test_ids_and_a_query_do_not_go_together():
         check_read(ReadRequest(query="tea", ids=(ID,)))
 
 
+def test_ids_and_a_filter_do_not_go_together():
+    with pytest.raises(InvalidInput, match=r"^where: "):
+        check_read(ReadRequest(ids=(ID,), where=Where(tags=("a",))))
+
+
 def test_a_filter_cannot_end_before_it_begins():
     with pytest.raises(InvalidInput, match=r"where\.until"):
         check_where("where", Where(since=START, until=START))
@@ -94,8 +99,3 @@ def test_forgetting_needs_either_ids_or_a_filter(request_):
 def test_insights_need_words_and_evidence(insights):
     with pytest.raises(InvalidInput, match="insights"):
         check_insights(insights)
-
-
-def test_evidence_is_counted_once():
-    (insight,) = check_insights([Insight(text="t", evidence=(ID, ID))])
-    assert insight.evidence == (ID,)

@@ -221,3 +221,14 @@ def test_a_wrong_option_is_told_on_standard_error(tmp_path):
     with started(tmp_path, "--timezone", "Nowhere/Land") as client:
         assert client.process.wait(5) == 1
         assert b"timezone: is not a known time zone" in client.process.stderr.read()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="closing a descriptor is the shell's work")
+def test_without_standard_input_it_says_so_and_leaves():
+    shell = [sys.executable, "-m", "hybrid_memory_mcp"]
+    found = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *shell], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (found.returncode, found.stdout) == (1, "")
+    assert "Traceback" not in found.stderr
+    assert "standard input" in found.stderr

@@ -87,8 +87,12 @@ async def test_a_reflection_goes_from_groups_to_an_insight_with_evidence(client)
 async def test_unknown_evidence_is_named(client):
     known = (await call(client, "write_memory", content="Ada plays the cello"))["id"]
     told = await refusal(client, "reflect", insights=[{"text": "so", "evidence": [known, "06gzh21e6ndjkvr6d7pw"]}])
-    assert "06gzh21e6ndjkvr6d7pw" in told
-    assert known not in told
+    assert told.startswith("insights.0.evidence.1: no such memory")
+    assert "06gzh21e6ndjkvr6d7pw" not in told
+
+
+async def test_an_empty_id_to_supersede_is_refused(client):
+    assert (await refusal(client, "write_memory", content="a", supersedes="")).startswith("supersedes: is empty")
 
 
 async def test_an_update_a_forgetting_and_its_undoing(client):
@@ -142,3 +146,24 @@ async def test_prompts_and_resources_work_over_it(client):
     assert written["id"] in recent.text
     (status,) = (await client.read_resource("memory://status")).contents
     assert json.loads(status.text)["memories"] == 1
+
+
+async def test_every_key_of_a_memory_is_in_the_output_schema(client):
+    (reading,) = [tool for tool in (await client.list_tools()).tools if tool.name == "read_memories"]
+    declared = set(reading.output_schema["properties"]["memories"]["items"]["properties"])
+    rich = {"tags": ["a"], "metadata": {"a": 1}, "source": "s", "speaker": "Ada", "session": "other"}
+    dates = {"occurred_at": "2020-01-01", "expires_at": "2099-01-01"}
+    old = (await call(client, "write_memory", content="Ada plays the cello", **rich, **dates))["id"]
+    new = (await call(client, "update_memory", id=old, content="Ada plays the viola", pinned=True))["id"]
+    insight = (await call(client, "reflect", insights=[{"text": "Ada is musical", "evidence": [new]}]))["stored"]
+    shown = (await call(client, "read_memories", ids=[old, new, *insight]))["memories"]
+    shown += (await call(client, "read_memories", query="viola", explain=True))["memories"]
+    assert {"newer", "evidence", "explain", "metadata", "pinned"} <= {key for one in shown for key in one} <= declared
+
+
+async def test_another_occasion_of_the_same_words_is_not_called_known(client):
+    first = (await call(client, "write_memory", content="Ada plays the cello", session="one"))["id"]
+    result = await client.call_tool("write_memory", {"content": "Ada plays the cello", "session": "two"})
+    told = result.content[0].text.splitlines()
+    assert told[0].startswith(f"Remembered as {result.structured_content['id']}")
+    assert told[1] == f"said before: {first}"

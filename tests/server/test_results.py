@@ -124,6 +124,12 @@ def test_a_memory_fetched_by_id_and_cut_says_to_raise_the_budget():
     assert structured["memories"][0]["text"].endswith("…[cut; raise token_budget]")
 
 
+def test_a_first_memory_that_is_too_long_leaves_room_for_the_next_ones():
+    short = [Hit(memory=memory(f"short {n}", n)) for n in range(1, 4)]
+    structured, _ = read_answer(page([Hit(memory=memory("x" * 30_000)), *short]), 1500, SCOPE, UTC)
+    assert [one.get("cut", False) for one in structured["memories"]] == [True, False, False, False]
+
+
 def test_a_second_long_memory_waits_for_the_cursor():
     found = [Hit(memory=memory("short", 1)), Hit(memory=memory("a" * 100_000, 2))]
     structured, text = read_answer(page(found), 1500, SCOPE, UTC)

@@ -118,8 +118,11 @@ class LongTermIndex:
                 self._rows.pop(one, None)
                 continue
             self._rows[one] = memory
+            vector = vectors.get(one)
             if one not in self._places:
-                self._append(one, vectors.get(one))
+                self._append(one, vector)
+            elif vector is not None and len(vector) == self._matrix.shape[1]:
+                self._matrix[self._places[one]] = vector
 
     def _append(self, memory_id: MemoryId, vector: NDArray[np.float32] | None) -> None:
         place = len(self._ids)

@@ -13,6 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+import anyio
+
 from hybrid_memory.agent.blocking import run_blocking
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.errors import InvalidInput
@@ -113,6 +115,7 @@ class MemoryManager:
             namespace=self.config.namespace, session=session, agent=self.config.agent, actor="memory manager"
         )
         self._left: list[MemoryId] = []
+        self._opening = anyio.Lock()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     async def __aenter__(self) -> Self:
@@ -184,8 +187,15 @@ class MemoryManager:
         """Summarise now what left the window; returns the id of the episodic memory, None when nothing had left."""
         if not self._left:
             return None
+        parents, self._left = tuple(self._left), []
+        try:
+            return await self._summarize(parents)
+        except BaseException:
+            self._left[:0] = parents
+            raise
+
+    async def _summarize(self, parents: tuple[MemoryId, ...]) -> str:
         service = await self.service()
-        parents = tuple(self._left)
         memories = await run_blocking(None, lambda: service.store.get(self.scope.namespace, parents))
         texts = [memories[one].content for one in parents if one in memories]
         request = WriteRequest(
@@ -196,7 +206,6 @@ class MemoryManager:
             parents=parents,
         )
         result = await run_blocking(None, lambda: service.write(self.scope, request))
-        self._left = self._left[len(parents) :]
         return result.id
 
     async def close(self) -> None:
@@ -210,9 +219,10 @@ class MemoryManager:
 
     async def service(self) -> MemoryService:
         """Return the service behind the manager, opened at first use."""
-        if self._service is None:
-            self._service = await run_blocking(None, self._open)
-        return self._service
+        async with self._opening:
+            if self._service is None:
+                self._service = await run_blocking(None, self._open)
+            return self._service
 
     async def _importance(self, content: str, metadata: Mapping[str, Json]) -> float:
         """Return the importance of a statement: what the metadata says, else the scorer's rating, else the heuristic."""

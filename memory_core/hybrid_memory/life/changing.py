@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
 from hybrid_memory.life.facts import buffer_changes, buffers_of, buffers_without
 from hybrid_memory.life.outcomes import forget_to_json, update_to_json
 from hybrid_memory.life.remembering import superseded
 from hybrid_memory.model import ATTENTION, Memory, MemoryId, Scope, Tier
-from hybrid_memory.requests import ForgetResult, UpdateRequest, UpdateResult
+from hybrid_memory.requests import ForgetRequest, ForgetResult, UpdateRequest, UpdateResult
 from hybrid_memory.store.interface import Ops, Patch, Put
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
@@ -102,11 +102,25 @@ def _swapped(view: View, old: Memory, new: Memory) -> tuple[BufferState, ...]:
     return buffer_changes(view, old.session, old.agent, before, after)
 
 
+def decide(request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
+    """Return what forgetting or bringing back changes; ``ids`` are the request's own or those that its filter found.
+
+    A request that was done before never comes here, so its repeat needs no count that fits a second time.
+
+    Raises:
+        ConfirmationNeeded: the filter found another number of memories than the request confirms.
+        NotFound: names the ids that do not exist here.
+    """
+    if request.where is not None and request.count != len(ids):
+        raise ConfirmationNeeded(len(ids))
+    return decide_restore(ids, scope, view) if request.restore else decide_forget(ids, scope, view)
+
+
 def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
     """Return what forgetting changes; a forgotten memory stays as it is until it is restored or purged.
 
     Raises:
-        NotFound: names the ids that do not exist here.
+        NotFound: tells the places in ``ids`` of those that do not exist here.
     """
     found = _all(view, ids)
     fresh = [memory for memory in found if memory.forgotten_at is None]
@@ -127,7 +141,7 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
     """Return what bringing forgotten memories back changes.
 
     Raises:
-        NotFound: names the ids that do not exist here.
+        NotFound: tells the places in ``ids`` of those that do not exist here.
     """
     found = _all(view, ids)
     gone = [memory for memory in found if memory.forgotten_at is not None]
@@ -150,7 +164,7 @@ def _at_rest(tier: Tier) -> Tier:
 
 def _all(view: View, ids: Sequence[MemoryId]) -> list[Memory]:
     known = view.get(ids)
-    missing = [one for one in ids if one not in known]
+    missing = [f"ids.{at}" for at, one in enumerate(ids) if one not in known]
     if missing:
-        raise NotFound(f"ids: no such memory: {', '.join(missing)}; nothing was changed")
+        raise NotFound(f"{', '.join(missing)}: no such memory; nothing was changed")
     return [known[one] for one in dict.fromkeys(ids)]

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class ViewFacts:
     """Facts for `tiers.flow`, each looked up once and only when a rule asks.
 
-    ``vectors_of`` gives stored vectors (a vector never changes, so a cache may answer); ``fresh`` those of this write.
+    ``vectors_of`` gives stored vectors from a cache; what the cache lacks, because another write came between, the view gives.
+    ``fresh`` are those of this write.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class ViewFacts:
         self._vectors_of = vectors_of
         self._vectors: dict[MemoryId, NDArray[np.float32]] = dict(fresh or {})
         self._extra_uses = extra_uses or {}
-        self._asked = False
+        self._asked: set[MemoryId] = set()
         self._usage: dict[MemoryId, Usage] | None = None
         self._memories: dict[MemoryId, Memory] | None = None
 
@@ -68,9 +69,12 @@ class ViewFacts:
         return memory is not None and memory.pinned
 
     def _vector(self, memory_id: MemoryId) -> NDArray[np.float32] | None:
-        if memory_id not in self._vectors and not self._asked:
-            self._asked = True
-            self._vectors = {**self._vectors_of(self._ids), **self._vectors}
+        if memory_id not in self._vectors and memory_id not in self._asked:
+            wanted = {memory_id, *self._ids} - self._asked
+            self._asked |= wanted
+            found = {**self._vectors_of(wanted), **self._vectors}
+            missing = wanted - found.keys()
+            self._vectors = {**self._view.vectors(missing), **found} if missing else found
         return self._vectors.get(memory_id)
 
 

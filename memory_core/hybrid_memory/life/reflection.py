@@ -113,6 +113,11 @@ class Thought:
     analysis: Analysis
     repeats: tuple[MemoryId, ...] = ()
 
+    @property
+    def evidence(self) -> tuple[MemoryId, ...]:
+        """What the insight rests on, each memory once."""
+        return tuple(dict.fromkeys(self.insight.evidence))
+
 
 def decide_insights(thoughts: Sequence[Thought], scope: Scope, view: View) -> Ops:
     """Return what storing insights changes: they go to long-term, and their evidence has been reflected upon.
@@ -120,7 +125,7 @@ def decide_insights(thoughts: Sequence[Thought], scope: Scope, view: View) -> Op
     An insight that is stored already keeps its id and is not stored twice.
 
     Raises:
-        NotFound: names evidence that does not exist here (or is forgotten).
+        NotFound: tells the place of evidence that does not exist here (or is forgotten).
         InvalidInput: evidence that is an insight itself.
     """
     wanted = {one for thought in thoughts for one in (*thought.insight.evidence, *thought.repeats)}
@@ -145,9 +150,9 @@ def decide_insights(thoughts: Sequence[Thought], scope: Scope, view: View) -> Op
 
 def _check_evidence(thoughts: Sequence[Thought], known: Mapping[MemoryId, Memory]) -> None:
     for at, thought in enumerate(thoughts):
-        missing = [one for one in thought.insight.evidence if one not in known or known[one].forgotten_at is not None]
-        if missing:
-            raise NotFound(f"insights.{at}.evidence: no such memory: {', '.join(missing)}; nothing was stored")
+        for place, one in enumerate(thought.insight.evidence):
+            if one not in known or known[one].forgotten_at is not None:
+                raise NotFound(f"insights.{at}.evidence.{place}: no such memory; nothing was stored")
         if any(known[one].kind is Kind.INSIGHT for one in thought.insight.evidence):
             raise InvalidInput(f"insights.{at}.evidence", "holds an insight; name the observations it rests on instead")
 
@@ -155,7 +160,7 @@ def _check_evidence(thoughts: Sequence[Thought], known: Mapping[MemoryId, Memory
 def _already(thought: Thought, known: Mapping[MemoryId, Memory]) -> MemoryId | None:
     for one in thought.repeats:
         memory = known.get(one)
-        if memory is not None and memory.kind is Kind.INSIGHT and memory.parents == thought.insight.evidence:
+        if memory is not None and memory.kind is Kind.INSIGHT and memory.parents == thought.evidence:
             return one
     return None
 
@@ -179,5 +184,5 @@ def _memory(thought: Thought, known: Mapping[MemoryId, Memory], scope: Scope, no
         terms=thought.analysis.terms,
         origin=Origin.DERIVED,
         trust=least_trust([parent.trust for parent in parents]),
-        parents=thought.insight.evidence,
+        parents=thought.evidence,
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hybrid_memory.checks import check_joined
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of, buffers_without, changes_of, joined
 from hybrid_memory.life.outcomes import write_to_json
@@ -105,11 +107,12 @@ def decide_write(statement: Statement, habits: Habits, vectors_of: VectorsOf, vi
     known = view.get([*statement.repeats, *_named(statement)])
     repeats = [known[one] for one in statement.repeats if one in known and _is_live(known[one])]
     same = next((memory for memory in repeats if _says_the_same(memory, statement)), None)
+    parents = _parents(statement, known)
     if same is not None:
-        return _repeat(same, statement, habits, vectors_of, view)
+        return _repeat(same, statement, parents, habits, vectors_of, view)
     replaced = _replaced(statement, known)
     repeats = [one for one in repeats if replaced is None or one.id != replaced.id]
-    memory = _memory(statement, view, repeats, replaced, _parents(statement, known))
+    memory = _memory(statement, view, repeats, replaced, parents)
     change = _Change(statement, tuple(repeats), replaced, _habit(memory, repeats, habits.habit_sessions))
     if statement.request.memory_type is MemoryType.SHORT_TERM:
         return _observe(memory, change, habits, vectors_of, view)
@@ -146,6 +149,7 @@ def _says_the_same(memory: Memory, statement: Statement) -> bool:
         memory.session == statement.session
         and memory.agent == statement.scope.agent
         and memory.speaker == request.speaker
+        and memory.origin is request.origin
         and memory.kind is _KIND_OF[request.memory_type]
         and memory.key == request.key
         and request.occurred_at in (None, memory.occurred_at)
@@ -262,18 +266,30 @@ def superseded(old: Memory, new: MemoryId) -> Memory:
 
 def _habit(memory: Memory, repeats: Sequence[Memory], habit_sessions: int) -> tuple[Moved, ...]:
     """Let the first of the same words, said in enough sessions, become long-term with the others as its members."""
-    sessions = {one.session for one in repeats} | {memory.session}
+    alike = [one for one in repeats if one.kind is Kind.OBSERVATION]
+    sessions = {one.session for one in alike} | {memory.session}
     if len(sessions) < habit_sessions or memory.kind is not Kind.OBSERVATION:
         return ()
-    first = repeats[0]
+    first = alike[0]
     if first.tier is Tier.LONG_TERM:
         return ()
-    members = tuple(one.id for one in (*repeats[1:], memory))
+    members = tuple(one.id for one in (*alike[1:], memory))
     reason = f"said in {len(sessions)} sessions"
     return (Moved(id=first.id, before=first.tier, after=Tier.LONG_TERM, reason=reason, members=members),)
 
 
-def _repeat(same: Memory, statement: Statement, habits: Habits, vectors_of: VectorsOf, view: View) -> Ops:
+def _expiry(same: Memory, request: WriteRequest) -> datetime | None:
+    """Return until when a repeated statement is valid: as long as either saying of it; a task as it was said last."""
+    if request.memory_type is MemoryType.WORKING:
+        return request.expires_at or same.expires_at
+    if same.expires_at is None or request.expires_at is None:
+        return None
+    return max(same.expires_at, request.expires_at)
+
+
+def _repeat(
+    same: Memory, statement: Statement, parents: list[Memory], habits: Habits, vectors_of: VectorsOf, view: View
+) -> Ops:
     """Count the repetition on the memory that is there, and add what the repetition says more."""
     request = statement.request
     buffers = buffers_of(view, same.session, same.agent)
@@ -292,8 +308,12 @@ def _repeat(same: Memory, statement: Statement, habits: Habits, vectors_of: Vect
         tags=tuple(dict.fromkeys((*same.tags, *request.tags))),
         metadata={**same.metadata, **request.metadata},
         source=request.source or same.source,
-        expires_at=request.expires_at or same.expires_at,
+        trust=least_trust([same.trust, *(parent.trust for parent in parents)]),
+        parents=joined(same.parents, request.parents),
+        expires_at=_expiry(same, request),
     )
+    if request.tags or request.metadata:
+        check_joined(richer.tags, richer.metadata)
     own = next((move for move in step.moved if move.id == same.id), None)
     if own is not None:
         richer = replace(richer, tier=own.after, parents=joined(richer.parents, own.members))

@@ -32,7 +32,8 @@ class Recall:
 def decide_recalls(recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of: VectorsOf, view: View) -> Ops:
     """Return what the recalls collected since the last time change: uses, enhancements, and faded ones coming back up."""
     known = view.get({recall.id for recall in recalls})
-    live = [recall for recall in recalls if recall.id in known and known[recall.id].forgotten_at is None]
+    current = {one for one, memory in known.items() if memory.forgotten_at is None and memory.superseded_by is None}
+    live = [recall for recall in recalls if recall.id in current]
     counts = touches(live)
     uses = {touch.id: touch.count for touch in counts}
     moved: dict[MemoryId, Moved] = {}
@@ -94,8 +95,18 @@ def _open(tasks: Mapping[MemoryId, Memory], now: datetime) -> list[Memory]:
     return [task for task in tasks.values() if task.expires_at is None or task.expires_at > now]
 
 
-def decide_sweep(view: View, scope: Scope, idle: timedelta, rules: flow.FlowRules, vectors_of: VectorsOf) -> Ops:
-    """Return what ending all unnamed sessions changes that were silent for ``idle``: their connections ended unsaid."""
+def decide_sweep(
+    view: View,
+    scope: Scope,
+    tasks: Sequence[MemoryId],
+    idle: timedelta,
+    rules: flow.FlowRules,
+    vectors_of: VectorsOf,
+) -> Ops:
+    """Return what ending all unnamed sessions changes that were silent for ``idle``: their connections ended unsaid.
+
+    ``tasks`` are the open working memories of the namespace; those of such sessions end as well.
+    """
     moves: list[Move] = []
     buffers: list[BufferState] = []
     for state in view.buffers():
@@ -103,4 +114,16 @@ def decide_sweep(view: View, scope: Scope, idle: timedelta, rules: flow.FlowRule
             held = buffers_of(view, state.session, state.agent)
             moves.extend(_moves(flow.end(held, ViewFacts(view, held, vectors_of), rules).moved))
             buffers.append(BufferState(state.session, state.agent, None, view.now))
-    return Ops(action="end session", actor=scope.actor, moves=tuple(moves), buffers=tuple(buffers))
+    awake = {state.session for state in view.buffers() if view.now - state.touched_at < idle}
+    left = [
+        task
+        for task in _open(view.get(tasks), view.now)
+        if is_unnamed_session(task.session) and task.session not in awake and view.now - task.created_at >= idle
+    ]
+    return Ops(
+        action="end session",
+        actor=scope.actor,
+        moves=tuple(moves),
+        patches=tuple(Patch(replace(task, expires_at=view.now)) for task in left),
+        buffers=tuple(buffers),
+    )

@@ -143,14 +143,18 @@ class NamespaceIndex:
             newest = max(rows, key=lambda row: (int(self._rows.created_at.values[row]), row), default=None)
             return None if newest is None else MemoryId(self._rows.ids.values[newest])
 
-    def select(self, where: Where, now: datetime, *, forgotten: bool = False) -> list[MemoryId]:
+    def select(
+        self, where: Where, now: datetime, *, forgotten: bool = False, asked_at: datetime | None = None
+    ) -> list[MemoryId]:
         """Return what passes the filters, newest first.
 
-        ``forgotten``: instead of the live memories those forgotten, whether replaced or expired or not.
+        ``forgotten``: instead of the live memories those forgotten, whether replaced or expired or not. ``asked_at`` leaves
+        live memories created later out.
         """
         with self._lock:
             mask = self._rows.matching(where)
-            mask &= self._rows.forgotten_at.values >= 0 if forgotten else self._rows.visible(now, as_of=where.as_of)
+            live = self._rows.visible(now, as_of=where.as_of, asked_at=asked_at)
+            mask &= self._rows.forgotten_at.values >= 0 if forgotten else live
             found: list[MemoryId] = self._rows.ids.values[self._rows.newest_first(mask)].tolist()
             return found
 
@@ -190,10 +194,12 @@ class NamespaceIndex:
                 pending=int((live & ~self._matrix.has).sum()),
             )
 
-    def sessions(self, prefix: str = "", limit: int = 20) -> list[str]:
-        """Return the sessions whose name begins so, those written to last first."""
+    def sessions(self, prefix: str = "", limit: int = 20, *, asked_at: datetime | None = None) -> list[str]:
+        """Return the sessions whose name begins so, those written to last first; what came after ``asked_at`` is left out."""
         with self._lock:
             rows, mask = self._rows, self._suggestible()
+            if asked_at is not None:
+                mask &= rows.created_at.values <= to_micros(asked_at)
             last = np.full(len(rows.sessions.names), NOTHING, np.int64)
             np.maximum.at(last, rows.session.values[mask], rows.created_at.values[mask])
             ranked = {name: when for name, when in zip(rows.sessions.names, last.tolist(), strict=True) if when >= 0}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 K1 = 0.9
 B = 0.4
+LEAST = 0.6
 DENSE_WEIGHT = 0.2
 DENSE_WEIGHT_UNCOVERED = 0.3
 REPLY = 0.45
@@ -41,10 +42,13 @@ def saturation(counts: Floats, relative_lengths: Floats) -> Floats:
     """Return BM25's factor of a term that occurs ``counts`` times (Robertson and Zaragoza, 2009).
 
     It is 1 for one occurrence in a row of mean length and at most ``K1 + 1``. ``relative_lengths`` are the rows' lengths
-    divided by the mean.
+    divided by the mean. However long a row is, a term it holds counts at least `LEAST`; otherwise a long text among short
+    ones is not found by the very word that it alone holds (Lv and Zhai, "Lower-Bounding Term Frequency Normalization",
+    2011, with a bound in place of their added constant). `LEAST` acts from five times the mean length on.
     """
     damping = np.float32(K1) * (np.float32(1 - B) + np.float32(B) * relative_lengths)
-    return (counts * np.float32(K1 + 1) / (counts + damping)).astype(np.float32, copy=False)
+    factors = counts * np.float32(K1 + 1) / (counts + damping)
+    return np.maximum(factors, np.float32(LEAST)).astype(np.float32, copy=False)
 
 
 def dense_weight(best_coverage: float) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Json, Kind, Memory, MemoryId, MemoryType, Tier, Trust
 from hybrid_memory.retrieval.growing import NOTHING, UNKNOWN, Growing, Labels, Names
+from hybrid_memory.store.interface import NO_TIME
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,7 +33,7 @@ FADED = _TIER_CODE[Tier.FADED]
 class Rows:
     """The columns of all memories of a namespace; a row keeps its number until the process ends.
 
-    Times are int64 microseconds, -1 for none. ``successor`` is the row of the memory that replaced one, `NOTHING`, or
+    Times are int64 microseconds, `NO_TIME` for none. ``successor`` is the row of the memory that replaced one, `NOTHING`, or
     `UNKNOWN` where that memory is not here. A purged row stays as an empty one, marked ``gone``.
     """
 
@@ -108,7 +109,7 @@ class Rows:
             getattr(self, name).append(0)
         self.successor.append(NOTHING)
         self.created_at.values[row] = to_micros(memory.created_at)
-        self.accessed_at.values[row] = NOTHING
+        self.accessed_at.values[row] = NO_TIME
         self._hashes.setdefault(memory.content_hash, []).append(row)
         self.change(row, memory)
         self._arrived(memory.id)
@@ -186,7 +187,7 @@ class Rows:
 
     def happened_at(self) -> NDArray[np.int64]:
         """Return when what each row tells happened: its own time, or else that of the writing."""
-        return np.where(self.occurred_at.values >= 0, self.occurred_at.values, self.created_at.values)
+        return np.where(self.occurred_at.values != NO_TIME, self.occurred_at.values, self.created_at.values)
 
     def with_hash(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash."""
@@ -240,7 +241,7 @@ _OF_TYPE: Mapping[MemoryType, Mask] = {
 
 
 def _micros(moment: datetime | None) -> int:
-    return NOTHING if moment is None else to_micros(moment)
+    return NO_TIME if moment is None else to_micros(moment)
 
 
 def _pairs(metadata: Mapping[str, Json]) -> list[str]:

@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Memory, MemoryId, Usage
 from hybrid_memory.store.checks import to_object
-from hybrid_memory.store.interface import Batch
-
-NO_TIME = -1
+from hybrid_memory.store.interface import NO_TIME, Batch
 
 
 def batch_of(

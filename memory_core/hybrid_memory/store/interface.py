@@ -165,6 +165,10 @@ class View(Protocol):
         """Return how the memories were used; a memory never recalled is absent."""
         ...
 
+    def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the vectors of those memories that have one."""
+        ...
+
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         """Return the live memories (not forgotten, not superseded) of a session's agent in a tier, oldest first."""
         ...
@@ -186,11 +190,15 @@ Decide: TypeAlias = Callable[[View], Ops]
 """A pure function of the view; it can run again, and does no embedding, waiting or drawing."""
 
 
+NO_TIME = -(2**63) + 1
+"""Stands for no time in columns of microseconds, where a moment before 1970 is a negative number too."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Columns of some memories, aligned by row, for search structures; content is not among them.
 
-    ``*_at`` arrays hold int64 microseconds, -1 for none. ``terms`` is flat; row i owns
+    ``*_at`` arrays hold int64 microseconds, `NO_TIME` for none. ``terms`` is flat; row i owns
     ``terms[term_offsets[i]:term_offsets[i + 1]]``. ``vectors`` is (rows, dimensions) float32 with zero rows where
     ``has_vector`` is false; None when the store has no vectors at all. Strings that are absent are None; ``metadata`` is
     JSON text, None where it is empty.

@@ -97,6 +97,9 @@ class _MemoryView:
     def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         return _picked(self._space.usage, ids)
 
+    def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        return _picked(self._space.vectors, ids)
+
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         held = self._space.memories.values()
         found = [one for one in held if is_member(one, session, agent, tier)]

@@ -77,7 +77,8 @@ def repeat(buffers: Buffers, item: Item, tier: Tier, facts: Facts, rules: FlowRu
     """Count the same words said again: in short-term as an enhancement for certain, elsewhere by drawing it there."""
     moves = _Moves()
     if any(one.item.id == item.id for one in buffers.short_term):
-        short_term = _admit(moves, buffers.short_term, item, Operation.RETRIEVAL, facts, rules, certain={item.id})
+        held = swapped(buffers, item.id, item).short_term
+        short_term = _admit(moves, held, item, Operation.RETRIEVAL, facts, rules, certain={item.id})
         return Flow(Buffers(buffers.sensory, short_term), moves.collapsed())
     if tier not in (Tier.SENSORY, Tier.FADED):
         return Flow(buffers)

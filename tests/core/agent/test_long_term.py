@@ -3,8 +3,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from hybrid_memory.agent import AgentMemoryFragment, LongTermMemory, RecallRules
+from hybrid_memory.agent.vstore import Document
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.testing import START
+from hybrid_memory.store.interface import Attach, Ops
+from hybrid_memory.testing import START, HashEmbedder
 
 pytestmark = pytest.mark.anyio
 
@@ -121,6 +123,15 @@ async def test_changes_by_another_process_are_followed(vectors, store, clock):
     other.forget([one.id for one in other.documents() if one.content == "tea"])
     await LongTermMemory(vector_store=other, clock=clock).write(fragment("water"))
     assert set(texts(await memory.read(""))) == {"coffee", "water"}
+
+
+async def test_a_vector_that_follows_takes_the_place_of_the_old_one(vectors, store, clock):
+    (one,) = vectors.load_document([Document(content="apples", metadata={"importance": 1.0})])
+    vectors.similar_search_with_scores("apples", None, 0.0, {})
+    later = HashEmbedder().embed(["zebras"])[0]
+    store.write("agent", None, lambda _: Ops(action="reembed", actor="test", vectors=(Attach(one, later),)))
+    (found,) = vectors.similar_search_with_scores("zebras", None, 0.5, {})
+    assert found.id == one
 
 
 async def test_a_trimmed_log_is_no_obstacle(vectors, store, clock):

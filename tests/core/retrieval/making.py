@@ -9,7 +9,7 @@ import numpy as np
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.retrieval.index import NamespaceIndex
-from hybrid_memory.store.interface import Batch, Change, LogEntry, Snapshot
+from hybrid_memory.store.interface import NO_TIME, Batch, Change, LogEntry, Snapshot
 from hybrid_memory.testing import HashEmbedder
 from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
 
@@ -71,7 +71,9 @@ def batch_of(memories, vectors):
     import json
 
     def times(name):
-        return np.array([-1 if getattr(m, name) is None else to_micros(getattr(m, name)) for m in memories], np.int64)
+        return np.array(
+            [NO_TIME if getattr(m, name) is None else to_micros(getattr(m, name)) for m in memories], np.int64
+        )
 
     held = [vectors.get(m.id) for m in memories]
     flat = [term for m in memories for term in m.terms]
@@ -95,7 +97,7 @@ def batch_of(memories, vectors):
         expires_at=times("expires_at"),
         forgotten_at=times("forgotten_at"),
         reflected_at=times("reflected_at"),
-        accessed_at=np.full(len(memories), -1, np.int64),
+        accessed_at=np.full(len(memories), NO_TIME, np.int64),
         access_count=np.zeros(len(memories), np.int64),
         term_offsets=np.cumsum([0, *(len(m.terms) for m in memories)]).astype(np.int64),
         terms=np.array(flat, np.int32),

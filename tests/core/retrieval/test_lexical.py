@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.retrieval.lexical import LexicalIndex
-from hybrid_memory.retrieval.ranking import K1, B
+from hybrid_memory.retrieval.ranking import K1, LEAST, B
 from hybrid_memory.text import ASKS
 
 TERM = st.one_of(st.integers(-3, 3), st.sampled_from([-(1 << 31), (1 << 31) - 1, ASKS]))
@@ -39,7 +39,8 @@ def plain(rows, query, counted):
         score = 0
         for term, count in Counter(row).items():
             if term in query:
-                score += weight[term] * count * (K1 + 1) / (count + K1 * (1 - B + B * len(row) / mean))
+                factor = count * (K1 + 1) / (count + K1 * (1 - B + B * len(row) / mean))
+                score += weight[term] * max(factor, LEAST)
         scores.append(score / sum(weight.values()) if query and inside else 0)
     return scores
 

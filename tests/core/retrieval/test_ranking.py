@@ -31,6 +31,11 @@ def test_repeating_a_term_never_passes_the_limit(count, length):
     assert 0 < factor <= (ranking.K1 + 1) * 1.0001
 
 
+@given(st.floats(1 / 64, 10_000, width=32))
+def test_a_term_counts_in_a_row_of_any_length(length):
+    assert ranking.saturation(np.float32([1]), np.float32([length]))[0] >= np.float32(ranking.LEAST)
+
+
 @given(st.floats(0, 10))
 def test_vectors_decide_between_nothing_and_half(coverage):
     assert 0 <= ranking.dense_weight(coverage) <= 0.5

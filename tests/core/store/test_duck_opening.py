@@ -157,6 +157,21 @@ def test_a_damaged_log_is_refused_and_left_alone(open_duck, path):
     assert str(path) not in str(caught.value)
 
 
+def test_a_file_of_sqlite_is_refused_and_left_alone(open_duck, path):
+    content = b"SQLite format 3\0" + bytes(5000)
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(StoreDamaged):
+        open_duck()
+    assert path.read_bytes() == content
+
+
+def test_a_folder_in_the_files_place_is_refused(open_duck, path):
+    path.mkdir(parents=True)
+    with pytest.raises(StoreDamaged):
+        open_duck()
+
+
 def test_another_programs_database_is_refused_and_left_alone(open_duck, path):
     path.parent.mkdir()
     with duckdb.connect(str(path)) as other:

@@ -7,7 +7,7 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.store.duck import snapshot as duck_snapshot
 from hybrid_memory.store.duck import vectors as duck_vectors
-from hybrid_memory.store.interface import Put, Touch
+from hybrid_memory.store.interface import NO_TIME, Put, Touch
 from hybrid_memory.testing import START
 
 
@@ -46,7 +46,7 @@ def test_a_snapshot_holds_every_column(store):
     absent = ("speaker", "key", "metadata", "superseded_by")
     assert [found["bare"][name] for name in absent] == [None] * 4
     moments = ("occurred_at", "expires_at", "forgotten_at", "reflected_at", "accessed_at")
-    assert [found["bare"][name] for name in moments] == [-1] * 5
+    assert [found["bare"][name] for name in moments] == [NO_TIME] * 5
     assert (found["bare"]["terms"], found["bare"]["tags"], found["bare"]["access_count"]) == ([], (), 0)
     assert (found["bare"]["has_vector"], found["bare"]["vector"]) == (False, [0.0] * DIMENSIONS)
 

@@ -144,6 +144,20 @@ def test_a_vector_may_follow_and_may_be_replaced(store):
     assert (batch.vectors == vector(2)).all()
 
 
+def test_a_decision_sees_the_vectors_of_its_namespace(store):
+    store.pin_embedder("e", DIMENSIONS)
+    store.write("default", None, always(puts=(Put(memory("a"), vector(1)), Put(memory("b")))))
+    seen = []
+
+    def look(view):
+        seen.append({one: found.tolist() for one, found in view.vectors([MemoryId("a"), MemoryId("b")]).items()})
+        return Ops(action="look", actor="test")
+
+    store.write("default", None, look)
+    store.write("other", None, look)
+    assert seen == [{"a": vector(1).tolist()}, {}]
+
+
 def test_a_vector_of_an_unknown_memory_is_stale(store):
     store.pin_embedder("e", DIMENSIONS)
     with pytest.raises(Stale):

@@ -50,6 +50,9 @@ _BY_TEXT: Sequence[tuple[tuple[str, ...], Callable[[str], StoreError]]] = (
             "WAL does not match",
             "not a valid DuckDB database file",
             "Invalid WAL entry type",
+            "Is a directory",
+            # DuckDB takes the file for one of SQLite and asks for the extension that would read it.
+            'Extension "sqlite"',
         ),
         lambda _: StoreDamaged(DAMAGED),
     ),

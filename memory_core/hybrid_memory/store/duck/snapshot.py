@@ -13,13 +13,16 @@ from hybrid_memory.store.duck.memo import Pinned
 from hybrid_memory.store.duck.records import texts_of
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.vectors import VectorTable
-from hybrid_memory.store.interface import Batch
+from hybrid_memory.store.interface import NO_TIME, Batch
 
 _SPAN = "SELECT min(rowid), max(rowid) FROM memory WHERE namespace = ?"
 _COLUMNS = """
     SELECT id, tier, kind, session, agent, speaker, key, trust, tags, content_hash, metadata, superseded_by, pinned,
-        importance, created_at, coalesce(occurred_at, -1) AS occurred_at, coalesce(expires_at, -1) AS expires_at,
-        coalesce(forgotten_at, -1) AS forgotten_at, coalesce(reflected_at, -1) AS reflected_at,
+        importance, created_at,
+        coalesce(occurred_at, -9223372036854775807) AS occurred_at,
+        coalesce(expires_at, -9223372036854775807) AS expires_at,
+        coalesce(forgotten_at, -9223372036854775807) AS forgotten_at,
+        coalesce(reflected_at, -9223372036854775807) AS reflected_at,
         len(terms) AS term_count
     FROM memory WHERE namespace = ? AND rowid BETWEEN ? AND ?
 """
@@ -54,7 +57,7 @@ def _read(session: Session, namespace: str, start: int, used: _Used) -> dict[str
     for name, values in session.columns(_COLUMNS, *span).items():
         columns[name] = values.tolist() if values.dtype == object else np.asarray(values)
     columns["terms"] = np.asarray(session.columns(_TERMS, *span)["term"], np.int32)
-    usage = [used.get(id_, (-1, 0)) for id_ in columns["id"]]
+    usage = [used.get(id_, (NO_TIME, 0)) for id_ in columns["id"]]
     columns["accessed_at"] = np.array([at for at, _ in usage], np.int64)
     columns["access_count"] = np.array([count for _, count in usage], np.int64)
     return columns

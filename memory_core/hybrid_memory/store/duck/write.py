@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import Refused, Stale
@@ -18,6 +19,10 @@ from hybrid_memory.store.duck.records import insert_memory, memories_by_id, move
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.interface import BufferState, Decide, LogEntry, RequestKey, Written
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _NO_LIMIT = 2**62
 
@@ -57,6 +62,11 @@ class DuckView:
     def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         """Return how the memories were used."""
         return ledger.read_usage(self._session, self._namespace, ids)
+
+    def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the vectors of those memories that have one."""
+        pinned = self._memo.embedder
+        return VectorTable(pinned).by_id(self._session, self._namespace, ids) if pinned else {}
 
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         """Return the live memories of a session's agent in a tier, oldest first."""
