@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,17 @@ class Analyst:
             terms(lexical_text(said, speaker, when)),
             self.vector(dense_text(said, speaker)),
         )
+
+    def question(self, text: str) -> NDArray[np.float32] | None:
+        """Return the unit vector of a question; None also where nothing has a vector yet, so that asking stores nothing."""
+        if not self._accepted and self._store.info().embedder is None:
+            return None
+        return self.vector(text)
+
+    def warm(self) -> None:
+        """Load the model, if it is there."""
+        with suppress(EmbedderUnavailable):
+            self._embedder.embed(["warm"])
 
     def vector(self, text: str) -> NDArray[np.float32] | None:
         """Return the unit vector of a text; None when the model is missing or is not the one of the store."""

@@ -62,10 +62,6 @@ class Indexes:
                 return self._load(namespace)
             return index
 
-    def loaded(self) -> int:
-        """Return how many namespaces are in memory."""
-        return len(self._indexes)
-
     def _load(self, namespace: str) -> NamespaceIndex:
         index = NamespaceIndex(self._dimensions())
         index.load(self._store.snapshot(namespace))

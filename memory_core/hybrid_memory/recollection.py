@@ -80,6 +80,7 @@ def search(
         total=len(order),
         offset=offset,
         below_floor=sum(hit.weak for hit in hits),
+        pending=len(ids) - len(index.vectors_of(ids)),
         fingerprint=mark,
         asked_at=asked_at,
     )

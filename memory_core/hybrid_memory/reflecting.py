@@ -65,6 +65,6 @@ def _focused(
     if focus is None or not focus.strip():
         return None
     check_text("focus", focus, limit=QUERY_LIMIT)
-    ask = Ask(text_terms=terms(focus), vector=analyst.vector(focus), where=where, now=now)
+    ask = Ask(text_terms=terms(focus), vector=analyst.question(focus), where=where, now=now)
     ranking = index.search(ask)
     return set(ranking.ids[~ranking.weak][:_FOCUS].tolist())

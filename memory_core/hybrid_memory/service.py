@@ -130,7 +130,9 @@ class MemoryService:
             scope=scope,
             request=request,
             analysis=analysis,
-            importance=heuristic_importance(request.content, explicit=request.importance),
+            importance=heuristic_importance(
+                request.content, explicit=request.importance, kind=remembering.KIND_OF[request.memory_type]
+            ),
             repeats=tuple(repeats),
             holder=holder,
             mark=mark,
@@ -165,7 +167,7 @@ class MemoryService:
         elif not request.query.strip():
             return recollection.brief(self.store, index, scope, request, now)
         else:
-            result = recollection.search(self.store, index, scope, request, self._analyst.vector(request.query), now)
+            result = recollection.search(self.store, index, scope, request, self._analyst.question(request.query), now)
         self._recalled(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED], now)
         return result
 
@@ -334,7 +336,7 @@ class MemoryService:
     def warm_up(self, scope: Scope) -> None:
         """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
         index = self._indexes.of(scope.namespace)
-        self._analyst.vector("warm")
+        self._analyst.warm()
         if scope.namespace in self._swept:
             return
         self._swept.add(scope.namespace)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
 from hybrid_memory.life.facts import buffer_changes, buffers_of, buffers_without
 from hybrid_memory.life.outcomes import forget_to_json, update_to_json
-from hybrid_memory.life.remembering import superseded
-from hybrid_memory.model import ATTENTION, Memory, MemoryId, Scope, Tier
+from hybrid_memory.life.remembering import least_trust, superseded
+from hybrid_memory.model import ATTENTION, TRUST_OF, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import ForgetRequest, ForgetResult, UpdateRequest, UpdateResult
 from hybrid_memory.store.interface import Ops, Patch, Put
 from hybrid_memory.tiers import flow
@@ -82,6 +82,8 @@ def _new_version(old: Memory, changed: Memory, analysis: Analysis, revision: Rev
         supersedes=old.id,
         duplicate_of=None,
         reflected_at=None,
+        origin=Origin.AGENT,
+        trust=least_trust([old.trust, TRUST_OF[Origin.AGENT]]),
         rev=1,
     )
     pending = analysis.vector is None
@@ -119,6 +121,8 @@ def decide(request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, view: 
 def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
     """Return what forgetting changes; a forgotten memory stays as it is until it is restored or purged.
 
+    Its older versions are forgotten with it: who forgets a statement does not want its first wording to stay readable.
+
     Raises:
         NotFound: tells the places in ``ids`` of those that do not exist here.
     """
@@ -128,10 +132,11 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
         ids=tuple(memory.id for memory in fresh),
         unchanged=tuple(memory.id for memory in found if memory.forgotten_at is not None),
     )
+    leaving = [one for one in _with_older(view, fresh) if one.forgotten_at is None]
     return Ops(
         action="forget",
         actor=scope.actor,
-        patches=tuple(Patch(replace(one, forgotten_at=view.now, tier=_at_rest(one.tier))) for one in fresh),
+        patches=tuple(Patch(replace(one, forgotten_at=view.now, tier=_at_rest(one.tier))) for one in leaving),
         buffers=buffers_without(view, fresh),
         result=forget_to_json(result),
     )
@@ -153,9 +158,22 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
     return Ops(
         action="restore",
         actor=scope.actor,
-        patches=tuple(Patch(replace(one, forgotten_at=None)) for one in gone),
+        patches=tuple(
+            Patch(replace(one, forgotten_at=None)) for one in _with_older(view, gone) if one.forgotten_at is not None
+        ),
         result=forget_to_json(result),
     )
+
+
+def _with_older(view: View, memories: Sequence[Memory]) -> list[Memory]:
+    """Return memories and all versions that they superseded, each once."""
+    found = {memory.id: memory for memory in memories}
+    wanted = [memory.supersedes for memory in memories if memory.supersedes is not None]
+    while wanted:
+        older = view.get([one for one in wanted if one not in found])
+        found.update(older)
+        wanted = [one.supersedes for one in older.values() if one.supersedes is not None]
+    return list(found.values())
 
 
 def _at_rest(tier: Tier) -> Tier:

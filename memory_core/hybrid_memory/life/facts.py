@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import ATTENTION, Memory, MemoryId, Moved, Tier, Usage
 from hybrid_memory.store.interface import BufferState, Move, Patch
 from hybrid_memory.tiers.flow import without
-from hybrid_memory.tiers.state import Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,12 +82,22 @@ class ViewFacts:
 def buffers_of(view: View, session: str, agent: str) -> Buffers:
     """Return the buffers of a session's agent.
 
-    The sensory buffer is the tier of that name; only short-term has a state of its own, the enhancements.
+    Who is in them is what the tiers say; the stored state adds the enhancements of short-term. A state that cannot be read
+    costs those enhancements, and stops nobody.
     """
-    sensory = tuple(Item(one.id, "", one.importance) for one in view.members(session, agent, Tier.SENSORY))
+    sensory = tuple(_item(one) for one in view.members(session, agent, Tier.SENSORY))
     state = view.buffer(session, agent)
-    short_term = () if state is None or state.state is None else decode_buffers(state.state).short_term
-    return Buffers(sensory, short_term)
+    if state is None or state.state is None:
+        return Buffers(sensory, ())
+    try:
+        return Buffers(sensory, decode_buffers(state.state).short_term)
+    except StoreDamaged:
+        members = view.members(session, agent, Tier.SHORT_TERM)
+        return Buffers(sensory, tuple(Held(_item(one)) for one in members))
+
+
+def _item(memory: Memory) -> Item:
+    return Item(memory.id, "", memory.importance)
 
 
 def buffer_changes(view: View, session: str, agent: str, before: Buffers, after: Buffers) -> tuple[BufferState, ...]:

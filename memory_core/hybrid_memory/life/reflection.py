@@ -133,9 +133,12 @@ def decide_insights(thoughts: Sequence[Thought], scope: Scope, view: View) -> Op
     _check_evidence(thoughts, known)
     puts: list[Put] = []
     ids: list[MemoryId] = []
+    said: dict[tuple[str, tuple[MemoryId, ...]], MemoryId] = {}
     for thought in thoughts:
-        stored = _already(thought, known)
-        ids.append(stored or thought.id)
+        same = (thought.analysis.content_hash, thought.insight.evidence)
+        stored = said.get(same) or _already(thought, known)
+        said[same] = stored or thought.id
+        ids.append(said[same])
         if stored is None:
             puts.append(Put(_memory(thought, known, scope, view.now), thought.analysis.vector))
     evidence = dict.fromkeys(one for thought in thoughts for one in thought.insight.evidence)

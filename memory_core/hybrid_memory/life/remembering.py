@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Analysis
     from hybrid_memory.store.interface import View
 
-_KIND_OF: Mapping[MemoryType, Kind] = {
+KIND_OF: Mapping[MemoryType, Kind] = {
     MemoryType.SHORT_TERM: Kind.OBSERVATION,
     MemoryType.LONG_TERM: Kind.OBSERVATION,
     MemoryType.WORKING: Kind.TASK,
@@ -150,7 +150,7 @@ def _says_the_same(memory: Memory, statement: Statement) -> bool:
         and memory.agent == statement.scope.agent
         and memory.speaker == request.speaker
         and memory.origin is request.origin
-        and memory.kind is _KIND_OF[request.memory_type]
+        and memory.kind is KIND_OF[request.memory_type]
         and memory.key == request.key
         and request.occurred_at in (None, memory.occurred_at)
         and request.supersedes in (None, memory.supersedes)
@@ -161,7 +161,7 @@ def _replaced(statement: Statement, known: Mapping[MemoryId, Memory]) -> Memory 
     wanted = statement.request.supersedes
     if wanted is not None:
         old = known.get(wanted)
-        if old is None:
+        if old is None or old.forgotten_at is not None:
             raise NotFound("supersedes: no such memory")
         if old.superseded_by is not None:
             raise InvalidInput("supersedes", f"was already superseded; its newer version is {old.superseded_by}")
@@ -187,7 +187,7 @@ def _memory(
         session=statement.session,
         agent=statement.scope.agent,
         content=request.content,
-        kind=_KIND_OF[request.memory_type],
+        kind=KIND_OF[request.memory_type],
         tier=_TIER_OF.get(request.memory_type, Tier.SENSORY),
         importance=statement.importance,
         created_at=view.now,

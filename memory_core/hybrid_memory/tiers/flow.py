@@ -126,13 +126,6 @@ def swapped(buffers: Buffers, old: MemoryId, new: Item) -> Buffers:
     )
 
 
-def holds(buffers: Buffers, memory_id: MemoryId) -> bool:
-    """Say whether a buffer holds a memory."""
-    return any(item.id == memory_id for item in buffers.sensory) or any(
-        held.item.id == memory_id for held in buffers.short_term
-    )
-
-
 def _without_enhancers(held: Held, ids: Collection[MemoryId]) -> Held:
     rest = tuple(item for item in held.enhancers if item.id not in ids)
     gone = len(held.enhancers) - len(rest)
