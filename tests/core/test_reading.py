@@ -1,17 +1,14 @@
 from datetime import timedelta
 
 import pytest
+from tests.core.speaking import remember
 
 from hybrid_memory.checks import METADATA_LIMIT, TAGS_LIMIT
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import MemoryId
-from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, WriteRequest
+from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest
 
 UNKNOWN = MemoryId("no-such-memory-anywhere")
-
-
-def remember(service, scope, content, **fields):
-    return service.write(scope, WriteRequest(content=content, **fields))
 
 
 def test_a_long_text_among_many_short_ones_is_found_by_the_word_that_it_alone_holds(service, scope):

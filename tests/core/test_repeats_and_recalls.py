@@ -2,11 +2,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.core.speaking import remember, texts
 
 from hybrid_memory.errors import ConfirmationNeeded, StoreClosed, Unavailable
 from hybrid_memory.model import MemoryType, Origin, Tier, Trust
 from hybrid_memory.recollection import Excerpts
-from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.interface import RequestKey
@@ -14,14 +15,6 @@ from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeDice, HashEmbedder
 from hybrid_memory.text import terms
 from hybrid_memory.tiers.state import Buffers, decode_buffers, encode_buffers
-
-
-def remember(service, scope, content, **fields):
-    return service.write(scope, WriteRequest(content=content, **fields))
-
-
-def texts(service, scope, query="", **fields):
-    return [hit.memory.content for hit in service.read(scope, ReadRequest(query=query, **fields)).hits]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from hybrid_memory.agent.blocking import run_blocking
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import new_session
-from hybrid_memory.model import Json, Memory, MemoryId, MemoryType, Origin, Scope, Tier
+from hybrid_memory.model import Json, Kind, Memory, MemoryId, MemoryType, Origin, Scope, Tier
 from hybrid_memory.requests import ReadRequest, Where, WriteRequest, WriteResult
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.text import excerpt
@@ -33,6 +33,7 @@ _HIGHEST_RATING = 10.0
 _SUMMARY_LIMIT = 2000
 _LINE_LIMIT = 240
 _PAGE = 100
+_CONVERSATION = 10_000
 
 
 class MemoryTypes:
@@ -114,7 +115,7 @@ class MemoryManager:
         self.scope = Scope(
             namespace=self.config.namespace, session=session, agent=self.config.agent, actor="memory manager"
         )
-        self._left: list[MemoryId] = []
+        self._left: list[MemoryId] | None = None
         self._opening = anyio.Lock()
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
@@ -163,7 +164,8 @@ class MemoryManager:
     ) -> list[MemoryEntry]:
         """Return the memories of a type that answer a query, best first; an empty query gives the newest.
 
-        Short-term and working memory are those of this conversation; long-term and episodic those of the namespace.
+        Short-term and working memory are those of this conversation; long-term and episodic those of the namespace. What left
+        the window is short-term until it is summarised.
 
         Raises:
             InvalidInput: names the argument that is wrong.
@@ -178,13 +180,16 @@ class MemoryManager:
         service = await self.service()
         request = ReadRequest(query=query, limit=_PAGE if wanted is MemoryType.SHORT_TERM else limit, where=where)
         result = await run_blocking(None, lambda: service.read(self.scope, request))
-        found = [hit.memory for hit in result.hits if hit.memory.tier is not Tier.FADED][:limit]
+        waiting = set(self._left or ())
+        held = [hit.memory for hit in result.hits if hit.memory.tier is not Tier.FADED or hit.memory.id in waiting]
+        found = held[:limit]
         ids = [memory.id for memory in found]
         vectors = await run_blocking(None, lambda: service.store.vectors(self.scope.namespace, ids))
         return [_entry(memory, vectors.get(memory.id), wanted) for memory in found]
 
     async def summarize(self) -> str | None:
         """Summarise now what left the window; returns the id of the episodic memory, None when nothing had left."""
+        await self.service()
         if not self._left:
             return None
         parents, self._left = tuple(self._left), []
@@ -222,6 +227,9 @@ class MemoryManager:
         async with self._opening:
             if self._service is None:
                 self._service = await run_blocking(None, self._open)
+            if self._left is None:
+                service = self._service
+                self._left = await run_blocking(None, lambda: self._unsummarised(service))
             return self._service
 
     async def _importance(self, content: str, metadata: Mapping[str, Json]) -> float:
@@ -234,9 +242,20 @@ class MemoryManager:
         return min(await self.config.importance_scorer.score_importance(content) / _HIGHEST_RATING, 1.0)
 
     async def _keep_what_left(self, result: WriteResult) -> None:
-        self._left += [move.id for move in result.moved if move.after is Tier.FADED]
+        left = [move.id for move in result.moved if move.after is Tier.FADED]
+        self._left = [*(self._left or ()), *left]
         if len(self._left) >= self.config.summarize_after:
             await self.summarize()
+
+    def _unsummarised(self, service: MemoryService) -> list[MemoryId]:
+        """Return what left this conversation's window in an earlier life and stands in no summary yet, oldest first."""
+        known = service.recent(self.scope, limit=_CONVERSATION, session=self.scope.session)
+        told = {parent for memory in known if memory.kind is Kind.SUMMARY for parent in memory.parents}
+        return [
+            memory.id
+            for memory in reversed(known)
+            if memory.tier is Tier.FADED and memory.kind is Kind.OBSERVATION and memory.id not in told
+        ]
 
     def _open(self) -> MemoryService:
         from hybrid_memory.service import MemoryService

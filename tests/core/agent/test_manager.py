@@ -49,3 +49,15 @@ async def test_a_failing_summary_is_tried_again(tmp_path):
         slow.fails = False
         assert await manager.summarize() is not None
     assert slow.seen == ["alpha0 beta0"] * 2
+
+
+async def test_what_waits_for_a_summary_survives_a_restart_and_is_still_found(tmp_path):
+    config = MemoryConfig(path=tmp_path, window=1, summarize_after=3)
+    async with MemoryManager(config, conversation_id="kitchen") as manager:
+        for number in range(3):
+            await manager.add_memory(f"alpha{number} beta{number}", "short_term", {"importance": 0.3})
+    async with MemoryManager(config, conversation_id="kitchen") as manager:
+        (found, *_) = await manager.search_memory("alpha0", "short_term")
+        assert found.content == "alpha0 beta0"
+        assert await manager.summarize() is not None
+        assert await manager.summarize() is None
