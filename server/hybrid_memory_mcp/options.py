@@ -61,9 +61,17 @@ def read_options(arguments: Sequence[str]) -> Options:
         agent=settings.agent,
         session=settings.session,
         zone=_zone(settings.timezone),
-        prompts=settings.prompts.expanduser() if settings.prompts else None,
+        prompts=_folder("prompts", settings.prompts),
         embedder=given["embedder"],
     )
+
+
+def _folder(name: str, folder: Path | None) -> Path | None:
+    if folder is None:
+        return None
+    if not folder.expanduser().is_dir():
+        raise InvalidInput(name, "is not a folder")
+    return folder.expanduser()
 
 
 def _zone(name: str | None) -> tzinfo | None:

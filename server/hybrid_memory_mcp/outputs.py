@@ -37,8 +37,14 @@ READ: Final = _object(
     {
         "memories": _list(
             _object(
-                {"id": _TEXT, "text": _TEXT, "created_at": _TEXT, "tier": _TEXT, "origin": _TEXT},
-                score=_NUMBER,
+                {
+                    "id": _TEXT,
+                    "text": _TEXT,
+                    "created_at": _TEXT,
+                    "tier": _TEXT,
+                    "score": {"type": ["number", "null"]},
+                    "origin": _TEXT,
+                },
                 section=_TEXT,
                 newer=_TEXT,
                 occurred_at=_TEXT,

@@ -28,7 +28,7 @@ INSTRUCTIONS = (
 NOTHING_TO_REFLECT = "Nothing is worth a thought yet; write more memories, or name another focus."
 
 _SHARES = (1.0, 0.5, 0.25, 0.0, None)
-_SPARED = frozenset({"score", "weak"})
+_SPARED = frozenset({"weak"})
 _LEAST_ENTRY = 75 * QUARTERS
 
 
@@ -252,10 +252,9 @@ def _required(hit: Hit, zone: tzinfo | None) -> Structured:
         "text": memory.content,
         "created_at": when(memory.created_at, zone),
         "tier": memory.tier.value,
+        "score": None if hit.score is None else round(hit.score, 3),
         "origin": memory.origin.value,
     }
-    if hit.score is not None:
-        entry["score"] = round(hit.score, 3)
     if hit.weak:
         entry["weak"] = True
     return entry
@@ -306,7 +305,7 @@ _LINE_FIELDS = frozenset({"id", "text", "created_at", "tier", "origin"})
 def _line(entry: Structured) -> str:
     """Return one memory in one line: id, time, tier, origin, text, and the rest as JSON."""
     head = f"{entry['id']} {entry['created_at']} {entry['tier']} {entry['origin']}"
-    rest = {name: value for name, value in entry.items() if name not in _LINE_FIELDS}
+    rest = {name: value for name, value in entry.items() if name not in _LINE_FIELDS and value is not None}
     line = f"{head} {quoted(entry['text'])}"
     return f"{line} {one_line(as_json(rest))}" if rest else line
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -64,5 +63,12 @@ def test_an_unknown_option_ends_the_program(capsys):
     assert "--colour" in capsys.readouterr().err
 
 
-def test_folders_may_begin_with_a_tilde():
-    assert read_options(["--prompts", "~/templates"]).prompts == Path("~/templates").expanduser()
+def test_folders_may_begin_with_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "templates").mkdir()
+    assert read_options(["--prompts", "~/templates"]).prompts == tmp_path / "templates"
+
+
+def test_a_folder_of_templates_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match="prompts"):
+        read_options(["--prompts", str(tmp_path / "nowhere")])

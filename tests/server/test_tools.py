@@ -82,7 +82,7 @@ async def test_an_empty_query_gives_a_brief_with_sections(client):
     await call(client, "write_memory", content="Ada plays the cello")
     (memory,) = (await call(client, "read_memories"))["memories"]
     assert memory["section"] == "recent"
-    assert "score" not in memory
+    assert memory["score"] is None
 
 
 async def test_paging_shows_every_memory_once(client, fake):
