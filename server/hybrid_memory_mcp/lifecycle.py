@@ -14,6 +14,7 @@ import anyio
 from hybrid_memory.clock import Dice, SystemClock, SystemDice
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import Scope
+from hybrid_memory_mcp import quiet
 from hybrid_memory_mcp.app import MemoryServer, build_server
 from hybrid_memory_mcp.descriptors import Wire
 from hybrid_memory_mcp.errors import only_logged
@@ -81,8 +82,7 @@ def open_service(options: Options, dice: Dice) -> Service:
     Raises:
         HybridMemoryError: the store cannot be opened, or a setting is wrong.
     """
-    # DuckDB looks for pandas at each bound value, 0.1 ms each time it is not there (duckdb 1.5.5).
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # None is how a module is declared absent
+    quiet.settle_pandas()
     # What the process makes is for its owner alone, the write-ahead log from its first byte on.
     os.umask(0o077)
     from hybrid_memory.settings import limit_threads, store_settings

@@ -1,8 +1,10 @@
-"""Keeps the SDK from setting up logging by itself."""
+"""Keeps libraries from doing in this process what nobody asked them for."""
 
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 
 
 def keep_logging() -> None:
@@ -13,6 +15,20 @@ def keep_logging() -> None:
     """
     sdk = importlib.import_module("mcp.server.mcpserver.server")
     vars(sdk)["configure_logging"] = _leave_alone
+
+
+def settle_pandas() -> None:
+    """Give this process an empty ``pandas``, before DuckDB is used.
+
+    DuckDB 1.5.5 asks for ``pandas.NaT`` at each value that it binds: 0.1 ms each time when pandas is not installed, half a
+    second of import when it is. Found once, the answer is kept. Nothing in this process works with data frames.
+    """
+    if "pandas" in sys.modules:
+        return
+    empty = ModuleType("pandas", "An empty stand-in: this server has no data frames.")
+    for name in ("NaT", "NA", "DataFrame"):
+        setattr(empty, name, type(name, (), {}))
+    sys.modules["pandas"] = empty
 
 
 def _leave_alone(level: str) -> None:
