@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid_memory.cursor import decode_cursor
+from hybrid_memory.cursor import Place, decode_cursor
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
@@ -51,16 +51,17 @@ def search(
         InvalidInput: the cursor belongs to another question.
     """
     mark = fingerprint(scope, request)
-    offset, asked_at = (0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    place = Place(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
     asked = Ask(
         text_terms=terms(request.query),
         vector=vector,
         where=request.where,
         now=now,
-        asked_at=None if request.cursor is None else asked_at,
+        asked_at=None if request.cursor is None else place.asked_at,
     )
     ranking = index.search(asked)
     order = _strong_first(ranking)
+    offset = place.within(ranking.ids[order].tolist()) if place.offset else 0
     page = order[offset : offset + request.limit]
     ids: list[MemoryId] = ranking.ids[page].tolist()
     memories = store.get(scope.namespace, ids)
@@ -82,7 +83,7 @@ def search(
         below_floor=sum(hit.weak for hit in hits),
         pending=len(ids) - len(index.vectors_of(ids)),
         fingerprint=mark,
-        asked_at=asked_at,
+        asked_at=place.asked_at,
     )
 
 
@@ -96,28 +97,32 @@ def _strong_first(ranking: Ranking) -> NDArray[np.intp]:
 def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
     """Return the named memories in the asked order; forgotten ones are missing, superseded ones name their successor."""
     mark = fingerprint(scope, request)
-    offset, asked_at = (0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    place = Place(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
     wanted = tuple(dict.fromkeys(request.ids))
     known = {one: memory for one, memory in store.get(scope.namespace, wanted).items() if memory.forgotten_at is None}
     found = [known[one] for one in wanted if one in known]
+    offset = place.within([memory.id for memory in found])
     hits = tuple(Hit(memory=memory, newer=newer_than(index, memory)) for memory in found[offset:])
     missing = tuple(one for one in wanted if one not in known)
-    return ReadResult(hits=hits, total=len(found), offset=offset, missing=missing, fingerprint=mark, asked_at=asked_at)
+    return ReadResult(
+        hits=hits, total=len(found), offset=offset, missing=missing, fingerprint=mark, asked_at=place.asked_at
+    )
 
 
 def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
     """Return what matters now: pinned memories, open working memory, the last other session, the most recent."""
     mark = fingerprint(scope, request)
-    offset, asked_at = (0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    place = Place(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
     ids: dict[MemoryId, str] = {}
-    first_page = None if request.cursor is None else asked_at
+    first_page = None if request.cursor is None else place.asked_at
     for section, members in _sections(index, scope, request.where, now, first_page):
         for memory_id in members:
             ids.setdefault(memory_id, section)
+    offset = place.within(tuple(ids))
     page = tuple(ids)[offset : offset + request.limit]
     memories = store.get(scope.namespace, page)
     hits = tuple(Hit(memory=memories[one], section=ids[one]) for one in page if one in memories)
-    return ReadResult(hits=hits, total=len(ids), offset=offset, fingerprint=mark, asked_at=asked_at)
+    return ReadResult(hits=hits, total=len(ids), offset=offset, fingerprint=mark, asked_at=place.asked_at)
 
 
 def _sections(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hybrid_memory import checks, recollection, reflecting
@@ -308,13 +309,8 @@ class MemoryService:
         for namespace in dict.fromkeys(name for name, _ in pending):
             index = self._indexes.of(namespace)
             recalls = [recall for name, recall in pending if name == namespace]
-            self._write(
-                namespace,
-                None,
-                lambda view, recalls=recalls, index=index: sessions.decide_recalls(  # type: ignore[misc]  # bound now
-                    recalls, self._habits.flow, index.vectors_of, view
-                ),
-            )
+            decide = partial(sessions.decide_recalls, recalls, self._habits.flow, index.vectors_of)
+            self._write(namespace, None, decide)
             index.touch(sessions.touches(recalls))
 
     def end_session(self, scope: Scope) -> None:

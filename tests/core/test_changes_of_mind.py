@@ -231,3 +231,16 @@ def test_the_same_insight_twice_in_one_call_is_stored_once(service, scope):
     thought = Insight(text="Music matters", evidence=(written.id,))
     first, second = service.store_insights(scope, [thought, thought])
     assert first == second
+
+
+def test_a_correction_between_two_pages_lets_no_memory_be_skipped(service, scope):
+    for number in range(6):
+        remember(service, scope, f"note about gardening number {number}")
+    for query in ("gardening", ""):
+        first = service.read(scope, ReadRequest(query=query, limit=3))
+        shown = [hit.memory.id for hit in first.hits]
+        service.forget(scope, ForgetRequest(ids=(shown[0],)))
+        second = service.read(scope, ReadRequest(query=query, limit=10, cursor=first.cursor_after(3)))
+        everything = {hit.memory.id for hit in service.read(scope, ReadRequest(query=query, limit=10)).hits}
+        assert everything <= {*shown, *(hit.memory.id for hit in second.hits)}
+        service.forget(scope, ForgetRequest(ids=(shown[0],), restore=True))

@@ -124,7 +124,7 @@ class FakeService:
         if request.cursor and not request.cursor.isdigit():
             from hybrid_memory.cursor import decode_cursor
 
-            offset, _ = decode_cursor(request.cursor, "fingerprint")
+            offset = decode_cursor(request.cursor, "fingerprint").offset
         hits = tuple(
             Hit(
                 memory=m,
