@@ -45,3 +45,18 @@ def test_every_file_fits_the_house_rule_of_400_lines():
     for folder in ("memory_core", "server", "prompts", "benchmarks", "tests"):
         for file in (PROJECT / folder).rglob("*.py"):
             assert len(file.read_text(encoding="utf-8").splitlines()) <= 400, file.name
+
+
+def test_the_page_on_templates_names_every_template():
+    page = (PROJECT / "docs" / "templates.md").read_text(encoding="utf-8")
+    for template in (PROJECT / "prompts" / "hybrid_memory_prompts").glob("*.j2"):
+        assert f"`{template.name}`" in page
+
+
+def test_the_readme_names_every_tool_and_every_argument_of_writing():
+    from hybrid_memory_mcp.tools import TOOLS
+
+    for tool in TOOLS:
+        assert f"| `{tool.name}` |" in README
+    (write,) = [tool for tool in TOOLS if tool.name == "write_memory"]
+    assert all(f"`{name}`" in README for name in write.takes.model_fields)
