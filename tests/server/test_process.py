@@ -232,3 +232,26 @@ def test_without_standard_input_it_says_so_and_leaves():
     assert (found.returncode, found.stdout) == (1, "")
     assert "Traceback" not in found.stderr
     assert "standard input" in found.stderr
+
+
+LISTENING = """
+import runpy, sys
+
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.bind", "socket.getaddrinfo"):
+        sys.stderr.write(f"NETWORK {event}\\n")
+
+sys.addaudithook(refuse)
+sys.argv[0] = "hybrid-memory-mcp"
+runpy.run_module("hybrid_memory_mcp", run_name="__main__")
+"""
+
+
+def test_a_server_at_work_opens_no_network_connection(tmp_path):
+    with started(tmp_path, program=("-c", LISTENING)) as raw:
+        raw.initialize()
+        assert not raw.call(1, "write_memory", content="a quiet fact").get("isError")
+        assert raw.call(2, "read_memories", query="quiet")["structuredContent"]["memories"]
+        raw.process.stdin.close()
+        told = raw.process.stderr.read()
+    assert b"NETWORK" not in told

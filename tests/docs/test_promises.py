@@ -1,0 +1,75 @@
+"""Every promise of the README has tests that hold it, and every test named here exists."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parents[1]
+README = (TESTS.parent / "README.md").read_text(encoding="utf-8")
+
+HELD_BY = {
+    "durable": [
+        "core/store/test_duck_kill.py::test_a_killed_writer_loses_nothing_that_it_acknowledged",
+        "core/store/test_duck_full.py::test_a_full_disk_loses_nothing_that_was_acknowledged",
+        "server/test_process.py::test_what_one_process_wrote_the_next_one_reads",
+    ],
+    "together": [
+        "core/store/test_duck_engine.py::test_every_change_in_turn_may_fail_and_nothing_is_left_half_done",
+        "core/store/test_requests.py::test_readers_beside_a_writer_see_whole_writes_only",
+    ],
+    "index is a cache": [
+        "core/retrieval/test_index.py::test_following_the_log_leads_to_the_state_of_a_fresh_snapshot",
+        "model/test_machine.py::TestLives",
+    ],
+    "serial": [
+        "core/store/test_requests.py::test_threads_that_repeat_each_others_requests_write_each_once",
+        "core/store/test_requests.py::test_a_repeated_request_is_answered_and_not_done_again",
+    ],
+    "bounded": [
+        "server/test_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
+        "core/test_checks.py::test_a_wrong_argument_is_refused_by_its_name_without_its_value",
+    ],
+    "quiet": [
+        "server/test_process.py::test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed",
+        "server/test_process.py::test_a_server_at_work_opens_no_network_connection",
+    ],
+    "attributed": [
+        "core/test_changes_of_mind.py::test_an_insight_is_trusted_no_further_than_its_evidence",
+        "core/test_changes_of_mind.py::test_a_correction_by_the_agent_is_trusted_no_further_than_the_agent",
+    ],
+    "data, not orders": [
+        "prompts/test_render.py::test_stored_text_never_stands_outside_its_quotation",
+        "prompts/test_render.py::test_stored_text_refuses_to_be_printed",
+    ],
+    "reversible": [
+        "core/test_changes_of_mind.py::test_what_is_forgotten_is_not_found_and_can_be_restored",
+        "core/test_changes_of_mind.py::test_new_words_make_a_new_version_and_keep_the_attributes",
+        "core/test_service.py::test_a_group_that_is_consolidated_keeps_its_members_and_their_lineage",
+    ],
+}
+
+
+def promised():
+    table = README.split("## Promises", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"^\| ([a-z, ]+) \|", table, re.MULTILINE)[1:]
+
+
+def test_the_promises_of_the_readme_are_those_that_are_held():
+    assert promised() == list(HELD_BY)
+
+
+@pytest.mark.parametrize("test", [test for tests in HELD_BY.values() for test in tests])
+def test_a_test_that_holds_a_promise_exists(test):
+    file, name = test.split("::")
+    tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
+    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    names |= {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if hasattr(target, "id")
+    }
+    assert name in names
