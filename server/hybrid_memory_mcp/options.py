@@ -48,12 +48,7 @@ def read_options(arguments: Sequence[str]) -> Options:
         InvalidInput: an option has a value that cannot be used.
         SystemExit: an unknown option; standard error says which.
     """
-    parser = argparse.ArgumentParser(prog="hybrid-memory-mcp", add_help=False, allow_abbrev=False)
-    parser.add_argument("command", nargs="?", choices=["serve"])
-    parser.add_argument("--standalone", action="store_true", help="serve in this process alone")
-    for name, explanation in _OPTIONS.items():
-        parser.add_argument(f"--{name}", help=explanation)
-    given = vars(parser.parse_args(arguments))
+    given = vars(make_parser().parse_args(arguments))
     settings = client_settings(**{name: given[name] for name in _OPTIONS if name != "embedder"})
     return Options(
         home=settings.folder(),
@@ -64,6 +59,16 @@ def read_options(arguments: Sequence[str]) -> Options:
         prompts=_folder("prompts", settings.prompts),
         embedder=given["embedder"],
     )
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the server's options; it prints no help by itself, because standard output is the client's."""
+    parser = argparse.ArgumentParser(prog="hybrid-memory-mcp", add_help=False, allow_abbrev=False)
+    parser.add_argument("command", nargs="?", choices=["serve"], help="what happens without a command too")
+    parser.add_argument("--standalone", action="store_true", help="serve in this process alone")
+    for name, explanation in _OPTIONS.items():
+        parser.add_argument(f"--{name}", help=explanation)
+    return parser
 
 
 def _folder(name: str, folder: Path | None) -> Path | None:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from hybrid_memory.errors import HybridMemoryError
+from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest
 
@@ -36,12 +36,29 @@ Namespace = Annotated[str | None, typer.Option(help="The wall around the memorie
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
+) -> None:
+    """Show the version, if that is asked for."""
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(installed("hybrid-memory-mcp"))
+        raise typer.Exit
+
+
 @app.command(
     help="Serve MCP over stdin and stdout; what a client runs. The same happens without any command.",
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 def serve(context: typer.Context) -> None:
     """Serve MCP over stdin and stdout."""
+    if {"-h", "--help"} & set(context.args):
+        from hybrid_memory_mcp.options import make_parser
+
+        typer.echo(make_parser().format_help())
+        return
     from hybrid_memory_mcp.__main__ import serve as serve_stdio
 
     serve_stdio(context.args)
@@ -102,10 +119,12 @@ def opened(home: Path | None, namespace: str | None) -> Iterator[tuple[MemorySer
     from hybrid_memory.clock import SystemClock, SystemDice
     from hybrid_memory.ids import new_session
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.settings import client_settings
+    from hybrid_memory.settings import DATABASE, client_settings
 
     try:
         settings = client_settings(home=home, namespace=namespace)
+        if not (settings.folder() / DATABASE).exists():
+            raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
         dice = SystemDice()
         service = MemoryService.open(settings.folder(), clock=SystemClock(), dice=dice)
         try:

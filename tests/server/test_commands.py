@@ -1,0 +1,65 @@
+"""The command line for people."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.cli.commands import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def home(tmp_path):
+    service = MemoryService.open(tmp_path, clock=SystemClock(), dice=SystemDice())
+    service.write(Scope(session="s"), WriteRequest(content="The violin is in the attic"))
+    service.close()
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "status", "recall"])
+def test_help_names_every_command_and_every_command_has_help(command):
+    assert command in run("--help").output
+    assert run(command, "--help").exit_code == 0
+
+
+def test_the_help_of_serve_names_the_options_of_the_server():
+    assert "--namespace" in run("serve", "--help").output
+
+
+def test_the_version_is_told():
+    assert run("--version").output.count(".") == 2
+
+
+def test_status_tells_what_a_store_holds(home):
+    status = json.loads(run("status", "--home", home, "--json").output)
+    assert (status["memories"], status["engine"]) == (1, "duckdb")
+    assert "memories" in run("status", "--home", home).output
+
+
+def test_recall_finds_from_the_terminal(home):
+    assert "violin" in run("recall", "Where is the violin?", "--home", home).output
+
+
+@pytest.mark.parametrize("command", ["status", "recall"])
+def test_looking_into_an_empty_folder_makes_nothing(tmp_path, command):
+    done = run(command, "--home", tmp_path)
+    assert done.exit_code == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_in_use_is_told_in_one_line(home):
+    service = MemoryService.open(home, clock=SystemClock(), dice=SystemDice())
+    try:
+        done = run("status", "--home", home)
+    finally:
+        service.close()
+    assert done.exit_code == 1
+    assert "Traceback" not in done.output
