@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import EmbedderUnavailable
-from hybrid_memory.model import Analysis
+from hybrid_memory.model import Analysis, Memory
+from hybrid_memory.store.interface import Attach
 from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
 
 if TYPE_CHECKING:
@@ -46,9 +48,17 @@ class Analyst:
         except EmbedderUnavailable:
             return None
 
+    def late_vectors(self, memories: Iterable[Memory]) -> tuple[Attach, ...]:
+        """Return the vectors of memories that were stored without one; none while the model is missing."""
+        found = (
+            (memory.id, self.vector(dense_text(_said(memory.content, memory.key), memory.speaker)))
+            for memory in memories
+        )
+        return tuple(Attach(memory_id, vector) for memory_id, vector in found if vector is not None)
+
     def analyse(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> Analysis:
         """Analyse a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
-        said = f"{key}: {content}" if key else content
+        said = _said(content, key)
         return Analysis(
             content_hash(content),
             terms(lexical_text(said, speaker, when)),
@@ -75,3 +85,7 @@ class Analyst:
         except EmbedderUnavailable:
             self._accepted = False
             return None
+
+
+def _said(content: str, key: str | None) -> str:
+    return f"{key}: {content}" if key else content

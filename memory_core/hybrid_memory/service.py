@@ -38,10 +38,9 @@ from hybrid_memory.requests import (
     WriteResult,
 )
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
-from hybrid_memory.store.interface import Change
-from hybrid_memory.tiers.flow import FlowRules
+from hybrid_memory.store.interface import Change, Ops
+from hybrid_memory.tiers.flow import rules_of
 from hybrid_memory.tiers.importance import heuristic_importance
-from hybrid_memory.tiers.short_term import ShortTermRules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +77,7 @@ class MemoryService:
         self._analyst = Analyst(store, embedder)
         self._clock = clock
         self._dice = dice
-        self._habits = remembering.Habits(flow=_flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
+        self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
         self._indexes = Indexes(store, self._analyst.dimensions)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
@@ -337,6 +336,8 @@ class MemoryService:
             return
         self._swept.add(scope.namespace)
         self._excerpts.warm(self.store, scope.namespace)
+        while self.backfill(scope):
+            pass
         idle = timedelta(hours=self.settings.session_idle_hours)
         tasks = index.select(Where(memory_type=MemoryType.WORKING), self._now())
         self._write(
@@ -344,6 +345,16 @@ class MemoryService:
             None,
             lambda view: sessions.decide_sweep(view, scope, tasks, idle, self._habits.flow, index.vectors_of),
         )
+
+    def backfill(self, scope: Scope, limit: int = 256) -> int:
+        """Give memories that were stored while the model was missing their vectors; returns how many got one."""
+        index = self._indexes.of(scope.namespace)
+        waiting = self.store.get(scope.namespace, index.without_vector(self._now(), limit)).values()
+        vectors = self._analyst.late_vectors(waiting)
+        if not vectors:
+            return 0
+        self._write(scope.namespace, None, lambda _: Ops(action="embed", actor=scope.actor, vectors=vectors))
+        return len(index.vectors_of([attach.id for attach in vectors]))
 
     def close(self) -> None:
         """Store what is left to store and let the file go; calling it again does nothing."""
@@ -380,17 +391,3 @@ class MemoryService:
         checks.check_name("namespace", scope.namespace)
         checks.check_name("session", scope.session)
         checks.check_name("agent", scope.agent)
-
-
-def _flow_rules(settings: StoreSettings) -> FlowRules:
-    return FlowRules(
-        sensory_buffer=settings.sensory_buffer,
-        threshold_to_short_term=settings.threshold_to_short_term,
-        short_term=ShortTermRules(
-            buffer_size=settings.short_term_buffer,
-            enhance_similarity_threshold=settings.enhance_similarity_threshold,
-            enhance_threshold=settings.enhance_threshold,
-        ),
-        earned_importance=settings.earned_importance,
-        earned_uses=settings.earned_uses,
-    )

@@ -4,10 +4,13 @@ from datetime import timedelta
 import pytest
 from tests.core.speaking import remember, texts
 
-from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.errors import EmbedderUnavailable, InvalidInput, NotFound
 from hybrid_memory.model import MemoryId, MemoryType, Tier
 from hybrid_memory.requests import ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.service import MemoryService
 from hybrid_memory.store.interface import RequestKey
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import HashEmbedder
 
 
 def test_a_written_memory_is_found_at_once(service, scope):
@@ -203,3 +206,27 @@ def test_a_cursor_of_another_question_is_refused(service, scope):
     cursor = service.read(scope, ReadRequest(query="gardening", limit=2)).cursor_after(2)
     with pytest.raises(InvalidInput, match="cursor"):
         service.read(scope, ReadRequest(query="cooking", cursor=cursor))
+
+
+class Missing(HashEmbedder):
+    """A model that is not there until somebody installs it."""
+
+    there = False
+
+    def embed(self, texts):
+        if not self.there:
+            raise EmbedderUnavailable("not installed")
+        return super().embed(texts)
+
+
+def test_a_memory_stored_without_the_model_gets_its_vector_when_the_model_is_there(clock, dice, scope):
+    model = Missing()
+    service = MemoryService(MemoryStore(clock), model, clock=clock, dice=dice)
+    written = remember(service, scope, "the lighthouse keeper counts ships")
+    assert written.pending
+    assert texts(service, scope, "lighthouse") == ["the lighthouse keeper counts ships"]
+    model.there = True
+    service.warm_up(scope)
+    assert service.status(scope).pending_vectors == 0
+    assert written.id in service.store.vectors("default", [written.id])
+    assert service.backfill(scope) == 0

@@ -125,6 +125,13 @@ class NamespaceIndex:
             held = {one: row for one, row in rows.items() if self._matrix.has[row]}
             return dict(zip(held, self._matrix.gather(np.array(list(held.values()), np.intp)), strict=True))
 
+    def without_vector(self, now: datetime, limit: int) -> list[MemoryId]:
+        """Return live memories that wait for their vector, the newest first."""
+        with self._lock:
+            waiting = self._rows.newest_first(self._rows.visible(now) & ~self._matrix.has)[:limit]
+            found: list[MemoryId] = self._rows.ids.values[waiting].tolist()
+            return found
+
     def repeats(self, content_hash: str, now: datetime) -> list[MemoryId]:
         """Return the live memories with the same words, oldest first."""
         with self._lock:

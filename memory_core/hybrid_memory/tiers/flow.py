@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hybrid_memory.model import MemoryId, Moved, Tier
 from hybrid_memory.tiers.sensory import receive, sift
 from hybrid_memory.tiers.short_term import Operation, ShortTermRules, offer, probability
 from hybrid_memory.tiers.state import Buffers, Held, Item
+
+if TYPE_CHECKING:
+    from hybrid_memory.settings import StoreSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,21 @@ class FlowRules:
     short_term: ShortTermRules = field(default_factory=ShortTermRules)
     earned_importance: float = 0.7
     earned_uses: int = 2
+
+
+def rules_of(settings: StoreSettings) -> FlowRules:
+    """Return the rules that a store's settings choose."""
+    return FlowRules(
+        sensory_buffer=settings.sensory_buffer,
+        threshold_to_short_term=settings.threshold_to_short_term,
+        short_term=ShortTermRules(
+            buffer_size=settings.short_term_buffer,
+            enhance_similarity_threshold=settings.enhance_similarity_threshold,
+            enhance_threshold=settings.enhance_threshold,
+        ),
+        earned_importance=settings.earned_importance,
+        earned_uses=settings.earned_uses,
+    )
 
 
 class Facts(Protocol):
