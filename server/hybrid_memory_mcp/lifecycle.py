@@ -24,8 +24,8 @@ from hybrid_memory_mcp.service import ServiceProvider
 from hybrid_memory_mcp.stdio import serve_stdio
 from hybrid_memory_mcp.views import Views
 
-CLOSING = 0.8
-LAST_MOMENT = 0.95
+CLOSING = 0.75
+LAST_MOMENT = 0.85
 IDLE = 5.0
 
 
