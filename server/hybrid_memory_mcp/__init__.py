@@ -1,1 +1,1 @@
-"""See the modules."""
+"""The MCP server and the command line over `hybrid_memory`."""

@@ -63,16 +63,6 @@ class Ranking:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
-    def total_weak(self) -> int:
-        """How many candidates lie below the relevance floor."""
-        return int(self.weak.sum())
-
-    @property
-    def total_strong(self) -> int:
-        """How many candidates lie above the relevance floor."""
-        return len(self.ids) - self.total_weak
-
     def terms(self, position: int) -> dict[str, float]:
         """Return the summands of the score at ``position`` that are not zero, by name."""
         place = self.places[position]
