@@ -17,7 +17,7 @@ from hybrid_memory.cursor import Place, decode_cursor
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
-from hybrid_memory.retrieval.ask import Ask
+from hybrid_memory.retrieval.ask import Ask, Formula
 from hybrid_memory.text import excerpt, terms
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def search(
     request: ReadRequest,
     vector: NDArray[np.float32] | None,
     now: datetime,
+    formula: Formula,
 ) -> ReadResult:
     """Answer a question with one page of memories, best first; weak matches only fill up a short answer.
 
@@ -58,9 +59,13 @@ def search(
         where=request.where,
         now=now,
         asked_at=None if request.cursor is None else place.asked_at,
+        scorer=formula.scorer,
+        alpha=formula.alpha,
+        beta=formula.beta,
+        gamma=formula.gamma,
     )
     ranking = index.search(asked)
-    order = _strong_first(ranking)
+    order = _strong_first(ranking, all_weak=request.weak)
     offset = place.within(ranking.ids[order].tolist()) if place.offset else 0
     page = order[offset : offset + request.limit]
     ids: list[MemoryId] = ranking.ids[page].tolist()
@@ -82,15 +87,18 @@ def search(
         offset=offset,
         below_floor=sum(hit.weak for hit in hits),
         pending=len(ids) - len(index.vectors_of(ids)),
+        confidence=ranking.confidence,
         fingerprint=mark,
         asked_at=place.asked_at,
     )
 
 
-def _strong_first(ranking: Ranking) -> NDArray[np.intp]:
+def _strong_first(ranking: Ranking, *, all_weak: bool) -> NDArray[np.intp]:
     """Return the positions that may be shown: all above the floor, then just enough weak ones to fill a short answer."""
     strong = np.flatnonzero(~ranking.weak)
-    weak = np.flatnonzero(ranking.weak)[: max(0, WEAK_SHOWN - len(strong))]
+    weak = np.flatnonzero(ranking.weak)
+    if not all_weak:
+        weak = weak[: max(0, WEAK_SHOWN - len(strong))]
     return np.concatenate((strong, weak))
 
 

@@ -85,7 +85,10 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRequest:
-    """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer."""
+    """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer.
+
+    ``weak`` asks for all memories below the relevance floor as well, behind the others.
+    """
 
     query: str = ""
     limit: int = 8
@@ -93,6 +96,7 @@ class ReadRequest:
     ids: tuple[MemoryId, ...] = ()
     cursor: str | None = None
     explain: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +120,7 @@ class ReadResult:
     """One page. ``total`` counts the matching memories from the first page on, ``offset`` those before this page.
 
     ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now.
+    ``confidence`` tells how likely the question can be answered at all, from 0 to 1; comparable between questions.
     """
 
     hits: tuple[Hit, ...]
@@ -124,6 +129,7 @@ class ReadResult:
     below_floor: int = 0
     missing: tuple[MemoryId, ...] = ()
     pending: int = 0
+    confidence: float = 0.0
     fingerprint: str = ""
     asked_at: datetime | None = None
 

@@ -37,6 +37,7 @@ from hybrid_memory.requests import (
     WriteRequest,
     WriteResult,
 )
+from hybrid_memory.retrieval.ask import formula_of
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.interface import Change, Ops
 from hybrid_memory.tiers.flow import rules_of
@@ -79,6 +80,7 @@ class MemoryService:
         self._dice = dice
         self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
         self._indexes = Indexes(store, self._analyst.dimensions)
+        self._formula = formula_of(self.settings)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
         self._latest = clock.now()
@@ -167,7 +169,8 @@ class MemoryService:
         elif not request.query.strip():
             return recollection.brief(self.store, index, scope, request, now)
         else:
-            result = recollection.search(self.store, index, scope, request, self._analyst.question(request.query), now)
+            vector = self._analyst.question(request.query)
+            result = recollection.search(self.store, index, scope, request, vector, now, self._formula)
         self._recalled(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED], now)
         return result
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -50,6 +50,12 @@ class StoreSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid")
 
     embedder: str = Field("static", description="static, or fastembed:<model name or folder>.")
+    scorer: Literal["fused", "reference", "lexical", "dense"] = Field(
+        "fused", description="What ranks: all signals, the reference system's formula, words alone or vectors alone."
+    )
+    alpha: float | None = Field(None, ge=0, description="Weight of recency; the scorer's own when not given.")
+    beta: float | None = Field(None, ge=0, description="Weight of relevance; the scorer's own when not given.")
+    gamma: float | None = Field(None, ge=0, description="Weight of importance; the scorer's own when not given.")
     sensory_buffer: int = Field(4, ge=0, le=1000, description="Observations held before they are weighed.")
     threshold_to_short_term: float = Field(0.1, ge=0, le=1, description="Importance below which an observation fades.")
     short_term_buffer: int = Field(10, ge=0, le=1000, description="Memories of the current situation.")

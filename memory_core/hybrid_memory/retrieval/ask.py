@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.settings import StoreSettings
+
 
 class Scorer(StrEnum):
     """How rows are scored: words and vectors with context, the reference system's formula, or one of the two alone."""
@@ -23,6 +25,23 @@ class Scorer(StrEnum):
     REFERENCE = "reference"
     LEXICAL = "lexical"
     DENSE = "dense"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formula:
+    """How a store ranks unless a question says otherwise; None is the scorer's own weight."""
+
+    scorer: Scorer = Scorer.FUSED
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+
+
+def formula_of(settings: StoreSettings) -> Formula:
+    """Return the formula that a store's settings name."""
+    return Formula(
+        scorer=Scorer(settings.scorer), alpha=settings.alpha, beta=settings.beta, gamma=settings.gamma
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +70,8 @@ class Ranking:
     """All candidates, best first; the arrays are aligned with ``ids`` (an object array: slice it, or call ``tolist``).
 
     ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
-    own: ``places`` leads from a position to them, because few positions are ever explained.
+    own: ``places`` leads from a position to them, because few positions are ever explained. ``confidence`` tells how likely
+    the question is answered here at all, from 0 to 1.
     """
 
     ids: NDArray[np.object_]
@@ -59,6 +79,7 @@ class Ranking:
     weak: NDArray[np.bool_]
     parts: Mapping[str, NDArray[np.float32]]
     places: NDArray[np.intp]
+    confidence: float = 0.0
 
     def __len__(self) -> int:
         return len(self.ids)

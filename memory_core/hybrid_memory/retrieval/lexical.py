@@ -28,6 +28,7 @@ class LexicalIndex:
         self._added: dict[int, tuple[Growing[np.int32], Growing[np.float32]]] = {}
         self._lengths = Growing(np.float32)
         self._asks = Growing(np.bool_)
+        self._terms_of: list[list[int]] = []
 
     @property
     def asks(self) -> NDArray[np.bool_]:
@@ -37,6 +38,7 @@ class LexicalIndex:
     def load(self, terms: NDArray[np.int32], offsets: NDArray[np.int64]) -> None:
         """Fill an empty index: row i holds ``terms[offsets[i]:offsets[i + 1]]``."""
         sizes = np.diff(offsets)
+        self._terms_of.extend(terms[offsets[i]:offsets[i+1]].tolist() for i in range(len(sizes)))
         rows = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
         telling = terms != ASKS
         asks = np.zeros(len(sizes), np.bool_)
@@ -56,6 +58,7 @@ class LexicalIndex:
     def add(self, terms: Sequence[int]) -> None:
         """Add the next row."""
         row = len(self._lengths)
+        self._terms_of.append(list(terms))
         counted = Counter(terms)
         asks = counted.pop(ASKS, 0) > 0
         for term, count in counted.items():
@@ -81,14 +84,32 @@ class LexicalIndex:
         relative = lengths / max(float(lengths[counted].mean()), 1.0)
         weights = 0.0
         for term in distinct:
-            postings = list(self._postings(term))
+            postings = list(self.postings(term))
             weight = idf(number, sum(int(np.count_nonzero(counted[rows])) for rows, _ in postings))
             weights += weight
             for rows, counts in postings:
                 scores[rows] += np.float32(weight) * saturation(counts, relative[rows])
         return scores / np.float32(weights)
 
-    def _postings(self, term: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
+    @property
+    def lengths(self) -> NDArray[np.float32]:
+        """How many terms each row has."""
+        return self._lengths.values
+
+    def statistics(self, counted: NDArray[np.bool_]) -> tuple[int, float]:
+        """Return how many rows count and their mean length, at least 1."""
+        number = int(np.count_nonzero(counted))
+        return number, max(float(self._lengths.values[counted].mean()), 1.0) if number else 1.0
+
+    def frequency(self, term: int, counted: NDArray[np.bool_]) -> int:
+        """Return how many of the rows that count hold a term."""
+        return sum(int(np.count_nonzero(counted[rows])) for rows, _ in self.postings(term))
+
+    def terms_of(self, row: int) -> list[int]:
+        """Return the terms of a row in order, `ASKS` included."""
+        return self._terms_of[row]
+
+    def postings(self, term: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
         at = int(np.searchsorted(self._terms, term))
         if at < len(self._terms) and self._terms[at] == term:
             owned = slice(self._starts[at], self._starts[at + 1])
