@@ -1,0 +1,108 @@
+"""What the grammar's rules share: the tokens with the moment, and times that still need to be told which one is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Literal, NamedTuple
+
+from hybrid_memory.retrieval.when import almanac
+from hybrid_memory.retrieval.when.almanac import Period
+from hybrid_memory.retrieval.when.tokens import NONE, Token
+from hybrid_memory.retrieval.when.words import NOT_NOUNS, TELLING, THIRDS
+
+Lean = Literal["past", "future", "nearest"]
+Each = Callable[[int], Period | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A text as tokens, the moment it is relative to as a wall clock shows it, and where a name without a year is sought."""
+
+    tokens: list[Token]
+    now: datetime
+    zone: tzinfo
+    lean: Lean = "past"
+    plain: bool = False
+    """Whether connectives are passed over, so that "before May" names May."""
+
+    def token(self, at: int) -> Token:
+        """Return the token at a place, an empty one outside."""
+        return self.tokens[at] if 0 <= at < len(self.tokens) else NONE
+
+    def word(self, at: int) -> str:
+        """Return the token's text, an empty one outside."""
+        return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
+
+    def words(self, at: int, count: int) -> tuple[str, ...]:
+        """Return the texts of that many tokens from a place on, empty ones behind the end."""
+        return tuple(self.word(place) for place in range(at, at + count))
+
+    def skip(self, at: int, *texts: str) -> int:
+        """Return the place behind the token if it is one of these, else the place."""
+        return at + 1 if self.word(at) in texts else at
+
+    def told(self, at: int) -> bool:
+        """Say whether the word before a place tells which one of several times is meant."""
+        before = self.word(at - 1)
+        return before in TELLING or (before == "-" and self.word(at - 2) in THIRDS)
+
+    def ends(self, at: int) -> bool:
+        """Say whether a name may end before this place: nothing there makes a longer name of it."""
+        token = self.token(at)
+        return token.kind in {"none", "mark"} or token.text in NOT_NOUNS
+
+
+class Thing(NamedTuple):
+    """Periods that are known, or (``each``) one that recurs every year, month or week."""
+
+    periods: tuple[Period, ...] = ()
+    each: Each | None = None
+    cycle: str = "year"
+
+    def map(self, change: Callable[[Period], Period | None]) -> Thing:
+        """Return the thing with its periods changed, before it is told which one is meant."""
+        each = self.each
+        if each is not None:
+            return Thing((), lambda index: change(whole) if (whole := each(index)) else None, self.cycle)
+        return Thing(tuple(found for period in self.periods if (found := change(period))))
+
+
+Found = tuple[Thing, int]
+"""A thing and the place behind its last token."""
+
+
+def fixed(*periods: Period | None) -> Thing:
+    """Return a thing of which all is known."""
+    return Thing(tuple(period for period in periods if period is not None))
+
+
+def index_of(now: datetime, cycle: str) -> int:
+    """Return the number of the year, month or week that holds the moment."""
+    if cycle == "week":
+        return almanac.week_index(now)
+    return now.year * 12 + now.month - 1 if cycle == "month" else now.year
+
+
+def choose(thing: Thing, now: datetime, how: str) -> tuple[Period, ...]:
+    """Return the periods of a thing; of one that recurs the ``how`` one.
+
+    "past" is the latest that has begun, "last" the latest that is over, "this" the present year's, month's or week's,
+    "coming" the first that is not over, "next" the first that has not begun, "nearest" the one in the middle of which the
+    moment is closest.
+    """
+    if thing.each is None:
+        return thing.periods
+    base = index_of(now, thing.cycle)
+    if how == "this":
+        found = thing.each(base)
+        return (found,) if found else ()
+    near = [found for index in range(base - 9, base + 10) if (found := thing.each(index))]
+    if how in {"past", "last"}:
+        near = [found for found in near if (found.start if how == "past" else found.end) <= now][-1:]
+    elif how == "nearest":
+        near = sorted(near, key=lambda found: abs(found.start + (found.end - found.start) / 2 - now))[:1]
+    else:
+        near = [found for found in near if (found.end if how in {"future", "coming"} else found.start) > now][:1]
+    return tuple(near)
