@@ -15,10 +15,10 @@ import re
 from datetime import datetime, tzinfo
 
 from hybrid_memory.retrieval.when.almanac import HIGHEST, LOWEST, Period
-from hybrid_memory.retrieval.when.anchors import anchors
-from hybrid_memory.retrieval.when.phrases import Phrase, phrases
+from hybrid_memory.retrieval.when.anchors import anchors, opened
+from hybrid_memory.retrieval.when.phrases import phrases
 from hybrid_memory.retrieval.when.reader import Reader
-from hybrid_memory.retrieval.when.stance import lean, lean_of_statement, stance
+from hybrid_memory.retrieval.when.stance import is_present, lean, lean_of_statement, stance
 from hybrid_memory.retrieval.when.tokens import tokens
 from hybrid_memory.retrieval.when.values import Anchor, Relation, Stance, When, Window
 from hybrid_memory.retrieval.when.words import TRIGGERS
@@ -30,20 +30,23 @@ MOST_MENTIONED = 8
 
 def understand(question: str, now: datetime) -> When:
     """Return what a question says about time; ``now`` is aware, and results are in its zone."""
-    lower = question.lower() if question.isascii() else _lower(question)
-    found: list[Phrase] = []
-    told: tuple[Anchor, ...] = ()
-    places: list[tuple[int, int]] = []
+    lower = _lower(question)
+    words = _WORD.findall(lower)
+    zone = _zone(now)
+    if not _may_tell(lower, words):
+        return _PLAIN_PRESENT if is_present(lower, words) else _NOTHING
     local = now.replace(tzinfo=None, fold=0)
-    if _may_tell(lower):
-        reader = Reader(tokens(question), local, _zone(now), lean(lower))
-        found = phrases(reader)
-        known, places = anchors(reader, question, found)
-        told = tuple(known)
-        places += [(reader.token(phrase.begin).start, reader.token(phrase.end - 1).end) for phrase in found]
-    about, words = stance(lower, found, told, local)
-    windows = _windows([period for phrase in found for period in phrase.periods], _zone(now))
-    return When(windows, told, about, _merged(places + words))
+    reader = Reader(tokens(question), local, zone, lean(lower, words))
+    found = phrases(reader)
+    told = anchors(reader, question, found)
+    found = opened(found, told)
+    about, places = stance(lower, words, found, {one.anchor.relation for one in told}, local)
+    places += [
+        reader.place(begin, end)
+        for begin, end in [*((p.begin, p.end) for p in found), *((a.begin, a.middle) for a in told)]
+    ]
+    windows = _windows([period for phrase in found for period in phrase.periods], zone)
+    return When(windows, tuple(one.anchor for one in told), about, _merged(places))
 
 
 def mentioned(text: str, written: datetime) -> tuple[Window, ...]:
@@ -53,28 +56,34 @@ def mentioned(text: str, written: datetime) -> tuple[Window, ...]:
     where the statement speaks of a plan, before it in the past tense, and else where it is nearest. "Since May" and "before
     May" mention May. Vague times ("recently", "a few days ago", "around Christmas") are left out.
     """
-    lower = text.lower() if text.isascii() else _lower(text)
-    if not _may_tell(lower):
+    lower = _lower(text)
+    words = _WORD.findall(lower)
+    zone = _zone(written)
+    if not _may_tell(lower, words):
         return ()
-    reader = Reader(
-        tokens(text), written.replace(tzinfo=None, fold=0), _zone(written), lean_of_statement(lower), plain=True
-    )
+    local = written.replace(tzinfo=None, fold=0)
+    reader = Reader(tokens(text), local, zone, lean_of_statement(lower, words), plain=True)
     periods = [period for phrase in phrases(reader) for period in phrase.periods]
     sure = [period for period in periods if period.sharp >= _SURE and period.grain not in {"decade", "vague"}]
-    return _windows(sure, _zone(written))[:MOST_MENTIONED]
+    return _windows(sure, zone)[:MOST_MENTIONED]
 
 
 _SURE = 0.7
-_TELLING = re.compile(r"[a-z]+|\d")
+_WORD = re.compile("[a-z]+")
+_DIGIT = re.compile(r"\d")
+_NOTHING = When()
+_PLAIN_PRESENT = When(stance="current")
 
 
 def _lower(text: str) -> str:
     """Return the text in lower case with every character at its place."""
+    if text.isascii():
+        return text.lower()
     return "".join(low if len(low := character.lower()) == 1 else character for character in text).replace("’", "'")
 
 
-def _may_tell(lower: str) -> bool:
-    return any(word in TRIGGERS or word.isdigit() for word in _TELLING.findall(lower))
+def _may_tell(lower: str, words: list[str]) -> bool:
+    return not TRIGGERS.isdisjoint(words) or _DIGIT.search(lower) is not None
 
 
 def _zone(moment: datetime) -> tzinfo:

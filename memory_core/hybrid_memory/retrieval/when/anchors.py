@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from hybrid_memory.retrieval.when.almanac import HIGHEST, LOWEST
 from hybrid_memory.retrieval.when.phrases import Phrase
 from hybrid_memory.retrieval.when.reader import Reader
 from hybrid_memory.retrieval.when.values import Anchor, Relation
@@ -16,6 +19,7 @@ _WORDINGS: tuple[tuple[Relation, tuple[str, ...]], ...] = (
     ("during", ("during", "while", "when", "whilst", "at the time of", "at the time", "in the middle of")),
     ("during", ("in the week of", "the week of", "in the month of", "in the year of")),
     ("around", ("around the time of", "around the time", "around when")),
+    ("around", ("at the start of", "at the beginning of", "at the end of")),
     ("since", ("since", "ever since")),
     ("until", ("until", "till", "up until", "by the time")),
 )
@@ -40,29 +44,56 @@ _POINTLESS = word_set("that then this now it all those these them which what")
 _EMPTY = word_set("the a an my our his her their of and just right shortly")
 
 
-def anchors(reader: Reader, text: str, found: list[Phrase]) -> tuple[list[Anchor], list[tuple[int, int]]]:
-    """Return the anchors of a question and the places of the words that relate it to them."""
+def _names(reader: Reader, begin: int, end: int) -> bool:
+    """Say whether tokens name anything."""
+    return any(reader.token(at).kind == "word" and reader.word(at) not in _EMPTY for at in range(begin, end))
+
+
+class Told(NamedTuple):
+    """An anchor, the tokens of its connective from ``begin`` up to ``middle``, and the place behind its phrase."""
+
+    anchor: Anchor
+    begin: int
+    middle: int
+    end: int
+
+
+def anchors(reader: Reader, text: str, found: list[Phrase]) -> list[Told]:
+    """Return the anchors of a question whose times are ``found``."""
     taken = {at for phrase in found for at in range(phrase.begin, phrase.end)}
-    result: list[Anchor] = []
-    places: list[tuple[int, int]] = []
+    result: list[Told] = []
     at = 0
     while at < len(reader.tokens):
         related = _relation(reader, at) if at not in taken else None
         begin = at + related[1] if related else at
         end = _end(reader, begin, taken) if related else begin
-        if related is None or end <= begin or all(reader.word(place) in _EMPTY for place in range(begin, end)):
+        if related is None or end <= begin or not _names(reader, begin, end):
             at += 1
             continue
         phrase = text[reader.token(begin).start : reader.token(end - 1).end]
-        result.append(Anchor(related[0], phrase))
-        places.append((reader.token(at).start, reader.token(begin - 1).end))
-        at = end
-        other = _and_after(reader, at)
+        result.append(Told(Anchor(related[0], phrase), at, begin, end))
+        other = _and_after(reader, end)
         if other is not None:
-            result.append(Anchor(other[0], phrase))
-            places.append((reader.token(at).start, reader.token(other[1] - 1).end))
-            at = other[1]
-    return result, places
+            result.append(Told(Anchor(other[0], phrase), end, other[1], other[1]))
+        at = other[1] if other else end
+    return result
+
+
+def opened(found: list[Phrase], told: list[Told]) -> list[Phrase]:
+    """Return the phrases; one that dates an anchor, as in "before the move in May", reaches from there as the anchor does."""
+    ends = {one.end: one.anchor.relation for one in told}
+    return [_reaching(phrase, ends.get(phrase.begin)) for phrase in found]
+
+
+def _reaching(phrase: Phrase, relation: str | None) -> Phrase:
+    if relation not in {"before", "after", "since", "until"} or phrase.relation != "during":
+        return phrase
+    if any(period.grain in {"day", "hour", "week", "weekend"} for period in phrase.periods):
+        return phrase
+    softer = [period._replace(sharp=round(period.sharp * 0.8, 3)) for period in phrase.periods]
+    if relation in {"before", "until"}:
+        return phrase._replace(periods=tuple(period._replace(start=LOWEST) for period in softer))
+    return phrase._replace(periods=tuple(period._replace(end=HIGHEST) for period in softer))
 
 
 def _relation(reader: Reader, at: int) -> tuple[Relation, int] | None:

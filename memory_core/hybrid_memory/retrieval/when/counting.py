@@ -29,6 +29,8 @@ _SMALLER = {
     "day": ("hour", 24),
     "hour": ("minute", 60),
 }
+_MARGINS = {"week": 3, "weekend": 3, "fortnight": 5, "month": 15, "quarter": 45, "year": 183, "decade": 1000}
+"""Half of each unit in days: how far a time counted in it may be off."""
 
 
 class Quantity(NamedTuple):
@@ -134,7 +136,7 @@ def _distant(reader: Reader, amount: Quantity, sign: int) -> Period | None:
     if unit in {"second", "minute", "hour"}:
         smaller, margin = ("minute", 30) if unit == "hour" else ("minute", 5)
         return Period(almanac.shift(first, -margin, smaller), almanac.shift(last, margin, smaller), "hour", sharp)
-    margin = {"week": 3, "fortnight": 5, "month": 15, "quarter": 45, "year": 183, "decade": 1000}[unit]
+    margin = _MARGINS[unit]
     start = almanac.shift(almanac.midnight(first), -margin, "day")
     return Period(start, almanac.shift(almanac.midnight(last), margin + 1, "day"), unit, sharp)
 
@@ -144,6 +146,11 @@ def relative(reader: Reader, at: int, *, sure: bool) -> Found | None:
     how = RELATIVES.get(reader.word(at))
     if how is None:
         return None
+    if reader.words(at, 3) == ("this", "time", "last") and reader.word(at + 3) in CALENDAR_UNITS:
+        unit = UNITS[reader.word(at + 3)]
+        then, margin = almanac.midnight(almanac.shift(reader.now, -1, unit)), _MARGINS[unit] // 4
+        whole = Period(almanac.shift(then, -margin, "day"), almanac.shift(then, margin + 1, "day"), "day", 0.8)
+        return fixed(whole), at + 4
     place = at + 1
     if reader.word(at) == "this" and reader.word(place) in {"past", "last", "coming", "next"}:
         how, place = RELATIVES[reader.word(place)], place + 1
@@ -254,10 +261,10 @@ _VAGUE: dict[tuple[str, ...], tuple[float | None, float, float]] = {
         ("recently", (45, 0, 0.3)),
         ("lately", (45, 0, 0.3)),
         ("of late", (45, 0, 0.3)),
-        ("in recent days", (10, 0, 0.5)),
-        ("in recent weeks", (45, 0, 0.4)),
-        ("in recent months", (180, 0, 0.4)),
-        ("in recent years", (1800, 0, 0.3)),
+        ("recent days", (10, 0, 0.5)),
+        ("recent weeks", (45, 0, 0.4)),
+        ("recent months", (180, 0, 0.4)),
+        ("recent years", (1800, 0, 0.3)),
         ("a little while ago", (180, 3, 0.3)),
         ("a short while ago", (60, 1, 0.3)),
         ("a while ago", (550, 14, 0.3)),

@@ -19,6 +19,7 @@ from hybrid_memory.retrieval.when.words import (
     MONTHS,
     NUMBERED,
     ORDINALS,
+    PAPERS,
     SEASONS,
     WEEKDAYS,
 )
@@ -33,7 +34,8 @@ def calendar_name(reader: Reader, at: int, *, sure: bool) -> Found | None:
     """Return what is named at a place, with the year that follows it. ``sure`` says that a time is expected there."""
     token = reader.token(at)
     if token.kind in _DATES:
-        return None if reader.word(at - 1) in NUMBERED else (_DATES[token.kind](reader, at), at + 1)
+        numbered = token.kind not in _UNMISTAKABLE and reader.word(at - 1) in NUMBERED - PAPERS
+        return None if numbered else (_DATES[token.kind](reader, at), at + 1)
     if token.kind in {"year", "years", "decade", "short"} or token.text in DECADES:
         return _years(reader, at, sure=sure)
     if token.text in WEEKDAYS:
@@ -87,10 +89,19 @@ def _with_year(reader: Reader, each: Each, at: int) -> Found:
         return fixed(each(reader.token(place).numbers[0])), place + 1
     if year is not None and reader.word(place + 1) not in COUNTED:
         return _in_year(reader, at, each, year), place + 1
+    if _short_year_follows(reader, at):
+        return fixed(each(_full(reader.token(at).numbers[0], reader.now))), at + 1
     offset = _YEAR_WORDS.get(reader.words(place, 2))
     if offset is not None:
         return fixed(each(reader.now.year + offset)), place + 2
     return Thing((), each), at
+
+
+def _short_year_follows(reader: Reader, at: int) -> bool:
+    """Say whether a place holds the "23" of "8 May 23"."""
+    token, day = reader.token(at), reader.token(at - 2)
+    dated = reader.word(at - 1) in MONTHS and day.kind in {"number", "ordinal"}
+    return dated and token.kind == "number" and token.end - token.start == len("23") and reader.ends(at + 1)
 
 
 def _in_year(reader: Reader, at: int, each: Each, year: int) -> Thing:
@@ -149,8 +160,13 @@ def _is_month(reader: Reader, at: int) -> bool:
     token = reader.token(at)
     if token.text not in {"may", "march"} or token.capital:
         return True
-    return reader.token(at + 1).kind in {"year", "short"} or (
-        reader.ends(at + 1) and reader.word(at + 1) not in {"be", "have", "not", "i", "we", "you", "he", "she", "they"}
+    return (
+        reader.token(at + 1).kind in {"year", "short"}
+        or _short_year_follows(reader, at + 1)
+        or (
+            reader.ends(at + 1)
+            and reader.word(at + 1) not in {"be", "have", "not", "i", "we", "you", "he", "she", "they"}
+        )
     )
 
 
@@ -203,7 +219,7 @@ def _season(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
         sure = sure and reader.word(at - 1) == "in"
     if not dated and (reader.word(at + 1) == "of" or not (told or (sure and reader.ends(at + 1)))):
         return None
-    sharp = 0.9 if dated or told else 0.7
+    sharp = 0.9 if dated or told else 0.65
     return (lambda year: _softer(almanac.season(year, SEASONS[name]), sharp)), at + 1
 
 
@@ -330,6 +346,7 @@ def _month_of(reader: Reader, at: int) -> Thing:
     return fixed(almanac.months(year, month))
 
 
+_UNMISTAKABLE = frozenset({"iso", "ymd", "instant"})
 _DATES: dict[str, Callable[[Reader, int], Thing]] = {
     "instant": _instant,
     "iso": _iso,

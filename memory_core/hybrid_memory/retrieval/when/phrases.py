@@ -7,9 +7,18 @@ from typing import NamedTuple
 from hybrid_memory.retrieval.when import almanac
 from hybrid_memory.retrieval.when.almanac import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.when.counting import Quantity, ahead, quantity
-from hybrid_memory.retrieval.when.reader import Reader, Thing, choose
+from hybrid_memory.retrieval.when.reader import Found, Reader, Thing, choose
 from hybrid_memory.retrieval.when.things import thing
-from hybrid_memory.retrieval.when.words import REPEATING, UNITS, WEEKDAYS, word_set
+from hybrid_memory.retrieval.when.words import (
+    NUMBERS,
+    ORDINALS,
+    REPEATING,
+    TRIGGERS,
+    UNITS,
+    VAGUE_COUNTS,
+    WEEKDAYS,
+    word_set,
+)
 
 
 class Phrase(NamedTuple):
@@ -26,7 +35,8 @@ def phrases(reader: Reader) -> list[Phrase]:
     found: list[Phrase] = []
     at = 0
     while at < len(reader.tokens):
-        phrase = _phrase(reader, at)
+        token = reader.tokens[at]
+        phrase = _phrase(reader, at) if token.kind != "word" or token.text in _BEGINNINGS else None
         if phrase is not None and phrase.periods:
             found.append(phrase)
         at = max(phrase.end, at + 1) if phrase is not None else at + 1
@@ -49,50 +59,23 @@ def _phrase(reader: Reader, at: int) -> Phrase | None:
 
 _TO = frozenset({"to", "until", "till", "through", "-", "–", "and"})
 _RANGES = {"between": frozenset({"and", "-", "–"}), "from": _TO - {"and"}}
-_INSIDE = word_set("in on at during over throughout within across for from of")
-_CONNECTIVES: dict[tuple[str, ...], str] = {
-    tuple(words.split()): relation
-    for relation, all_words in {
-        "before": ("before", "prior to", "earlier than", "ahead of", "up until before", "older than"),
-        "after": ("after", "later than", "following", "newer than"),
-        "since": ("since", "ever since", "starting", "starting in", "starting from", "starting on", "beginning in"),
-        "until": (
-            *(
-                "until",
-                "till",
-                "'til",
-                "til",
-                "up to",
-                "up until",
-                "by",
-                "no later than",
-                "as of",
-                "as at",
-                "as late as",
-            ),
-            *("until the", "not until", "through"),
-        ),
-        "around": (
-            *(
-                "around",
-                "about",
-                "circa",
-                "near",
-                "roughly",
-                "approximately",
-                "towards",
-                "around about",
-                "almost",
-                "nearly",
-            ),
-            *("in around", "in about", "some time around", "sometime around", "around the time of", "close to"),
-        ),
-        "less": ("less than", "within the", "no more than", "under"),
-        "more": ("more than", "over", "at least", "well over"),
-    }.items()
-    for words in all_words
+_INSIDE = word_set("between in on at during over throughout within across for from of")
+_WORDINGS = {
+    "before": "before, prior to, earlier than, ahead of, older than",
+    "after": "after, later than, following, newer than",
+    "since": "since, ever since, starting, starting in, starting from, starting on, beginning in",
+    "until": "until, till, 'til, til, up to, up until, by, no later than, as of, as at, as late as, not until, through",
+    "around": "around, about, circa, near, roughly, approximately, towards, almost, nearly, in around, in about, some time around, "
+    "sometime around, around the time of, close to",
+    "less": "less than, within the, no more than, under",
+    "more": "more than, over, at least, well over",
+}
+_CONNECTIVES = {
+    tuple(words.split()): relation for relation, wordings in _WORDINGS.items() for words in wordings.split(", ")
 }
 _CONNECTIVE_HEADS = frozenset(words[0] for words in _CONNECTIVES)
+_BEGINNINGS = TRIGGERS | _INSIDE | _CONNECTIVE_HEADS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys()
+_BEGINNINGS |= word_set("the a an half shortly just right immediately soon directly some not ages long")
 _CLOSE = {"shortly": 14, "just": 10, "right": 7, "immediately": 7, "soon": 21, "directly": 7}
 _TWO_WORD_CLOSE: dict[tuple[str, ...], int] = {
     ("a", "bit"): 21,
@@ -112,12 +95,12 @@ def _related(reader: Reader, at: int) -> Phrase | None:
         return None
     for length in (4, 3, 2, 1):
         relation = _CONNECTIVES.get(reader.words(place, length))
-        if relation is None:
+        if relation is None or (reader.word(place) == "about" and not _counts(reader, place + length)):
             continue
         found = thing(reader, place + length, sure=True)
         if found is None:
             continue
-        chosen = choose(found[0], reader.now, _how(reader))
+        chosen = _bound(reader, found[0], relation)
         if reader.plain and relation != "around":
             return Phrase(chosen, at, found[1], relation)
         periods = tuple(_apply(relation, period, reader, close) for period in chosen)
@@ -127,8 +110,18 @@ def _related(reader: Reader, at: int) -> Phrase | None:
     return None
 
 
-def _how(reader: Reader) -> str:
-    return reader.lean
+def _counts(reader: Reader, at: int) -> bool:
+    """Say whether a number follows "about": else it says what something is about."""
+    token = reader.token(at)
+    return token.kind in {"number", "half"} or token.text in NUMBERS or token.text in {"a", "an", "half"}
+
+
+def _bound(reader: Reader, named: Thing, relation: str) -> tuple[Period, ...]:
+    """Return what a connective starts from: of what recurs one alone, behind "since" a past one."""
+    how = reader.lean
+    if how == "either" and relation != "around":
+        how = "past" if relation == "since" else "future"
+    return choose(named, reader.now, how)[: 1 if named.each else None]
 
 
 def _onwards(reader: Reader, at: int) -> int:
@@ -173,7 +166,7 @@ def _offset(reader: Reader, at: int) -> Phrase | None:
         return None
     sign = -1 if reader.word(end) == "before" else 1
     periods = []
-    for period in choose(found[0], reader.now, _how(reader)):
+    for period in choose(found[0], reader.now, reader.lean):
         if weekday is not None:
             periods.append(_weekday_from(period, weekday, sign))
         elif measured is not None:
@@ -207,7 +200,7 @@ def _inside(reader: Reader, at: int) -> Phrase | None:
     """Read "in", "on", "during" and the like with a time or a range behind it."""
     word = reader.word(at)
     if word == "of" or (word == "for" and reader.word(at + 1) in REPEATING):
-        return _bare(reader, at + 1)
+        return _bare(reader, at) or _bare(reader, at + 1)
     if word == "in" and reader.lean == "future":
         coming = ahead(reader, at + 1)
         if coming is not None:
@@ -215,11 +208,10 @@ def _inside(reader: Reader, at: int) -> Phrase | None:
     ranged = _range(reader, at + 1, _TO - {"and"}, sure=True)
     if ranged is not None:
         return Phrase(ranged[0], at, ranged[1], "during")
-    found = thing(reader, at + 1, sure=True)
+    found = _times(reader, at + 1, sure=True)
     if found is None:
         return None
-    periods = choose(found[0], reader.now, _how(reader))
-    end = found[1]
+    periods, end = found
     if word == "from" and reader.word(end) in {"on", "onwards", "onward", "forward"}:
         return Phrase(_whole(tuple(_apply("since", period, reader, 0) for period in periods)), at, end + 1, "since")
     return Phrase(_whole(periods), at, end, "during")
@@ -229,8 +221,38 @@ def _bare(reader: Reader, at: int) -> Phrase | None:
     ranged = _range(reader, at, _TO - {"and"}, sure=False)
     if ranged is not None:
         return Phrase(ranged[0], at, ranged[1], "during")
-    found = thing(reader, at, sure=False)
-    return Phrase(_whole(choose(found[0], reader.now, _how(reader))), at, found[1], "during") if found else None
+    found = _times(reader, at, sure=False)
+    return Phrase(_whole(found[0]), at, found[1], "during") if found else None
+
+
+def _times(reader: Reader, at: int, *, sure: bool) -> tuple[tuple[Period, ...], int] | None:
+    """Read a time, or several as in "March, April and May 2024", of which the year of the last is that of the others."""
+    found = thing(reader, at, sure=sure)
+    if found is None:
+        return None
+    things, end = [found[0]], found[1]
+    while (following := _listed(reader, end)) is not None:
+        things.append(following[0])
+        end = following[1]
+    periods: tuple[Period, ...] = ()
+    for named in reversed(things):
+        chosen = choose(named, periods[0].start, "past")[:1] if periods else choose(named, reader.now, reader.lean)
+        periods = (*chosen, *periods)
+    return periods, end
+
+
+def _listed(reader: Reader, at: int) -> Found | None:
+    """Read the next time of a list; a comma makes one only where "and" or "or" follows."""
+    word = reader.word(at)
+    place = reader.skip(at + 1, "and", "or") if word == "," else at + 1
+    if word not in {",", "and", "or", "/", "&"}:
+        return None
+    place = reader.skip(place, "in", "on")
+    token = reader.token(place)
+    found = thing(reader, place, sure=token.capital or token.text not in {"may", "march"})
+    if word == "," and place == at + 1 and found is not None and _listed(reader, found[1]) is None:
+        return None
+    return found
 
 
 def _range(reader: Reader, at: int, between: frozenset[str], *, sure: bool) -> tuple[tuple[Period, ...], int] | None:
@@ -253,7 +275,7 @@ def _from_to(reader: Reader, first: Thing, last: Thing) -> Period | None:
         begin = choose(first, last.periods[0].start, "past")
         end = last.periods
     else:
-        begin = choose(first, reader.now, _how(reader))
+        begin = choose(first, reader.now, reader.lean)
         end = choose(last, begin[0].start, "coming") if begin else ()
     if not begin or not end or begin[0].start >= end[0].end:
         return None

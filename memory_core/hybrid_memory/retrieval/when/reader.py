@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
 from hybrid_memory.retrieval.when import almanac
@@ -12,7 +12,7 @@ from hybrid_memory.retrieval.when.almanac import Period
 from hybrid_memory.retrieval.when.tokens import NONE, Token
 from hybrid_memory.retrieval.when.words import NOT_NOUNS, TELLING, THIRDS
 
-Lean = Literal["past", "future", "nearest"]
+Lean = Literal["past", "future", "either", "nearest"]
 Each = Callable[[int], Period | None]
 
 
@@ -26,6 +26,8 @@ class Reader:
     lean: Lean = "past"
     plain: bool = False
     """Whether connectives are passed over, so that "before May" names May."""
+    known: dict[tuple[int, bool], Found | None] = field(default_factory=dict, compare=False)
+    """What has been read at a place already; several rules ask."""
 
     def token(self, at: int) -> Token:
         """Return the token at a place, an empty one outside."""
@@ -38,6 +40,10 @@ class Reader:
     def words(self, at: int, count: int) -> tuple[str, ...]:
         """Return the texts of that many tokens from a place on, empty ones behind the end."""
         return tuple(self.word(place) for place in range(at, at + count))
+
+    def place(self, begin: int, end: int) -> tuple[int, int]:
+        """Return where in the text the tokens from ``begin`` up to ``end`` are."""
+        return self.tokens[begin].start, self.tokens[end - 1].end
 
     def skip(self, at: int, *texts: str) -> int:
         """Return the place behind the token if it is one of these, else the place."""
@@ -88,9 +94,10 @@ def index_of(now: datetime, cycle: str) -> int:
 def choose(thing: Thing, now: datetime, how: str) -> tuple[Period, ...]:
     """Return the periods of a thing; of one that recurs the ``how`` one.
 
-    "past" is the latest that has begun, "last" the latest that is over, "this" the present year's, month's or week's,
-    "coming" the first that is not over, "next" the first that has not begun, "nearest" the one in the middle of which the
-    moment is closest.
+    "past" is the latest that has begun, and with less certainty the one before where a month or season has only just begun.
+    "last" is the latest that is over, and likewise the one before where a month or day is only just over, "this" the present year's, month's or week's, "future" and "coming" the first that is
+    not over, "next" the first that has not begun, "either" the "past" and the "coming" one, "nearest" the one in the middle
+    of which the moment is closest.
     """
     if thing.each is None:
         return thing.periods
@@ -99,10 +106,54 @@ def choose(thing: Thing, now: datetime, how: str) -> tuple[Period, ...]:
         found = thing.each(base)
         return (found,) if found else ()
     near = [found for index in range(base - 9, base + 10) if (found := thing.each(index))]
-    if how in {"past", "last"}:
-        near = [found for found in near if (found.start if how == "past" else found.end) <= now][-1:]
-    elif how == "nearest":
-        near = sorted(near, key=lambda found: abs(found.start + (found.end - found.start) / 2 - now))[:1]
-    else:
-        near = [found for found in near if (found.end if how in {"future", "coming"} else found.start) > now][:1]
-    return tuple(near)
+    return tuple(_CHOICES[how](near, now))
+
+
+def _softer(periods: list[Period], factor: float) -> list[Period]:
+    return [period._replace(sharp=round(period.sharp * factor, 3)) for period in periods]
+
+
+def _past(near: list[Period], now: datetime) -> list[Period]:
+    begun = [period for period in near if period.start <= now]
+    latest = begun[-1:]
+    if latest and latest[0].grain in _LONG and now - latest[0].start < (latest[0].end - latest[0].start) / 4:
+        return latest + _softer(begun[-2:-1], 0.5)
+    return latest
+
+
+def _last(near: list[Period], now: datetime) -> list[Period]:
+    over = [period for period in near if period.end <= now]
+    if over and over[-1].grain in _RECENT and now - over[-1].end < _RECENT[over[-1].grain]:
+        return over[-1:] + _softer(over[-2:-1], 0.5)
+    return over[-1:]
+
+
+def _coming(near: list[Period], now: datetime) -> list[Period]:
+    return [period for period in near if period.end > now][:1]
+
+
+def _next(near: list[Period], now: datetime) -> list[Period]:
+    return [period for period in near if period.start > now][:1]
+
+
+def _nearest(near: list[Period], now: datetime) -> list[Period]:
+    return sorted(near, key=lambda period: abs(period.start + (period.end - period.start) / 2 - now))[:1]
+
+
+def _either(near: list[Period], now: datetime) -> list[Period]:
+    past = _past(near, now)[:1]
+    coming = _coming(near, now)
+    return past if past == coming else _softer(past + coming, 0.7)
+
+
+_RECENT = {"month": timedelta(days=31), "day": timedelta(days=2)}
+_LONG = frozenset({"month", "quarter", "season"})
+_CHOICES: dict[str, Callable[[list[Period], datetime], list[Period]]] = {
+    "past": _past,
+    "last": _last,
+    "coming": _coming,
+    "future": _coming,
+    "next": _next,
+    "nearest": _nearest,
+    "either": _either,
+}

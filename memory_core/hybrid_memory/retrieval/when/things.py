@@ -25,6 +25,12 @@ _MONTHS_A_YEAR = 12
 
 def thing(reader: Reader, at: int, *, sure: bool) -> Found | None:
     """Return what is named at a place; ``sure`` says that a time is expected there, as after "in" or "since"."""
+    if (at, sure) not in reader.known:
+        reader.known[at, sure] = _read(reader, at, sure=sure)
+    return reader.known[at, sure]
+
+
+def _read(reader: Reader, at: int, *, sure: bool) -> Found | None:
     if reader.word(at - 1) in REPEATING:
         return None
     place = reader.skip(at, "the")
@@ -55,6 +61,8 @@ def _part(reader: Reader, at: int) -> Found | None:
         return _changed(reader, at + 2, EDGES[word])
     if word in {"earlier", "later"}:
         return _beside_now(reader, at)
+    if word in {"week", "weekend", "month"} and reader.word(at + 1) == "of":
+        return _unit_of_day(reader, at)
     if word in ORDINALS:
         return _numbered(reader, at)
     return None
@@ -63,6 +71,16 @@ def _part(reader: Reader, at: int) -> Found | None:
 def _changed(reader: Reader, at: int, which: str) -> Found | None:
     found = thing(reader, at, sure=True)
     return (found[0].map(lambda whole: almanac.part(whole, which)), found[1]) if found else None
+
+
+def _unit_of_day(reader: Reader, at: int) -> Found | None:
+    """Read "week of 10 February" as the week that holds it, and "month of May" as May."""
+    found = thing(reader, at + 2, sure=True)
+    if found is None or (reader.word(at) != "month" and not _is_day(found[0], reader)):
+        return None
+    if reader.word(at) == "month":
+        return found
+    return found[0].map(lambda whole: almanac.unit_of(whole.start, reader.word(at))), found[1]
 
 
 def _beside_now(reader: Reader, at: int) -> Found | None:
@@ -83,8 +101,12 @@ def _beside_now(reader: Reader, at: int) -> Found | None:
 def _numbered(reader: Reader, at: int) -> Found | None:
     """Read "first week of March", "last three days of June", "second half of 2024", "first Monday in May"."""
     nth, place = ORDINALS[reader.word(at)], at + 1
-    if reader.word(place) == "half" and nth in {1, 2} and reader.word(place + 1) == "of":
+    if reader.word(place) == "half" and nth in {1, 2} and reader.word(place + 1) in {"of", "in"}:
         return _changed(reader, place + 2, "first half" if nth == 1 else "second half")
+    if reader.word(place) in {"half", "quarter"} and nth > 0 and reader.token(place + 1).kind == "year":
+        size = 6 if reader.word(place) == "half" else 3
+        year = reader.token(place + 1).numbers[0]
+        return fixed(almanac.months(year, (nth - 1) * size + 1, size, "quarter")), place + 2
     weekday = WEEKDAYS.get(reader.word(place))
     measured = quantity(reader, place)
     unit = UNITS.get(reader.word(place))

@@ -106,7 +106,10 @@ def _numeric(raw: str, start: int) -> Iterator[Token]:
 
 
 def _apart(body: str, start: int) -> Iterator[Token]:
+    """Yield the parts of "8-May-2023" or "mid-2023" without what joins them."""
     for piece in _PIECE.finditer(body):
+        if piece[0] in "-–":
+            continue
         yield from (_numeric if _DIGIT.search(piece[0]) else _words)(piece[0], start + piece.start())
 
 

@@ -131,6 +131,9 @@ NUMBERED = word_set(
 )
 """Before a number they say that it is a name or an amount and no date."""
 
+PAPERS = word_set("invoice order ticket flight train bus issue page")
+"""Those of them before which a whole date is one nevertheless."""
+
 TRIGGERS = (
     frozenset(MONTHS)
     | WEEKDAYS.keys()
@@ -146,7 +149,7 @@ TRIGGERS = (
     | word_set(
         "before after since until till when whenever while during ago recently lately earlier later prior following around "
         "between now currently latest newest current still nowadays presently moment recent first originally initially original "
-        "used formerly previously former old then back once time times longer anymore ex earliest past other day"
+        "used use present far begin more formerly previously former old then back once time times longer anymore ex earliest past other day"
     )
 )
 """A question without any of these words and without a digit holds nothing that `phrases` and `anchors` understand."""
