@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,7 +33,7 @@ from rich.table import Table
 
 from benchmarks import measures
 from benchmarks.pairs import of_pairs
-from benchmarks.sets import PAIRED_AT, Collection, Item, Question, collections_of, pairs_of
+from benchmarks.sets import Collection, Item, Question, collections_of, pairs_of
 
 BASELINES = {"bm25": "lexical", "dense": "dense", "reference": "reference"}
 PAGE = 100
@@ -86,13 +87,14 @@ class Figures:
 
 
 class Library:
-    """One store that holds all collections of a set, asked by one scorer or another."""
+    """The store of one collection, asked by one scorer or another; its clock begins with the first memory."""
 
-    def __init__(self, home: Path, settings: StoreSettings) -> None:
+    def __init__(self, home: Path, settings: StoreSettings, collection: Collection) -> None:
+        self.collection = collection
         self._home = home
         self._settings = settings
-        self._clock = FakeClock(PAIRED_AT)
-        self._ids: dict[tuple[str, MemoryId], list[str]] = defaultdict(list)
+        self._clock = FakeClock(min(item.at for item in collection.items))
+        self._ids: dict[MemoryId, list[str]] = defaultdict(list)
 
     @contextmanager
     def opened(self, scorer: str) -> Iterator[MemoryService]:
@@ -104,11 +106,11 @@ class Library:
         finally:
             service.close()
 
-    def write(self, service: MemoryService, collection: Collection, item: Item) -> None:
+    def write(self, service: MemoryService, item: Item) -> None:
         """Write one memory at its time; of words repeated in a session there is one memory."""
         self._clock.set(item.at)
         written = service.write(
-            Scope(namespace=collection.id, session=item.session),
+            Scope(namespace=self.collection.id, session=item.session),
             WriteRequest(
                 content=item.text,
                 speaker=item.speaker,
@@ -117,13 +119,13 @@ class Library:
                 occurred_at=item.at if item.spoken else None,
             ),
         )
-        self._ids[collection.id, written.id].append(item.id)
+        self._ids[written.id].append(item.id)
 
-    def ask(self, service: MemoryService, collection: Collection, question: Question) -> Answer:
+    def ask(self, service: MemoryService, question: Question) -> Answer:
         """Return the whole ranking of a question, at its own time."""
         self._clock.set(question.now)
-        scope = Scope(namespace=collection.id, session="the question's own")
-        request = ReadRequest(query=question.text, limit=PAGE, weak=True)
+        scope = Scope(namespace=self.collection.id, session="the question's own")
+        request = ReadRequest(query=question.text, limit=PAGE, weak=True, zone=UTC)
         ranked: list[str] = []
         top, floor = 0.0, True
         while True:
@@ -131,7 +133,7 @@ class Library:
             if request.cursor is None and result.hits:
                 top, floor = result.confidence, all(hit.weak for hit in result.hits)
             for hit in result.hits:
-                ranked.extend(self._ids[collection.id, hit.memory.id])
+                ranked.extend(self._ids[hit.memory.id])
             cursor = result.cursor_after(len(result.hits))
             if cursor is None:
                 return Answer(tuple(ranked), top, floor)
@@ -154,32 +156,31 @@ def run(
     collections = collections_of(data)
     scorers = {"fused": "fused", **(BASELINES if baselines else {})}
     figures: dict[str, Figures] = {name: Figures() for name in scorers}
-    with tempfile.TemporaryDirectory(prefix="hybrid-memory-bench-") as folder:
-        library = Library(Path(folder), settings)
-        for collection in collections:
-            _replay(library, collection, figures["fused"], ranked, progress)
-        for name, scorer in scorers.items():
-            if name != "fused":
-                _repeat(library, scorer, collections, figures[name], progress)
+    for collection in collections:
+        with tempfile.TemporaryDirectory(prefix="hybrid-memory-bench-") as folder:
+            library = Library(Path(folder), settings, collection)
+            _replay(library, figures["fused"], ranked, progress)
+            for name, scorer in scorers.items():
+                if name != "fused":
+                    _repeat(library, scorer, figures[name], progress)
     summary = figures["fused"].summary()
     if baselines:
         summary["baselines"] = {name: figures[name].summary() for name in BASELINES}
     return {"embedder": embedder, **summary}
 
 
-def _replay(
-    library: Library, collection: Collection, figures: Figures, ranked: IO[str] | None, progress: Progress | None
-) -> None:
+def _replay(library: Library, figures: Figures, ranked: IO[str] | None, progress: Progress | None) -> None:
     """Write a collection and ask its questions, each when its time has come: what is written later is hidden from it."""
+    collection = library.collection
     session_of = {item.id: item.session for item in collection.items}
     waiting = sorted(collection.questions, key=lambda question: question.now)
     written = 0
     with library.opened("fused") as service:
         for question in _tracked(waiting, f"{collection.id}", progress):
             while written < len(collection.items) and collection.items[written].at <= question.now:
-                library.write(service, collection, collection.items[written])
+                library.write(service, collection.items[written])
                 written += 1
-            answer = library.ask(service, collection, question)
+            answer = library.ask(service, question)
             figures.add(question, answer, session_of)
             if ranked is not None:
                 line = {
@@ -192,21 +193,15 @@ def _replay(
                 ranked.write(json.dumps(line) + "\n")
 
 
-def _repeat(
-    library: Library,
-    scorer: str,
-    collections: tuple[Collection, ...],
-    figures: Figures,
-    progress: Progress | None,
-) -> None:
+def _repeat(library: Library, scorer: str, figures: Figures, progress: Progress | None) -> None:
     """Ask everything again by another scorer; questions asked before the last memory was written are left out."""
+    collection = library.collection
+    last = max(item.at for item in collection.items)
+    session_of = {item.id: item.session for item in collection.items}
+    timely = [question for question in collection.questions if question.now >= last]
     with library.opened(scorer) as service:
-        for collection in collections:
-            last = max(item.at for item in collection.items)
-            session_of = {item.id: item.session for item in collection.items}
-            timely = [question for question in collection.questions if question.now >= last]
-            for question in _tracked(timely, f"{collection.id}, {scorer}", progress):
-                figures.add(question, library.ask(service, collection, question), session_of)
+        for question in _tracked(timely, f"{collection.id}, {scorer}", progress):
+            figures.add(question, library.ask(service, question), session_of)
 
 
 def _tracked(questions: list[Question], what: str, progress: Progress | None) -> Iterator[Question]:
@@ -221,7 +216,7 @@ def _tracked(questions: list[Question], what: str, progress: Progress | None) ->
 
 
 def _print(summary: Mapping[str, Any]) -> None:
-    columns = ("recall@1", "recall@5", "recall@10", "recall@20", "mrr", "ndcg@10", "session_hit@10")
+    columns = ("hit@1", "recall@5", "recall@10", "recall@20", "ndcg@10", "session_hit@10")
     table = Table("", "questions", *columns)
     named = {"overall": summary["overall"], **summary["by_category"]}
     named |= {f"{name} overall": one["overall"] for name, one in summary.get("baselines", {}).items()}

@@ -18,6 +18,7 @@ from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
 from hybrid_memory.retrieval.ask import Ask, Formula
+from hybrid_memory.retrieval.when import understand
 from hybrid_memory.text import excerpt, terms
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def search(
         where=request.where,
         now=now,
         asked_at=None if request.cursor is None else place.asked_at,
+        when=understand(request.query, (request.where.as_of or place.asked_at).astimezone(request.zone)),
         scorer=formula.scorer,
         alpha=formula.alpha,
         beta=formula.beta,
@@ -74,7 +76,7 @@ def search(
         Hit(
             memory=memories[memory_id],
             score=float(ranking.scores[at]),
-            newer=newer_than(index, memories[memory_id]),
+            newer=newer_than(index, memories[memory_id]) or ranking.newer.get(memory_id),
             weak=bool(ranking.weak[at]),
             terms=ranking.terms(int(at)) if request.explain else {},
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from hybrid_memory.model import (
     Json,
@@ -87,7 +87,7 @@ class WriteResult:
 class ReadRequest:
     """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer.
 
-    ``weak`` asks for all memories below the relevance floor as well, behind the others.
+    ``zone`` is that of "yesterday" and other times in the question, this process's own when None. ``weak`` asks for all memories below the relevance floor as well, behind the others.
     """
 
     query: str = ""
@@ -97,6 +97,7 @@ class ReadRequest:
     cursor: str | None = None
     explain: bool = False
     weak: bool = False
+    zone: tzinfo | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import Where
+from hybrid_memory.retrieval.when import When
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +51,8 @@ class Ask:
 
     ``text_terms`` are the `hybrid_memory.text.terms` of the question, ``vector`` its unit vector (None, or one of another
     embedder's length: words alone decide). ``asked_at``, the time of the first page, hides memories created later, so that
-    pages fit together. ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
+    pages fit together. ``when`` is what the question says about time.
+    ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
     weight.
     """
 
@@ -59,6 +61,7 @@ class Ask:
     where: Where = field(default_factory=Where)
     now: datetime
     asked_at: datetime | None = None
+    when: When = field(default_factory=When)
     scorer: Scorer | str = Scorer.FUSED
     alpha: float | None = None
     beta: float | None = None
@@ -71,7 +74,7 @@ class Ranking:
 
     ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
     own: ``places`` leads from a position to them, because few positions are ever explained. ``confidence`` tells how likely
-    the question is answered here at all, from 0 to 1.
+    the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a later one seems to change, that one.
     """
 
     ids: NDArray[np.object_]
@@ -80,6 +83,7 @@ class Ranking:
     parts: Mapping[str, NDArray[np.float32]]
     places: NDArray[np.intp]
     confidence: float = 0.0
+    newer: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)

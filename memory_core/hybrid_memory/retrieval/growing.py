@@ -102,6 +102,10 @@ class Labels:
             self._rows.append(row)
             self._codes.append(self._names.code(label))
 
+    def of(self, row: int) -> tuple[str, ...]:
+        """Return the labels of a row."""
+        return self._of_row.get(row, ())
+
     def having(self, label: str) -> NDArray[np.int32]:
         """Return the rows that carry a label."""
         carrying = (self._codes.values == self._names.find(label)) & (self._rows.values != NOTHING)

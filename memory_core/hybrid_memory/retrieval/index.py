@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
+from hybrid_memory.retrieval.candidates import Neighbours
 from hybrid_memory.retrieval.ask import Ask, IndexStatistics, Ranking, ReflectionRows, Scorer
 from hybrid_memory.retrieval.growing import NOTHING
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.rows import KINDS, TIERS, Rows
-from hybrid_memory.retrieval.scoring import Material, Neighbours, rank
+from hybrid_memory.retrieval.near import near_words
+from hybrid_memory.retrieval.scoring import Material, rank
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.interface import Change, LogEntry, Snapshot, Touch
 from hybrid_memory.text import ASKS, terms
@@ -102,7 +104,12 @@ class NamespaceIndex:
             return rank(
                 ask,
                 Material(
-                    self._rows, self._lexical, self._matrix, self._session_neighbours(), self._named(ask.text_terms)
+                    self._rows,
+                    self._lexical,
+                    self._matrix,
+                    self._session_neighbours(),
+                    self._named(ask.text_terms),
+                    near_words(),
                 ),
             )
 

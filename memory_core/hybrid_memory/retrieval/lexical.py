@@ -101,8 +101,10 @@ class LexicalIndex:
         number = int(np.count_nonzero(counted))
         return number, max(float(self._lengths.values[counted].mean()), 1.0) if number else 1.0
 
-    def frequency(self, term: int, counted: NDArray[np.bool_]) -> int:
-        """Return how many of the rows that count hold a term."""
+    def document_frequency(self, term: int, counted: NDArray[np.bool_] | None = None) -> int:
+        """Return how many rows hold a term, of all or of those that count."""
+        if counted is None:
+            return sum(len(rows) for rows, _ in self.postings(term))
         return sum(int(np.count_nonzero(counted[rows])) for rows, _ in self.postings(term))
 
     def terms_of(self, row: int) -> list[int]:

@@ -85,7 +85,7 @@ def _words(lexical: LexicalIndex, query: Sequence[int], counted: NDArray[np.bool
     number, mean_length = lexical.statistics(counted)
     if not number:
         return Words((), (), (), 1.0)
-    weights = [idf(number, lexical.frequency(term, counted)) for term in distinct]
+    weights = [idf(number, lexical.document_frequency(term, counted)) for term in distinct]
     total = sum(weights)
     return Words(
         distinct, tuple(weight / total for weight in weights), tuple(near.of(term) for term in distinct), mean_length

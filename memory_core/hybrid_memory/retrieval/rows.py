@@ -189,6 +189,10 @@ class Rows:
         """Return when what each row tells happened: its own time, or else that of the writing."""
         return np.where(self.occurred_at.values != NO_TIME, self.occurred_at.values, self.created_at.values)
 
+    def share_tag(self, one: int, other: int) -> bool:
+        """Say whether two rows carry a tag in common."""
+        return not set(self.tags.of(one)).isdisjoint(self.tags.of(other))
+
     def with_hash(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash."""
         return self._hashes.get(content_hash, [])
