@@ -149,11 +149,12 @@ def _end(reader: Reader, begin: int, taken: set[int]) -> int:
 
 
 def _and_after(reader: Reader, at: int) -> tuple[Relation, int] | None:
-    """Read "and just after" without an event of its own."""
+    """Read "and just after" without an event of its own, or "and after it"."""
     if reader.word(at) not in {"and", "or"}:
         return None
     place = reader.skip(at + 1, "just", "right", "shortly", "immediately", "soon")
     word = reader.word(place)
-    if word not in {"before", "after", "afterwards"} or reader.token(place + 1).kind not in {"none", "mark"}:
+    end = reader.skip(place + 1, "it", "that", "this")
+    if word not in {"before", "after", "afterwards"} or reader.token(end).kind not in {"none", "mark"}:
         return None
-    return ("before" if word == "before" else "after"), place + 1
+    return ("before" if word == "before" else "after"), end

@@ -74,6 +74,8 @@ def _count(reader: Reader, at: int) -> tuple[float, float, bool, int] | None:
     if token.text in VAGUE_COUNTS:
         low, high = VAGUE_COUNTS[token.text]
         return low, high, low != high, reader.skip(place + 1, "of")
+    if token.kind == "days":
+        return token.numbers[0], token.numbers[1], False, place + 1
     number = _number(reader, place)
     if number is None:
         return None

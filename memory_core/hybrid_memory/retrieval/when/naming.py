@@ -55,7 +55,7 @@ def yearly(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
         return _season(reader, at, sure=sure)
     if token.text in HOLIDAY_HEADS:
         return _holiday(reader, at, sure=sure)
-    return _part_of_year(reader, at)
+    return _part_of_year(reader, at, sure=sure)
 
 
 def with_year_of(reader: Reader, thing: Thing, at: int) -> Found:
@@ -83,7 +83,9 @@ def _full(short: int, now: datetime) -> int:
 
 
 def _with_year(reader: Reader, each: Each, at: int) -> Found:
-    place = reader.skip(at, ",", "of", "in")
+    abbreviated = reader.word(at - 1) in MONTHS and len(reader.word(at - 1)) < len("april")
+    place = reader.skip(reader.skip(at, "."), ",") if abbreviated else reader.skip(at, ",", "of", "in")
+    place = reader.skip(place, "of", "in")
     year = year_at(reader, place)
     if year is None and reader.token(place).kind == "winter":
         return fixed(each(reader.token(place).numbers[0])), place + 1
@@ -196,6 +198,8 @@ def _alone(reader: Reader, at: int, *, sure: bool) -> bool:
         return True
     if reader.words(year, 2) in _YEAR_WORDS:
         return sure or token.capital or token.text not in {"may", "march"}
+    if reader.word(at + 1) in {"-", "–", "to", "/"} and reader.word(at + 2) in MONTHS:
+        return True
     return sure and _expected(reader, at)
 
 
@@ -236,10 +240,12 @@ def _holiday(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
     return (lambda each: _softer(days(each), 0.9)), end
 
 
-def _part_of_year(reader: Reader, at: int) -> tuple[Each, int] | None:
+def _part_of_year(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
     """Read "Q3"; a year glued to it is read with it as a year that every year has."""
     token = reader.token(at)
     if token.kind not in {"quarter", "halves"} or reader.word(at - 1) in NUMBERED:
+        return None
+    if len(token.numbers) == 1 and not sure and year_at(reader, reader.skip(at + 1, "of", ",")) is None:
         return None
     size = 6 if token.kind == "halves" else 3
     first = (min(token.numbers) - 1) * size + 1

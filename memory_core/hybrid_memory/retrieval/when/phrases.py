@@ -136,12 +136,13 @@ def _apply(relation: str, period: Period, reader: Reader, close: int) -> Period 
         return Period(min(edge, near), max(edge, near), "day", round(period.sharp * 0.6, 3))
     if relation == "around":
         return almanac.widen(period)
-    if relation in {"before", "more"}:
-        return period._replace(start=LOWEST, end=period.start if relation == "before" else period.end)
+    if relation == "before":
+        return period._replace(start=LOWEST, end=period.start)
+    if relation in {"less", "more"}:
+        middle = almanac.midnight(period.start + (period.end - period.start) / 2)
+        return Period(middle, reader.now, "vague", 0.8) if relation == "less" else Period(LOWEST, middle, "vague", 0.8)
     if relation == "until":
         return period._replace(start=LOWEST)
-    if relation == "less":
-        return period._replace(end=reader.now)
     return period._replace(start=period.end if relation == "after" else period.start, end=HIGHEST)
 
 

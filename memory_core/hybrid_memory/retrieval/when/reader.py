@@ -94,10 +94,10 @@ def index_of(now: datetime, cycle: str) -> int:
 def choose(thing: Thing, now: datetime, how: str) -> tuple[Period, ...]:
     """Return the periods of a thing; of one that recurs the ``how`` one.
 
-    "past" is the latest that has begun, and with less certainty the one before where a month or season has only just begun.
-    "last" is the latest that is over, and likewise the one before where a month or day is only just over, "this" the present year's, month's or week's, "future" and "coming" the first that is
-    not over, "next" the first that has not begun, "either" the "past" and the "coming" one, "nearest" the one in the middle
-    of which the moment is closest.
+    "past" is the latest that has begun, "last" the latest that is over; where that is only just so, the one before follows
+    with less certainty. "this" is the present year's, month's or week's, "future" and "coming" the first that is not over,
+    "next" the first that has not begun, "either" the "past" and the "coming" one, "nearest" the one in the middle of which
+    the moment is closest.
     """
     if thing.each is None:
         return thing.periods

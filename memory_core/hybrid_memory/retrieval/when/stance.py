@@ -77,8 +77,8 @@ def _found(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 
 _FUTURE = re.compile(
-    r"\b(?:will|shall|won't|upcoming|tomorrow|going to|gonna|planning to|am i (?:do|go|fly|see|meet|travel|visit|leav)ing"
-    r"|plans? for|next|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
+    r"\b(?:will|won't|shall|must|should|need to|have to|can (?:i|we)|upcoming|tomorrow|next|going to|gonna|planning to|plans? for"
+    r"|am i (?:do|go|fly|see|meet|travel|visit|leav)ing|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
 )
 _PLANNED = word_set(
     "booked scheduled due planned planning plan plans appointment deadline expires expire reserved reservation invited upcoming"

@@ -35,7 +35,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-_CHUNK = re.compile(r"[^\s—…]+")
+_CHUNK = re.compile(r"\d{4}\s?[年년]\s?\d\d?\s?[月월](?:\s?\d\d?\s?[日일])?[^\s—…]*|[^\s—…]+")
 _DIGIT = re.compile(r"\d")
 _FOREIGN = re.compile(r"[^\x00-\x7f\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\s\w]")
