@@ -122,6 +122,7 @@ def test_a_written_date_is_that_day(question, windows):
     the first weekend of May 2024    -> 2024-05-04 to 2024-05-06
     the weekend of 9 March 2024      -> 2024-03-09 to 2024-03-11
     the week of 14 February 2024     -> 2024-02-12 to 2024-02-19
+    in week 12 of 2024               -> 2024-03-18 to 2024-03-25
     in the month of May 2024         -> 2024-05-01 to 2024-06-01
     """),
 )
@@ -268,6 +269,11 @@ def test_feasts_are_computed(question, windows):
     next Monday                        -> 2025-03-24 to 2025-03-25
     next Friday                        -> 2025-03-21 to 2025-03-22, 2025-03-28 to 2025-03-29
     this Friday                        -> 2025-03-21 to 2025-03-22
+    on Wednesday the 12th              -> 2025-03-12 to 2025-03-13
+    Friday the 13th                    -> 2024-12-13 to 2024-12-14
+    the Monday before last             -> 2025-03-10 to 2025-03-11
+    the summer before last             -> 2023-06-01 to 2023-09-01
+    at noon today                      -> 2025-03-19T11:00 to 2025-03-19T14:00
     on Monday or Tuesday               -> 2025-03-17 to 2025-03-18, 2025-03-18 to 2025-03-19
     earlier this year                  -> 2025-01-01 to 2025-03-19T15:30
     later this year                    -> 2025-03-19T15:30 to 2026-01-01

@@ -37,7 +37,11 @@ def meant(question, now=NOW):
     two years back                       -> 2022-09-17 to 2023-09-19
     an hour ago                          -> 2025-03-19T14:00 to 2025-03-19T15:00
     10 minutes ago                       -> 2025-03-19T15:15 to 2025-03-19T15:25
-    about three weeks ago                -> 2025-02-20 to 2025-03-05
+    about three weeks ago                -> 2025-02-23 to 2025-03-02
+    a minute ago                         -> 2025-03-19T15:24 to 2025-03-19T15:30
+    three Fridays ago                    -> 2025-02-28 to 2025-03-01
+    two summers ago                      -> 2023-06-01 to 2023-09-01
+    two Christmases ago                  -> 2023-12-24 to 2023-12-27
     more than two years ago              -> open to 2023-03-19
     less than a month ago                -> 2025-02-19 to 2025-03-19T15:30
     this time last year                  -> 2024-02-03 to 2024-05-04
@@ -77,6 +81,11 @@ def test_distances_are_counted_from_the_moment(question, windows):
     up to 5 May 2024                            -> open to 2024-05-06
     by the end of March 2024                    -> open to 2024-04-01
     up until last month                         -> open to 2025-03-01
+    on or before 5 May 2024                     -> open to 2024-05-06
+    on or after 5 May 2024                      -> 2024-05-05 to open
+    no earlier than 5 May 2024                  -> 2024-05-05 to open
+    up to and including 5 May 2024              -> open to 2024-05-06
+    in the run-up to Christmas                  -> 2024-11-24 to 2024-12-24
     as of January 2025                          -> open to 2025-02-01
     What was due by Friday?                     -> open to 2025-03-15
     What must I do by Friday?                   -> open to 2025-03-22
@@ -178,6 +187,13 @@ def test_connectives_open_close_and_join_times(question, windows):
         "in her 20s",
         "Is H2 a database?",
         "the next day",
+        "our last night in Rome",
+        "the last week of our trip",
+        "my last year at school",
+        "the last time I checked",
+        "10 May Street",
+        "How long ago was the party?",
+        "What did I say about June?",
         "last minute changes",
         "my last day",
         "How many days are two weeks?",

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.core.retrieval.telling import at, rows, shown
 
@@ -37,6 +37,7 @@ NOW = at("2025-03-19T15:30")  # a Wednesday
     What failed on the night of the cut-over and just after?    -> on: the cut-over; after: the cut-over
     What was the weather on the day of the picnic?              -> on: the picnic
     What did I wear the evening that we met?                    -> on: we met
+    Which shirt did I wear the day I met Tom?                   -> on: I met Tom
     Where did I live around the time of the wedding?            -> around: the wedding
     What did I say at the end of the project?                   -> around: the project
     What have I eaten since the operation?                      -> since: the operation
@@ -244,10 +245,10 @@ def test_the_same_question_at_the_same_moment_means_the_same(question, now):
 
 @given(QUESTIONS)
 def test_what_is_not_relative_to_the_moment_moves_by_whole_cycles_of_the_calendar(question):
-    """400 years are a whole number of weeks and hold the same leap years; years that are written stay where they are."""
+    """400 years are a whole number of weeks and hold the same leap years, but Easter's cycle is far longer."""
+    assume(not any(character.isdigit() for character in question))
+    assume("easter" not in question and "good friday" not in question)
     later = NOW.replace(year=NOW.year + 400)
-    if any(character.isdigit() for character in question):
-        return
     near, far = understand(question, NOW), understand(question, later)
     assert [_later(window) for window in near.windows] == list(far.windows)
     assert (near.anchors, near.stance, near.spans) == (far.anchors, far.stance, far.spans)

@@ -14,7 +14,7 @@ LONGEST = 12
 """The most words that a phrase keeps."""
 
 _WORDINGS: tuple[tuple[Relation, tuple[str, ...]], ...] = (
-    ("before", ("before", "prior to", "ahead of", "leading up to", "in the run-up to")),
+    ("before", ("before", "prior to", "ahead of", "leading up to", "run - up to")),
     ("after", ("after", "following", "in the wake of", "as soon as")),
     ("during", ("during", "while", "when", "whilst", "at the time of", "at the time", "in the middle of")),
     ("during", ("in the week of", "the week of", "in the month of", "in the year of")),
@@ -109,7 +109,9 @@ def _relation(reader: Reader, at: int) -> tuple[Relation, int] | None:
         (0, None),
     )
     after = reader.word(at + length)
-    if relation is None or after in _POINTLESS or after == "":
+    if word in {"the", "on"} and relation is None:
+        return _part_with_clause(reader, at)
+    if relation is None or after in _POINTLESS or after == "" or (word == "following" and before == "the"):
         return None
     if word == "when" and (after in _AUXILIARIES or before in _REPORTING or _is_habit(reader)):
         return None
@@ -120,6 +122,14 @@ def _relation(reader: Reader, at: int) -> tuple[Relation, int] | None:
     ):
         return ("after", length) if before in {"day", "week"} and reader.word(at - 2) == "the" else None
     return (relation, length) if relation != "since" or after != "when" else None
+
+
+def _part_with_clause(reader: Reader, at: int) -> tuple[Relation, int] | None:
+    """Read "the day" of "the day I met Tom"."""
+    place = reader.skip(reader.skip(at, "on"), "the")
+    if reader.word(place) not in _PARTS or reader.word(place + 1) not in {"i", "we", "he", "she", "they"}:
+        return None
+    return ("on", place + 1 - at) if reader.word(place - 1) == "the" else None
 
 
 def _is_habit(reader: Reader) -> bool:

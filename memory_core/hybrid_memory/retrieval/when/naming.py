@@ -21,6 +21,7 @@ from hybrid_memory.retrieval.when.words import (
     ORDINALS,
     PAPERS,
     SEASONS,
+    STREETS,
     WEEKDAYS,
 )
 
@@ -125,7 +126,7 @@ def _day_month(reader: Reader, at: int) -> tuple[Each, int] | None:
     first, last, place = days
     after = reader.skip(place, "of", ".", "-", "–")
     month = MONTHS.get(reader.word(after))
-    if month is None or not _is_month(reader, after):
+    if month is None or not _is_month(reader, after) or reader.word(after + 1) in STREETS:
         return None
     return functools.partial(_in_month, month=month, first=first, last=last), after + 1
 
@@ -245,7 +246,12 @@ def _part_of_year(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | 
     token = reader.token(at)
     if token.kind not in {"quarter", "halves"} or reader.word(at - 1) in NUMBERED:
         return None
-    if len(token.numbers) == 1 and not sure and year_at(reader, reader.skip(at + 1, "of", ",")) is None:
+    if (
+        token.kind == "halves"
+        and len(token.numbers) == 1
+        and not sure
+        and year_at(reader, reader.skip(at + 1, "of", ",")) is None
+    ):
         return None
     size = 6 if token.kind == "halves" else 3
     first = (min(token.numbers) - 1) * size + 1
@@ -263,6 +269,8 @@ def _weekday(reader: Reader, at: int, *, sure: bool) -> Found | None:
         if dated is not None and all(period.grain == "day" for period in dated[0].periods):
             return dated
     weekday = WEEKDAYS[token.text]
+    if after.kind == "ordinal" and reader.word(place - 1) == "the" and reader.ends(place + 1):
+        return _weekday_and_day(weekday, after.numbers[0]), place + 1
     offset = _WEEK_WORDS.get(reader.words(reader.skip(at + 1, "of", ","), 2))
     doubtful = token.text in DOUBTFUL_DAYS and not token.capital
     if offset is not None and not doubtful:
@@ -273,6 +281,16 @@ def _weekday(reader: Reader, at: int, *, sure: bool) -> Found | None:
     if doubtful or not (told or ((sure or (full and reader.word(at - 1) != "the")) and reader.ends(at + 1))):
         return None
     return Thing((), lambda index: almanac.week(index, weekday, 1, "day"), "week"), at + 1
+
+
+def _weekday_and_day(weekday: int, number: int) -> Thing:
+    """Return "Friday the 13th", which some months have."""
+
+    def each(index: int) -> Period | None:
+        found = almanac.day(index // 12, index % 12 + 1, number)
+        return found if found and found.start.weekday() == weekday else None
+
+    return Thing((), each, "month")
 
 
 def _years(reader: Reader, at: int, *, sure: bool) -> Found | None:
@@ -342,9 +360,7 @@ def _dotted(reader: Reader, at: int) -> Thing:
 
 def _week_of_year(reader: Reader, at: int) -> Thing:
     year, number = reader.token(at).numbers
-    fourth = almanac.day(year, 1, 4)
-    whole = almanac.week(almanac.week_index(fourth.start) + number - 1) if fourth else None
-    return fixed(whole if 1 <= number <= 53 else None)  # noqa: PLR2004 - the longest year's weeks
+    return fixed(almanac.iso_week(year, number))
 
 
 def _month_of(reader: Reader, at: int) -> Thing:

@@ -61,12 +61,14 @@ _TO = frozenset({"to", "until", "till", "through", "-", "–", "and"})
 _RANGES = {"between": frozenset({"and", "-", "–"}), "from": _TO - {"and"}}
 _INSIDE = word_set("between in on at during over throughout within across for from of")
 _WORDINGS = {
-    "before": "before, prior to, earlier than, ahead of, older than",
+    "before": "before, prior to, earlier than, ahead of, older than, run - up to, leading up to",
     "after": "after, later than, following, newer than",
-    "since": "since, ever since, starting, starting in, starting from, starting on, beginning in",
-    "until": "until, till, 'til, til, up to, up until, by, no later than, as of, as at, as late as, not until, through",
-    "around": "around, about, circa, near, roughly, approximately, towards, almost, nearly, in around, in about, some time around, "
-    "sometime around, around the time of, close to",
+    "since": "since, ever since, no earlier than, not earlier than, not before, on or after, starting, starting in, starting from, "
+    "starting on, beginning in",
+    "until": "until, till, 'til, til, up to, up to and including, up until, by, no later than, not later than, on or before, "
+    "not after, as of, as at, as late as, not until, through",
+    "around": "around, about, circa, near, roughly, approximately, on or about, on or around, towards, almost, nearly, in around, "
+    "in about, some time around, sometime around, around the time of, close to",
     "less": "less than, within the, no more than, under",
     "more": "more than, over, at least, well over",
 }
@@ -76,6 +78,7 @@ _CONNECTIVES = {
 _CONNECTIVE_HEADS = frozenset(words[0] for words in _CONNECTIVES)
 _BEGINNINGS = TRIGGERS | _INSIDE | _CONNECTIVE_HEADS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys()
 _BEGINNINGS |= word_set("the a an half shortly just right immediately soon directly some not ages long")
+_RUN_UP = 30
 _CLOSE = {"shortly": 14, "just": 10, "right": 7, "immediately": 7, "soon": 21, "directly": 7}
 _TWO_WORD_CLOSE: dict[tuple[str, ...], int] = {
     ("a", "bit"): 21,
@@ -103,9 +106,13 @@ def _related(reader: Reader, at: int) -> Phrase | None:
         chosen = _bound(reader, found[0], relation)
         if reader.plain and relation != "around":
             return Phrase(chosen, at, found[1], relation)
-        periods = tuple(_apply(relation, period, reader, close) for period in chosen)
-        if relation in {"less", "more"} and reader.word(found[1] - 1) not in {"ago", "back"}:
+        ago = reader.word(found[1] - 1) in {"ago", "back"}
+        if relation in {"less", "more"} and not ago:
             return None
+        if relation == "around" and ago:
+            return Phrase(tuple(p._replace(sharp=round(p.sharp * 0.8, 3)) for p in chosen), at, found[1], relation)
+        close = close or (_RUN_UP if reader.word(place) in {"run", "leading"} else 0)
+        periods = tuple(_apply(relation, period, reader, close) for period in chosen)
         return Phrase(_whole(periods), at, _onwards(reader, found[1]), relation)
     return None
 
@@ -135,7 +142,8 @@ def _apply(relation: str, period: Period, reader: Reader, close: int) -> Period 
         near = almanac.shift(edge, -days if relation == "before" else days, "day")
         return Period(min(edge, near), max(edge, near), "day", round(period.sharp * 0.6, 3))
     if relation == "around":
-        return almanac.widen(period)
+        wide = almanac.widen(period)
+        return wide._replace(end=min(wide.end, reader.now)) if period.end <= reader.now else wide
     if relation == "before":
         return period._replace(start=LOWEST, end=period.start)
     if relation in {"less", "more"}:
@@ -232,12 +240,14 @@ def _times(reader: Reader, at: int, *, sure: bool) -> tuple[tuple[Period, ...], 
     if found is None:
         return None
     things, end = [found[0]], found[1]
-    while (following := _listed(reader, end)) is not None:
-        things.append(following[0])
-        end = following[1]
+    while (other := _listed(reader, end)) is not None:
+        things.append(other[0])
+        end = other[1]
     periods: tuple[Period, ...] = ()
+    following = things[-1].each is None or reader.lean != "either"
     for named in reversed(things):
-        chosen = choose(named, periods[0].start, "past")[:1] if periods else choose(named, reader.now, reader.lean)
+        alone = not (periods and following)
+        chosen = choose(named, reader.now, reader.lean) if alone else choose(named, periods[0].start, "past")[:1]
         periods = (*chosen, *periods)
     return periods, end
 

@@ -50,9 +50,10 @@ class Reader:
         return at + 1 if self.word(at) in texts else at
 
     def told(self, at: int) -> bool:
-        """Say whether the word before a place tells which one of several times is meant."""
+        """Say whether the word before a name, or "before last" behind it, tells which one of several times is meant."""
         before = self.word(at - 1)
-        return before in TELLING or (before == "-" and self.word(at - 2) in THIRDS)
+        named = before in TELLING or (before == "-" and self.word(at - 2) in THIRDS)
+        return named or self.words(at + 1, 2) == ("before", "last")
 
     def ends(self, at: int) -> bool:
         """Say whether a name may end before this place: nothing there makes a longer name of it."""
@@ -107,6 +108,15 @@ def choose(thing: Thing, now: datetime, how: str) -> tuple[Period, ...]:
         return (found,) if found else ()
     near = [found for index in range(base - 9, base + 10) if (found := thing.each(index))]
     return tuple(_CHOICES[how](near, now))
+
+
+def past_ones(thing: Thing, now: datetime) -> tuple[Period, ...]:
+    """Return the latest ten or fewer periods of what recurs that are over, in order."""
+    if thing.each is None:
+        return ()
+    base = index_of(now, thing.cycle)
+    near = [found for index in range(base - 10, base + 1) if (found := thing.each(index))]
+    return tuple(found for found in near if found.end <= now)
 
 
 def _softer(periods: list[Period], factor: float) -> list[Period]:

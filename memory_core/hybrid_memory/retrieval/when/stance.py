@@ -78,6 +78,7 @@ def _found(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|must|should|need to|have to|can (?:i|we)|upcoming|tomorrow|next|going to|gonna|planning to|plans? for"
+    r"|how (?:long|many \w+) (?:until|till|before|to)"
     r"|am i (?:do|go|fly|see|meet|travel|visit|leav)ing|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
 )
 _PLANNED = word_set(
