@@ -24,6 +24,8 @@ def meant(question, now=NOW):
     Log of 2024-05-08 10:30                     -> 2024-05-08T10:30 to 2024-05-08T11:30
     in 2024-05                                  -> 2024-05-01 to 2024-06-01
     2024-W01                                    -> 2024-01-01 to 2024-01-08
+    2024-05-08/2024-05-10                       -> 2024-05-08 to 2024-05-11
+    the twenty-first of May 2024                -> 2024-05-21 to 2024-05-22
     2023/05/08                                  -> 2023-05-08 to 2023-05-09
     Was geschah am 8.5.2023?                    -> 2023-05-08 to 2023-05-09
     Qu'est-ce que j'ai fait le 13/05/2023 ?     -> 2023-05-13 to 2023-05-14
@@ -73,6 +75,7 @@ def test_a_written_date_is_that_day(question, windows):
     May 2023                         -> 2023-05-01 to 2023-06-01
     May of 2023                      -> 2023-05-01 to 2023-06-01
     May '23                          -> 2023-05-01 to 2023-06-01
+    05/2023                          -> 2023-05-01 to 2023-06-01
     in march 2024                    -> 2024-03-01 to 2024-04-01
     May last year                    -> 2024-05-01 to 2024-06-01
     July of last year                -> 2024-07-01 to 2024-08-01
@@ -93,6 +96,7 @@ def test_a_written_date_is_that_day(question, windows):
     in Q3                            -> 2024-07-01 to 2024-10-01
     the third quarter of 2024        -> 2024-07-01 to 2024-10-01
     second quarter 2024              -> 2024-04-01 to 2024-07-01
+    the last half of 2023            -> 2023-07-01 to 2024-01-01
     H2 2023                          -> 2023-07-01 to 2024-01-01
     the 90s                          -> 1990-01-01 to 2000-01-01
     in the 1990s                     -> 1990-01-01 to 2000-01-01

@@ -46,6 +46,7 @@ def meant(question, now=NOW):
     less than a month ago                -> 2025-02-19 to 2025-03-19T15:30
     this time last year                  -> 2024-02-03 to 2024-05-04
     in the last three months             -> 2024-12-19 to 2025-03-19T15:30
+    over the last half year              -> 2024-09-19 to 2025-03-19T15:30
     in the past 3 months                 -> 2024-12-19 to 2025-03-19T15:30
     over the past year                   -> 2024-03-19 to 2025-03-19T15:30
     within the last two days             -> 2025-03-17 to 2025-03-19T15:30
@@ -173,6 +174,7 @@ def test_connectives_open_close_and_join_times(question, windows):
         "Did I walk in 2000 steps?",
         "2000 km",
         "Is 8/5 or 3/4 right?",
+        "invoice 5/2023",
         "31.2.2024",
         "2024-13-01",
         "2024-02-30",

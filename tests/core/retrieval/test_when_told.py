@@ -289,6 +289,26 @@ def test_one_reading_of_a_date_with_slashes_is_the_one_that_was_written(day):
         assert day in [window.since for window in understand(day.strftime(pattern), NOW).windows]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "early " * 3_000,
+        "the first week of " * 1_000 + "May",
+        "Monday, " * 3_000,
+        "before " * 3_000,
+        "from May to " * 1_000,
+        "1" + "." * 9_000 + "1",
+        "2" * 9_000,
+        "a " * 9_000,
+        "the day before " * 1_000 + "yesterday",
+        "1 or " * 3_000 + "days ago",
+    ],
+)
+def test_long_and_nested_wordings_are_read_without_harm(text):
+    assert understand(text, NOW).spans is not None
+    assert len(mentioned(text, NOW)) <= 8
+
+
 def test_nothing_is_said_by_nothing():
     assert understand("", NOW) == When()
     assert mentioned("", NOW) == ()

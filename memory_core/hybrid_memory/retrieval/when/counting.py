@@ -194,6 +194,8 @@ def _rolling(reader: Reader, at: int, place: int, how: str, *, sure: bool) -> Fo
     """Read "the last three months" and "the past year": they reach up to the moment, or begin with it."""
     bare = UNITS.get(reader.word(place))
     measured = quantity(reader, place)
+    if reader.words(place, 2) == ("half", "year"):
+        measured = Quantity(6, 6, "month", vague=False), place + 2
     if measured is None and reader.word(place) in UNITS and reader.word(place).endswith("s") and bare:
         measured = Quantity(2, 5, bare, vague=True), place + 1
     if measured is None and bare and (reader.word(at) == "past" or (sure and reader.word(at - 1) == "the")):

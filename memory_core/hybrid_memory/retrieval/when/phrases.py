@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hybrid_memory.retrieval.when import almanac
 from hybrid_memory.retrieval.when.almanac import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.when.counting import Quantity, ahead, quantity
-from hybrid_memory.retrieval.when.reader import Found, Reader, Thing, choose
+from hybrid_memory.retrieval.when.reader import Reader, Thing, choose
 from hybrid_memory.retrieval.when.things import thing
 from hybrid_memory.retrieval.when.words import (
     NUMBERS,
@@ -239,10 +239,7 @@ def _times(reader: Reader, at: int, *, sure: bool) -> tuple[tuple[Period, ...], 
     found = thing(reader, at, sure=sure)
     if found is None:
         return None
-    things, end = [found[0]], found[1]
-    while (other := _listed(reader, end)) is not None:
-        things.append(other[0])
-        end = other[1]
+    things, end = _listed(reader, *found)
     periods: tuple[Period, ...] = ()
     following = things[-1].each is None or reader.lean != "either"
     for named in reversed(things):
@@ -252,18 +249,26 @@ def _times(reader: Reader, at: int, *, sure: bool) -> tuple[tuple[Period, ...], 
     return periods, end
 
 
-def _listed(reader: Reader, at: int) -> Found | None:
-    """Read the next time of a list; a comma makes one only where "and" or "or" follows."""
-    word = reader.word(at)
-    place = reader.skip(at + 1, "and", "or") if word == "," else at + 1
-    if word not in {",", "and", "or", "/", "&"}:
-        return None
-    place = reader.skip(place, "in", "on")
-    token = reader.token(place)
-    found = thing(reader, place, sure=token.capital or token.text not in {"may", "march"})
-    if word == "," and place == at + 1 and found is not None and _listed(reader, found[1]) is None:
-        return None
-    return found
+def _listed(reader: Reader, first: Thing, at: int) -> tuple[list[Thing], int]:
+    """Return the times of a list whose first has been read; after a comma alone they count only if "and" or "or" follows."""
+    things, end, sure = [first], at, 1
+    while (word := reader.word(at)) in _JOINTS and len(things) < _LONGEST_LIST:
+        place = reader.skip(at + 1, "and", "or") if word == "," else at + 1
+        joined = word != "," or place > at + 1
+        place = reader.skip(place, "in", "on")
+        token = reader.token(place)
+        other = thing(reader, place, sure=token.capital or token.text not in {"may", "march"})
+        if other is None:
+            break
+        things.append(other[0])
+        at = other[1]
+        if joined:
+            end, sure = at, len(things)
+    return things[:sure], end
+
+
+_LONGEST_LIST = 12
+_JOINTS = frozenset({",", "and", "or", "/", "&"})
 
 
 def _range(reader: Reader, at: int, between: frozenset[str], *, sure: bool) -> tuple[tuple[Period, ...], int] | None:

@@ -28,6 +28,8 @@ class Reader:
     """Whether connectives are passed over, so that "before May" names May."""
     known: dict[tuple[int, bool], Found | None] = field(default_factory=dict, compare=False)
     """What has been read at a place already; several rules ask."""
+    nested: list[int] = field(default_factory=list, compare=False)
+    """Where the things begin that are being read, each a part of the one before."""
 
     def token(self, at: int) -> Token:
         """Return the token at a place, an empty one outside."""
@@ -106,8 +108,12 @@ def choose(thing: Thing, now: datetime, how: str) -> tuple[Period, ...]:
     if how == "this":
         found = thing.each(base)
         return (found,) if found else ()
-    near = [found for index in range(base - 9, base + 10) if (found := thing.each(index))]
-    return tuple(_CHOICES[how](near, now))
+    for reach in _REACHES:
+        near = [found for index in range(base - reach, base + reach + 1) if (found := thing.each(index))]
+        chosen = _CHOICES[how](near, now)
+        if chosen:
+            return tuple(chosen)
+    return ()
 
 
 def past_ones(thing: Thing, now: datetime) -> tuple[Period, ...]:
@@ -156,6 +162,8 @@ def _either(near: list[Period], now: datetime) -> list[Period]:
     return past if past == coming else _softer(past + coming, 0.7)
 
 
+_REACHES = (2, 14)
+"""How many years, months or weeks away is looked; few of them lack the day, as 29 February and Friday the 13th."""
 _RECENT = {"month": timedelta(days=31), "day": timedelta(days=2)}
 _LONG = frozenset({"month", "quarter", "season"})
 _CHOICES: dict[str, Callable[[list[Period], datetime], list[Period]]] = {

@@ -19,6 +19,7 @@ from hybrid_memory.retrieval.when.words import (
     WEEKDAYS,
 )
 
+_DEEPEST = 6
 _LAST_HOUR = 23
 _NOON = 12
 _MONTHS_A_YEAR = 12
@@ -27,7 +28,11 @@ _MONTHS_A_YEAR = 12
 def thing(reader: Reader, at: int, *, sure: bool) -> Found | None:
     """Return what is named at a place; ``sure`` says that a time is expected there, as after "in" or "since"."""
     if (at, sure) not in reader.known:
+        if len(reader.nested) >= _DEEPEST:
+            return None
+        reader.nested.append(at)
         reader.known[at, sure] = _read(reader, at, sure=sure)
+        reader.nested.pop()
     return reader.known[at, sure]
 
 
@@ -108,7 +113,7 @@ def _beside_now(reader: Reader, at: int) -> Found | None:
 def _numbered(reader: Reader, at: int) -> Found | None:
     """Read "first week of March", "last three days of June", "second half of 2024", "first Monday in May"."""
     nth, place = ORDINALS[reader.word(at)], at + 1
-    if reader.word(place) == "half" and nth in {1, 2} and reader.word(place + 1) in {"of", "in"}:
+    if reader.word(place) == "half" and nth in {1, 2, -1} and reader.word(place + 1) in {"of", "in"}:
         return _changed(reader, place + 2, "first half" if nth == 1 else "second half")
     if reader.word(place) in {"half", "quarter"} and nth > 0 and reader.token(place + 1).kind == "year":
         size = 6 if reader.word(place) == "half" else 3
