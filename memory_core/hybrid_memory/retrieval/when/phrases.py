@@ -35,12 +35,21 @@ def phrases(reader: Reader) -> list[Phrase]:
     found: list[Phrase] = []
     at = 0
     while at < len(reader.tokens):
-        token = reader.tokens[at]
-        phrase = _phrase(reader, at) if token.kind != "word" or token.text in _BEGINNINGS else None
+        phrase = _phrase(reader, at) if _may_begin(reader, at) else None
         if phrase is not None and phrase.periods:
             found.append(phrase)
         at = max(phrase.end, at + 1) if phrase is not None else at + 1
     return found
+
+
+def _may_begin(reader: Reader, at: int) -> bool:
+    """Say cheaply whether a time may begin at a place."""
+    token = reader.tokens[at]
+    if token.kind in {"mark", "junk"}:
+        return False
+    if token.text in _LEADS:
+        return any(later.kind not in _WORDY or later.text in _TIMELY for later in reader.tokens[at + 1 : at + 4])
+    return token.kind != "word" or token.text in _BEGINNINGS
 
 
 def _phrase(reader: Reader, at: int) -> Phrase | None:
@@ -78,6 +87,9 @@ _CONNECTIVES = {
 _CONNECTIVE_HEADS = frozenset(words[0] for words in _CONNECTIVES)
 _BEGINNINGS = TRIGGERS | _INSIDE | _CONNECTIVE_HEADS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys()
 _BEGINNINGS |= word_set("the a an half shortly just right immediately soon directly some not ages long")
+_TIMELY = TRIGGERS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys() | {"half"}
+_LEADS = (_INSIDE | {"the", "a", "an"}) - {"between"}
+_WORDY = frozenset({"word", "mark", "junk"})
 _RUN_UP = 30
 _CLOSE = {"shortly": 14, "just": 10, "right": 7, "immediately": 7, "soon": 21, "directly": 7}
 _TWO_WORD_CLOSE: dict[tuple[str, ...], int] = {
