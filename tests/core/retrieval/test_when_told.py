@@ -24,6 +24,8 @@ NOW = at("2025-03-19T15:30")  # a Wednesday
     Where did I live before I moved to Berlin?                  -> before: I moved to Berlin
     Before the move, what did I own?                            -> before: the move
     Who was my manager before Tom?                              -> before: Tom
+    Which doctor did I see before Dr. Smith?                    -> before: Dr. Smith
+    What changed after Tom left and before Anna came?           -> after: Tom left; before: Anna came
     Which bike did I ride prior to the accident?                -> before: the accident
     What did Caroline do after the road trip?                   -> after: the road trip
     What changed following the audit last week?                 -> after: the audit
@@ -84,7 +86,9 @@ def test_a_phrase_keeps_a_dozen_words():
     I used to swim where?                            -> past
     Where did I live in 2022?                        -> past
     What did I do last week?                         -> past
-    What have I done recently?                       -> past
+    What have I done recently?                       -> any
+    Since the move, which gym do I use?              -> current
+    Where does Anna live now, and where before?      -> past
     What did I originally plan?                      -> first
     Which colour did we initially choose?            -> first
     What did I use at first?                         -> first

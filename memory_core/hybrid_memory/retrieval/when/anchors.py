@@ -41,6 +41,8 @@ _PARTICLE_VERBS = word_set(
     "time one soon"
 )
 _POINTLESS = word_set("that then this now it all those these them which what")
+_WITHIN = frozenset("-'’&/+")
+_TITLES = word_set("dr mr mrs ms st prof")
 _EMPTY = word_set("the a an my our his her their of and just right shortly")
 
 
@@ -142,9 +144,9 @@ def _end(reader: Reader, begin: int, taken: set[int]) -> int:
     at = begin
     while at < len(reader.tokens) and at - begin < LONGEST and at not in taken:
         token = reader.token(at)
-        if token.kind == "mark" and token.text not in {"-", "'", "’", "&", "/", "+"}:
+        if token.kind == "mark" and not (token.text in _WITHIN or reader.word(at - 1) in _TITLES):
             break
-        if at > begin and (token.text in _ASKING - _AUXILIARIES or _and_after(reader, at) is not None):
+        if at > begin and (token.text in _ASKING - _AUXILIARIES or _goes_on(reader, at)):
             break
         if (
             at > begin
@@ -156,6 +158,13 @@ def _end(reader: Reader, begin: int, taken: set[int]) -> int:
     while at > begin and reader.token(at - 1).kind == "mark":
         at -= 1
     return at
+
+
+def _goes_on(reader: Reader, at: int) -> bool:
+    """Say whether another relation follows, as in "after Tom left and before Anna came"."""
+    if _and_after(reader, at) is not None:
+        return True
+    return reader.word(at) in {"and", "or"} and _relation(reader, at + 1) is not None
 
 
 def _and_after(reader: Reader, at: int) -> tuple[Relation, int] | None:

@@ -41,7 +41,7 @@ def stance(
     places = first + past + current
     periods = [period for phrase in phrases for period in phrase.periods]
     told = _outright(text, first=bool(first), past=bool(past) or "before" in relations) or _by_times(periods, now)
-    return told or _by_tense(text, words, said_now=bool(current), related=bool(relations)), places
+    return told or _by_tense(text, words, said_now=bool(current), related=not relations <= {"since"}), places
 
 
 def _outright(text: str, *, first: bool, past: bool) -> Stance | None:
@@ -51,9 +51,9 @@ def _outright(text: str, *, first: bool, past: bool) -> Stance | None:
 
 
 def _by_times(periods: list[Period], now: datetime) -> Stance | None:
-    if periods and all(period.end <= now for period in periods):
+    if periods and all(period.end < now for period in periods):
         return "past"
-    return None if all(period.start <= now < period.end for period in periods) else "any"
+    return None if all(period.start <= now <= period.end for period in periods) else "any"
 
 
 def _by_tense(text: str, words: list[str], *, said_now: bool, related: bool) -> Stance:
