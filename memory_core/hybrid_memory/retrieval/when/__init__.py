@@ -1,12 +1,14 @@
 """Time in a question or statement: which moments it means, relative to the one at which it is said. Pure.
 
 A small grammar of English; of other languages only dates in digits (ISO, year/month/day, day.month.year, 2023年5月8日). Names
-without a year mean the latest that has begun, or the next to come where the wording looks ahead. Months, weekdays and other
-words that mean something else as well ("may", "march", "sat", "spring") count only where a time is expected.
+without a year mean the latest that has begun, in wording that looks ahead the next to come, in the plain present tense
+either. Months, weekdays and other words that mean something else as well ("may", "march", "sat", "spring") count only where
+a time is expected, names of people ("April", "June") only behind "in", "since", "before" and the like.
 
-Not understood: times relative to another event's date ("a month after the move" is an anchor alone), feasts of lunar calendars
-or of families, hours without a day, "8/5" without a year, "every Monday" (no single one is meant), negation ("not in May"),
-fiscal and school years, and which of two events came first.
+Not understood: an event's own date ("a month after the move" is an anchor alone), feasts of lunar calendars or of families,
+hours without a day, "8/5" without a year, "every Monday" (no single one is meant), negation ("not in May"), school and fiscal
+years, the present tense of verbs without "do" or "be" ("Who lives here?" has the stance "any"), and which of two events came
+first.
 """
 
 from __future__ import annotations

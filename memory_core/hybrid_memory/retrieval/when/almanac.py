@@ -82,6 +82,12 @@ def week_index(moment: datetime) -> int:
     return (moment.toordinal() - 1) // 7
 
 
+def iso_week(year: int, number: int) -> Period | None:
+    """Return a week by its ISO number."""
+    fourth = day(year, 1, 4)
+    return week(week_index(fourth.start) + number - 1) if fourth and 1 <= number <= 53 else None  # noqa: PLR2004 - the most
+
+
 def unit_of(moment: datetime, unit: str, offset: int = 0) -> Period | None:
     """Return the calendar unit ``offset`` units from the one that holds the moment."""
     if unit in {"week", "weekend", "fortnight"}:

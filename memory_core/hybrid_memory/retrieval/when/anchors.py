@@ -14,7 +14,7 @@ LONGEST = 12
 """The most words that a phrase keeps."""
 
 _WORDINGS: tuple[tuple[Relation, tuple[str, ...]], ...] = (
-    ("before", ("before", "prior to", "ahead of", "leading up to", "in the run-up to")),
+    ("before", ("before", "prior to", "ahead of", "leading up to", "run - up to")),
     ("after", ("after", "following", "in the wake of", "as soon as")),
     ("during", ("during", "while", "when", "whilst", "at the time of", "at the time", "in the middle of")),
     ("during", ("in the week of", "the week of", "in the month of", "in the year of")),
@@ -41,6 +41,8 @@ _PARTICLE_VERBS = word_set(
     "time one soon"
 )
 _POINTLESS = word_set("that then this now it all those these them which what")
+_WITHIN = frozenset("-'’&/+")
+_TITLES = word_set("dr mr mrs ms st prof")
 _EMPTY = word_set("the a an my our his her their of and just right shortly")
 
 
@@ -109,7 +111,9 @@ def _relation(reader: Reader, at: int) -> tuple[Relation, int] | None:
         (0, None),
     )
     after = reader.word(at + length)
-    if relation is None or after in _POINTLESS or after == "":
+    if word in {"the", "on"} and relation is None:
+        return _part_with_clause(reader, at)
+    if relation is None or after in _POINTLESS or after == "" or (word == "following" and before == "the"):
         return None
     if word == "when" and (after in _AUXILIARIES or before in _REPORTING or _is_habit(reader)):
         return None
@@ -122,6 +126,14 @@ def _relation(reader: Reader, at: int) -> tuple[Relation, int] | None:
     return (relation, length) if relation != "since" or after != "when" else None
 
 
+def _part_with_clause(reader: Reader, at: int) -> tuple[Relation, int] | None:
+    """Read "the day" of "the day I met Tom"."""
+    place = reader.skip(reader.skip(at, "on"), "the")
+    if reader.word(place) not in _PARTS or reader.word(place + 1) not in {"i", "we", "he", "she", "they"}:
+        return None
+    return ("on", place + 1 - at) if reader.word(place - 1) == "the" else None
+
+
 def _is_habit(reader: Reader) -> bool:
     """Say whether the question asks what is done whenever something happens."""
     return reader.word(1) in {"do", "does", "should", "can"} or reader.word(0) in {"do", "does", "should", "can"}
@@ -132,9 +144,9 @@ def _end(reader: Reader, begin: int, taken: set[int]) -> int:
     at = begin
     while at < len(reader.tokens) and at - begin < LONGEST and at not in taken:
         token = reader.token(at)
-        if token.kind == "mark" and token.text not in {"-", "'", "’", "&", "/", "+"}:
+        if token.kind == "mark" and not (token.text in _WITHIN or reader.word(at - 1) in _TITLES):
             break
-        if at > begin and (token.text in _ASKING - _AUXILIARIES or _and_after(reader, at) is not None):
+        if at > begin and (token.text in _ASKING - _AUXILIARIES or _goes_on(reader, at)):
             break
         if (
             at > begin
@@ -148,12 +160,20 @@ def _end(reader: Reader, begin: int, taken: set[int]) -> int:
     return at
 
 
+def _goes_on(reader: Reader, at: int) -> bool:
+    """Say whether another relation follows, as in "after Tom left and before Anna came"."""
+    if _and_after(reader, at) is not None:
+        return True
+    return reader.word(at) in {"and", "or"} and _relation(reader, at + 1) is not None
+
+
 def _and_after(reader: Reader, at: int) -> tuple[Relation, int] | None:
-    """Read "and just after" without an event of its own."""
+    """Read "and just after" without an event of its own, or "and after it"."""
     if reader.word(at) not in {"and", "or"}:
         return None
     place = reader.skip(at + 1, "just", "right", "shortly", "immediately", "soon")
     word = reader.word(place)
-    if word not in {"before", "after", "afterwards"} or reader.token(place + 1).kind not in {"none", "mark"}:
+    end = reader.skip(place + 1, "it", "that", "this")
+    if word not in {"before", "after", "afterwards"} or reader.token(end).kind not in {"none", "mark"}:
         return None
-    return ("before" if word == "before" else "after"), place + 1
+    return ("before" if word == "before" else "after"), end

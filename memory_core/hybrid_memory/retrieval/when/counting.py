@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hybrid_memory.retrieval.when import almanac
 from hybrid_memory.retrieval.when.almanac import Period
 from hybrid_memory.retrieval.when.naming import with_year_of, yearly
-from hybrid_memory.retrieval.when.reader import Found, Reader, Thing, choose, fixed
+from hybrid_memory.retrieval.when.reader import Found, Reader, Thing, choose, fixed, past_ones
 from hybrid_memory.retrieval.when.words import (
     CALENDAR_UNITS,
     DAY_PARTS,
@@ -18,9 +18,11 @@ from hybrid_memory.retrieval.when.words import (
     UNITS,
     VAGUE_COUNTS,
     WEEKDAYS,
+    word_set,
 )
 
 _HOW = {"last": "last", "this": "this", "next": "next", "coming": "coming"}
+_OWNERS = word_set("my our your his her their its whose")
 _OFFSET = {"last": -1, "this": 0, "next": 1, "coming": 1}
 _SMALLER = {
     "year": ("month", 12),
@@ -74,6 +76,8 @@ def _count(reader: Reader, at: int) -> tuple[float, float, bool, int] | None:
     if token.text in VAGUE_COUNTS:
         low, high = VAGUE_COUNTS[token.text]
         return low, high, low != high, reader.skip(place + 1, "of")
+    if token.kind == "days":
+        return token.numbers[0], token.numbers[1], False, place + 1
     number = _number(reader, place)
     if number is None:
         return None
@@ -104,8 +108,10 @@ def _number(reader: Reader, at: int) -> tuple[float, int] | None:
 
 
 def counted(reader: Reader, at: int) -> Found | None:
-    """Read "two weeks ago", "years ago", "a month from now"."""
-    measured = quantity(reader, at)
+    """Read "two weeks ago", "years ago", "two summers ago", "a month from now"."""
+    measured = quantity(reader, at) or _number_of_names(reader, at)
+    if isinstance(measured, Thing):
+        return measured, at + 3
     if measured is None and reader.word(at) in UNITS and reader.word(at).endswith("s") and reader.word(at + 1) == "ago":
         measured = Quantity(2, 8, UNITS[reader.word(at)], vague=True), at + 1
     if measured is None:
@@ -116,6 +122,23 @@ def counted(reader: Reader, at: int) -> Found | None:
     if reader.words(place, 2) in {("from", "now"), ("from", "today")}:
         return fixed(_distant(reader, amount, 1)), place + 2
     return None
+
+
+def _number_of_names(reader: Reader, at: int) -> Thing | None:
+    """Read "three Fridays ago", "two summers ago", "two Christmases ago"."""
+    number, plural = _number(reader, at), reader.word(at + 1)
+    if number is None or number[1] != at + 1 or reader.word(at + 2) != "ago":
+        return None
+    name = plural.removesuffix("es" if plural.endswith("ses") else "s")
+    over: tuple[Period, ...] = ()
+    if name in WEEKDAYS and name != plural:
+        weekday = WEEKDAYS[name]
+        over = past_ones(Thing((), lambda index: almanac.week(index, weekday, 1, "day"), "week"), reader.now)
+    elif name in SEASONS:
+        over = past_ones(Thing((), lambda year: almanac.season(year, SEASONS[name])), reader.now)
+    elif name == "christmas":
+        over = past_ones(Thing((), almanac.HOLIDAYS["christmas"]), reader.now)
+    return fixed(over[-int(number[0])]) if 0 < number[0] <= len(over) else None
 
 
 def ahead(reader: Reader, at: int) -> Found | None:
@@ -135,7 +158,8 @@ def _distant(reader: Reader, amount: Quantity, sign: int) -> Period | None:
         return Period(almanac.midnight(first), almanac.shift(almanac.midnight(last), 1, "day"), "day", sharp + 0.1)
     if unit in {"second", "minute", "hour"}:
         smaller, margin = ("minute", 30) if unit == "hour" else ("minute", 5)
-        return Period(almanac.shift(first, -margin, smaller), almanac.shift(last, margin, smaller), "hour", sharp)
+        end = almanac.shift(last, margin, smaller)
+        return Period(almanac.shift(first, -margin, smaller), min(end, reader.now) if sign < 0 else end, "hour", sharp)
     margin = _MARGINS[unit]
     start = almanac.shift(almanac.midnight(first), -margin, "day")
     return Period(start, almanac.shift(almanac.midnight(last), margin + 1, "day"), unit, sharp)
@@ -144,7 +168,7 @@ def _distant(reader: Reader, amount: Quantity, sign: int) -> Period | None:
 def relative(reader: Reader, at: int, *, sure: bool) -> Found | None:
     """Read "last month", "this morning", "next May", "the past three weeks", "last Tuesday"."""
     how = RELATIVES.get(reader.word(at))
-    if how is None:
+    if how is None or (how == "last" and reader.word(at - 1) in _OWNERS):
         return None
     if reader.words(at, 3) == ("this", "time", "last") and reader.word(at + 3) in CALENDAR_UNITS:
         unit = UNITS[reader.word(at + 3)]
@@ -170,6 +194,8 @@ def _rolling(reader: Reader, at: int, place: int, how: str, *, sure: bool) -> Fo
     """Read "the last three months" and "the past year": they reach up to the moment, or begin with it."""
     bare = UNITS.get(reader.word(place))
     measured = quantity(reader, place)
+    if reader.words(place, 2) == ("half", "year"):
+        measured = Quantity(6, 6, "month", vague=False), place + 2
     if measured is None and reader.word(place) in UNITS and reader.word(place).endswith("s") and bare:
         measured = Quantity(2, 5, bare, vague=True), place + 1
     if measured is None and bare and (reader.word(at) == "past" or (sure and reader.word(at - 1) == "the")):
@@ -188,6 +214,8 @@ def _rolling(reader: Reader, at: int, place: int, how: str, *, sure: bool) -> Fo
 def _unit(reader: Reader, place: int, how: str) -> Found | None:
     unit = UNITS[reader.word(place)]
     offset = _OFFSET[how]
+    if reader.word(place - 2) == "the" and how == "last" and reader.word(place + 1) in {"of", "in", "at"}:
+        return None
     if how == "coming" and unit == "weekend":
         offset = 0
     period = almanac.unit_of(reader.now, unit, offset)
@@ -199,7 +227,7 @@ def _unit(reader: Reader, place: int, how: str) -> Found | None:
 
 def _part_of_today(reader: Reader, place: int, how: str) -> Found | None:
     name = DAY_PARTS[reader.word(place)]
-    if how in {"coming", "next"}:
+    if how in {"coming", "next"} or reader.word(place - 2) == "the":
         return None
     today = almanac.unit_of(reader.now, "day", -1 if how == "last" else 0)
     return (fixed(almanac.part_of_day(today, name)), place + 1) if today else None
@@ -283,7 +311,7 @@ _VAGUE: dict[tuple[str, ...], tuple[float | None, float, float]] = {
 
 def vague(reader: Reader, at: int) -> Found | None:
     """Read "recently", "a while ago", "long ago"."""
-    if reader.word(at) not in _VAGUE_HEADS:
+    if reader.word(at) not in _VAGUE_HEADS or reader.word(at - 1) == "how":
         return None
     for length in (5, 4, 3, 2, 1):
         figures = _VAGUE.get(reader.words(at, length))

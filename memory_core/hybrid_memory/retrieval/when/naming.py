@@ -1,13 +1,12 @@
-"""Names of times that recur or stand in a calendar: dates, months, weekdays, seasons, feasts, years, decades."""
+"""Names of times that recur or stand in a calendar: days, months, weekdays, seasons, feasts, years, decades."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
 
 from hybrid_memory.retrieval.when import almanac
 from hybrid_memory.retrieval.when.almanac import Period
+from hybrid_memory.retrieval.when.dates import CENTURY, WRITTEN, full_year, softer, written_date
 from hybrid_memory.retrieval.when.reader import Each, Found, Reader, Thing, fixed
 from hybrid_memory.retrieval.when.words import (
     CLEAR_MONTHS,
@@ -18,24 +17,21 @@ from hybrid_memory.retrieval.when.words import (
     HOLIDAY_PHRASES,
     MONTHS,
     NUMBERED,
+    NUMBERS,
     ORDINALS,
-    PAPERS,
     SEASONS,
+    STREETS,
     WEEKDAYS,
 )
 
 _LONGEST_MONTH = 31
-_CENTURY = 100
-_DAY_MINUTES = 24 * 60
-_AHEAD = 10
 
 
 def calendar_name(reader: Reader, at: int, *, sure: bool) -> Found | None:
     """Return what is named at a place, with the year that follows it. ``sure`` says that a time is expected there."""
     token = reader.token(at)
-    if token.kind in _DATES:
-        numbered = token.kind not in _UNMISTAKABLE and reader.word(at - 1) in NUMBERED - PAPERS
-        return None if numbered else (_DATES[token.kind](reader, at), at + 1)
+    if token.kind in WRITTEN:
+        return written_date(reader, at)
     if token.kind in {"year", "years", "decade", "short"} or token.text in DECADES:
         return _years(reader, at, sure=sure)
     if token.text in WEEKDAYS:
@@ -47,7 +43,7 @@ def calendar_name(reader: Reader, at: int, *, sure: bool) -> Found | None:
 def yearly(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
     """Return what is named at a place and comes once a year, without a year that may follow."""
     token = reader.token(at)
-    if token.kind in {"number", "ordinal", "days"} or token.text in ORDINALS:
+    if token.kind in {"number", "ordinal", "days"} or token.text in ORDINALS or token.text in {"twenty", "thirty"}:
         return _day_month(reader, at)
     if token.text in MONTHS:
         return _month(reader, at, sure=sure)
@@ -55,7 +51,7 @@ def yearly(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
         return _season(reader, at, sure=sure)
     if token.text in HOLIDAY_HEADS:
         return _holiday(reader, at, sure=sure)
-    return _part_of_year(reader, at)
+    return _part_of_year(reader, at, sure=sure)
 
 
 def with_year_of(reader: Reader, thing: Thing, at: int) -> Found:
@@ -73,24 +69,21 @@ def year_at(reader: Reader, at: int) -> int | None:
     if token.kind == "year":
         return token.numbers[0]
     if token.kind == "short":
-        return _full(token.numbers[0], reader.now)
+        return full_year(token.numbers[0], reader.now)
     return None
 
 
-def _full(short: int, now: datetime) -> int:
-    year = now.year - now.year % _CENTURY + short
-    return year - _CENTURY if year > now.year + _AHEAD else year
-
-
 def _with_year(reader: Reader, each: Each, at: int) -> Found:
-    place = reader.skip(at, ",", "of", "in")
+    abbreviated = reader.word(at - 1) in MONTHS and len(reader.word(at - 1)) < len("april")
+    place = reader.skip(reader.skip(at, "."), ",") if abbreviated else reader.skip(at, ",", "of", "in")
+    place = reader.skip(place, "of", "in")
     year = year_at(reader, place)
     if year is None and reader.token(place).kind == "winter":
         return fixed(each(reader.token(place).numbers[0])), place + 1
     if year is not None and reader.word(place + 1) not in COUNTED:
         return _in_year(reader, at, each, year), place + 1
     if _short_year_follows(reader, at):
-        return fixed(each(_full(reader.token(at).numbers[0], reader.now))), at + 1
+        return fixed(each(full_year(reader.token(at).numbers[0], reader.now))), at + 1
     offset = _YEAR_WORDS.get(reader.words(place, 2))
     if offset is not None:
         return fixed(each(reader.now.year + offset)), place + 2
@@ -108,11 +101,7 @@ def _in_year(reader: Reader, at: int, each: Each, year: int) -> Thing:
     """Return the year's period; "winter 2024" may be either of two, unless its other year follows."""
     if reader.word(at - 1) != "winter":
         return fixed(each(year))
-    return fixed(*(_softer(each(begun), 0.7) for begun in (year - 1, year)))
-
-
-def _softer(period: Period | None, factor: float) -> Period | None:
-    return period._replace(sharp=round(period.sharp * factor, 3)) if period else None
+    return fixed(*(softer(each(begun), 0.7) for begun in (year - 1, year)))
 
 
 def _day_month(reader: Reader, at: int) -> tuple[Each, int] | None:
@@ -123,7 +112,7 @@ def _day_month(reader: Reader, at: int) -> tuple[Each, int] | None:
     first, last, place = days
     after = reader.skip(place, "of", ".", "-", "–")
     month = MONTHS.get(reader.word(after))
-    if month is None or not _is_month(reader, after):
+    if month is None or not _is_month(reader, after) or reader.word(after + 1) in STREETS:
         return None
     return functools.partial(_in_month, month=month, first=first, last=last), after + 1
 
@@ -132,22 +121,28 @@ def _days(reader: Reader, at: int) -> tuple[int, int, int] | None:
     """Return the first and last day of the month written at a place, and the place behind them."""
     token = reader.token(at)
     if token.kind == "days":
-        return (*token.numbers[:2], at + 1)  # type: ignore[return-value]  # two numbers make the kind
-    first = _day_number(reader, at)
-    if first is None:
+        return token.numbers[0], token.numbers[1], at + 1
+    first, place = _day_number(reader, at)
+    if not first:
         return None
-    if reader.word(at + 1) in {"to", "-", "–", "until", "till", "and", "or", "through"}:
-        place = reader.skip(at + 2, "the")
-        last = _day_number(reader, place)
-        if last is not None and last > first:
-            return first, last, place + 1
-    return first, first, at + 1
+    if reader.word(place) in {"to", "-", "–", "until", "till", "and", "or", "through"}:
+        last, end = _day_number(reader, reader.skip(place + 1, "the"))
+        if last > first:
+            return first, last, end
+    return first, first, place
 
 
-def _day_number(reader: Reader, at: int) -> int | None:
+def _day_number(reader: Reader, at: int) -> tuple[int, int]:
+    """Return the day of the month written at a place, 0 for none, and the place behind it."""
     token = reader.token(at)
-    number = token.numbers[0] if token.kind in {"number", "ordinal"} else ORDINALS.get(token.text, 0)
-    return number if 1 <= number <= _LONGEST_MONTH else None
+    tens = NUMBERS.get(token.text, 0)
+    if tens in {20, 30}:
+        ones = ORDINALS.get(reader.word(reader.skip(at + 1, "-")), 0)
+        number, end = (tens + ones if 0 < ones < 10 else 0), reader.skip(at + 1, "-") + 1  # noqa: PLR2004 - "twenty-first"
+    else:
+        number = token.numbers[0] if token.kind in {"number", "ordinal"} else ORDINALS.get(token.text, 0)
+        end = at + 1
+    return (number if 1 <= number <= _LONGEST_MONTH else 0), end
 
 
 def _in_month(year: int, *, month: int, first: int, last: int) -> Period | None:
@@ -196,6 +191,8 @@ def _alone(reader: Reader, at: int, *, sure: bool) -> bool:
         return True
     if reader.words(year, 2) in _YEAR_WORDS:
         return sure or token.capital or token.text not in {"may", "march"}
+    if reader.word(at + 1) in {"-", "–", "to", "/"} and reader.word(at + 2) in MONTHS:
+        return True
     return sure and _expected(reader, at)
 
 
@@ -220,7 +217,7 @@ def _season(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
     if not dated and (reader.word(at + 1) == "of" or not (told or (sure and reader.ends(at + 1)))):
         return None
     sharp = 0.9 if dated or told else 0.65
-    return (lambda year: _softer(almanac.season(year, SEASONS[name]), sharp)), at + 1
+    return (lambda year: softer(almanac.season(year, SEASONS[name]), sharp)), at + 1
 
 
 def _holiday(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
@@ -233,13 +230,20 @@ def _holiday(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
     dated = year_at(reader, year) is not None or reader.words(year, 2) in _YEAR_WORDS or reader.told(at)
     if not dated and not (reader.ends(end) and (sure or length > 1)) and not (sure and length > 1):
         return None
-    return (lambda each: _softer(days(each), 0.9)), end
+    return (lambda each: softer(days(each), 0.9)), end
 
 
-def _part_of_year(reader: Reader, at: int) -> tuple[Each, int] | None:
+def _part_of_year(reader: Reader, at: int, *, sure: bool) -> tuple[Each, int] | None:
     """Read "Q3"; a year glued to it is read with it as a year that every year has."""
     token = reader.token(at)
     if token.kind not in {"quarter", "halves"} or reader.word(at - 1) in NUMBERED:
+        return None
+    if (
+        token.kind == "halves"
+        and len(token.numbers) == 1
+        and not sure
+        and year_at(reader, reader.skip(at + 1, "of", ",")) is None
+    ):
         return None
     size = 6 if token.kind == "halves" else 3
     first = (min(token.numbers) - 1) * size + 1
@@ -252,11 +256,13 @@ def _weekday(reader: Reader, at: int, *, sure: bool) -> Found | None:
     token = reader.token(at)
     place = reader.skip(reader.skip(at + 1, ".", ","), "the")
     after = reader.token(place)
-    if after.kind in {"number", "ordinal", *_DATES} or after.text in MONTHS:
+    if after.kind in {"number", "ordinal", *WRITTEN} or after.text in MONTHS:
         dated = calendar_name(reader, place, sure=False)
         if dated is not None and all(period.grain == "day" for period in dated[0].periods):
             return dated
     weekday = WEEKDAYS[token.text]
+    if after.kind == "ordinal" and reader.word(place - 1) == "the" and reader.ends(place + 1):
+        return _weekday_and_day(weekday, after.numbers[0]), place + 1
     offset = _WEEK_WORDS.get(reader.words(reader.skip(at + 1, "of", ","), 2))
     doubtful = token.text in DOUBTFUL_DAYS and not token.capital
     if offset is not None and not doubtful:
@@ -269,6 +275,16 @@ def _weekday(reader: Reader, at: int, *, sure: bool) -> Found | None:
     return Thing((), lambda index: almanac.week(index, weekday, 1, "day"), "week"), at + 1
 
 
+def _weekday_and_day(weekday: int, number: int) -> Thing:
+    """Return "Friday the 13th", which some months have."""
+
+    def each(index: int) -> Period | None:
+        found = almanac.day(index // 12, index % 12 + 1, number)
+        return found if found and found.start.weekday() == weekday else None
+
+    return Thing((), each, "month")
+
+
 def _years(reader: Reader, at: int, *, sure: bool) -> Found | None:
     token = reader.token(at)
     before = reader.word(at - 1)
@@ -276,7 +292,7 @@ def _years(reader: Reader, at: int, *, sure: bool) -> Found | None:
         return None
     if token.kind == "years":
         first, last = token.numbers
-        whole = almanac.years(first, last - first + 1) if first < last <= first + _CENTURY else None
+        whole = almanac.years(first, last - first + 1) if first < last <= first + CENTURY else None
         return (fixed(whole), at + 1) if whole else None
     if token.kind == "decade" or token.text in DECADES:
         return _decade(reader, at)
@@ -286,76 +302,21 @@ def _years(reader: Reader, at: int, *, sure: bool) -> Found | None:
     certain = sure and (reader.ends(at + 1) or reader.token(at + 1).capital)
     if not certain and not reader.now.year - 80 < year <= reader.now.year + 2:
         return None
-    return fixed(_softer(almanac.years(year), 1.0 if certain or before == "year" else 0.6)), at + 1
+    return fixed(softer(almanac.years(year), 1.0 if certain or before == "year" else 0.6)), at + 1
 
 
 def _decade(reader: Reader, at: int) -> Found | None:
     token = reader.token(at)
     first = token.numbers[0] if token.numbers else DECADES[token.text]
-    if first < _CENTURY:
+    if first < CENTURY:
         if reader.word(at - 1) not in {"the", "early", "mid", "late", "-"} or (
             not token.numbers and not reader.ends(at + 1)
         ):
             return None
-        first = _full(first, reader.now)
-    return fixed(_softer(almanac.years(first, 10), 0.9)), at + 1
+        first = full_year(first, reader.now)
+    return fixed(softer(almanac.years(first, 10), 0.9)), at + 1
 
 
-def _iso(reader: Reader, at: int) -> Thing:
-    return fixed(almanac.day(*reader.token(at).numbers[:3]))
-
-
-def _instant(reader: Reader, at: int) -> Thing:
-    """Read an ISO time: the hour from then on, in the moment's zone if it names another."""
-    year, month, number, hour, minute, *zone = reader.token(at).numbers
-    whole = almanac.day(year, month, number)
-    if whole is None or hour > 23 or minute > 59:  # noqa: PLR2004 - the clock's
-        return Thing()
-    moment = whole.start.replace(hour=hour, minute=minute)
-    if zone and abs(zone[0]) < _DAY_MINUTES:
-        there = timezone(timedelta(minutes=zone[0]))
-        moment = moment.replace(tzinfo=there).astimezone(reader.zone).replace(tzinfo=None)
-    return fixed(almanac.span(moment, 1, "hour"))
-
-
-def _numeric(reader: Reader, at: int) -> Thing:
-    """Read day, month and year with slashes or dashes; where both orders are dates, both, day first."""
-    first, second, year = reader.token(at).numbers
-    year = year if year >= _CENTURY else _full(year, reader.now)
-    day_first, month_first = almanac.day(year, second, first), almanac.day(year, first, second)
-    if day_first and month_first and first != second:
-        return fixed(_softer(day_first, 0.7), _softer(month_first, 0.5))
-    return fixed(day_first or month_first)
-
-
-def _dotted(reader: Reader, at: int) -> Thing:
-    first, second, year = reader.token(at).numbers
-    year = year if year >= _CENTURY else _full(year, reader.now)
-    return fixed(almanac.day(year, second, first) or almanac.day(year, first, second))
-
-
-def _week_of_year(reader: Reader, at: int) -> Thing:
-    year, number = reader.token(at).numbers
-    fourth = almanac.day(year, 1, 4)
-    whole = almanac.week(almanac.week_index(fourth.start) + number - 1) if fourth else None
-    return fixed(whole if 1 <= number <= 53 else None)  # noqa: PLR2004 - the longest year's weeks
-
-
-def _month_of(reader: Reader, at: int) -> Thing:
-    year, month = reader.token(at).numbers
-    return fixed(almanac.months(year, month))
-
-
-_UNMISTAKABLE = frozenset({"iso", "ymd", "instant"})
-_DATES: dict[str, Callable[[Reader, int], Thing]] = {
-    "instant": _instant,
-    "iso": _iso,
-    "ymd": _iso,
-    "month": _month_of,
-    "week": _week_of_year,
-    "dmy": _numeric,
-    "dots": _dotted,
-}
 _YEAR_WORDS: dict[tuple[str, ...], int] = {
     ("last", "year"): -1,
     ("this", "year"): 0,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hybrid_memory.retrieval.when import almanac
 from hybrid_memory.retrieval.when.almanac import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.when.counting import Quantity, ahead, quantity
-from hybrid_memory.retrieval.when.reader import Found, Reader, Thing, choose
+from hybrid_memory.retrieval.when.reader import Reader, Thing, choose
 from hybrid_memory.retrieval.when.things import thing
 from hybrid_memory.retrieval.when.words import (
     NUMBERS,
@@ -35,12 +35,21 @@ def phrases(reader: Reader) -> list[Phrase]:
     found: list[Phrase] = []
     at = 0
     while at < len(reader.tokens):
-        token = reader.tokens[at]
-        phrase = _phrase(reader, at) if token.kind != "word" or token.text in _BEGINNINGS else None
+        phrase = _phrase(reader, at) if _may_begin(reader, at) else None
         if phrase is not None and phrase.periods:
             found.append(phrase)
         at = max(phrase.end, at + 1) if phrase is not None else at + 1
     return found
+
+
+def _may_begin(reader: Reader, at: int) -> bool:
+    """Say cheaply whether a time may begin at a place."""
+    token = reader.tokens[at]
+    if token.kind in {"mark", "junk"}:
+        return False
+    if token.text in _LEADS:
+        return any(later.kind not in _WORDY or later.text in _TIMELY for later in reader.tokens[at + 1 : at + 4])
+    return token.kind != "word" or token.text in _BEGINNINGS
 
 
 def _phrase(reader: Reader, at: int) -> Phrase | None:
@@ -61,12 +70,14 @@ _TO = frozenset({"to", "until", "till", "through", "-", "–", "and"})
 _RANGES = {"between": frozenset({"and", "-", "–"}), "from": _TO - {"and"}}
 _INSIDE = word_set("between in on at during over throughout within across for from of")
 _WORDINGS = {
-    "before": "before, prior to, earlier than, ahead of, older than",
+    "before": "before, prior to, earlier than, ahead of, older than, run - up to, leading up to",
     "after": "after, later than, following, newer than",
-    "since": "since, ever since, starting, starting in, starting from, starting on, beginning in",
-    "until": "until, till, 'til, til, up to, up until, by, no later than, as of, as at, as late as, not until, through",
-    "around": "around, about, circa, near, roughly, approximately, towards, almost, nearly, in around, in about, some time around, "
-    "sometime around, around the time of, close to",
+    "since": "since, ever since, no earlier than, not earlier than, not before, on or after, starting, starting in, starting from, "
+    "starting on, beginning in",
+    "until": "until, till, 'til, til, up to, up to and including, up until, by, no later than, not later than, on or before, "
+    "not after, as of, as at, as late as, not until, through",
+    "around": "around, about, circa, near, roughly, approximately, on or about, on or around, towards, almost, nearly, in around, "
+    "in about, some time around, sometime around, around the time of, close to",
     "less": "less than, within the, no more than, under",
     "more": "more than, over, at least, well over",
 }
@@ -76,6 +87,10 @@ _CONNECTIVES = {
 _CONNECTIVE_HEADS = frozenset(words[0] for words in _CONNECTIVES)
 _BEGINNINGS = TRIGGERS | _INSIDE | _CONNECTIVE_HEADS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys()
 _BEGINNINGS |= word_set("the a an half shortly just right immediately soon directly some not ages long")
+_TIMELY = TRIGGERS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys() | {"half"}
+_LEADS = (_INSIDE | {"the", "a", "an"}) - {"between"}
+_WORDY = frozenset({"word", "mark", "junk"})
+_RUN_UP = 30
 _CLOSE = {"shortly": 14, "just": 10, "right": 7, "immediately": 7, "soon": 21, "directly": 7}
 _TWO_WORD_CLOSE: dict[tuple[str, ...], int] = {
     ("a", "bit"): 21,
@@ -103,9 +118,13 @@ def _related(reader: Reader, at: int) -> Phrase | None:
         chosen = _bound(reader, found[0], relation)
         if reader.plain and relation != "around":
             return Phrase(chosen, at, found[1], relation)
-        periods = tuple(_apply(relation, period, reader, close) for period in chosen)
-        if relation in {"less", "more"} and reader.word(found[1] - 1) not in {"ago", "back"}:
+        ago = reader.word(found[1] - 1) in {"ago", "back"}
+        if relation in {"less", "more"} and not ago:
             return None
+        if relation == "around" and ago:
+            return Phrase(tuple(p._replace(sharp=round(p.sharp * 0.8, 3)) for p in chosen), at, found[1], relation)
+        close = close or (_RUN_UP if reader.word(place) in {"run", "leading"} else 0)
+        periods = tuple(_apply(relation, period, reader, close) for period in chosen)
         return Phrase(_whole(periods), at, _onwards(reader, found[1]), relation)
     return None
 
@@ -135,13 +154,15 @@ def _apply(relation: str, period: Period, reader: Reader, close: int) -> Period 
         near = almanac.shift(edge, -days if relation == "before" else days, "day")
         return Period(min(edge, near), max(edge, near), "day", round(period.sharp * 0.6, 3))
     if relation == "around":
-        return almanac.widen(period)
-    if relation in {"before", "more"}:
-        return period._replace(start=LOWEST, end=period.start if relation == "before" else period.end)
+        wide = almanac.widen(period)
+        return wide._replace(end=min(wide.end, reader.now)) if period.end <= reader.now else wide
+    if relation == "before":
+        return period._replace(start=LOWEST, end=period.start)
+    if relation in {"less", "more"}:
+        middle = almanac.midnight(period.start + (period.end - period.start) / 2)
+        return Period(middle, reader.now, "vague", 0.8) if relation == "less" else Period(LOWEST, middle, "vague", 0.8)
     if relation == "until":
         return period._replace(start=LOWEST)
-    if relation == "less":
-        return period._replace(end=reader.now)
     return period._replace(start=period.end if relation == "after" else period.start, end=HIGHEST)
 
 
@@ -230,29 +251,36 @@ def _times(reader: Reader, at: int, *, sure: bool) -> tuple[tuple[Period, ...], 
     found = thing(reader, at, sure=sure)
     if found is None:
         return None
-    things, end = [found[0]], found[1]
-    while (following := _listed(reader, end)) is not None:
-        things.append(following[0])
-        end = following[1]
+    things, end = _listed(reader, *found)
     periods: tuple[Period, ...] = ()
+    following = things[-1].each is None or reader.lean != "either"
     for named in reversed(things):
-        chosen = choose(named, periods[0].start, "past")[:1] if periods else choose(named, reader.now, reader.lean)
+        alone = not (periods and following)
+        chosen = choose(named, reader.now, reader.lean) if alone else choose(named, periods[0].start, "past")[:1]
         periods = (*chosen, *periods)
     return periods, end
 
 
-def _listed(reader: Reader, at: int) -> Found | None:
-    """Read the next time of a list; a comma makes one only where "and" or "or" follows."""
-    word = reader.word(at)
-    place = reader.skip(at + 1, "and", "or") if word == "," else at + 1
-    if word not in {",", "and", "or", "/", "&"}:
-        return None
-    place = reader.skip(place, "in", "on")
-    token = reader.token(place)
-    found = thing(reader, place, sure=token.capital or token.text not in {"may", "march"})
-    if word == "," and place == at + 1 and found is not None and _listed(reader, found[1]) is None:
-        return None
-    return found
+def _listed(reader: Reader, first: Thing, at: int) -> tuple[list[Thing], int]:
+    """Return the times of a list whose first has been read; after a comma alone they count only if "and" or "or" follows."""
+    things, end, sure = [first], at, 1
+    while (word := reader.word(at)) in _JOINTS and len(things) < _LONGEST_LIST:
+        place = reader.skip(at + 1, "and", "or") if word == "," else at + 1
+        joined = word != "," or place > at + 1
+        place = reader.skip(place, "in", "on")
+        token = reader.token(place)
+        other = thing(reader, place, sure=token.capital or token.text not in {"may", "march"})
+        if other is None:
+            break
+        things.append(other[0])
+        at = other[1]
+        if joined:
+            end, sure = at, len(things)
+    return things[:sure], end
+
+
+_LONGEST_LIST = 12
+_JOINTS = frozenset({",", "and", "or", "/", "&"})
 
 
 def _range(reader: Reader, at: int, between: frozenset[str], *, sure: bool) -> tuple[tuple[Period, ...], int] | None:

@@ -28,6 +28,8 @@ class Reader:
     """Whether connectives are passed over, so that "before May" names May."""
     known: dict[tuple[int, bool], Found | None] = field(default_factory=dict, compare=False)
     """What has been read at a place already; several rules ask."""
+    nested: list[int] = field(default_factory=list, compare=False)
+    """Where the things begin that are being read, each a part of the one before."""
 
     def token(self, at: int) -> Token:
         """Return the token at a place, an empty one outside."""
@@ -50,9 +52,10 @@ class Reader:
         return at + 1 if self.word(at) in texts else at
 
     def told(self, at: int) -> bool:
-        """Say whether the word before a place tells which one of several times is meant."""
+        """Say whether the word before a name, or "before last" behind it, tells which one of several times is meant."""
         before = self.word(at - 1)
-        return before in TELLING or (before == "-" and self.word(at - 2) in THIRDS)
+        named = before in TELLING or (before == "-" and self.word(at - 2) in THIRDS)
+        return named or self.words(at + 1, 2) == ("before", "last")
 
     def ends(self, at: int) -> bool:
         """Say whether a name may end before this place: nothing there makes a longer name of it."""
@@ -94,10 +97,10 @@ def index_of(now: datetime, cycle: str) -> int:
 def choose(thing: Thing, now: datetime, how: str) -> tuple[Period, ...]:
     """Return the periods of a thing; of one that recurs the ``how`` one.
 
-    "past" is the latest that has begun, and with less certainty the one before where a month or season has only just begun.
-    "last" is the latest that is over, and likewise the one before where a month or day is only just over, "this" the present year's, month's or week's, "future" and "coming" the first that is
-    not over, "next" the first that has not begun, "either" the "past" and the "coming" one, "nearest" the one in the middle
-    of which the moment is closest.
+    "past" is the latest that has begun, "last" the latest that is over; where that is only just so, the one before follows
+    with less certainty. "this" is the present year's, month's or week's, "future" and "coming" the first that is not over,
+    "next" the first that has not begun, "either" the "past" and the "coming" one, "nearest" the one in the middle of which
+    the moment is closest.
     """
     if thing.each is None:
         return thing.periods
@@ -105,8 +108,21 @@ def choose(thing: Thing, now: datetime, how: str) -> tuple[Period, ...]:
     if how == "this":
         found = thing.each(base)
         return (found,) if found else ()
-    near = [found for index in range(base - 9, base + 10) if (found := thing.each(index))]
-    return tuple(_CHOICES[how](near, now))
+    for reach in _REACHES:
+        near = [found for index in range(base - reach, base + reach + 1) if (found := thing.each(index))]
+        chosen = _CHOICES[how](near, now)
+        if chosen:
+            return tuple(chosen)
+    return ()
+
+
+def past_ones(thing: Thing, now: datetime) -> tuple[Period, ...]:
+    """Return the latest ten or fewer periods of what recurs that are over, in order."""
+    if thing.each is None:
+        return ()
+    base = index_of(now, thing.cycle)
+    near = [found for index in range(base - 10, base + 1) if (found := thing.each(index))]
+    return tuple(found for found in near if found.end <= now)
 
 
 def _softer(periods: list[Period], factor: float) -> list[Period]:
@@ -146,6 +162,8 @@ def _either(near: list[Period], now: datetime) -> list[Period]:
     return past if past == coming else _softer(past + coming, 0.7)
 
 
+_REACHES = (2, 14)
+"""How many years, months or weeks away is looked; few of them lack the day, as 29 February and Friday the 13th."""
 _RECENT = {"month": timedelta(days=31), "day": timedelta(days=2)}
 _LONG = frozenset({"month", "quarter", "season"})
 _CHOICES: dict[str, Callable[[list[Period], datetime], list[Period]]] = {

@@ -41,7 +41,7 @@ def stance(
     places = first + past + current
     periods = [period for phrase in phrases for period in phrase.periods]
     told = _outright(text, first=bool(first), past=bool(past) or "before" in relations) or _by_times(periods, now)
-    return told or _by_tense(text, words, said_now=bool(current), related=bool(relations)), places
+    return told or _by_tense(text, words, said_now=bool(current), related=not relations <= {"since"}), places
 
 
 def _outright(text: str, *, first: bool, past: bool) -> Stance | None:
@@ -51,9 +51,9 @@ def _outright(text: str, *, first: bool, past: bool) -> Stance | None:
 
 
 def _by_times(periods: list[Period], now: datetime) -> Stance | None:
-    if periods and all(period.end <= now for period in periods):
+    if periods and all(period.end < now for period in periods):
         return "past"
-    return None if all(period.start <= now < period.end for period in periods) else "any"
+    return None if all(period.start <= now <= period.end for period in periods) else "any"
 
 
 def _by_tense(text: str, words: list[str], *, said_now: bool, related: bool) -> Stance:
@@ -77,8 +77,9 @@ def _found(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 
 _FUTURE = re.compile(
-    r"\b(?:will|shall|won't|upcoming|tomorrow|going to|gonna|planning to|am i (?:do|go|fly|see|meet|travel|visit|leav)ing"
-    r"|plans? for|next|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
+    r"\b(?:will|won't|shall|must|should|need to|have to|can (?:i|we)|upcoming|tomorrow|next|going to|gonna|planning to|plans? for"
+    r"|how (?:long|many \w+) (?:until|till|before|to)"
+    r"|am i (?:do|go|fly|see|meet|travel|visit|leav)ing|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
 )
 _PLANNED = word_set(
     "booked scheduled due planned planning plan plans appointment deadline expires expire reserved reservation invited upcoming"

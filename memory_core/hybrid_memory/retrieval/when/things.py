@@ -6,10 +6,11 @@ from hybrid_memory.retrieval.when import almanac
 from hybrid_memory.retrieval.when.almanac import Period
 from hybrid_memory.retrieval.when.counting import counted, day_word, quantity, relative, vague
 from hybrid_memory.retrieval.when.naming import calendar_name
-from hybrid_memory.retrieval.when.reader import Found, Reader, Thing, choose, fixed
+from hybrid_memory.retrieval.when.reader import Found, Reader, Thing, choose, fixed, past_ones
 from hybrid_memory.retrieval.when.words import (
     CALENDAR_UNITS,
     DAY_PARTS,
+    DAY_WORDS,
     EDGES,
     ORDINALS,
     REPEATING,
@@ -18,6 +19,7 @@ from hybrid_memory.retrieval.when.words import (
     WEEKDAYS,
 )
 
+_DEEPEST = 6
 _LAST_HOUR = 23
 _NOON = 12
 _MONTHS_A_YEAR = 12
@@ -26,7 +28,11 @@ _MONTHS_A_YEAR = 12
 def thing(reader: Reader, at: int, *, sure: bool) -> Found | None:
     """Return what is named at a place; ``sure`` says that a time is expected there, as after "in" or "since"."""
     if (at, sure) not in reader.known:
+        if len(reader.nested) >= _DEEPEST:
+            return None
+        reader.nested.append(at)
         reader.known[at, sure] = _read(reader, at, sure=sure)
+        reader.nested.pop()
     return reader.known[at, sure]
 
 
@@ -49,6 +55,8 @@ def _read(reader: Reader, at: int, *, sure: bool) -> Found | None:
     )
     if found is None or not (found[0].periods or found[0].each):
         return None
+    if found[0].each and reader.words(found[1], 2) == ("before", "last"):
+        return fixed(*past_ones(found[0], reader.now)[-2:-1]), found[1] + 2
     return _hour_of(reader, *found)
 
 
@@ -61,11 +69,9 @@ def _part(reader: Reader, at: int) -> Found | None:
         return _changed(reader, at + 2, EDGES[word])
     if word in {"earlier", "later"}:
         return _beside_now(reader, at)
-    if word in {"week", "weekend", "month"} and reader.word(at + 1) == "of":
-        return _unit_of_day(reader, at)
-    if word in ORDINALS:
-        return _numbered(reader, at)
-    return None
+    if word in {"week", "weekend", "month"}:
+        return _unit_named(reader, at)
+    return _numbered(reader, at) if word in ORDINALS else None
 
 
 def _changed(reader: Reader, at: int, which: str) -> Found | None:
@@ -73,14 +79,20 @@ def _changed(reader: Reader, at: int, which: str) -> Found | None:
     return (found[0].map(lambda whole: almanac.part(whole, which)), found[1]) if found else None
 
 
-def _unit_of_day(reader: Reader, at: int) -> Found | None:
-    """Read "week of 10 February" as the week that holds it, and "month of May" as May."""
-    found = thing(reader, at + 2, sure=True)
-    if found is None or (reader.word(at) != "month" and not _is_day(found[0], reader)):
-        return None
-    if reader.word(at) == "month":
+def _unit_named(reader: Reader, at: int) -> Found | None:
+    """Read "week 12 of 2024", "week of 10 February" as the week that holds it, and "month of May" as May."""
+    word = reader.word(at)
+    place = reader.skip(at + 2, "of", "in", ",")
+    if word == "week" and reader.token(at + 1).kind == "number" and reader.token(place).kind == "year":
+        return fixed(almanac.iso_week(reader.token(place).numbers[0], reader.token(at + 1).numbers[0])), place + 1
+    found = thing(reader, at + 2, sure=True) if reader.word(at + 1) == "of" else None
+    if found is None or word == "month":
         return found
-    return found[0].map(lambda whole: almanac.unit_of(whole.start, reader.word(at))), found[1]
+    return (
+        (found[0].map(lambda whole: almanac.unit_of(whole.start, word)), found[1])
+        if _is_day(found[0], reader)
+        else None
+    )
 
 
 def _beside_now(reader: Reader, at: int) -> Found | None:
@@ -101,7 +113,7 @@ def _beside_now(reader: Reader, at: int) -> Found | None:
 def _numbered(reader: Reader, at: int) -> Found | None:
     """Read "first week of March", "last three days of June", "second half of 2024", "first Monday in May"."""
     nth, place = ORDINALS[reader.word(at)], at + 1
-    if reader.word(place) == "half" and nth in {1, 2} and reader.word(place + 1) in {"of", "in"}:
+    if reader.word(place) == "half" and nth in {1, 2, -1} and reader.word(place + 1) in {"of", "in"}:
         return _changed(reader, place + 2, "first half" if nth == 1 else "second half")
     if reader.word(place) in {"half", "quarter"} and nth > 0 and reader.token(place + 1).kind == "year":
         size = 6 if reader.word(place) == "half" else 3
@@ -130,11 +142,11 @@ def _numbered(reader: Reader, at: int) -> Found | None:
 
 
 def _part_of_day(reader: Reader, at: int) -> Found | None:
-    """Read "morning of 8 May"."""
+    """Read "morning of 8 May", "noon today"."""
     name = DAY_PARTS.get(reader.word(at))
-    if name is None or reader.word(at + 1) not in {"of", "on"}:
+    if name is None or (reader.word(at + 1) not in {"of", "on"} and reader.word(at + 1) not in DAY_WORDS):
         return None
-    found = thing(reader, at + 2, sure=True)
+    found = thing(reader, reader.skip(at + 1, "of", "on"), sure=True)
     if found is None or not _is_day(found[0], reader):
         return None
     return found[0].map(lambda whole: almanac.part_of_day(whole, name)), found[1]

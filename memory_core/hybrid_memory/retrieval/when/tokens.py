@@ -28,6 +28,8 @@ def tokens(text: str) -> list[Token]:
         raw, start = chunk[0], chunk.start()
         if _DIGIT.search(raw) is None:
             found.extend(_words(raw, start))
+        elif len(raw) > _LONGEST:
+            found.append(Token("", start, start + len(raw), "junk"))
         elif raw.isascii() or _FOREIGN.search(raw) is None:
             found.extend(_numeric(raw, start))
         else:
@@ -35,7 +37,9 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-_CHUNK = re.compile(r"[^\s—…]+")
+_CHUNK = re.compile(r"\d{4}\s?[年년]\s?\d\d?\s?[月월](?:\s?\d\d?\s?[日일])?[^\s—…]*|[^\s—…]+")
+_LONGEST = 200
+"""Longer runs without a space hold no date that anyone would ask by."""
 _DIGIT = re.compile(r"\d")
 _FOREIGN = re.compile(r"[^\x00-\x7f\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\s\w]")
@@ -53,6 +57,8 @@ _FORMS = re.compile(
     |(?P<clock>[01]?\d:[0-5]\d(?::\d\d)?|2[0-4]:[0-5]\d(?::\d\d)?|\d\d?)(?P<meridiem>[ap]m)?
     |(?P<iso>{_YEAR}-\d\d?-\d\d?)(?P<time>T\d\d:?\d\d)?(?P<rest>:?\d\d(?:[.,]\d+)?)?(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?
     |(?P<month>{_YEAR}-(?:0[1-9]|1[0-2]))
+    |(?P<isos>{_YEAR}-\d\d-\d\d(?:[/–]|\.\.){_YEAR}-\d\d-\d\d)
+    |(?P<slashed>(?:0?[1-9]|1[0-2])/{_YEAR})
     |(?P<week>{_YEAR}-?W\d\d)
     |(?P<ymd>{_YEAR}/\d\d?/\d\d?|{_YEAR}\.\d\d?\.\d\d?)
     |(?P<dots>\d\d?\.\d\d?\.{_YEAR}|\d\d\.\d\d\.\d\d)

@@ -134,6 +134,9 @@ NUMBERED = word_set(
 PAPERS = word_set("invoice order ticket flight train bus issue page")
 """Those of them before which a whole date is one nevertheless."""
 
+STREETS = word_set("street road avenue lane square drive way place court gardens st rd ave")
+"""After a month they say that it is an address."""
+
 TRIGGERS = (
     frozenset(MONTHS)
     | WEEKDAYS.keys()
