@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.retrieval import ranking
+from hybrid_memory.retrieval.candidates import total
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.candidates import Candidates
@@ -25,7 +26,7 @@ def add_context(
 
     Turns of a conversation need each other to be understood; notes, which have no speaker, stand for themselves.
     """
-    own = chosen.total()
+    own = total({name: part for name, part in chosen.parts.items() if name in ("lexical", "dense")})
     asking = asks[chosen.rows]
     speaker = rows.speaker.values[chosen.rows]
     spoken = speaker >= 0

@@ -12,6 +12,7 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import ranking
 from hybrid_memory.retrieval.ask import Ask, Ranking, Scorer
 from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather
+from hybrid_memory.retrieval.confidence import FLOOR, LOOK, confidence
 from hybrid_memory.retrieval.context import add_context
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.matching import Matches, match
@@ -19,7 +20,7 @@ from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords
 from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.retrieval.rows import FADED, Rows
 from hybrid_memory.retrieval.second import echo, find_newer
-from hybrid_memory.retrieval.timing import EVENT_COVERED, event_bonus, period_bonus
+from hybrid_memory.retrieval.timing import EVENT_COVERED, PERIOD, event_bonus, period_bonus
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.text import terms
 
@@ -84,8 +85,11 @@ def rank(ask: Ask, material: Material) -> Ranking:
     if weights[1] != 1:
         chosen.scale(weights[1])
     chosen.parts |= _standing(ask, scorer, rows, chosen.rows, weights)
+    certain = _confidence(chosen, matches, chosen.total())
     newer = {}
     if scorer is Scorer.FUSED:
+        if certain < FLOOR:
+            strong[:] = False
         newer = find_newer(ask, chosen, matches, rows, material.lexical, material.matrix)
     scores = chosen.total()
     if scorer is Scorer.FUSED and strong.any():
@@ -98,7 +102,7 @@ def rank(ask: Ask, material: Material) -> Ranking:
         parts=chosen.parts,
         places=order,
         newer={rows.ids.values[earlier]: rows.ids.values[later] for earlier, later in newer.items()},
-        confidence=_confidence(chosen, matches),
+        confidence=certain,
     )
 
 
@@ -173,5 +177,18 @@ def _standing(
     return parts
 
 
-def _confidence(chosen: Candidates, matches: Matches) -> float:
-    return 0.5 * float(matches.covered[chosen.rows].max(initial=0)) + 0.5 * float(chosen.cosine.max(initial=0))
+def _confidence(chosen: Candidates, matches: Matches, scores: Floats) -> float:
+    """Return the confidence of a ranking; 0 where neither words nor vector say anything."""
+    covered = np.minimum(matches.covered[chosen.rows], 1)
+    product = float((covered * np.maximum(chosen.cosine, 0)).max(initial=0))
+    if not len(chosen) or (not covered.any() and not chosen.cosine.any()):
+        return 0.0
+    best = np.sort(np.partition(scores, max(len(scores) - LOOK, 0))[-LOOK:])
+    period = chosen.parts.get("period")
+    return confidence(
+        terms=len(matches.words.terms),
+        gap=float(best[-1] - best[0]),
+        best_cosine=float(chosen.cosine.max()),
+        best_product=product,
+        in_period=period is not None and float(period[scores.argmax()]) > PERIOD / 2,
+    )

@@ -32,7 +32,7 @@ CHANGE_TERMS = frozenset(terms(_CHANGE))
 """Terms of English words that tell of a change."""
 
 _VERBATIM, _PARTIAL = 0.8, 0.5
-_UTTERANCES = 2.0
+_UTTERANCES = 3.0
 _STEP = 1e-6
 
 
