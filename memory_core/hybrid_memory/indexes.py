@@ -66,4 +66,5 @@ class Indexes:
         index = NamespaceIndex(self._dimensions())
         index.load(self._store.snapshot(namespace))
         self._indexes[namespace] = index
+        threading.Thread(target=index.sort, name="sort terms", daemon=True).start()
         return index

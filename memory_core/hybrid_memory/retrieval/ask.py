@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -14,6 +14,8 @@ from hybrid_memory.requests import Where
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from hybrid_memory.retrieval.identity import Ids
 
 
 class Scorer(StrEnum):
@@ -48,13 +50,13 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """All candidates, best first; the arrays are aligned with ``ids`` (an object array: slice it, or call ``tolist``).
+    """All candidates, best first; the arrays are aligned with ``ids``, which are made into text where they are looked at.
 
     ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
     own: ``places`` leads from a position to them, because few positions are ever explained.
     """
 
-    ids: NDArray[np.object_]
+    ids: Ids
     scores: NDArray[np.float32]
     weak: NDArray[np.bool_]
     parts: Mapping[str, NDArray[np.float32]]
@@ -93,7 +95,7 @@ class ReflectionRows:
     ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false.
     """
 
-    ids: tuple[MemoryId, ...]
+    ids: Sequence[MemoryId]
     created_at: NDArray[np.int64]
     importance: NDArray[np.float64]
     vectors: NDArray[np.float32]

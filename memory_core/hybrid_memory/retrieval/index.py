@@ -18,9 +18,13 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.ask import Ask, IndexStatistics, Ranking, ReflectionRows, Scorer
 from hybrid_memory.retrieval.growing import NOTHING
+from hybrid_memory.retrieval.identity import Ids
 from hybrid_memory.retrieval.lexical import LexicalIndex
+from hybrid_memory.retrieval.loading import load
+from hybrid_memory.retrieval.neighbours import SessionOrder
 from hybrid_memory.retrieval.rows import KINDS, TIERS, Rows
 from hybrid_memory.retrieval.scoring import Material, Neighbours, rank
+from hybrid_memory.retrieval.top import best
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.interface import Change, LogEntry, Snapshot, Touch
 from hybrid_memory.text import ASKS, terms
@@ -52,19 +56,13 @@ class NamespaceIndex:
 
     def load(self, snapshot: Snapshot) -> None:
         """Replace everything by a snapshot; searches go on in the old state until the new one is complete."""
-        rows, lexical, matrix = Rows(), LexicalIndex(), Matrix(self._first_dimensions)
-        flat, sizes = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-        for batch in snapshot.batches:
-            first = len(rows)
-            rows.extend(batch)
-            matrix.add_rows(len(batch.ids))
-            if batch.vectors is not None:
-                matrix.fill(first, batch.vectors, batch.has_vector)
-            flat.append(batch.terms)
-            sizes.append(np.diff(batch.term_offsets))
-        lexical.load(np.concatenate(flat), np.cumsum(np.concatenate(sizes)))
+        loaded = load(snapshot, self._first_dimensions)
         with self._lock:
-            self._hold(rows, lexical, matrix, snapshot.head)
+            self._hold(*loaded, snapshot.head)
+
+    def sort(self) -> None:
+        """Make searching by words fast; a search before that is as exact. Other calls go on meanwhile."""
+        self._lexical.sort()
 
     def apply(
         self,
@@ -90,7 +88,7 @@ class NamespaceIndex:
         """Add to the usage of memories; unknown ids are passed over."""
         with self._lock:
             for touch in touches:
-                row = self._rows.row_of.get(touch.id)
+                row = self._rows.row_of(touch.id)
                 if row is not None:
                     accessed = self._rows.accessed_at.values
                     accessed[row] = max(accessed[row], to_micros(touch.at))
@@ -102,7 +100,7 @@ class NamespaceIndex:
             return rank(
                 ask,
                 Material(
-                    self._rows, self._lexical, self._matrix, self._session_neighbours(), self._named(ask.text_terms)
+                    self._rows, self._lexical, self._matrix, self._neighbours(), self._named(ask.text_terms)
                 ),
             )
 
@@ -115,22 +113,21 @@ class NamespaceIndex:
                 return []
             cosines = self._matrix.scores(vector)
             near = np.flatnonzero((cosines >= floor) & self._matrix.has & self._rows.visible(now))
-            near = near[np.argsort(-cosines[near], kind="stable")][:k]
-            return [(MemoryId(self._rows.ids.values[row]), float(cosines[row])) for row in near]
+            near = near[best(cosines[near], k)]
+            return [(self._rows.ids.name(int(row)), float(cosines[row])) for row in near]
 
     def vectors_of(self, ids: Collection[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         with self._lock:
-            rows = {one: self._rows.row_of[one] for one in ids if one in self._rows.row_of}
-            held = {one: row for one, row in rows.items() if self._matrix.has[row]}
+            rows = ((one, self._rows.row_of(one)) for one in ids)
+            held = {one: row for one, row in rows if row is not None and self._matrix.has[row]}
             return dict(zip(held, self._matrix.gather(np.array(list(held.values()), np.intp)), strict=True))
 
     def without_vector(self, now: datetime, limit: int) -> list[MemoryId]:
         """Return live memories that wait for their vector, the newest first."""
         with self._lock:
             waiting = self._rows.newest_first(self._rows.visible(now) & ~self._matrix.has)[:limit]
-            found: list[MemoryId] = self._rows.ids.values[waiting].tolist()
-            return found
+            return self._rows.ids.named(waiting)
 
     def repeats(self, content_hash: str, now: datetime) -> list[MemoryId]:
         """Return the live memories with the same words, oldest first."""
@@ -148,11 +145,11 @@ class NamespaceIndex:
                 if self._rows.session.values[row] == code and self._rows.tier.values[row] == _WORKING
             ]
             newest = max(rows, key=lambda row: (int(self._rows.created_at.values[row]), row), default=None)
-            return None if newest is None else MemoryId(self._rows.ids.values[newest])
+            return None if newest is None else self._rows.ids.name(newest)
 
     def select(
         self, where: Where, now: datetime, *, forgotten: bool = False, asked_at: datetime | None = None
-    ) -> list[MemoryId]:
+    ) -> Ids:
         """Return what passes the filters, newest first.
 
         ``forgotten``: instead of the live memories those forgotten, whether replaced or expired or not. ``asked_at`` leaves
@@ -162,27 +159,25 @@ class NamespaceIndex:
             mask = self._rows.matching(where)
             live = self._rows.visible(now, as_of=where.as_of, asked_at=asked_at)
             mask &= self._rows.forgotten_at.values >= 0 if forgotten else live
-            found: list[MemoryId] = self._rows.ids.values[self._rows.newest_first(mask)].tolist()
-            return found
+            return self._rows.ids.values[self._rows.newest_first(mask)]
 
-    def pinned(self, now: datetime) -> list[MemoryId]:
+    def pinned(self, now: datetime) -> Ids:
         """Return the live memories that are pinned, newest first."""
         with self._lock:
             mask = self._rows.visible(now) & self._rows.pinned.values
-            found: list[MemoryId] = self._rows.ids.values[self._rows.newest_first(mask)].tolist()
-            return found
+            return self._rows.ids.values[self._rows.newest_first(mask)]
 
     def newest_version(self, memory_id: MemoryId) -> MemoryId:
         """Return the last memory of the chain of replacements that begins here; an unknown id is returned as it is."""
         with self._lock:
-            row = self._rows.row_of.get(memory_id)
+            row = self._rows.row_of(memory_id)
             if row is None:
                 return memory_id
             seen = {row}
             while (heir := int(self._rows.successor.values[row])) >= 0 and heir not in seen:
                 seen.add(heir)
                 row = heir
-            return MemoryId(self._rows.ids.values[row])
+            return self._rows.ids.name(row)
 
     def statistics(self, now: datetime) -> IndexStatistics:
         """Return how many memories of which sort there are."""
@@ -233,7 +228,7 @@ class NamespaceIndex:
             mask &= (rows.kind.values != _INSIGHT) & (rows.kind.values != _TASK)
             found = rows.newest_first(mask)[::-1]
             return ReflectionRows(
-                ids=tuple(rows.ids.values[found]),
+                ids=rows.ids.values[found],
                 created_at=rows.created_at.values[found],
                 importance=rows.importance.values[found],
                 vectors=self._matrix.gather(found),
@@ -245,56 +240,61 @@ class NamespaceIndex:
         self._lexical = lexical
         self._matrix = matrix
         self._head = head
-        self._neighbours: Neighbours | None = None
+        self._order: SessionOrder | None = None
         self._speakers_known = 0
         self._speakers_by_term: dict[int, list[int]] = {}
 
     def _put(self, memory: Memory, vector: NDArray[np.float32] | None) -> None:
-        row = self._rows.row_of.get(memory.id)
+        rows = self._rows
+        row = rows.row_of(memory.id)
         if row is None:
-            row = self._rows.add(memory)
+            row = rows.add(memory)
             self._lexical.add(memory.terms)
             self._matrix.add_rows(1)
-            self._neighbours = None
+            self._place(row)
         else:
-            session = int(self._rows.session.values[row])
-            self._rows.change(row, memory)
-            if session != self._rows.session.values[row]:
-                self._neighbours = None
+            session = int(rows.session.values[row])
+            rows.change(row, memory)
+            if session != rows.session.values[row]:
+                self._displace(row, session)
+                self._place(row)
         if vector is not None:
             self._matrix.put(row, vector)
 
     def _purge(self, memory_id: MemoryId) -> None:
-        row = self._rows.row_of.get(memory_id)
+        row = self._rows.row_of(memory_id)
         if row is not None:
             self._rows.purge(row)
             self._matrix.clear(row)
-            self._neighbours = None
+            self._displace(row, int(self._rows.session.values[row]))
+
+    def _place(self, row: int) -> None:
+        if self._order is not None:
+            self._order.add(row, int(self._rows.session.values[row]), self._rows.created_at.values)
+
+    def _displace(self, row: int, session: int) -> None:
+        if self._order is not None:
+            self._order.remove(row, session)
 
     def _among(self, rows: Sequence[int], now: datetime) -> list[int]:
         visible = self._rows.visible(now) if rows else np.zeros(0, np.bool_)
         return [row for row in rows if visible[row]]
 
     def _named_by(self, rows: Sequence[int]) -> list[MemoryId]:
-        return [MemoryId(self._rows.ids.values[row]) for row in rows]
+        return [self._rows.ids.name(row) for row in rows]
 
     def _suggestible(self) -> NDArray[np.bool_]:
         mask: NDArray[np.bool_] = ~self._rows.gone.values & (self._rows.forgotten_at.values < 0)
         return mask
 
-    def _session_neighbours(self) -> Neighbours:
-        """Return who follows whom in each session by the time of writing; purged rows are left out."""
-        if self._neighbours is None:
-            rows = self._rows
-            kept = np.flatnonzero(~rows.gone.values)
-            order = kept[np.lexsort((rows.created_at.values[kept], rows.session.values[kept]))].astype(np.int32)
-            earlier, later = order[:-1], order[1:]
-            together = rows.session.values[earlier] == rows.session.values[later]
-            before, after = np.full((2, len(rows)), NOTHING, np.int32)
-            before[later[together]] = earlier[together]
-            after[earlier[together]] = later[together]
-            self._neighbours = Neighbours(before, after)
-        return self._neighbours
+    def _neighbours(self) -> Neighbours:
+        """Return who follows whom in each session; purged rows are left out."""
+        if self._order is None:
+            self._order = SessionOrder()
+            self._order.load(self._rows.session.values, self._rows.created_at.values)
+            for row in np.flatnonzero(self._rows.gone.values).tolist():
+                self._order.remove(row, int(self._rows.session.values[row]))
+        return Neighbours(self._order.before, self._order.after)
 
     def _named(self, asked: Sequence[int]) -> NDArray[np.bool_]:
         """Return for each speaker whether the question holds a word of the name."""

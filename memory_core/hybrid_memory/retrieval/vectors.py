@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _FIRST = 64
+_SPARE = 8
+"""A matrix that is made for rows in bulk has room for an eighth more."""
 
 
 class Matrix:
@@ -48,14 +50,20 @@ class Matrix:
             has[: self._size] = self.has
             self._has = has
         if self.dimensions and wanted > len(self._room):
-            self._grow(max(wanted + wanted // 8, 2 * len(self._room), _FIRST))
+            self._grow(max(wanted + wanted // _SPARE, 2 * len(self._room), _FIRST))
         self._size = wanted
 
-    def fill(self, first: int, vectors: NDArray[np.float32], has: NDArray[np.bool_]) -> None:
+    def fill(self, first: int, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of the rows from ``first`` on."""
         if self._adopt(vectors.shape[1]):
-            self._room[first : first + len(vectors)] = np.where(has[:, None], vectors, np.float32(0))
-            self._has[first : first + len(vectors)] = has
+            self._room[first : first + len(vectors)] = vectors
+            self._has[first : first + len(vectors)] = True
+
+    def scatter(self, rows: NDArray[np.intp], vectors: NDArray[np.float32]) -> None:
+        """Set the vectors of some rows."""
+        if self._adopt(vectors.shape[1]):
+            self._room[rows] = vectors
+            self._has[rows] = True
 
     def put(self, row: int, vector: NDArray[np.float32]) -> None:
         """Set the vector of one row."""
@@ -86,6 +94,7 @@ class Matrix:
         return length == self._dimensions
 
     def _grow(self, rows: int) -> None:
+        # Zeros come from the system page by page, so that room takes no memory before it is used.
         room = np.zeros((rows, self.dimensions), np.float32)
         room[: self._size] = self._room[: self._size]
         self._room = room

@@ -24,6 +24,7 @@ from hybrid_memory.store.interface import (
     Snapshot,
     StoreInfo,
     Touch,
+    Vectors,
     Written,
 )
 
@@ -173,8 +174,16 @@ class MemoryStore:
         with self._reading():
             space = self._space(namespace)
             held = replace(space, memories=dict(space.memories), vectors=dict(space.vectors), usage=dict(space.usage))
-            dimensions = self._embedder[1] if self._embedder else None
-            return Snapshot(namespace, space.head, self._batches(held, dimensions))
+        speakers = dict.fromkeys(one.speaker for one in held.memories.values() if one.speaker is not None)
+        sessions = dict.fromkeys(one.session for one in held.memories.values())
+        return Snapshot(
+            namespace=namespace,
+            head=held.head,
+            sessions=tuple(sessions),
+            speakers=tuple(speakers),
+            batches=self._batches(held, tuple(sessions), tuple(speakers)),
+            vectors=self._vectors(held),
+        )
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `MarkExpired`."""
@@ -338,12 +347,24 @@ class MemoryStore:
         return self._spaces.get(namespace) or _Space()
 
     @staticmethod
-    def _batches(space: _Space, dimensions: int | None) -> Iterator[Batch]:
+    def _batches(space: _Space, sessions: Sequence[str], speakers: Sequence[str]) -> Iterator[Batch]:
         from hybrid_memory.store.columns import batch_of
 
+        places = [{name: place for place, name in enumerate(names)} for names in (sessions, speakers)]
         memories = list(space.memories.values())
         for start in range(0, len(memories), _CHUNK):
-            yield batch_of(memories[start : start + _CHUNK], space.usage, space.vectors, dimensions)
+            yield batch_of(memories[start : start + _CHUNK], space.usage, places[0], places[1])
+
+    @staticmethod
+    def _vectors(space: _Space) -> Iterator[Vectors]:
+        import numpy as np
+
+        from hybrid_memory.store.columns import packed
+
+        ids = [one for one in space.memories if one in space.vectors]
+        for start in range(0, len(ids), _CHUNK):
+            part = ids[start : start + _CHUNK]
+            yield Vectors(packed(part), np.array([space.vectors[one] for one in part], np.float32))
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
