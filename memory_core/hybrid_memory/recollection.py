@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,10 +62,10 @@ def search(
     )
     ranking = index.search(asked)
     order = _strong_first(ranking)
-    offset = place.within(ranking.ids[order].tolist()) if place.offset else 0
+    offset = place.within(ranking.ids[order]) if place.offset else 0
     page = order[offset : offset + request.limit]
     ids: list[MemoryId] = ranking.ids[page].tolist()
-    memories = store.get(scope.namespace, ids)
+    memories = index.memories(ids, partial(store.get, scope.namespace))
     hits = tuple(
         Hit(
             memory=memories[memory_id],
@@ -120,7 +121,7 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
             ids.setdefault(memory_id, section)
     offset = place.within(tuple(ids))
     page = tuple(ids)[offset : offset + request.limit]
-    memories = store.get(scope.namespace, page)
+    memories = index.memories(page, partial(store.get, scope.namespace))
     hits = tuple(Hit(memory=memories[one], section=ids[one]) for one in page if one in memories)
     return ReadResult(hits=hits, total=len(ids), offset=offset, fingerprint=mark, asked_at=place.asked_at)
 

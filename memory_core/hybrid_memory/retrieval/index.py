@@ -7,7 +7,7 @@ be built anew; nothing is decided from it alone.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -18,6 +18,7 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.ask import Ask, IndexStatistics, Ranking, ReflectionRows, Scorer
 from hybrid_memory.retrieval.growing import NOTHING
+from hybrid_memory.retrieval.held import HeldMemories
 from hybrid_memory.retrieval.identity import Ids
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.loading import load
@@ -47,6 +48,7 @@ class NamespaceIndex:
         self._lock = threading.RLock()
         self._first_dimensions = dimensions
         self._head = 0
+        self._held = HeldMemories()
         self._hold(Rows(), LexicalIndex(), Matrix(dimensions), 0)
 
     @property
@@ -59,6 +61,7 @@ class NamespaceIndex:
         loaded = load(snapshot, self._first_dimensions)
         with self._lock:
             self._hold(*loaded, snapshot.head)
+            self._held.clear()
 
     def sort(self) -> None:
         """Make searching by words fast; a search before that is as exact. Other calls go on meanwhile."""
@@ -75,14 +78,20 @@ class NamespaceIndex:
         ``memories`` holds the state after the last entry; a memory that is missing there has been purged since.
         """
         with self._lock:
-            for entry in log:
-                if entry.position <= self._head:
-                    continue
+            fresh = [entry for entry in log if entry.position > self._head]
+            self._held.follow({entry.id for entry in fresh}, memories)
+            for entry in fresh:
                 if entry.change is Change.PURGE:
                     self._purge(entry.id)
                 elif entry.id in memories:
                     self._put(memories[entry.id], vectors.get(entry.id))
                 self._head = entry.position
+
+    def memories(
+        self, ids: Sequence[MemoryId], read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
+    ) -> dict[MemoryId, Memory]:
+        """Return the memories that exist, in the order of ``ids``, as new as `head`; ``read`` gives those not at hand."""
+        return self._held.get(ids, read)
 
     def touch(self, touches: Sequence[Touch]) -> None:
         """Add to the usage of memories; unknown ids are passed over."""
@@ -99,9 +108,7 @@ class NamespaceIndex:
         with self._lock:
             return rank(
                 ask,
-                Material(
-                    self._rows, self._lexical, self._matrix, self._neighbours(), self._named(ask.text_terms)
-                ),
+                Material(self._rows, self._lexical, self._matrix, self._neighbours(), self._named(ask.text_terms)),
             )
 
     def similar(
@@ -147,9 +154,7 @@ class NamespaceIndex:
             newest = max(rows, key=lambda row: (int(self._rows.created_at.values[row]), row), default=None)
             return None if newest is None else self._rows.ids.name(newest)
 
-    def select(
-        self, where: Where, now: datetime, *, forgotten: bool = False, asked_at: datetime | None = None
-    ) -> Ids:
+    def select(self, where: Where, now: datetime, *, forgotten: bool = False, asked_at: datetime | None = None) -> Ids:
         """Return what passes the filters, newest first.
 
         ``forgotten``: instead of the live memories those forgotten, whether replaced or expired or not. ``asked_at`` leaves

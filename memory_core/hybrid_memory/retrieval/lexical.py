@@ -111,9 +111,7 @@ class LexicalIndex:
         found = np.flatnonzero(held)
         return found, scores[found]
 
-    def _cover(
-        self, query: Sequence[int], counted: Mask, scores: NDArray[np.float32]
-    ) -> list[NDArray[np.int32]]:
+    def _cover(self, query: Sequence[int], counted: Mask, scores: NDArray[np.float32]) -> list[NDArray[np.int32]]:
         """Add the coverage of a query to zeros, and return the rows of each of its terms."""
         statistics = self._statistics(counted)
         distinct = [term for term in dict.fromkeys(query) if term != ASKS]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hybrid_memory.retrieval.growing import NOTHING
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.rows import Rows

@@ -254,7 +254,9 @@ class LiveRows:
         rows, expires = self._rows, int(self._rows.expires_at.values[row])
         if row == len(self._mask):
             self._mask.append(False)
-        live = not (rows.gone.values[row] or rows.forgotten_at.values[row] >= 0 or rows.successor.values[row] != NOTHING)
+        live = not (
+            rows.gone.values[row] or rows.forgotten_at.values[row] >= 0 or rows.successor.values[row] != NOTHING
+        )
         if live and expires >= 0:
             live = expires > self._from
             self._until = min(self._until, expires) if live else self._until

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -18,7 +19,10 @@ _UNCOMPRESSED = "SET force_compression='uncompressed'"
 _TEMP_FOLDER = "SET temp_directory=?"
 _TEMP_SIZE = "SET max_temp_directory_size='4GiB'"
 _NO_FILES = "SET enable_external_access=false"
+_ONE_SETTING = "SET allowed_configs=['memory_limit']"
 _NO_SETTINGS = "SET lock_configuration=true"
+_LIMIT = "SET memory_limit=?"
+_SMALL_LIMIT = "128MiB"
 
 
 def make_folder(folder: Path) -> None:
@@ -62,11 +66,27 @@ def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDB
             connection.execute(_TEMP_SIZE)
             connection.execute(_UNCOMPRESSED)
             connection.execute(_NO_FILES)
+            connection.execute(_ONE_SETTING)
             connection.execute(_NO_SETTINGS)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def release_pages(connection: duckdb.DuckDBPyConnection, memory_limit: str | None) -> None:
+    """Give back the memory of pages that were read once and will hardly be read again, as after loading everything.
+
+    DuckDB keeps pages until its limit is reached, and drops them when the limit sinks. What is in use stays.
+    """
+    cursor = connection.cursor()
+    try:
+        with suppress(duckdb.Error):
+            cursor.execute(_LIMIT, [_SMALL_LIMIT])
+        with suppress(duckdb.Error):
+            cursor.execute(_LIMIT, [memory_limit or _MEMORY_LIMIT])
+    finally:
+        cursor.close()
 
 
 def temp_folder(path: Path) -> Path:

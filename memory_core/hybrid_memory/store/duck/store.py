@@ -81,7 +81,7 @@ class DuckStore:
         except BaseException:
             lock.release()
             raise
-        return cls(Engine(connection, path, lock), clock)
+        return cls(Engine(connection, path, lock, memory_limit), clock)
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
