@@ -78,7 +78,7 @@ class MemoryService:
         self._clock = clock
         self._dice = dice
         self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
-        self._indexes = Indexes(store, self._analyst.dimensions)
+        self._indexes = Indexes(store, self._analyst.dimensions, self.settings.hnsw_from)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
         self._latest = clock.now()
@@ -362,6 +362,7 @@ class MemoryService:
             self.settle()
         finally:
             self._beside.shutdown()
+            self._indexes.close()
             self.store.close()
 
     def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:

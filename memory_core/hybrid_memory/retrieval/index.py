@@ -19,19 +19,21 @@ from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.ask import Ask, IndexStatistics, Ranking, ReflectionRows, Scorer
 from hybrid_memory.retrieval.growing import NOTHING
 from hybrid_memory.retrieval.held import HeldMemories
+from hybrid_memory.retrieval.hnsw import Approximate, Maker
 from hybrid_memory.retrieval.identity import Ids
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.loading import load
 from hybrid_memory.retrieval.neighbours import SessionOrder
 from hybrid_memory.retrieval.rows import KINDS, TIERS, Rows
 from hybrid_memory.retrieval.scoring import Material, Neighbours, rank
-from hybrid_memory.retrieval.top import best
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.interface import Change, LogEntry, Snapshot, Touch
 from hybrid_memory.text import ASKS, terms
 
 __all__ = ["Ask", "IndexStatistics", "NamespaceIndex", "Ranking", "ReflectionRows", "Scorer"]
 
+HNSW_FROM = 1_000_000
+"""Number of rows above which vectors are searched approximately; a scan of a million takes some 35 ms."""
 _INSIGHT = KINDS.index(Kind.INSIGHT)
 _TASK = KINDS.index(Kind.TASK)
 _WORKING = TIERS.index(Tier.WORKING)
@@ -44,8 +46,10 @@ class NamespaceIndex:
     for ids that are not here: a cache may lag behind.
     """
 
-    def __init__(self, dimensions: int | None = None) -> None:
+    def __init__(self, dimensions: int | None = None, *, make: Maker | None = None, hnsw_from: int = HNSW_FROM) -> None:
         self._lock = threading.RLock()
+        self._make = make
+        self._hnsw_from = hnsw_from
         self._first_dimensions = dimensions
         self._head = 0
         self._held = HeldMemories()
@@ -60,12 +64,23 @@ class NamespaceIndex:
         """Replace everything by a snapshot; searches go on in the old state until the new one is complete."""
         loaded = load(snapshot, self._first_dimensions)
         with self._lock:
+            old = self._matrix.approximate
             self._hold(*loaded, snapshot.head)
             self._held.clear()
+        if old is not None:
+            old.close()
 
     def sort(self) -> None:
-        """Make searching by words fast; a search before that is as exact. Other calls go on meanwhile."""
+        """Make searching fast; a search before that is as exact. Other calls go on meanwhile."""
         self._lexical.sort()
+        with self._lock:
+            self._attend()
+
+    def close(self) -> None:
+        """Stop what is running in the background. The index remains as it is."""
+        approximate = self._matrix.approximate
+        if approximate is not None:
+            approximate.close()
 
     def apply(
         self,
@@ -86,6 +101,7 @@ class NamespaceIndex:
                 elif entry.id in memories:
                     self._put(memories[entry.id], vectors.get(entry.id))
                 self._head = entry.position
+            self._attend()
 
     def memories(
         self, ids: Sequence[MemoryId], read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
@@ -118,10 +134,9 @@ class NamespaceIndex:
         with self._lock:
             if k < 1 or not self._matrix.fits(vector):
                 return []
-            cosines = self._matrix.scores(vector)
-            near = np.flatnonzero((cosines >= floor) & self._matrix.has & self._rows.visible(now))
-            near = near[best(cosines[near], k)]
-            return [(self._rows.ids.name(int(row)), float(cosines[row])) for row in near]
+            near, cosines = self._matrix.top(vector, k, self._rows.visible(now))
+            found = zip(near.tolist(), cosines.tolist(), strict=True)
+            return [(self._rows.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
 
     def vectors_of(self, ids: Collection[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
@@ -245,9 +260,16 @@ class NamespaceIndex:
         self._lexical = lexical
         self._matrix = matrix
         self._head = head
+        if self._make is not None:
+            matrix.approximate = Approximate(matrix, self._lock, self._make, self._hnsw_from)
         self._order: SessionOrder | None = None
         self._speakers_known = 0
         self._speakers_by_term: dict[int, list[int]] = {}
+
+    def _attend(self) -> None:
+        approximate = self._matrix.approximate
+        if approximate is not None:
+            approximate.attend(self._rows.lately_visible())
 
     def _put(self, memory: Memory, vector: NDArray[np.float32] | None) -> None:
         rows = self._rows

@@ -157,6 +157,10 @@ class Rows:
             mask &= self.created_at.values <= to_micros(asked_at)
         return mask
 
+    def lately_visible(self) -> Mask:
+        """Return the rows that could be found at the time of the last reading."""
+        return self._live.latest()
+
     def matching(self, where: Where) -> Mask:
         """Return the rows for which all filters hold but ``as_of``, visible or not."""
         mask: Mask = ~self.gone.values
@@ -245,6 +249,10 @@ class LiveRows:
             self._shown = self._mask.values
             self._shown.flags.writeable = False
         return self._shown
+
+    def latest(self) -> Mask:
+        """Return the mask that was made last."""
+        return self.at(self._from)
 
     def update(self, row: int) -> None:
         """Follow a change of a row, which may be a new one."""

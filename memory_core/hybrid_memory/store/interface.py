@@ -291,6 +291,26 @@ class ConversationLog(Protocol):
         ...
 
 
+class VectorIndex(Protocol):
+    """Finds about the nearest of very many vectors in memory; errors are those of the store."""
+
+    def add(self, places: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Add vectors under numbers; nothing is ever taken out."""
+        ...
+
+    def build(self) -> None:
+        """Make the index of what was added, which takes long; what is added later goes into it at once."""
+        ...
+
+    def nearest(self, vector: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """Return the numbers of about the ``count`` vectors with the greatest product."""
+        ...
+
+    def close(self) -> None:
+        """Stop what is running and give the memory back."""
+        ...
+
+
 class Store(ConversationLog, Protocol):
     """Keeps memories durably. Safe to call from several threads; writes are serial.
 
@@ -367,6 +387,10 @@ class Store(ConversationLog, Protocol):
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``; the audit stays."""
+        ...
+
+    def vector_index(self, dimensions: int) -> VectorIndex | None:
+        """Return an empty index that lives in memory beside the store; None where there is none to be had."""
         ...
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ from hybrid_memory.store.interface import (
     Snapshot,
     StoreInfo,
     Touch,
+    VectorIndex,
     Vectors,
     Written,
 )
@@ -277,6 +278,11 @@ class MemoryStore:
             removed = len(held.bodies)
             held.bodies.clear()
             return removed
+
+    def vector_index(self, dimensions: int) -> VectorIndex | None:
+        """Return None: what lives as long as its object is not that large."""
+        del dimensions
+        return None
 
     def close(self) -> None:
         """Let everything go; calling it again does nothing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -13,16 +12,13 @@ from hybrid_memory.store.duck.errors import translated, translated_opening
 _FOLDER = 0o700
 _FILE = 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_MEMORY_LIMIT = "1GiB"
+_MEMORY_LIMIT = "128MiB"
 
 _UNCOMPRESSED = "SET force_compression='uncompressed'"
 _TEMP_FOLDER = "SET temp_directory=?"
 _TEMP_SIZE = "SET max_temp_directory_size='4GiB'"
 _NO_FILES = "SET enable_external_access=false"
-_ONE_SETTING = "SET allowed_configs=['memory_limit']"
 _NO_SETTINGS = "SET lock_configuration=true"
-_LIMIT = "SET memory_limit=?"
-_SMALL_LIMIT = "128MiB"
 
 
 def make_folder(folder: Path) -> None:
@@ -39,7 +35,8 @@ def make_folder(folder: Path) -> None:
 def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
     """Open or make the database file; the settings are applied in the only order that DuckDB accepts.
 
-    ``memory_limit`` is DuckDB's text, such as ``512MiB``; None gives 1 GiB. Compression is off because it makes scans
+    ``memory_limit`` is DuckDB's text, such as ``512MiB``; None gives 128 MiB: pages are kept up to it, and all of them
+    were read once when the search structures were loaded. Compression is off because it makes scans
     of vectors three times slower, and format v1.5.0 because only that refuses another database's write-ahead log.
 
     Raises:
@@ -66,27 +63,11 @@ def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDB
             connection.execute(_TEMP_SIZE)
             connection.execute(_UNCOMPRESSED)
             connection.execute(_NO_FILES)
-            connection.execute(_ONE_SETTING)
             connection.execute(_NO_SETTINGS)
         except BaseException:
             connection.close()
             raise
     return connection
-
-
-def release_pages(connection: duckdb.DuckDBPyConnection, memory_limit: str | None) -> None:
-    """Give back the memory of pages that were read once and will hardly be read again, as after loading everything.
-
-    DuckDB keeps pages until its limit is reached, and drops them when the limit sinks. What is in use stays.
-    """
-    cursor = connection.cursor()
-    try:
-        with suppress(duckdb.Error):
-            cursor.execute(_LIMIT, [_SMALL_LIMIT])
-        with suppress(duckdb.Error):
-            cursor.execute(_LIMIT, [memory_limit or _MEMORY_LIMIT])
-    finally:
-        cursor.close()
 
 
 def temp_folder(path: Path) -> Path:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import duckdb
 
 from hybrid_memory.errors import Refused, StoreClosed
-from hybrid_memory.store.duck.connect import keep_private, release_pages, temp_folder
+from hybrid_memory.store.duck.connect import keep_private, temp_folder
 from hybrid_memory.store.duck.errors import translated
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, load_memo
@@ -36,11 +36,8 @@ class Transaction(NamedTuple):
 class Engine:
     """Gives out sessions on one open database. Each reader has its own; there is one write transaction at a time."""
 
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, path: Path, lock: OwnLock, memory_limit: str | None = None
-    ) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, lock: OwnLock) -> None:
         self.path = path
-        self._memory_limit = memory_limit
         self._connection = connection
         self._lock = lock
         self._gate = threading.Condition()
@@ -81,8 +78,7 @@ class Engine:
     def stepping(self, session: Session, items: Iterator[_Item], *, last: bool = True) -> Iterator[_Item]:
         """Yield items that are read from a lasting session, each in a call of its own.
 
-        The session is closed when reading stops, at the end only if nothing else will be read from it. ``last`` also gives
-        back the memory that reading so much took.
+        The session is closed when reading stops, at the end only if nothing else will be read from it.
         """
         ended = False
         try:
@@ -96,9 +92,6 @@ class Engine:
         finally:
             if last or not ended:
                 session.close()
-            if last and ended:
-                with suppress(StoreClosed), self.running():
-                    release_pages(self._connection, self._memory_limit)
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

@@ -7,7 +7,7 @@ of each takes longer than everything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,38 +15,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.model import TRUST_ORDER, Kind, MemoryId, Tier
+from hybrid_memory.model import MemoryId
 from hybrid_memory.store.columns import digests_of, digests_of_hex, offsets, packed
 from hybrid_memory.store.duck.errors import DAMAGED
 from hybrid_memory.store.duck.records import texts_of
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.interface import NO_TIME, Batch
 
-
-def _places(column: str, values: Iterable[str]) -> str:
-    """Return the expression for a value's place among all that there are; -1 for any other."""
-    cases = " ".join(f"WHEN '{value}' THEN {place}" for place, value in enumerate(values))
-    return f"(CASE {column} {cases} ELSE -1 END)::TINYINT AS {column},"
-
-
 _SPAN = "SELECT min(rowid), max(rowid) FROM memory WHERE namespace = ?"
-_COLUMNS = " ".join(
-    (
-        "SELECT rowid AS place, namespace = $1 AS here,",
-        _places("tier", Tier),
-        _places("kind", Kind),
-        _places("trust", TRUST_ORDER),
-        """
+_COLUMNS = """
+    SELECT rowid AS place, namespace = $1 AS here,
+        (CASE tier WHEN 'sensory' THEN 0 WHEN 'short_term' THEN 1 WHEN 'long_term' THEN 2 WHEN 'faded' THEN 3
+            WHEN 'working' THEN 4 WHEN 'episodic' THEN 5 ELSE -1 END)::TINYINT AS tier,
+        (CASE kind WHEN 'observation' THEN 0 WHEN 'insight' THEN 1 WHEN 'summary' THEN 2 WHEN 'task' THEN 3
+            ELSE -1 END)::TINYINT AS kind,
+        (CASE trust WHEN 'untrusted' THEN 0 WHEN 'agent' THEN 1 WHEN 'user' THEN 2 WHEN 'confirmed' THEN 3
+            ELSE -1 END)::TINYINT AS trust,
         hash(session) AS session, hash(speaker) AS speaker, pinned, importance, created_at,
         coalesce(occurred_at, -9223372036854775807) AS occurred_at,
         coalesce(expires_at, -9223372036854775807) AS expires_at,
         coalesce(forgotten_at, -9223372036854775807) AS forgotten_at,
         coalesce(reflected_at, -9223372036854775807) AS reflected_at,
         len(terms) AS term_count
-        FROM memory WHERE rowid BETWEEN $2 AND $3
-        """,
-    )
-)
+    FROM memory WHERE rowid BETWEEN $2 AND $3
+"""
 _IDS = """
     SELECT string_agg(id, '' ORDER BY rowid), min(strlen(id)), max(strlen(id)),
         string_agg(content_hash, '' ORDER BY rowid), min(strlen(content_hash)), max(strlen(content_hash))

@@ -31,6 +31,7 @@ from hybrid_memory.store.interface import (
     Snapshot,
     StoreInfo,
     Touch,
+    VectorIndex,
     Written,
 )
 
@@ -81,7 +82,7 @@ class DuckStore:
         except BaseException:
             lock.release()
             raise
-        return cls(Engine(connection, path, lock, memory_limit), clock)
+        return cls(Engine(connection, path, lock), clock)
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
@@ -221,6 +222,12 @@ class DuckStore:
         """Remove the entries of a conversation; their numbers are not used again."""
         with self._engine.transaction() as (session, _, _):
             return conversation_log.remove_entries(session, (namespace, conversation, kind))
+
+    def vector_index(self, dimensions: int) -> VectorIndex | None:
+        """Return an empty HNSW index in a database of its own, None where the extension cannot be loaded."""
+        from hybrid_memory.store.duck.hnsw import open_hnsw
+
+        return open_hnsw(dimensions)
 
     def close(self) -> None:
         """Write everything out and let the file go; calling it again does nothing."""
