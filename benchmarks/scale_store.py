@@ -27,8 +27,8 @@ from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
 
 SESSION_SIZE = 20
 _CHUNK = 20_000
-_START = datetime(2024, 1, 1, tzinfo=UTC)
-_APART = timedelta(seconds=60)
+START = datetime(2024, 1, 1, tzinfo=UTC)
+APART = timedelta(seconds=60)
 _SPEAKERS = ("Ada", "Bruno", "Chen", "Dara", "Elif", None)
 _TAGS = ("work", "travel", "family", "health")
 _DIMENSIONS = 256
@@ -104,7 +104,7 @@ def _chunks(size: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         for number in range(first, min(first + _CHUNK, size)):
             if number % SESSION_SIZE == 0:
                 texts.new_session()
-            when = _START + number * _APART
+            when = START + number * APART
             for name, value in _row(number, when, texts.sentence()).items():
                 rows.setdefault(name, []).append(value)
             rows.setdefault("id", []).append(new_id(when, dice))

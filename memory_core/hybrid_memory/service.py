@@ -336,6 +336,7 @@ class MemoryService:
             return
         self._swept.add(scope.namespace)
         self._excerpts.warm(self.store, scope.namespace)
+        index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):
             pass
         idle = timedelta(hours=self.settings.session_idle_hours)

@@ -23,6 +23,11 @@ class HeldMemories:
         self._changes = 0
         self._lock = threading.Lock()
 
+    @property
+    def room(self) -> int:
+        """How many more fit in."""
+        return self._limit - len(self._held)
+
     def get(
         self, ids: Sequence[MemoryId], read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
     ) -> dict[MemoryId, Memory]:

@@ -6,6 +6,7 @@ be built anew; nothing is decided from it alone.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -22,7 +23,7 @@ from hybrid_memory.retrieval.held import HeldMemories
 from hybrid_memory.retrieval.hnsw import Approximate, Maker
 from hybrid_memory.retrieval.identity import Ids
 from hybrid_memory.retrieval.lexical import LexicalIndex
-from hybrid_memory.retrieval.loading import load
+from hybrid_memory.retrieval.loading import give_back_memory, load
 from hybrid_memory.retrieval.neighbours import SessionOrder
 from hybrid_memory.retrieval.rows import KINDS, TIERS, Rows
 from hybrid_memory.retrieval.scoring import Material, Neighbours, rank
@@ -34,6 +35,7 @@ __all__ = ["Ask", "IndexStatistics", "NamespaceIndex", "Ranking", "ReflectionRow
 
 HNSW_FROM = 1_000_000
 """Number of rows above which vectors are searched approximately; a scan of a million takes some 35 ms."""
+_PORTION = 1_024
 _INSIGHT = KINDS.index(Kind.INSIGHT)
 _TASK = KINDS.index(Kind.TASK)
 _WORKING = TIERS.index(Tier.WORKING)
@@ -74,7 +76,9 @@ class NamespaceIndex:
         """Make searching fast; a search before that is as exact. Other calls go on meanwhile."""
         self._lexical.sort()
         with self._lock:
+            self._neighbours()
             self._attend()
+        give_back_memory()
 
     def close(self) -> None:
         """Stop what is running in the background. The index remains as it is."""
@@ -108,6 +112,14 @@ class NamespaceIndex:
     ) -> dict[MemoryId, Memory]:
         """Return the memories that exist, in the order of ``ids``, as new as `head`; ``read`` gives those not at hand."""
         return self._held.get(ids, read)
+
+    def warm(self, read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]) -> None:
+        """Read the newest memories beforehand, as many as are kept at hand."""
+        with self._lock:
+            count = len(self._rows)
+            newest = self._rows.ids.values[np.arange(max(count - self._held.room, 0), count)]
+        for at in range(0, len(newest), _PORTION):
+            self._held.get(newest[at : at + _PORTION].tolist(), read)
 
     def touch(self, touches: Sequence[Touch]) -> None:
         """Add to the usage of memories; unknown ids are passed over."""
@@ -169,14 +181,24 @@ class NamespaceIndex:
             newest = max(rows, key=lambda row: (int(self._rows.created_at.values[row]), row), default=None)
             return None if newest is None else self._rows.ids.name(newest)
 
-    def select(self, where: Where, now: datetime, *, forgotten: bool = False, asked_at: datetime | None = None) -> Ids:
+    def select(
+        self,
+        where: Where,
+        now: datetime,
+        *,
+        forgotten: bool = False,
+        asked_at: datetime | None = None,
+        among: Collection[MemoryId] | None = None,
+    ) -> Ids:
         """Return what passes the filters, newest first.
 
         ``forgotten``: instead of the live memories those forgotten, whether replaced or expired or not. ``asked_at`` leaves
-        live memories created later out.
+        live memories created later out. ``among`` looks at these memories alone.
         """
         with self._lock:
             mask = self._rows.matching(where)
+            if among is not None:
+                mask &= self._mask_of(among)
             live = self._rows.visible(now, as_of=where.as_of, asked_at=asked_at)
             mask &= self._rows.forgotten_at.values >= 0 if forgotten else live
             return self._rows.ids.values[self._rows.newest_first(mask)]
@@ -223,30 +245,45 @@ class NamespaceIndex:
             if asked_at is not None:
                 mask &= rows.created_at.values <= to_micros(asked_at)
             last = np.full(len(rows.sessions.names), NOTHING, np.int64)
-            np.maximum.at(last, rows.session.values[mask], rows.created_at.values[mask])
-            ranked = {name: when for name, when in zip(rows.sessions.names, last.tolist(), strict=True) if when >= 0}
-            return _most(ranked, prefix, limit)
+            found = rows.newest_first(mask)[::-1]
+            last[rows.session.values[found]] = rows.created_at.values[found]
+            return _most(rows.sessions.names, last, prefix, limit)
 
     def speakers(self, prefix: str = "", limit: int = 20) -> list[str]:
         """Return the speakers whose name begins so, those with the most memories first."""
         with self._lock:
             codes = self._rows.speaker.values[self._suggestible()]
             names = self._rows.speakers.names
-            counts = np.bincount(codes[codes >= 0], minlength=len(names)).tolist()
-            return _most({name: count for name, count in zip(names, counts, strict=True) if count}, prefix, limit)
+            counts = np.bincount(codes[codes >= 0], minlength=len(names))
+            return _most(names, np.where(counts, counts, NOTHING), prefix, limit)
 
     def tags(self, prefix: str = "", limit: int = 20) -> list[str]:
         """Return the tags that begin so, the most used first."""
         with self._lock:
-            return _most(self._rows.tags.counts(self._suggestible()), prefix, limit)
+            counts = self._rows.tags.counts(self._suggestible())
+            return _most(list(counts), np.array(list(counts.values()), np.int64), prefix, limit)
 
-    def reflection_rows(self, where: Where, now: datetime) -> ReflectionRows:
-        """Return what may be thought about: live observations and summaries that pass the filters and never were evidence."""
+    def reflection_rows(
+        self,
+        where: Where,
+        now: datetime,
+        *,
+        among: Collection[MemoryId] | None = None,
+        newest: int | None = None,
+    ) -> ReflectionRows:
+        """Return what may be thought about: live observations and summaries that pass the filters and never were evidence.
+
+        ``among`` looks at these memories alone; ``newest`` returns at most so many of those with a vector.
+        """
         with self._lock:
             rows = self._rows
             mask = rows.matching(where) & rows.visible(now, as_of=where.as_of) & (rows.reflected_at.values < 0)
             mask &= (rows.kind.values != _INSIGHT) & (rows.kind.values != _TASK)
-            found = rows.newest_first(mask)[::-1]
+            if among is not None:
+                mask &= self._mask_of(among)
+            if newest is not None:
+                mask &= self._matrix.has
+            found = rows.newest_first(mask)[:newest][::-1]
             return ReflectionRows(
                 ids=rows.ids.values[found],
                 created_at=rows.created_at.values[found],
@@ -303,6 +340,11 @@ class NamespaceIndex:
         if self._order is not None:
             self._order.remove(row, session)
 
+    def _mask_of(self, ids: Collection[MemoryId]) -> NDArray[np.bool_]:
+        mask = np.zeros(len(self._rows), np.bool_)
+        mask[[row for row in map(self._rows.row_of, ids) if row is not None]] = True
+        return mask
+
     def _among(self, rows: Sequence[int], now: datetime) -> list[int]:
         visible = self._rows.visible(now) if rows else np.zeros(0, np.bool_)
         return [row for row in rows if visible[row]]
@@ -336,8 +378,13 @@ class NamespaceIndex:
         return named
 
 
-def _most(ranked: Mapping[str, int], prefix: str, limit: int) -> list[str]:
-    """Return the names with the prefix (in any case) by falling figure."""
-    wanted = prefix.casefold()
-    found = [name for name in ranked if name.casefold().startswith(wanted)]
-    return sorted(found, key=lambda name: (-ranked[name], name))[: max(limit, 0)]
+def _most(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, limit: int) -> list[str]:
+    """Return the names with the prefix (in any case) by falling figure, those of a negative one left out."""
+    wanted, found = prefix.casefold(), []
+    order = np.argsort(-ranked, kind="stable")
+    for figure, same in itertools.groupby(order[ranked[order] >= 0].tolist(), key=ranked.__getitem__):
+        del figure
+        found += sorted(name for name in map(names.__getitem__, same) if name.casefold().startswith(wanted))
+        if len(found) >= limit:
+            break
+    return found[: max(limit, 0)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hybrid_memory.retrieval.growing import NOTHING
@@ -33,3 +35,9 @@ def load(snapshot: Snapshot, dimensions: int | None) -> tuple[Rows, LexicalIndex
         matrix.scatter(found[found != NOTHING], vectors[found != NOTHING])
         place = int(found[-1]) + 1 if len(found) and found[-1] != NOTHING else place
     return rows, lexical, matrix
+
+
+def give_back_memory() -> None:
+    """Let the system have what was freed. The C library of Linux else keeps much of what loading took for a moment."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -12,13 +12,41 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.checks import to_object
-from hybrid_memory.store.interface import NO_TIME, Batch
+from hybrid_memory.store.interface import NO_TIME, Batch, Snapshot, Vectors
 
 _HEX = 32
+_CHUNK = 20_480
 _DIGITS = b"0123456789abcdef"
 _TIERS = {tier: code for code, tier in enumerate(Tier)}
 _KINDS = {kind: code for code, kind in enumerate(Kind)}
 _TRUSTS = {trust: code for code, trust in enumerate(TRUST_ORDER)}
+
+
+def snapshot_of(
+    namespace: str,
+    head: int,
+    memories: Mapping[MemoryId, Memory],
+    vectors: Mapping[MemoryId, NDArray[np.float32]],
+    usage: Mapping[MemoryId, Usage],
+    *,
+    chunk: int = _CHUNK,
+) -> Snapshot:
+    """Return the snapshot of memories at hand, which are not to change until it is read."""
+    sessions = tuple(dict.fromkeys(one.session for one in memories.values()))
+    speakers = tuple(dict.fromkeys(one.speaker for one in memories.values() if one.speaker is not None))
+    places = [{name: place for place, name in enumerate(names)} for names in (sessions, speakers)]
+    listed, held = list(memories.values()), [one for one in memories if one in vectors]
+    return Snapshot(
+        namespace=namespace,
+        head=head,
+        sessions=sessions,
+        speakers=speakers,
+        batches=(batch_of(listed[at : at + chunk], usage, *places) for at in range(0, len(listed), chunk)),
+        vectors=(
+            Vectors(packed(part), np.array([vectors[one] for one in part], np.float32))
+            for part in (held[at : at + chunk] for at in range(0, len(held), chunk))
+        ),
+    )
 
 
 def batch_of(

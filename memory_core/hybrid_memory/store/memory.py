@@ -15,7 +15,6 @@ from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.applying import is_member
 from hybrid_memory.store.checks import check_moment, check_number, check_text, from_json, to_object
 from hybrid_memory.store.interface import (
-    Batch,
     BufferState,
     ConversationEntry,
     Decide,
@@ -25,7 +24,6 @@ from hybrid_memory.store.interface import (
     StoreInfo,
     Touch,
     VectorIndex,
-    Vectors,
     Written,
 )
 
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 
     from hybrid_memory.store.applying import Applied
 
-_CHUNK = 20_480
 _Held = TypeVar("_Held")
 
 
@@ -174,17 +171,11 @@ class MemoryStore:
         """Return head and rows of this moment."""
         with self._reading():
             space = self._space(namespace)
-            held = replace(space, memories=dict(space.memories), vectors=dict(space.vectors), usage=dict(space.usage))
-        speakers = dict.fromkeys(one.speaker for one in held.memories.values() if one.speaker is not None)
-        sessions = dict.fromkeys(one.session for one in held.memories.values())
-        return Snapshot(
-            namespace=namespace,
-            head=held.head,
-            sessions=tuple(sessions),
-            speakers=tuple(speakers),
-            batches=self._batches(held, tuple(sessions), tuple(speakers)),
-            vectors=self._vectors(held),
-        )
+            held = dict(space.memories), dict(space.vectors), dict(space.usage)
+            head = space.head
+        from hybrid_memory.store.columns import snapshot_of
+
+        return snapshot_of(namespace, head, *held)
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `MarkExpired`."""
@@ -351,26 +342,6 @@ class MemoryStore:
 
     def _space(self, namespace: str) -> _Space:
         return self._spaces.get(namespace) or _Space()
-
-    @staticmethod
-    def _batches(space: _Space, sessions: Sequence[str], speakers: Sequence[str]) -> Iterator[Batch]:
-        from hybrid_memory.store.columns import batch_of
-
-        places = [{name: place for place, name in enumerate(names)} for names in (sessions, speakers)]
-        memories = list(space.memories.values())
-        for start in range(0, len(memories), _CHUNK):
-            yield batch_of(memories[start : start + _CHUNK], space.usage, places[0], places[1])
-
-    @staticmethod
-    def _vectors(space: _Space) -> Iterator[Vectors]:
-        import numpy as np
-
-        from hybrid_memory.store.columns import packed
-
-        ids = [one for one in space.memories if one in space.vectors]
-        for start in range(0, len(ids), _CHUNK):
-            part = ids[start : start + _CHUNK]
-            yield Vectors(packed(part), np.array([space.vectors[one] for one in part], np.float32))
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

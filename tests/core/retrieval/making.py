@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
-
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.retrieval.index import NamespaceIndex
-from hybrid_memory.store.columns import batch_of, packed
-from hybrid_memory.store.interface import Change, LogEntry, Snapshot, Vectors
+from hybrid_memory.store import columns
+from hybrid_memory.store.interface import Change, LogEntry
 from hybrid_memory.testing import HashEmbedder
 from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
 
@@ -68,19 +66,4 @@ def index_of(*memories, vectors=True):
 
 def snapshot_of(memories, vectors, head, size=3):
     """Return a snapshot in batches of a few memories."""
-    places = [
-        {name: place for place, name in enumerate(dict.fromkeys(names))}
-        for names in ([m.session for m in memories], [m.speaker for m in memories if m.speaker is not None])
-    ]
-    held = [m.id for m in memories if m.id in vectors]
-    return Snapshot(
-        namespace="test",
-        head=head,
-        sessions=tuple(places[0]),
-        speakers=tuple(places[1]),
-        batches=iter([batch_of(memories[i : i + size], {}, *places) for i in range(0, len(memories), size)]),
-        vectors=iter(
-            Vectors(packed(part), np.array([vectors[one] for one in part], np.float32))
-            for part in (held[i : i + size] for i in range(0, len(held), size))
-        ),
-    )
+    return columns.snapshot_of("test", head, {one.id: one for one in memories}, vectors, {}, chunk=size)

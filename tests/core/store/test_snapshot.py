@@ -5,10 +5,11 @@ from tests.core.store.test_writing import FULL, LATER
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.store.columns import digest_of
 from hybrid_memory.store.duck import snapshot as duck_snapshot
 from hybrid_memory.store.duck import vectors as duck_vectors
-from hybrid_memory.store.interface import NO_TIME, Put, Touch
+from hybrid_memory.store.interface import NO_TIME, Attach, Put, Touch
 from hybrid_memory.testing import START
 
 
@@ -91,3 +92,34 @@ def test_a_snapshot_that_nobody_reads_does_not_keep_the_store_open(store):
     unread = store.snapshot("default")
     store.close()
     assert unread.head == half_read.head == 1
+
+
+def test_names_that_share_a_hash_are_told_apart(store, monkeypatch):
+    for number in range(6):
+        put(store, f"m{number}", session=f"s{number % 3}", speaker=(None, "Ann", "Bob")[number % 3])
+    expected = rows(store.snapshot("default"))
+    monkeypatch.setattr(duck_snapshot.NameTable, "sure", False)
+    assert rows(store.snapshot("default")) == expected
+    assert [expected[f"m{number}"]["speaker"] for number in range(3)] == [None, "Ann", "Bob"]
+
+
+def test_ids_of_all_lengths_and_scripts_are_kept(store):
+    names = ("a", "ä" * 70, "id with spaces", "\U0001f600", "z" * 20)
+    store.pin_embedder("e", DIMENSIONS)
+    for seed, name in enumerate(names):
+        store.write("default", None, always(puts=(Put(memory(name), vector(seed)),)))
+    found = rows(store.snapshot("default"))
+    assert list(found) == list(names)
+    assert [found[name]["vector"] for name in names] == [vector(seed).tolist() for seed in range(len(names))]
+
+
+def test_a_vector_that_came_later_still_belongs_to_its_memory(store):
+    store.pin_embedder("e", DIMENSIONS)
+    store.write(
+        "default", None, always(puts=(Put(memory("a")), Put(memory("b"), vector(1)), Put(memory("c"), vector(2))))
+    )
+    store.write("default", None, always(vectors=(Attach(MemoryId("a"), vector(3)), Attach(MemoryId("b"), vector(4)))))
+    index = NamespaceIndex(DIMENSIONS)
+    index.load(store.snapshot("default"))
+    found = index.vectors_of([MemoryId(name) for name in "abc"])
+    assert [found[MemoryId(name)].tolist() for name in "abc"] == [vector(seed).tolist() for seed in (3, 4, 2)]
