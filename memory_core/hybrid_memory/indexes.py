@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import MarkExpired
-from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
 
 if TYPE_CHECKING:
     from hybrid_memory.store.interface import Store, Written
@@ -18,12 +18,14 @@ _PAGE = 1000
 class Indexes:
     """One `NamespaceIndex` a namespace, loaded at first use.
 
-    ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors.
+    ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors. ``hnsw_from`` is
+    the number of memories above which a namespace gets an approximate index of its vectors.
     """
 
-    def __init__(self, store: Store, dimensions: Callable[[], int | None]) -> None:
+    def __init__(self, store: Store, dimensions: Callable[[], int | None], hnsw_from: int = HNSW_FROM) -> None:
         self._store = store
         self._dimensions = dimensions
+        self._hnsw_from = hnsw_from
         self._indexes: dict[str, NamespaceIndex] = {}
         self._lock = threading.RLock()
 
@@ -62,8 +64,16 @@ class Indexes:
                 return self._load(namespace)
             return index
 
+    def close(self) -> None:
+        """Stop what runs in the background."""
+        with self._lock:
+            indexes = list(self._indexes.values())
+        for index in indexes:
+            index.close()
+
     def _load(self, namespace: str) -> NamespaceIndex:
-        index = NamespaceIndex(self._dimensions())
+        index = NamespaceIndex(self._dimensions(), make=self._store.vector_index, hnsw_from=self._hnsw_from)
         index.load(self._store.snapshot(namespace))
         self._indexes[namespace] = index
+        threading.Thread(target=index.sort, name="sort terms", daemon=True).start()
         return index

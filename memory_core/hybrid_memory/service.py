@@ -79,7 +79,7 @@ class MemoryService:
         self._clock = clock
         self._dice = dice
         self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
-        self._indexes = Indexes(store, self._analyst.dimensions)
+        self._indexes = Indexes(store, self._analyst.dimensions, self.settings.hnsw_from)
         self._formula = formula_of(self.settings)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
@@ -339,6 +339,7 @@ class MemoryService:
             return
         self._swept.add(scope.namespace)
         self._excerpts.warm(self.store, scope.namespace)
+        index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):
             pass
         idle = timedelta(hours=self.settings.session_idle_hours)
@@ -365,6 +366,7 @@ class MemoryService:
             self.settle()
         finally:
             self._beside.shutdown()
+            self._indexes.close()
             self.store.close()
 
     def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:

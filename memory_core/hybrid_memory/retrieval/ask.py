@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.retrieval.identity import Ids
     from hybrid_memory.settings import StoreSettings
 
 
@@ -70,14 +71,14 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """All candidates, best first; the arrays are aligned with ``ids`` (an object array: slice it, or call ``tolist``).
+    """All candidates, best first; the arrays are aligned with ``ids``, which are made into text where they are looked at.
 
     ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
     own: ``places`` leads from a position to them, because few positions are ever explained. ``confidence`` tells how likely
     the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a later one seems to change, that one.
     """
 
-    ids: NDArray[np.object_]
+    ids: Ids
     scores: NDArray[np.float32]
     weak: NDArray[np.bool_]
     parts: Mapping[str, NDArray[np.float32]]
@@ -118,7 +119,7 @@ class ReflectionRows:
     ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false.
     """
 
-    ids: tuple[MemoryId, ...]
+    ids: Sequence[MemoryId]
     created_at: NDArray[np.int64]
     importance: NDArray[np.float64]
     vectors: NDArray[np.float32]

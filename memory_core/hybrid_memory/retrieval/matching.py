@@ -49,13 +49,14 @@ def match(lexical: LexicalIndex, query: Sequence[int], counted: NDArray[np.bool_
     A term counts by its rarity among the ``counted`` rows; a row has it as well as it has the best of its near terms.
     """
     words = _words(lexical, query, counted, near)
-    rows = len(lexical.lengths)
-    exact, covered, best = np.zeros((3, rows), np.float32)
+    exact, covered, best = (np.zeros(len(lexical), np.float32) for _ in range(3))
+    lengths = lexical.lengths
+    postings = lexical.postings({other for stands_in in words.near for other in stands_in})
     for term, share, stands_in in zip(words.terms, words.shares, words.near, strict=True):
         touched = []
         for other, weight in stands_in.items():
-            for holding, counts in lexical.postings(other):
-                factors = saturation(counts, lexical.lengths[holding] / np.float32(words.mean_length))
+            for holding, counts in postings[other]:
+                factors = saturation(counts.astype(np.float32), lengths[holding] / np.float32(words.mean_length))
                 if other == term:
                     exact[holding] += np.float32(share) * factors
                 best[holding] = np.maximum(best[holding], np.float32(weight) * factors)

@@ -101,7 +101,7 @@ def rank(ask: Ask, material: Material) -> Ranking:
         weak=~strong[order],
         parts=chosen.parts,
         places=order,
-        newer={rows.ids.values[earlier]: rows.ids.values[later] for earlier, later in newer.items()},
+        newer={rows.ids.name(earlier): rows.ids.name(later) for earlier, later in newer.items()},
         confidence=certain,
     )
 

@@ -40,21 +40,22 @@ def echo(
     if len(chosen) < 2:  # noqa: PLR2004 - one hit has no others
         return
     best = int(chosen.total().argmax())
-    own = dict.fromkeys(lexical.terms_of(int(chosen.rows[best]))[_DATE_TERMS:])
+    own = set(lexical.terms_of(int(chosen.rows[best]))[_DATE_TERMS:].tolist())
     number, mean_length = lexical.statistics(counted)
     rare = []
-    for term in own.keys() - set(query) - {ASKS}:
+    for term in own - set(query) - {ASKS}:
         holding = lexical.document_frequency(term)
         if 2 <= holding <= _COMMON * number + 2:
             rare.append((ranking.idf(number, holding), term))
     rare = sorted(rare, reverse=True)[: ranking.ECHO_WORDS]
     if not rare:
         return
-    shared = np.zeros(len(lexical.lengths), np.float32)
+    shared = np.zeros(len(lexical), np.float32)
+    postings = lexical.postings([term for _, term in rare])
     for weight, term in rare:
-        for holding_rows, counts in lexical.postings(term):
-            factors = ranking.saturation(counts, lexical.lengths[holding_rows] / np.float32(mean_length))
-            shared[holding_rows] += np.float32(weight) * factors
+        for held_by, counts in postings[term]:
+            relative = lexical.lengths[held_by] / np.float32(mean_length)
+            shared[held_by] += np.float32(weight) * ranking.saturation(counts.astype(np.float32), relative)
     part = shared[chosen.rows] * np.float32(ranking.ECHO / sum(weight for weight, _ in rare))
     part[best] = max(float(part.max()), ranking.ECHO)
     chosen.add("echo", part)
@@ -95,14 +96,14 @@ def _newer_pairs(
     matrix: Matrix,
 ) -> list[tuple[int, int]]:
     """Return the pairs of places in ``first`` whose later one is taken for the newer word, each (earlier, later)."""
-    words = [lexical.terms_of(int(row)) for row in first]
+    words = [lexical.terms_of(int(row)).tolist() for row in first]
     by_words = np.array([by_word(matches.words, held) for held in words])
     shares = np.array(matches.words.shares)
     covered = by_words @ shares
     vectors = matrix.gather(first)
     cosines = vectors @ vectors.T
     asked = frozenset(matches.words.terms)
-    own = [_rarity(held, lexical) for held in words]
+    own = _rarities(words, lexical)
     exact = matches.exact[first]
     pairs = []
     for earlier in range(len(first)):
@@ -126,11 +127,14 @@ def _newer_pairs(
     return pairs
 
 
-def _rarity(held: Sequence[int], lexical: LexicalIndex) -> dict[int, float]:
-    """Return how rare each term of a row is, its date apart."""
-    number = len(lexical.lengths)
-    known = set(held[_DATE_TERMS:]) - {ASKS}
-    return {term: ranking.idf(number, lexical.document_frequency(term)) for term in known}
+def _rarities(words: Sequence[Sequence[int]], lexical: LexicalIndex) -> list[dict[int, float]]:
+    """Return for rows of terms how rare each of them is, the row's date apart."""
+    known = [set(held[_DATE_TERMS:]) - {ASKS} for held in words]
+    postings = lexical.postings(set().union(*known))
+    rarity = {
+        term: ranking.idf(len(lexical), sum(len(rows) for rows, _ in parts)) for term, parts in postings.items()
+    }
+    return [{term: rarity[term] for term in held} for held in known]
 
 
 def _shared(one: dict[int, float], other: dict[int, float], asked: frozenset[int]) -> float:

@@ -20,7 +20,7 @@ from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
 from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, newest_contents
 from hybrid_memory.store.duck.schema import MIGRATIONS, migrate
 from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.duck.snapshot import read_batches
+from hybrid_memory.store.duck.snapshot import read_batches, read_names
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
 from hybrid_memory.store.interface import (
@@ -31,6 +31,7 @@ from hybrid_memory.store.interface import (
     Snapshot,
     StoreInfo,
     Touch,
+    VectorIndex,
     Written,
 )
 
@@ -128,11 +129,21 @@ class DuckStore:
             session = self._engine.lasting_moment()
             try:
                 head = ledger.read_head(session, namespace).position
-                batches = read_batches(session, namespace, pinned_embedder(session))
+                pinned = pinned_embedder(session)
+                names = read_names(session, namespace)
+                batches = read_batches(session, namespace, names)
+                vectors = VectorTable(pinned).spans(session, namespace) if pinned else iter(())
             except BaseException:
                 session.close()
                 raise
-            return Snapshot(namespace, head, self._engine.stepping(session, batches))
+            return Snapshot(
+                namespace=namespace,
+                head=head,
+                sessions=names[0].names,
+                speakers=names[1].names,
+                batches=self._engine.stepping(session, batches, last=False),
+                vectors=self._engine.stepping(session, vectors),
+            )
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `MarkExpired`."""
@@ -211,6 +222,12 @@ class DuckStore:
         """Remove the entries of a conversation; their numbers are not used again."""
         with self._engine.transaction() as (session, _, _):
             return conversation_log.remove_entries(session, (namespace, conversation, kind))
+
+    def vector_index(self, dimensions: int) -> VectorIndex | None:
+        """Return an empty HNSW index in a database of its own, None where the extension cannot be loaded."""
+        from hybrid_memory.store.duck.hnsw import open_hnsw
+
+        return open_hnsw(dimensions)
 
     def close(self) -> None:
         """Write everything out and let the file go; calling it again does nothing."""
