@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from hybrid_memory.retrieval.ranking import Floats
 
-MOST = 4_096
-"""Of more rows only the best and their neighbours in their sessions are weighed closely and ranked.
-
-What the later steps add to a row is at most about 1.4 times the best of what was scored before; a row that is not among the
-4,096 best by then could be among the first pages only by a neighbour, and neighbours are taken along.
+MOST = 2_048
+NEIGHBOURED = 512
+"""Of more rows only the `MOST` best by words, vector and time are weighed closely and ranked, and the neighbours in their
+sessions of the `NEIGHBOURED` best: an answer need not resemble the question, but then the turn before it does.
 """
 
 
@@ -73,10 +72,15 @@ def gather(
     place = np.full(len(before), -1, np.int32)
     place[found] = np.arange(len(found), dtype=np.int32)
     if len(found) > most:
-        best = np.argpartition(-total(parts), most)[:most]
-        beside = np.concatenate((before[found[best]], after[found[best]]))
+        scores = total(parts)
+        best = np.argpartition(-scores, most)[:most]
+        first = found[best[np.argpartition(-scores[best], min(NEIGHBOURED, most - 1))[:NEIGHBOURED]]]
+        beside = np.concatenate((before[first], after[first]))
         beside = place[beside[beside >= 0]]
-        kept = np.union1d(best, beside[beside >= 0])
+        taken = np.zeros(len(found), np.bool_)
+        taken[best] = True
+        taken[beside[beside >= 0]] = True
+        kept = np.flatnonzero(taken)
         place[found] = -1
         found, cosine = found[kept], cosine[kept]
         parts = {name: part[kept] for name, part in parts.items()}

@@ -101,10 +101,18 @@ class LexicalIndex:
             return sum(len(rows) for rows, _ in postings)
         return self._statistics(counted).frequency(term, postings)
 
+    def frequencies(self, terms: Collection[int]) -> NDArray[np.int64]:
+        """Return how many rows hold each of some terms."""
+        if self._sorted is None:
+            postings = self.postings(terms)
+            return np.array([sum(len(rows) for rows, _ in postings[term]) for term in terms], np.int64)
+        added = [len(self._added[term][0]) if term in self._added else 0 for term in terms]
+        return self._sorted.sizes(terms) + np.array(added, np.int64)
+
     def postings(self, terms: Collection[int]) -> dict[int, list[Posting]]:
         """Return for each term its rows, each once, and how often they hold it, in parts."""
         if self._sorted is not None:
-            found = {term: [self._sorted.of(term)] for term in terms}
+            found = self._sorted.of(terms)
         elif self._loaded:
             found = _looked_through(terms, self._terms.values, self._ends.values[: self._loaded])
         else:
@@ -159,13 +167,25 @@ class _Postings:
         self._terms = pairs[starts].astype(np.int32)
         self._starts = np.append(starts, len(pairs))
 
-    def of(self, term: int) -> Posting:
-        """Return the postings of a term."""
-        at = int(np.searchsorted(self._terms, np.int32(term)))
-        if at == len(self._terms) or self._terms[at] != term:
-            return self._rows[:0], self._counts[:0]
-        owned = slice(self._starts[at], self._starts[at + 1])
-        return self._rows[owned], self._counts[owned]
+    def of(self, terms: Collection[int]) -> dict[int, list[Posting]]:
+        """Return the postings of some terms; none for a term that no row holds."""
+        begins, ends = (places.tolist() for places in self._spans(terms))
+        return {
+            term: [(self._rows[begin:end], self._counts[begin:end])] if begin < end else []
+            for term, begin, end in zip(terms, begins, ends, strict=True)
+        }
+
+    def sizes(self, terms: Collection[int]) -> NDArray[np.int64]:
+        """Return how many rows hold each term."""
+        begins, ends = self._spans(terms)
+        return ends - begins
+
+    def _spans(self, terms: Collection[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the postings of terms begin and end; an unknown one's are empty."""
+        wanted = np.fromiter(terms, np.int32, len(terms))
+        begins = np.searchsorted(self._terms, wanted)
+        ends = np.searchsorted(self._terms, wanted, side="right")
+        return self._starts[begins], self._starts[ends]
 
 
 def _looked_through(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -53,32 +52,54 @@ def match(lexical: LexicalIndex, query: Sequence[int], counted: NDArray[np.bool_
     lengths = lexical.lengths
     postings = lexical.postings({other for stands_in in words.near for other in stands_in})
     for term, share, stands_in in zip(words.terms, words.shares, words.near, strict=True):
-        touched = []
-        for other, weight in stands_in.items():
-            for holding, counts in postings[other]:
-                factors = saturation(counts.astype(np.float32), lengths[holding] / np.float32(words.mean_length))
-                if other == term:
-                    exact[holding] += np.float32(share) * factors
-                best[holding] = np.maximum(best[holding], np.float32(weight) * factors)
-                touched.append(holding)
-        for holding in touched:
-            covered[holding] += np.float32(share) * best[holding]
-            best[holding] = 0
+        parts = [(rows, counts, weight) for other, weight in stands_in.items() for rows, counts in postings[other]]
+        if not parts:
+            continue
+        rows = np.concatenate([part[0] for part in parts])
+        counts = np.concatenate([part[1] for part in parts]).astype(np.float32)
+        factors = saturation(counts, lengths[rows] / np.float32(words.mean_length))
+        factors *= np.float32(share)
+        own = sum(len(holding) for holding, _ in postings[term])
+        exact[rows[:own]] += factors[:own]
+        factors *= np.repeat(np.array([part[2] for part in parts], np.float32), [len(part[0]) for part in parts])
+        np.maximum.at(best, rows, factors)
+        # A row that stands there twice is assigned the same sum twice.
+        covered[rows] = covered[rows] + best[rows]
+        best[rows] = 0
     return Matches(words, exact, covered)
 
 
-def by_word(words: Words, terms: Sequence[int]) -> Floats:
-    """Return how well a row with these terms has each term of the question, at most 1 each."""
-    counts = Counter(terms)
-    counts.pop(ASKS, None)
-    relative = np.float32(counts.total() / words.mean_length)
-    found = np.zeros(len(words.terms), np.float32)
-    for at, stands_in in enumerate(words.near):
-        held = [(weight, counts[other]) for other, weight in stands_in.items() if other in counts]
-        if held:
-            weights, numbers = np.array(held, np.float32).T
-            found[at] = min(float((weights * saturation(numbers, relative)).max()), 1.0)
-    return found
+def by_word(words: Words, held: Counts) -> Floats:
+    """Return (rows, words of the question): how well each row has each word, at most 1."""
+    factors = np.where(held.counts > 0, saturation(held.counts, held.lengths[:, None] / np.float32(words.mean_length)), 0)
+    weights = np.array([[stands_in.get(term, 0.0) for term in held.terms] for stands_in in words.near], np.float32)
+    if not weights.size:
+        return np.zeros((len(held.lengths), len(words.terms)), np.float32)
+    found: Floats = (factors[:, None, :] * weights[None, :, :]).max(axis=2)
+    return np.minimum(found, np.float32(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often some rows hold each of the terms that occur in them: ``counts`` is (rows, terms) float32.
+
+    ``lengths`` are the rows' lengths in terms.
+    """
+
+    terms: list[int]
+    counts: Floats
+    lengths: Floats
+
+
+def count_terms(held: Sequence[NDArray[np.int32]]) -> Counts:
+    """Count the terms of rows; a question mark is no term."""
+    flat = np.concatenate(held) if held else np.zeros(0, np.int32)
+    owner = np.repeat(np.arange(len(held)), [len(terms) for terms in held])
+    kept = flat != ASKS
+    terms, columns = np.unique(flat[kept], return_inverse=True)
+    counts = np.zeros((len(held), len(terms)), np.float32)
+    np.add.at(counts, (owner[kept], columns), np.float32(1))
+    return Counts(terms.tolist(), counts, counts.sum(axis=1))
 
 
 def _words(lexical: LexicalIndex, query: Sequence[int], counted: NDArray[np.bool_], near: NearWords) -> Words:

@@ -11,6 +11,7 @@ are found by themselves and by their vectors. Made by ``tools/build_near_words.p
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 DATA = Path(__file__).with_name("data")
 _FULL = 255
+_KEPT = 4_096
 
 
 class NearWords:
@@ -31,10 +33,11 @@ class NearWords:
         self._terms = terms
         self._near = near
         self._weights = weights
-
-    def of(self, term: int) -> dict[int, float]:
+        self.of = functools.lru_cache(_KEPT)(self._of)
         """Return the near terms of a term with weights above 0 and at most 1, the term itself (weight 1) first."""
-        at = int(np.searchsorted(self._terms, term))
+
+    def _of(self, term: int) -> Mapping[int, float]:
+        at = int(np.searchsorted(self._terms, np.int32(term)))
         found = {term: 1.0}
         if at < len(self._terms) and self._terms[at] == term:
             weights = self._weights[at]

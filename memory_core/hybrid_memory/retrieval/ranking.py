@@ -41,6 +41,11 @@ def idf(rows: int, holding: int) -> float:
     return math.log1p((rows - holding + 0.5) / (holding + 0.5))
 
 
+def idfs(rows: int, holding: NDArray[np.int64]) -> Floats:
+    """Return the `idf` of many terms."""
+    return np.log1p((rows - holding + 0.5) / (holding + 0.5)).astype(np.float32)
+
+
 def saturation(counts: Floats, relative_lengths: Floats) -> Floats:
     """Return BM25's factor of a term that occurs ``counts`` times (Robertson and Zaragoza, 2009).
 

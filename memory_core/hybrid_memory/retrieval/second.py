@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.retrieval import ranking
-from hybrid_memory.retrieval.matching import by_word
+from hybrid_memory.retrieval.matching import by_word, count_terms
 from hybrid_memory.retrieval.succession import CHANGE_TERMS, LOOK, Likeness, lifted, replaces
 from hybrid_memory.retrieval.timing import asks_about_now
+from hybrid_memory.retrieval.top import best
 from hybrid_memory.text import ASKS
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.candidates import Candidates
     from hybrid_memory.retrieval.lexical import LexicalIndex
     from hybrid_memory.retrieval.matching import Matches
+    from hybrid_memory.retrieval.ranking import Floats
     from hybrid_memory.retrieval.rows import Rows
     from hybrid_memory.retrieval.vectors import Matrix
 
@@ -39,25 +41,23 @@ def echo(
     """
     if len(chosen) < 2:  # noqa: PLR2004 - one hit has no others
         return
-    best = int(chosen.total().argmax())
-    own = set(lexical.terms_of(int(chosen.rows[best]))[_DATE_TERMS:].tolist())
+    top = int(chosen.total().argmax())
     number, mean_length = lexical.statistics(counted)
-    rare = []
-    for term in own - set(query) - {ASKS}:
-        holding = lexical.document_frequency(term)
-        if 2 <= holding <= _COMMON * number + 2:
-            rare.append((ranking.idf(number, holding), term))
-    rare = sorted(rare, reverse=True)[: ranking.ECHO_WORDS]
-    if not rare:
+    own = np.setdiff1d(lexical.terms_of(int(chosen.rows[top]))[_DATE_TERMS:], [*query, ASKS])
+    holding = lexical.frequencies(own.tolist())
+    others = (holding > 1) & (holding <= _COMMON * number + 2)
+    own, weights = own[others], ranking.idfs(len(lexical), holding[others])
+    if not len(own):
         return
+    rare = best(weights, ranking.ECHO_WORDS)
     shared = np.zeros(len(lexical), np.float32)
-    postings = lexical.postings([term for _, term in rare])
-    for weight, term in rare:
-        for held_by, counts in postings[term]:
+    postings = lexical.postings(own[rare].tolist())
+    for weight, parts in zip(weights[rare], postings.values(), strict=True):
+        for held_by, counts in parts:
             relative = lexical.lengths[held_by] / np.float32(mean_length)
-            shared[held_by] += np.float32(weight) * ranking.saturation(counts.astype(np.float32), relative)
-    part = shared[chosen.rows] * np.float32(ranking.ECHO / sum(weight for weight, _ in rare))
-    part[best] = max(float(part.max()), ranking.ECHO)
+            shared[held_by] += weight * ranking.saturation(counts.astype(np.float32), relative)
+    part = shared[chosen.rows] * np.float32(ranking.ECHO / float(weights[rare].sum()))
+    part[top] = max(float(part.max()), ranking.ECHO)
     chosen.add("echo", part)
 
 
@@ -73,12 +73,12 @@ def find_newer(
     if len(chosen) < 2 or not matches.words.terms:  # noqa: PLR2004 - one hit has no others
         return {}
     scores = chosen.total()
-    first = np.argsort(-scores, kind="stable")[:LOOK]
-    times = rows.created_at.values[chosen.rows[first]].tolist()
+    first = best(scores, LOOK)
+    times = rows.created_at.values[chosen.rows[first]]
     pairs = _newer_pairs(chosen.rows[first], times, matches, rows, lexical, matrix)
     if asks_about_now(ask.when, ask.asked_at or ask.now):
         lift = np.zeros(len(chosen), np.float32)
-        lift[first] = lifted(scores[first].tolist(), times, pairs) - scores[first]
+        lift[first] = lifted(scores[first].tolist(), times.tolist(), pairs) - scores[first]
         if lift.any():
             chosen.add("newer", lift)
     latest: dict[int, int] = {}
@@ -89,55 +89,47 @@ def find_newer(
 
 def _newer_pairs(
     first: NDArray[np.intp],
-    times: list[int],
+    times: NDArray[np.int64],
     matches: Matches,
     rows: Rows,
     lexical: LexicalIndex,
     matrix: Matrix,
 ) -> list[tuple[int, int]]:
     """Return the pairs of places in ``first`` whose later one is taken for the newer word, each (earlier, later)."""
-    words = [lexical.terms_of(int(row)).tolist() for row in first]
-    by_words = np.array([by_word(matches.words, held) for held in words])
-    shares = np.array(matches.words.shares)
+    words = [lexical.terms_of(int(row)) for row in first]
+    by_words = by_word(matches.words, count_terms(words))
+    shares = np.array(matches.words.shares, np.float32)
     covered = by_words @ shares
     vectors = matrix.gather(first)
-    cosines = vectors @ vectors.T
-    asked = frozenset(matches.words.terms)
-    own = _rarities(words, lexical)
+    common = np.minimum(by_words[:, None, :], by_words[None, :, :]) @ shares
+    change = np.array([not CHANGE_TERMS.isdisjoint(held.tolist()) for held in words])
+    tags = [frozenset(rows.tags.of(int(row))) for row in first]
+    spoken = rows.speaker.values[first] >= 0
     exact = matches.exact[first]
-    pairs = []
-    for earlier in range(len(first)):
-        for later in range(len(first)):
-            if times[later] <= times[earlier]:
-                continue
-            likeness = Likeness(
-                cosine=float(cosines[earlier, later]),
-                common=float(np.minimum(by_words[earlier], by_words[later]) @ shares),
-                change=not CHANGE_TERMS.isdisjoint(words[later]),
-                tags=rows.share_tag(int(first[earlier]), int(first[later])),
-                words=_shared(own[earlier], own[later], asked),
-                years=(times[later] - times[earlier]) / _YEAR,
-                ratio=min(1.0, float(covered[later]) / max(float(covered[earlier]), 1e-6)),
-            )
-            spoken = bool((rows.speaker.values[first[[earlier, later]]] >= 0).all())
-            if replaces(
-                likeness, both_spoken=spoken, earlier_exact=float(exact[earlier]), later_exact=float(exact[later])
-            ):
-                pairs.append((earlier, later))
-    return pairs
+    found = replaces(
+        Likeness(
+            cosine=vectors @ vectors.T,
+            common=common,
+            change=change[None, :],
+            tags=np.array([[not one.isdisjoint(other) for other in tags] for one in tags]),
+            words=_shared_words([held[_DATE_TERMS:] for held in words], matches.words.terms, lexical),
+            years=((times[None, :] - times[:, None]) / _YEAR).astype(np.float32),
+            ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),
+        ),
+        both_spoken=spoken[:, None] & spoken[None, :],
+        earlier_exact=exact[:, None],
+        later_exact=exact[None, :],
+    )
+    return [(earlier, later) for earlier, later in np.argwhere(found).tolist()]
 
 
-def _rarities(words: Sequence[Sequence[int]], lexical: LexicalIndex) -> list[dict[int, float]]:
-    """Return for rows of terms how rare each of them is, the row's date apart."""
-    known = [set(held[_DATE_TERMS:]) - {ASKS} for held in words]
-    postings = lexical.postings(set().union(*known))
-    rarity = {
-        term: ranking.idf(len(lexical), sum(len(rows) for rows, _ in parts)) for term, parts in postings.items()
-    }
-    return [{term: rarity[term] for term in held} for held in known]
-
-
-def _shared(one: dict[int, float], other: dict[int, float], asked: frozenset[int]) -> float:
-    """Return the weight of the terms that two rows share beyond the question, as a share of the lighter row's."""
-    common = sum(weight for term, weight in one.items() if term in other and term not in asked)
-    return common / (min(sum(one.values()), sum(other.values())) or 1.0)
+def _shared_words(held: Sequence[NDArray[np.int32]], asked: Sequence[int], lexical: LexicalIndex) -> Floats:
+    """Return for rows of terms the weight of what two share beyond the question, as a share of the lighter one's."""
+    counts = count_terms(held)
+    weights = ranking.idfs(len(lexical), lexical.frequencies(counts.terms))
+    has = counts.counts > 0
+    unasked = np.where(np.isin(counts.terms, asked), np.float32(0), weights)
+    whole = has @ weights
+    lighter = np.minimum(whole[:, None], whole[None, :])
+    shared: Floats = ((has * unasked) @ has.T.astype(np.float32)) / np.where(lighter > 0, lighter, np.float32(1))
+    return shared

@@ -16,7 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.text import terms
+
+Mask = NDArray[np.bool_]
 
 LOOK = 12
 """How many of the best hits are compared with each other."""
@@ -36,48 +39,49 @@ _UTTERANCES = 3.0
 _STEP = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """What speaks for a later memory being the newer word on what an earlier one told, each from 0 to 1 but ``years``.
+    """What speaks for later memories being the newer word on what earlier ones told: arrays of one shape.
 
-    ``cosine`` of their vectors; ``common``: how much of the question both cover by the same words; ``change``: whether the
-    later one has a word of change; ``tags``: whether they share one; ``words``: the share of rare words that they have in
-    common beyond the question; ``years`` between them, at most 2; ``ratio`` of the question covered by the later to that by
-    the earlier, at most 1.
+    Each is from 0 to 1 but ``years``. ``cosine`` of their vectors; ``common``: how much of the question both cover by the
+    same words; ``change``: whether the later one has a word of change; ``tags``: whether they share one; ``words``: the
+    share of rare words that they have in common beyond the question; ``years`` between them, counted up to 2; ``ratio`` of
+    the question covered by the later to that by the earlier, at most 1.
     """
 
-    cosine: float
-    common: float
-    change: bool
-    tags: bool
-    words: float
-    years: float
-    ratio: float
+    cosine: Floats
+    common: Floats
+    change: Mask
+    tags: Mask
+    words: Floats
+    years: Floats
+    ratio: Floats
 
 
-def log_odds(likeness: Likeness) -> float:
+def log_odds(likeness: Likeness) -> Floats:
     """Return the logarithm of the odds that the later memory changes what the earlier one told."""
-    return (
+    odds: Floats = (
         5.5 * likeness.cosine
         + 10.0 * likeness.common
         + 2.2 * likeness.change
         + 2.9 * likeness.tags
         + 8.7 * likeness.words
-        + 3.3 * min(likeness.years, 2.0)
+        + 3.3 * np.minimum(likeness.years, 2.0)
         + 0.8 * likeness.ratio
         - 12.5
     )
+    return odds
 
 
-def replaces(likeness: Likeness, *, both_spoken: bool, earlier_exact: float, later_exact: float) -> bool:
-    """Say whether the later of two memories is taken for the newer word on the same thing.
+def replaces(likeness: Likeness, *, both_spoken: Mask, earlier_exact: Floats, later_exact: Floats) -> Mask:
+    """Say where the later of two memories is taken for the newer word on the same thing.
 
     Between two utterances of conversations, which repeat each other's words all the time, the odds must be better. A memory
-    that holds nearly all words of the question themselves gives way to none that holds less than half of them.
+    that holds nearly all words of the question themselves (``earlier_exact``) gives way to none with less than half of them.
     """
-    if earlier_exact >= _VERBATIM and later_exact < _PARTIAL:
-        return False
-    return log_odds(likeness) > (_UTTERANCES if both_spoken else 0.0)
+    verbatim = (earlier_exact >= _VERBATIM) & (later_exact < _PARTIAL)
+    later: Mask = (likeness.years > 0) & ~verbatim & (log_odds(likeness) > np.where(both_spoken, _UTTERANCES, 0.0))
+    return later
 
 
 def lifted(
