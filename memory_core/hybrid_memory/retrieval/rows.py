@@ -70,12 +70,11 @@ class Rows:
         return len(self.created_at)
 
     def extend(self, batch: Batch) -> None:
-        """Add the rows of a snapshot's batch."""
-        first, ids = len(self), batch.ids
-        self.ids.extend(ids)
+        """Add the rows of a snapshot's batch, whose ids are here already."""
+        first, count = len(self), len(batch.ids)
         self._digests.extend(batch.digests)
-        self.gone.fill(len(ids), value=False)
-        self.successor.fill(len(ids), NOTHING)
+        self.gone.fill(count, value=False)
+        self.successor.fill(count, NOTHING)
         for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker"):
             getattr(self, name).extend(getattr(batch, name))
         for place, key in batch.key.items():
@@ -85,8 +84,6 @@ class Rows:
         self.metadata.load({row: tuple(dict.fromkeys(pairs)) for row, pairs in metadata})
         for place, heir in batch.superseded_by.items():
             self._replaced(first + place, heir)
-        for heir in [one for one in self._waiting if self.ids.row(one) is not None]:
-            self._arrived(heir)
         self._live.forget()
 
     def add(self, memory: Memory) -> int:
@@ -123,8 +120,8 @@ class Rows:
 
     def row_of(self, id_: str) -> int | None:
         """Return the row of a memory, None where it is not here or purged."""
-        row = self.ids.row(id_)
-        return None if row is None or self.gone.values[row] else row
+        row, gone = self.ids.row(id_), self.gone.values
+        return None if row is None or (row < len(gone) and gone[row]) else row
 
     def purge(self, row: int) -> None:
         """Make a row an empty one, and what it replaced a memory replaced by something unknown."""

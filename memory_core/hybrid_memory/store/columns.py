@@ -39,6 +39,7 @@ def snapshot_of(
     return Snapshot(
         namespace=namespace,
         head=head,
+        ids=[packed(one.id for one in listed[at : at + chunk]) for at in range(0, len(listed), chunk)],
         sessions=sessions,
         speakers=speakers,
         batches=(batch_of(listed[at : at + chunk], usage, *places) for at in range(0, len(listed), chunk)),

@@ -75,23 +75,17 @@ class Engine:
         session.begin()
         return session
 
-    def stepping(self, session: Session, items: Iterator[_Item], *, last: bool = True) -> Iterator[_Item]:
-        """Yield items that are read from a lasting session, each in a call of its own.
-
-        The session is closed when reading stops, at the end only if nothing else will be read from it.
-        """
-        ended = False
+    def stepping(self, session: Session, items: Iterator[_Item]) -> Iterator[_Item]:
+        """Yield items that are read from a lasting session, each in a call of its own, and close it at the end."""
         try:
             while True:
                 with self.running():
                     item = next(items, None)
                 if item is None:
-                    ended = True
                     return
                 yield item
         finally:
-            if last or not ended:
-                session.close()
+            session.close()
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:

@@ -7,7 +7,7 @@ of each takes longer than everything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,13 +40,15 @@ _COLUMNS = """
     FROM memory WHERE rowid BETWEEN $2 AND $3
 """
 _IDS = """
-    SELECT string_agg(id, '' ORDER BY rowid), min(strlen(id)), max(strlen(id)),
-        string_agg(content_hash, '' ORDER BY rowid), min(strlen(content_hash)), max(strlen(content_hash))
+    SELECT string_agg(id, '' ORDER BY rowid), min(strlen(id)), max(strlen(id))
     FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
-_PLAIN_IDS = """
-    SELECT id, content_hash FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
+_PLAIN_IDS = "SELECT id FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1"
+_HASHES = """
+    SELECT string_agg(content_hash, '' ORDER BY rowid), min(strlen(content_hash)), max(strlen(content_hash))
+    FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
+_PLAIN_HASHES = "SELECT content_hash FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1"
 _PLAIN_NAMES = """
     SELECT session, speaker FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
@@ -116,27 +118,44 @@ def read_names(session: Session, namespace: str) -> tuple[NameTable, NameTable]:
     return _table(session.rows(_SESSIONS, namespace)), _table(session.rows(_SPEAKERS, namespace))
 
 
-def read_batches(session: Session, namespace: str, names: tuple[NameTable, NameTable]) -> Iterator[Batch]:
-    """Yield the namespace's batches; the session must be in one transaction from the first to the last.
+def read_spans(session: Session, namespace: str) -> list[tuple[int, NDArray[np.bytes_]]]:
+    """Return the first row id of each chunk that holds memories of the namespace, and their ids.
 
     Row ids have holes after deletes and belong to all namespaces together, so chunks differ in size.
     """
     low, high = session.rows(_SPAN, namespace)[0]
     if low is None:
-        return
-    used = _read_usage(session, namespace)
+        return []
+    found = []
     for start in range(low, high + 1, _CHUNK):
+        span = (namespace, start, start + _CHUNK - 1)
+        ids = unjoined(session.rows(_IDS, *span)[0])
+        if ids is None:
+            ids = packed(session.columns(_PLAIN_IDS, *span)["id"].tolist())
+        if len(ids):
+            found.append((start, ids))
+    return found
+
+
+def read_batches(
+    session: Session,
+    namespace: str,
+    spans: Sequence[tuple[int, NDArray[np.bytes_]]],
+    names: tuple[NameTable, NameTable],
+) -> Iterator[Batch]:
+    """Yield the batches of some spans; the session must be in the transaction that told of them."""
+    used = _read_usage(session, namespace)
+    for start, ids in spans:
         span = (namespace, start, start + _CHUNK - 1)
         columns = {name: np.asarray(values) for name, values in session.columns(_COLUMNS, *span).items()}
         here = columns.pop("here").astype(np.bool_)
-        if here.any():
-            if not here.all():
-                columns = {name: values[here] for name, values in columns.items()}
-            yield _batch(session, span, columns, names, used)
+        if not here.all():
+            columns = {name: values[here] for name, values in columns.items()}
+        yield _batch(session, span, columns, names, ids, used.of(ids))
 
 
-def read_ids(row: tuple[Any, ...]) -> NDArray[np.bytes_] | None:
-    """Return ids that come joined, with the least and the greatest length; None where they are not of one length."""
+def unjoined(row: tuple[Any, ...]) -> NDArray[np.bytes_] | None:
+    """Return texts that come joined, with the least and the greatest length; None where they are not of one length."""
     joined, shortest, longest = row
     if joined is None or shortest != longest or not 0 < longest <= _WIDTH:
         return None
@@ -149,13 +168,12 @@ def _batch(
     span: tuple[str, int, int],
     columns: dict[str, Any],
     names: tuple[NameTable, NameTable],
-    used: _Usage,
+    ids: NDArray[np.bytes_],
+    used: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> Batch:
     if min(int(columns[name].min()) for name in ("tier", "kind", "trust")) < 0:
         raise StoreDamaged(DAMAGED)
-    ids, digests = _identities(session, span)
     sessions, speakers = _codes(session, span, columns, names)
-    accessed_at, count = used.of(ids)
     key, tags, metadata, superseded_by = _sparse(session, span, columns["place"])
     return Batch(
         ids=ids,
@@ -164,7 +182,7 @@ def _batch(
         trust=columns["trust"],
         session=sessions,
         speaker=speakers,
-        digests=digests,
+        digests=_digests(session, span),
         key=key,
         tags=tags,
         metadata=metadata,
@@ -176,21 +194,19 @@ def _batch(
         expires_at=columns["expires_at"].astype(np.int64),
         forgotten_at=columns["forgotten_at"].astype(np.int64),
         reflected_at=columns["reflected_at"].astype(np.int64),
-        accessed_at=accessed_at,
-        access_count=count,
+        accessed_at=used[0],
+        access_count=used[1],
         term_offsets=offsets(columns["term_count"].astype(np.int64)),
         terms=np.asarray(session.columns(_TERMS, *span)["term"], np.int32),
     )
 
 
-def _identities(session: Session, span: tuple[str, int, int]) -> tuple[NDArray[np.bytes_], NDArray[np.uint64]]:
-    (row,) = session.rows(_IDS, *span)
-    ids = read_ids(row[:3])
-    digests = digests_of_hex(row[3].encode()) if row[4] == row[5] == 32 else None  # noqa: PLR2004 - 128 bits in hex
-    if ids is None or digests is None:
-        plain = session.columns(_PLAIN_IDS, *span)
-        return packed(plain["id"].tolist()), digests_of(plain["content_hash"].tolist())
-    return ids, digests
+def _digests(session: Session, span: tuple[str, int, int]) -> NDArray[np.uint64]:
+    (row,) = session.rows(_HASHES, *span)
+    found = digests_of_hex(row[0].encode()) if row[1] == row[2] == 32 else None  # noqa: PLR2004 - 128 bits in hex
+    if found is None:
+        return digests_of(session.columns(_PLAIN_HASHES, *span)["content_hash"].tolist())
+    return found
 
 
 def _codes(

@@ -15,7 +15,7 @@ from hybrid_memory.store.checks import to_json
 from hybrid_memory.store.columns import packed
 from hybrid_memory.store.duck.memo import Pinned
 from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.duck.snapshot import read_ids
+from hybrid_memory.store.duck.snapshot import unjoined
 from hybrid_memory.store.interface import Vectors
 
 _CREATE = Template("""
@@ -94,8 +94,7 @@ class VectorTable:
             return
         for start in range(low, high + 1, _SPAN_ROWS):
             span = (namespace, start, start + _SPAN_ROWS - 1)
-            (row,) = session.rows(self._statement(_SPAN_IDS), *span)
-            ids = read_ids(row)
+            ids = unjoined(session.rows(self._statement(_SPAN_IDS), *span)[0])
             if ids is None:
                 ids = packed(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist())
             if len(ids):
