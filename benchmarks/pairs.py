@@ -8,14 +8,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from benchmarks.sets import PAIRED_AT, Pair
 from hybrid_memory.clock import SystemDice
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock
-
-from benchmarks.sets import PAIRED_AT, Pair
 
 CORRECTS = frozenset(("contradicts", "refines"))
 """The labels of pairs whose later statement bears upon the earlier one."""

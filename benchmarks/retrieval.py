@@ -21,12 +21,6 @@ from datetime import UTC
 from pathlib import Path
 from typing import IO, Any
 
-from hybrid_memory.clock import SystemDice
-from hybrid_memory.model import MemoryId, Origin, Scope
-from hybrid_memory.requests import ReadRequest, WriteRequest
-from hybrid_memory.service import MemoryService
-from hybrid_memory.settings import StoreSettings
-from hybrid_memory.testing import FakeClock
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -34,6 +28,12 @@ from rich.table import Table
 from benchmarks import measures
 from benchmarks.pairs import of_pairs
 from benchmarks.sets import Collection, Item, Question, collections_of, pairs_of
+from hybrid_memory.clock import SystemDice
+from hybrid_memory.model import MemoryId, Origin, Scope
+from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory.settings import StoreSettings
+from hybrid_memory.testing import FakeClock
 
 BASELINES = {"bm25": "lexical", "dense": "dense", "reference": "reference"}
 PAGE = 100

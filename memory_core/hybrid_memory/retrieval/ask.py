@@ -41,9 +41,7 @@ class Formula:
 
 def formula_of(settings: StoreSettings) -> Formula:
     """Return the formula that a store's settings name."""
-    return Formula(
-        scorer=Scorer(settings.scorer), alpha=settings.alpha, beta=settings.beta, gamma=settings.gamma
-    )
+    return Formula(scorer=Scorer(settings.scorer), alpha=settings.alpha, beta=settings.beta, gamma=settings.gamma)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +82,7 @@ class Ranking:
     parts: Mapping[str, NDArray[np.float32]]
     places: NDArray[np.intp]
     confidence: float = 0.0
-    newer: Mapping[str, str] = field(default_factory=dict)
+    newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)

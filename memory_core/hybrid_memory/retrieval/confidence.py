@@ -12,6 +12,11 @@ those with one below; at 0.75 it is three and one in ten. The chance that an ans
 is .77 there (.80 with a contextual model), each store judged by what was fitted on the others.
 """
 
+SAID = 0.5
+MEANT = 0.5
+"""Where a memory holds this share of the question's words themselves, or is this near to it in meaning, something is known
+whatever the confidence."""
+
 LOOK = 5
 
 
@@ -24,12 +29,10 @@ def confidence(*, terms: int, gap: float, best_cosine: float, best_product: floa
 
     A logistic regression fitted on a development set in which one question of eight has no answer.
     """
-    odds = (
-        3.3 * gap
-        + 1.9 * math.log1p(terms)
-        + 1.2 * in_period
-        + 5.8 * best_product
-        - 2.8 * best_cosine
-        - 2.5
-    )
+    odds = 3.3 * gap + 1.9 * math.log1p(terms) + 1.2 * in_period + 5.8 * best_product - 2.8 * best_cosine - 2.5
     return 1 / (1 + math.exp(-odds))
+
+
+def is_known(certain: float, best_exact: float, best_cosine: float) -> bool:
+    """Say whether anything is known about a question, from its confidence, best coverage by its own words and best cosine."""
+    return certain >= FLOOR or best_exact >= SAID or best_cosine >= MEANT

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.retrieval.candidates import Neighbours
 from hybrid_memory.retrieval.ask import Ask, IndexStatistics, Ranking, ReflectionRows, Scorer
+from hybrid_memory.retrieval.candidates import Neighbours
 from hybrid_memory.retrieval.growing import NOTHING
 from hybrid_memory.retrieval.held import HeldMemories
 from hybrid_memory.retrieval.hnsw import Approximate, Maker
 from hybrid_memory.retrieval.identity import Ids
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.loading import give_back_memory, load
+from hybrid_memory.retrieval.near import near_words
 from hybrid_memory.retrieval.neighbours import SessionOrder
 from hybrid_memory.retrieval.rows import KINDS, TIERS, Rows
-from hybrid_memory.retrieval.near import near_words
 from hybrid_memory.retrieval.scoring import Material, rank
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.interface import Change, LogEntry, Snapshot, Touch

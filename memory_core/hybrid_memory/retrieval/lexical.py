@@ -198,6 +198,8 @@ def _looked_through(
     places = np.flatnonzero(maybe[terms[: ends[-1]].view(np.uint32) & np.uint32(0xFFFF)])
     held = terms[places]
     for term in wanted:
-        rows, counts = np.unique(np.searchsorted(ends, places[held == np.int32(term)], side="right"), return_counts=True)
+        rows, counts = np.unique(
+            np.searchsorted(ends, places[held == np.int32(term)], side="right"), return_counts=True
+        )
         found[term].append((rows.astype(np.int32), np.minimum(counts, _COUNT).astype(np.uint16)))
     return found

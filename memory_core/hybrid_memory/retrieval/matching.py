@@ -71,7 +71,9 @@ def match(lexical: LexicalIndex, query: Sequence[int], counted: NDArray[np.bool_
 
 def by_word(words: Words, held: Counts) -> Floats:
     """Return (rows, words of the question): how well each row has each word, at most 1."""
-    factors = np.where(held.counts > 0, saturation(held.counts, held.lengths[:, None] / np.float32(words.mean_length)), 0)
+    factors = np.where(
+        held.counts > 0, saturation(held.counts, held.lengths[:, None] / np.float32(words.mean_length)), 0
+    )
     weights = np.array([[stands_in.get(term, 0.0) for term in held.terms] for stands_in in words.near], np.float32)
     if not weights.size:
         return np.zeros((len(held.lengths), len(words.terms)), np.float32)

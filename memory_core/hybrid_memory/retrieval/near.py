@@ -55,7 +55,9 @@ NO_NEAR_WORDS = NearWords(np.zeros(0, np.int32), np.zeros((0, 0), np.uint16), np
 def near_words() -> NearWords:
     """Return the shipped table; none where its files are missing, because search works without."""
     try:
-        columns = [np.load(DATA / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("terms", "near", "weights")]
+        columns = [
+            np.load(DATA / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("terms", "near", "weights")
+        ]
     except (OSError, ValueError):
         return NO_NEAR_WORDS
     return NearWords(*columns)

@@ -87,7 +87,11 @@ def hourly_decay(age_micros: NDArray[np.int64], decay: float = REFERENCE_DECAY) 
 
 
 def reply_context(
-    scores: Floats, before: NDArray[np.int32], after: NDArray[np.int32], asks: NDArray[np.bool_], spoken: NDArray[np.bool_]
+    scores: Floats,
+    before: NDArray[np.int32],
+    after: NDArray[np.int32],
+    asks: NDArray[np.bool_],
+    spoken: NDArray[np.bool_],
 ) -> Floats:
     """Return what neighbours in a session add: an answer is found by its question, an utterance a little by what follows.
 

@@ -182,13 +182,12 @@ class Rows:
                 mask &= carrying
         return mask
 
-    def happened_at(self) -> NDArray[np.int64]:
-        """Return when what each row tells happened: its own time, or else that of the writing."""
-        return np.where(self.occurred_at.values != NO_TIME, self.occurred_at.values, self.created_at.values)
-
-    def share_tag(self, one: int, other: int) -> bool:
-        """Say whether two rows carry a tag in common."""
-        return not set(self.tags.of(one)).isdisjoint(self.tags.of(other))
+    def happened_at(self, rows: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
+        """Return when what rows (all, when not given) tell happened: its own time, or else that of the writing."""
+        occurred, created = self.occurred_at.values, self.created_at.values
+        if rows is not None:
+            occurred, created = occurred[rows], created[rows]
+        return np.where(occurred != NO_TIME, occurred, created)
 
     def with_hash(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash."""

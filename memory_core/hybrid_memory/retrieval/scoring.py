@@ -12,7 +12,7 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import ranking
 from hybrid_memory.retrieval.ask import Ask, Ranking, Scorer
 from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather
-from hybrid_memory.retrieval.confidence import FLOOR, LOOK, confidence
+from hybrid_memory.retrieval.confidence import LOOK, confidence, is_known
 from hybrid_memory.retrieval.context import add_context
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.matching import Matches, match
@@ -74,7 +74,7 @@ def rank(ask: Ask, material: Material) -> Ranking:
     cosine = _cosines(ask, material.matrix, found)
     parts = _relevance(scorer, matches, cosine, found, has_vector=material.matrix.fits(ask.vector))
     if scorer is Scorer.FUSED and ask.when.windows:
-        parts["period"] = period_bonus(rows.happened_at()[found], ask.when.windows)
+        parts["period"] = period_bonus(rows.happened_at(found), ask.when.windows)
     chosen = gather(found, cosine, parts, material.neighbours)
     strong = _strong(scorer, chosen, matches)
     if scorer is Scorer.FUSED:
@@ -88,7 +88,7 @@ def rank(ask: Ask, material: Material) -> Ranking:
     certain = _confidence(chosen, matches, chosen.total())
     newer = {}
     if scorer is Scorer.FUSED:
-        if certain < FLOOR:
+        if not is_known(certain, float(matches.exact[chosen.rows].max(initial=0)), float(chosen.cosine.max(initial=0))):
             strong[:] = False
         newer = find_newer(ask, chosen, matches, rows, material.lexical, material.matrix)
     scores = chosen.total()
@@ -136,7 +136,7 @@ def _strong(scorer: Scorer, chosen: Candidates, matches: Matches) -> NDArray[np.
 
 def _add_events(ask: Ask, chosen: Candidates, material: Material, visible: NDArray[np.bool_]) -> None:
     """Add what the events tell that the question names as times: the memory that tells best of an event gives its time."""
-    times = material.rows.happened_at()
+    times = material.rows.happened_at(chosen.rows)
     for anchor in ask.when.anchors:
         if anchor.relation == "during":
             continue
@@ -144,7 +144,8 @@ def _add_events(ask: Ask, chosen: Candidates, material: Material, visible: NDArr
         told = np.where(visible, told, np.float32(0))
         best = int(told.argmax()) if len(told) else 0
         if len(told) and told[best] >= EVENT_COVERED:
-            chosen.add("event", event_bonus(times[chosen.rows], anchor, int(times[best])))
+            event_at = material.rows.happened_at(np.array([best]))[0]
+            chosen.add("event", event_bonus(times, anchor, int(event_at)))
 
 
 def _weights(ask: Ask, scorer: Scorer) -> tuple[float, float, float]:
@@ -171,18 +172,18 @@ def _standing(
         ages = now - np.where(used >= 0, used, rows.created_at.values[found])
         parts["recency"] = np.float32(weights[0]) * ranking.hourly_decay(ages)
     elif weights[0]:
-        parts["recency"] = np.float32(weights[0]) * ranking.half_life(now - rows.happened_at()[found])
+        parts["recency"] = np.float32(weights[0]) * ranking.half_life(now - rows.happened_at(found))
     if weights[2]:
         parts["importance"] = (weights[2] * rows.importance.values[found]).astype(np.float32)
     return parts
 
 
 def _confidence(chosen: Candidates, matches: Matches, scores: Floats) -> float:
-    """Return the confidence of a ranking; 0 where neither words nor vector say anything."""
+    """Return the confidence of a ranking; without vectors it is how far the words of the question are covered."""
     covered = np.minimum(matches.covered[chosen.rows], 1)
-    product = float((covered * np.maximum(chosen.cosine, 0)).max(initial=0))
-    if not len(chosen) or (not covered.any() and not chosen.cosine.any()):
-        return 0.0
+    if not chosen.cosine.any():
+        return float(covered.max(initial=0))
+    product = float((covered * np.maximum(chosen.cosine, 0)).max())
     best = np.sort(np.partition(scores, max(len(scores) - LOOK, 0))[-LOOK:])
     period = chosen.parts.get("period")
     return confidence(

@@ -31,9 +31,7 @@ _COMMON = 0.1
 _YEAR = 365 * ranking.DAY
 
 
-def echo(
-    chosen: Candidates, query: Sequence[int], lexical: LexicalIndex, counted: NDArray[np.bool_]
-) -> None:
+def echo(chosen: Candidates, query: Sequence[int], lexical: LexicalIndex, counted: NDArray[np.bool_]) -> None:
     """Add what rows share with the best hit beyond the question, so that its continuation is found.
 
     The rarest words of the hit that are held by others too form a second question (pseudo-relevance feedback as in Lavrenko
@@ -74,7 +72,7 @@ def find_newer(
         return {}
     scores = chosen.total()
     first = best(scores, LOOK)
-    times = rows.created_at.values[chosen.rows[first]]
+    times = rows.happened_at(chosen.rows[first])
     pairs = _newer_pairs(chosen.rows[first], times, matches, rows, lexical, matrix)
     if asks_about_now(ask.when, ask.asked_at or ask.now):
         lift = np.zeros(len(chosen), np.float32)
@@ -131,5 +129,5 @@ def _shared_words(held: Sequence[NDArray[np.int32]], asked: Sequence[int], lexic
     unasked = np.where(np.isin(counts.terms, asked), np.float32(0), weights)
     whole = has @ weights
     lighter = np.minimum(whole[:, None], whole[None, :])
-    shared: Floats = ((has * unasked) @ has.T.astype(np.float32)) / np.where(lighter > 0, lighter, np.float32(1))
-    return shared
+    common = (has * unasked) @ has.T.astype(np.float32)
+    return np.asarray(common / np.where(lighter > 0, lighter, 1), np.float32)

@@ -84,9 +84,7 @@ def replaces(likeness: Likeness, *, both_spoken: Mask, earlier_exact: Floats, la
     return later
 
 
-def lifted(
-    scores: Sequence[float], times: Sequence[int], newer: Sequence[tuple[int, int]]
-) -> NDArray[np.float32]:
+def lifted(scores: Sequence[float], times: Sequence[int], newer: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
     """Return the scores with every later place raised just above the earlier ones that it replaces.
 
     ``newer`` holds pairs (earlier place, later place). Chains are followed in the order of ``times``.

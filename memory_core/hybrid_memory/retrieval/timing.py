@@ -42,7 +42,7 @@ def in_period(times: NDArray[np.int64], window: Window) -> Floats:
     if since is not None:
         early = times < since
         near[early] = _OUTSIDE * np.exp(-(since - times[early]) / (_FOREGLOW * length + DAY / 2))
-    return (window.sharp * near).astype(np.float32)
+    return np.asarray(window.sharp * near, np.float32)
 
 
 def period_bonus(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
@@ -51,7 +51,7 @@ def period_bonus(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
     A question may name alternatives ("May or June") as well as a period within another ("this year, in March").
     """
     nearness = np.array([in_period(times, window) for window in windows])
-    return (PERIOD / 2 * (nearness.max(axis=0) + nearness.prod(axis=0))).astype(np.float32)
+    return np.asarray(PERIOD / 2 * (nearness.max(axis=0) + nearness.prod(axis=0)), np.float32)
 
 
 def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floats:

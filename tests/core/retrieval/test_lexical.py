@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.retrieval.lexical import LexicalIndex
+from hybrid_memory.retrieval.matching import match
+from hybrid_memory.retrieval.near import NO_NEAR_WORDS
 from hybrid_memory.retrieval.ranking import K1, LEAST, B
 from hybrid_memory.text import ASKS
 
@@ -23,6 +25,10 @@ def loaded(rows):
     flat = np.array([term for row in rows for term in row], np.int32)
     index.load(flat, np.cumsum([0, *map(len, rows)]).astype(np.int64))
     return index
+
+
+def coverage(index, query, counted):
+    return match(index, query, counted, NO_NEAR_WORDS).exact
 
 
 def plain(rows, query, counted):
@@ -48,7 +54,7 @@ def plain(rows, query, counted):
 @given(ROWS, st.lists(TERM, max_size=6), st.data())
 def test_coverage_is_that_of_a_plain_bm25(rows, query, data):
     counted = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
-    found = loaded(rows).coverage(query, np.array(counted))
+    found = coverage(loaded(rows), query, np.array(counted))
     assert found.tolist() == pytest.approx(plain(rows, query, counted), rel=1e-4, abs=1e-6)
 
 
@@ -59,25 +65,25 @@ def test_rows_added_later_score_like_loaded_ones(first, later, query):
         grown.add(row)
     counted = np.ones(len(first) + len(later), np.bool_)
     whole = loaded([*first, *later])
-    assert np.allclose(grown.coverage(query, counted), whole.coverage(query, counted), rtol=1e-5)
+    assert np.allclose(coverage(grown, query, counted), coverage(whole, query, counted), rtol=1e-5)
     assert np.array_equal(grown.asks, whole.asks)
 
 
 @given(ROWS, st.lists(TERM, min_size=1, max_size=6))
 def test_a_question_asked_twice_over_covers_the_same(rows, query):
     index, counted = loaded(rows), np.ones(len(rows), np.bool_)
-    assert np.array_equal(index.coverage(query, counted), index.coverage(query * 2, counted))
+    assert np.array_equal(coverage(index, query, counted), coverage(index, query * 2, counted))
 
 
 def test_an_empty_index_covers_nothing():
     index = LexicalIndex()
-    assert index.coverage([1], np.zeros(0, np.bool_)).tolist() == []
+    assert coverage(index, [1], np.zeros(0, np.bool_)).tolist() == []
     index.load(np.zeros(0, np.int32), np.zeros(1, np.int64))
-    assert index.coverage([1], np.zeros(0, np.bool_)).tolist() == []
+    assert coverage(index, [1], np.zeros(0, np.bool_)).tolist() == []
 
 
 def test_a_row_without_terms_covers_nothing():
-    assert loaded([[], [1]]).coverage([1], np.ones(2, np.bool_))[0] == 0
+    assert coverage(loaded([[], [1]]), [1], np.ones(2, np.bool_))[0] == 0
 
 
 @given(ROWS, ROWS, st.lists(TERM, max_size=6), st.data())
@@ -88,22 +94,35 @@ def test_sorting_changes_speed_alone(first, later, query, data):
         index.add(row)
         other.add(row)
     counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(index), max_size=len(index))))
-    assert np.array_equal(index.coverage(query, counted), other.coverage(query, counted))
+    assert np.array_equal(coverage(index, query, counted), coverage(other, query, counted))
     for term in query:
         assert index.document_frequency(term) == other.document_frequency(term)
 
 
-@given(ROWS, ROWS, st.lists(TERM, max_size=6), st.data())
-def test_matches_are_the_rows_with_a_term_and_their_coverage(first, later, query, data):
+@given(ROWS, ROWS, st.lists(TERM, min_size=1, max_size=6))
+def test_postings_are_the_rows_of_a_term_each_once(first, later, query):
     index = loaded(first)
     for row in later:
         index.add(row)
     rows = [*first, *later]
-    counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
-    found, scores = index.matches(query, counted)
-    asked = {*query} - {ASKS}
-    assert found.tolist() == ([row for row, held in enumerate(rows) if asked & {*held}] if counted.any() else [])
-    assert np.array_equal(scores, index.coverage(query, counted)[found])
+    for _ in ("unsorted", "sorted"):
+        for term, parts in index.postings(set(query) - {ASKS}).items():
+            found = {
+                row: count for held, counts in parts for row, count in zip(held.tolist(), counts.tolist(), strict=True)
+            }
+            assert found == {number: row.count(term) for number, row in enumerate(rows) if term in row}
+        index.sort()
+
+
+@given(ROWS, ROWS, st.lists(TERM.filter(lambda term: term != ASKS), min_size=1, max_size=6, unique=True))
+def test_frequencies_are_the_numbers_of_rows(first, later, query):
+    index = loaded(first)
+    for row in later:
+        index.add(row)
+    for _ in ("unsorted", "sorted"):
+        counted = [sum(term in row for row in [*first, *later]) for term in query]
+        assert index.frequencies(query).tolist() == counted
+        index.sort()
 
 
 @given(ROWS, ROWS)

@@ -41,8 +41,8 @@ def test_vectors_decide_between_nothing_and_half(coverage):
     assert 0 <= ranking.dense_weight(coverage) <= 0.5
 
 
-def test_vectors_decide_half_when_no_word_is_shared():
-    assert ranking.dense_weight(0) == pytest.approx(0.5)
+def test_vectors_decide_most_when_no_word_is_shared():
+    assert ranking.dense_weight(0) == pytest.approx(0.4)
 
 
 def test_negative_cosines_count_as_nothing():
@@ -60,31 +60,38 @@ def test_the_reference_forgets_a_hundredth_an_hour():
     assert ranking.hourly_decay(hours).tolist() == pytest.approx([1, 0.99, 0.99**24])
 
 
+NOTES = np.zeros(3, np.bool_)
+
+
 def test_an_answer_is_found_by_its_question():
     none, gain = np.int32(-1), np.float32(ranking.REPLY)
     added = ranking.reply_context(
-        np.float32([1, 0, 0]), np.int32([none, 0, 1]), np.int32([1, 2, none]), np.array([True, False, False])
+        np.float32([1, 0, 0]), np.int32([none, 0, 1]), np.int32([1, 2, none]), np.array([True, False, False]), NOTES
     )
     assert added.tolist() == pytest.approx([0, gain, 0])
 
 
-def test_a_statement_is_found_a_little_by_what_follows():
-    added = ranking.reply_context(np.float32([0, 1]), np.int32([-1, 0]), np.int32([1, -1]), np.array([False, False]))
-    assert added.tolist() == pytest.approx([ranking.FOLLOWED, 0])
+@pytest.mark.parametrize(("spoken", "gain"), [(True, ranking.FOLLOWED), (False, 0)])
+def test_an_utterance_is_found_a_little_by_what_follows(spoken, gain):
+    asks, said = np.array([False, False]), np.array([spoken, spoken])
+    added = ranking.reply_context(np.float32([0, 1]), np.int32([-1, 0]), np.int32([1, -1]), asks, said)
+    assert added.tolist() == pytest.approx([gain, 0])
 
 
 @given(SCORES, st.data())
 def test_the_session_bonus_is_that_of_a_plain_reckoning(scores, data):
     sessions = data.draw(arrays(np.int32, len(scores), elements=st.integers(0, 4)))
-    best = {s: sorted(scores[sessions == s].tolist(), reverse=True)[:3] for s in set(sessions.tolist())}
-    expected = [ranking.SESSION * math.fsum(best[s]) / 3 for s in sessions.tolist()]
+    best = {
+        s: sorted(scores[sessions == s].tolist(), reverse=True)[: ranking.SESSION_BEST] for s in set(sessions.tolist())
+    }
+    expected = [ranking.SESSION * math.fsum(best[s]) / ranking.SESSION_BEST for s in sessions.tolist()]
     assert ranking.session_bonus(scores, sessions).tolist() == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
 def test_the_session_bonus_looks_at_the_best_rows_of_a_large_store():
     scores = np.linspace(0, 1, 5000, dtype=np.float32)
     bonus = ranking.session_bonus(scores, (np.arange(5000) // 100).astype(np.int32))
-    assert bonus[-1] == pytest.approx(ranking.SESSION * scores[-3:].mean(), rel=1e-4)
+    assert bonus[-1] == pytest.approx(ranking.SESSION * scores[-ranking.SESSION_BEST :].mean(), rel=1e-4)
     assert bonus[0] == 0
 
 

@@ -62,7 +62,7 @@ def test_an_unknown_question_is_answered_by_weak_memories_alone(pets):
 
 
 def test_what_shares_words_is_not_weak(pets):
-    ranking = pets.search(ask("cat", vector=False))
+    ranking = pets.search(ask("tax", vector=False))
     assert ranking.weak.tolist() == [False, True, True]
 
 
@@ -108,13 +108,20 @@ def test_nobody_is_named_by_a_question_without_names():
 
 def test_a_session_that_speaks_of_it_lifts_its_members():
     index = index_of(
-        memory("a1", "the boat trip", session="a"),
-        memory("a2", "boat engine", session="a", minutes=1),
-        memory("a3", "rain again", session="a", minutes=2),
-        memory("b1", "rain again", session="b", minutes=9),
+        memory("a1", "the boat trip", session="a", speaker="Ann"),
+        memory("a2", "boat engine", session="a", speaker="Ann", minutes=1),
+        memory("a3", "rain again", session="a", speaker="Ann", minutes=2),
+        memory("b1", "rain again", session="b", speaker="Ann", minutes=9),
     )
     order = found(index, "boat", vector=False)
     assert order.index("a3") < order.index("b1")
+
+
+def test_notes_stand_for_themselves():
+    index = index_of(
+        memory("a1", "the boat trip"), memory("a2", "boat engine", minutes=1), memory("a3", "rain", minutes=2)
+    )
+    assert "session" not in index.search(ask("boat", vector=False)).terms(2)
 
 
 def test_equals_are_ordered_by_tier_and_then_by_time():
@@ -192,5 +199,5 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
         memory("meaning", "dark mode", session="b", minutes=1),
     )
     asked = Ask(text_terms=terms("which colour theme for the editor"), vector=vector_of("dark mode"), now=NOW)
-    assert rules.dense_weight(0.1) > 0.4
+    assert rules.dense_weight(0.1) > 0.3
     assert index.search(asked).ids[0] == "meaning"
