@@ -5,7 +5,7 @@
 MODEL_DIR  as written by build_minilm_onnx.py (int8 was used for the shipped table)
 TEXT.json  as written by make_training_text.py
 OUT.npz    vocab (V x 384, each token alone between [CLS] and [SEP]), teacher (N x 384, float16, unit length),
-           rows and starts (token ids of each text, ragged), kind (0 sentences, 1 wordnet, 2 families, 3 mixtures),
+           rows and starts (token ids of each text, ragged), kind (0 sentences, 1 wordnet, 2 families, 3 notes, 4 mixtures),
            pairs (family, number of the question's text, number of the statement's text)
 """
 

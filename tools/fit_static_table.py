@@ -25,8 +25,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-KINDS = ("sentences", "wordnet", "families", "mixtures")
-DRAW_WEIGHT = np.array([1.0, 1.0, 1.0, 0.5])
+KINDS = ("sentences", "wordnet", "families", "notes", "mixtures")
+SHARES = np.array([0.3, 0.2, 0.15, 0.25, 0.1])
 FIRST_WORD = 998  # rank in the vocabulary from which frequency order starts
 HELD_OUT = 0.01
 REPORTED = 3_000
@@ -45,7 +45,7 @@ class Options:
     gram: float = 8.0
     contrast: float = 0.1
     temperature: float = 0.05
-    in_pairs: float = 0.4
+    in_pairs: float = 0.2
     seed: int = 0
 
 
@@ -71,7 +71,7 @@ class Data:
         pairs = data["pairs"]
         pairs = pairs[~held[pairs[:, 1:]].any(1)]
         self.families, self.others = pairs[pairs[:, 0] >= 0], pairs[pairs[:, 0] < 0]
-        odds = DRAW_WEIGHT[self.kind[self.train]]
+        odds = (SHARES / np.bincount(self.kind, minlength=len(KINDS)).clip(min=1))[self.kind[self.train]]
         self._odds = np.cumsum(odds / odds.sum())
 
     def bags(self, chosen: np.ndarray) -> Bags:

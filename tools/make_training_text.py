@@ -2,7 +2,7 @@
 
     python make_training_text.py OUT.json --vocab VOCAB --wordnet DICT [--text FOLDER ...] [--seed 7]
 
-OUT.json   {"texts": {"sentences": [...], "wordnet": [...], "families": [...], "mixtures": [...]},
+OUT.json   {"texts": {"sentences": [...], "wordnet": [...], "families": [...], "notes": [...], "mixtures": [...]},
            "pairs": [[family, question, statement], ...]}; pairs that belong to no family have -1
 --vocab    the teacher's full vocab.txt (30,522 lines; pieces start with ##)
 --wordnet  folder with WordNet's data.noun and so on
@@ -125,12 +125,42 @@ def mixtures(vocabulary: list[str], rounds: int, rng: random.Random) -> list[str
     return made
 
 
+def notes(sources: list[list[str]], count: int, rng: random.Random) -> list[str]:
+    """Return notes as an assistant keeps them: one to three sentences, some with a date, an amount or a reference."""
+    slots, _ = training_families.read()
+
+    def word(slot: str) -> str:
+        return rng.choice(slots[slot])[0]
+
+    makers = (
+        lambda: f"{word('name')}: ",
+        lambda: f"{rng.randint(1, 28)} {word('month')}: ",
+        lambda: f"{word('name')} said: ",
+        lambda: f"{word('company')}, {word('city')}: ",
+        lambda: f" ({word('day')}, {word('time')})",
+        lambda: f" (ref {rng.choice('ABCDEFGHKLMNPRST')}{rng.choice('ABCDEFGHKLMNPRST')}-{rng.randint(100, 99999)})",
+        lambda: f", {rng.randint(2, 9000)} {word('currency')}",
+        lambda: f", agreed with {word('name')} and {word('name')}",
+        lambda: f"; {word('name')} ({word('job')}) knows",
+        lambda: f", until {word('month')} {word('year')}",
+    )
+    made = []
+    for _ in range(count):
+        parts = [rng.choice(rng.choice(sources)).rstrip(". ") for _ in range(rng.choice((1, 2, 2, 3)))]
+        if rng.random() < 0.5 or len(parts) == 1:
+            extra = rng.choice(makers)()
+            at = rng.randrange(len(parts))
+            parts[at] = extra + parts[at] if extra.endswith(" ") else parts[at] + extra
+        made.append(rng.choice((". ", ". ", "; ", " - ")).join(part[0].upper() + part[1:] for part in parts) + ".")
+    return made
+
+
 def varied(
     filled: list[training_families.Pair], short: list[str], words: wordnet.Thesaurus, rng: random.Random
 ) -> list[training_families.Pair]:
     """Return further pairs: with synonyms put in, beside another sentence, and sentences with their rewordings."""
     made: list[training_families.Pair] = []
-    for family, question, statement in rng.sample(filled, min(len(filled), 60_000)):
+    for family, question, statement in rng.sample(filled, min(len(filled), 40_000)):
         asked = words.swap(question, rng.choice((1, 2)), rng) if rng.random() < 0.7 else question
         told = words.swap(statement, 1, rng) if rng.random() < 0.6 else statement
         if asked and told:
@@ -139,7 +169,7 @@ def varied(
         other = rng.choice(filled)[2] if rng.random() < 0.6 or not short else rng.choice(short)
         both = f"{statement}. {other}" if rng.random() < 0.6 else f"{other.rstrip('.')}. {statement}"
         made.append((family, question, both))
-    for sentence in rng.sample(short, min(len(short), 60_000)):
+    for sentence in rng.sample(short, min(len(short), 40_000)):
         other_words = words.swap(sentence, rng.choice((1, 2, 3)), rng)
         if other_words:
             made.append((-1, other_words, sentence))
@@ -161,6 +191,7 @@ def make(vocab: Path, dictionary: Path, folders: list[Path], seed: int) -> dict[
         "sentences": found,
         "wordnet": defined,
         "families": [text for pair in pairs for text in pair[1:]],
+        "notes": notes([short or defined, defined, [statement for _, _, statement in filled]], 100_000, rng),
         "mixtures": mixtures(vocabulary, 4, rng),
     }
     seen: set[str] = set()

@@ -18,7 +18,7 @@ Pair = tuple[int, str, str]
 FAMILIES = Path(__file__).with_name("training_families.txt")
 ALTERNATIVES = re.compile(r"\(([^()]*)\)")
 SLOT = re.compile(r"\{([a-z]+)(\d?)(\^?)\}")
-FILLED, FILLED_FROM_WORDNET = 400, 2_400
+FILLED, FILLED_FROM_WORDNET = 200, 800
 
 
 @dataclass(frozen=True, slots=True)
