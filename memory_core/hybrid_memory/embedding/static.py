@@ -1,13 +1,15 @@
 """The built-in embedder: word pieces looked up in a small table, with numpy alone and nothing to download.
 
-A text's vector is the sum of ``scale[row] * table[row]`` over its word pieces, made unit length. The table was fitted
-to the sentence vectors of all-MiniLM-L6-v2 (``tools/README.md``); the bag of rows follows the idea of static sentence
-embeddings (Model2Vec, https://github.com/MinishLab/model2vec). Word pieces are those of BERT (Devlin et al., 2019).
+The sum of ``scale[row] * table[row]`` over a text's word pieces, made unit length, goes through one small layer that
+sees which words stand together: ``v + relu(v @ into + bias) @ out``, made unit length again. All of it was fitted to the
+sentence vectors of all-MiniLM-L6-v2 (``tools/README.md``); the bag of rows follows the idea of static sentence embeddings
+(Model2Vec, https://github.com/MinishLab/model2vec). Word pieces are those of BERT (Devlin et al., 2019).
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import threading
 import unicodedata
@@ -21,8 +23,8 @@ from numpy.typing import NDArray
 from hybrid_memory.errors import EmbedderUnavailable
 
 DATA = Path(__file__).with_name("data")
-SIZES = {"table.npy": 7_559_296, "scale.npy": 59_184, "vocab.txt": 219_689}
-DIGEST = "3e5f520a41f9619c"
+SIZES = {"table.npy": 7_559_296, "scale.npy": 59_184, "vocab.txt": 219_689, "layer.npy": 131_456}
+DIGEST = "1a6290e676bd1f42"
 """The `digest_of` the shipped files; a test computes it anew."""
 
 _LONGEST_WORD = 100
@@ -42,7 +44,7 @@ _IDEOGRAPHS = (
 
 
 def digest_of(folder: Path) -> str:
-    """Return 16 hex digits of the SHA-256 over table, scales and vocabulary in this order."""
+    """Return 16 hex digits of the SHA-256 over the files in the order of `SIZES`."""
     digest = hashlib.sha256()
     for name in SIZES:
         digest.update((folder / name).read_bytes())
@@ -53,8 +55,8 @@ class StaticEmbedder:
     """Embeds by table lookup: some 50,000 short texts a second, loaded at the first call, safe from several threads.
 
     ``folder`` holds another table of the same form (int8 ``table.npy`` rows x dimensions, float16 ``scale.npy``,
-    ``vocab.txt`` with one piece a line); None is the shipped one. Tokens unknown to the vocabulary are left out; there
-    is no truncation.
+    ``vocab.txt`` with one piece a line, float16 ``layer.npy`` with a line of weights into, bias, weights out for each
+    hidden unit); None is the shipped one. Tokens unknown to the vocabulary are left out; there is no truncation.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -65,7 +67,7 @@ class StaticEmbedder:
 
     @property
     def identity(self) -> str:
-        """``static-v1:`` and the digest of the files.
+        """``static-v2:`` and the digest of the files.
 
         Raises:
             EmbedderUnavailable: a folder of one's own cannot be read.
@@ -75,7 +77,7 @@ class StaticEmbedder:
                 self._digest = digest_of(self._folder or DATA)
             except OSError as error:
                 raise _unreadable(error) from error
-        return f"static-v1:{self._digest}"
+        return f"static-v2:{self._digest}"
 
     @property
     def dimensions(self) -> int:
@@ -89,9 +91,7 @@ class StaticEmbedder:
         for at, text in enumerate(texts):
             rows = table.rows(text)
             if rows:
-                vectors[at] = table.sum_of(rows)
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        vectors /= np.where(lengths > 0, lengths, np.float32(1))[:, None]
+                vectors[at] = table.together(_unit(table.sum_of(rows)))
         return vectors
 
     def tokens(self, text: str) -> list[str]:
@@ -114,6 +114,9 @@ class _Table:
     pieces: list[str]
     row_of: dict[str, int]
     known: dict[str, tuple[int, ...]]
+    into: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    out: NDArray[np.float32]
 
     def rows(self, text: str) -> list[int]:
         return [row for word in split_words(text) for row in self._pieces_of(word)]
@@ -126,6 +129,14 @@ class _Table:
             weight = self.scale[used] * counts.astype(np.float32)
         total: NDArray[np.float32] = weight @ self.table[used].astype(np.float32)
         return total
+
+    def together(self, bag: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the bag's vector after the layer: one text at a time, so that it does not depend on the batch."""
+        hidden = self.into @ bag
+        hidden += self.bias
+        np.maximum(hidden, 0, out=hidden)
+        added: NDArray[np.float32] = hidden @ self.out
+        return _unit(bag + added)
 
     def _pieces_of(self, word: str) -> tuple[int, ...]:
         known = self.known.get(word)
@@ -181,6 +192,11 @@ class _Folding(dict[int, str]):
 _FOLDING = _Folding()
 
 
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    length = math.sqrt(vector @ vector)
+    return vector / np.float32(length) if length > 0 else vector
+
+
 def split_words(text: str) -> list[str]:
     """Return the words that are cut into pieces: lower case, without accents; ideographs and punctuation stand alone."""
     if text.isascii() and text.isprintable():
@@ -195,12 +211,21 @@ def _load(folder: Path | None) -> _Table:
             raise EmbedderUnavailable("the built-in embedder's files are incomplete; install the package again")
         table = np.load(place / "table.npy", mmap_mode="r", allow_pickle=False)
         scale = np.load(place / "scale.npy", allow_pickle=False).astype(np.float32)
+        layer = np.load(place / "layer.npy", allow_pickle=False).astype(np.float32)
         pieces = (place / "vocab.txt").read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:
         raise _unreadable(error) from error
     if table.ndim != 2 or not len(table) == len(scale) == len(pieces):  # noqa: PLR2004 - rows and columns
         raise EmbedderUnavailable("table, scales and vocabulary of the static embedder do not belong together")
-    return _Table(table, scale, pieces, {piece: row for row, piece in enumerate(pieces)}, {})
+    size = table.shape[1]
+    if layer.ndim != 2 or layer.shape[1] != 2 * size + 1:  # noqa: PLR2004 - rows and columns
+        raise EmbedderUnavailable("table and layer of the static embedder do not belong together")
+    into, bias, out = (
+        np.ascontiguousarray(layer[:, :size]),
+        layer[:, size].copy(),
+        np.ascontiguousarray(layer[:, size + 1 :]),
+    )
+    return _Table(table, scale, pieces, {piece: row for row, piece in enumerate(pieces)}, {}, into, bias, out)
 
 
 def _unreadable(error: Exception) -> EmbedderUnavailable:

@@ -17,9 +17,10 @@ from hybrid_memory.embedding.static import DATA, DIGEST, SIZES, StaticEmbedder, 
 from hybrid_memory.errors import EmbedderUnavailable
 
 SHA256 = {
-    "table.npy": "65a18ed103150017abf76aab2cb47093ff9d13d56f171f8f9ee812546d0a19b0",
-    "scale.npy": "e4b538a56f8c7708bfbec051a8ed99370accb9c135970c1cdace21ccff08b315",
+    "table.npy": "255f5c38538b39ee117bb46424217d067a1b3f438a73688ee468fa5a8b4a630e",
+    "scale.npy": "6d26155cea930e629f7d9520df21b1832dec489ffdbe40ba06afba44cb40686d",
     "vocab.txt": "7039169b5d11e3b0a132984a485013b5d4a686d3179e78a992066b16bf9caa23",
+    "layer.npy": "67d2060a61d12f9b3de9c2343edb6df0cc3e5db2b35779a5ba42f02bc755d6f7",
 }
 TEXTS = [
     "Melanie's dog didn't like the vet, e-mail me: a.b@example.com!",
@@ -76,7 +77,7 @@ def test_the_shipped_files_are_the_pinned_ones():
 
 
 def test_the_identity_names_the_digest_of_the_files(embedder):
-    assert embedder.identity == f"static-v1:{DIGEST}"
+    assert embedder.identity == f"static-v2:{DIGEST}"
 
 
 def test_the_same_files_elsewhere_have_the_same_identity(tmp_path, embedder):
@@ -106,11 +107,16 @@ def test_a_vector_does_not_depend_on_the_batch(embedder):
     assert np.array_equal(together, np.concatenate([embedder.embed([text]) for text in texts]))
 
 
-def test_a_vector_is_the_scaled_sum_of_its_rows(embedder):
+def test_a_vector_is_the_scaled_sum_of_its_rows_and_what_the_layer_adds(embedder):
     table, scale = np.load(DATA / "table.npy"), np.load(DATA / "scale.npy").astype(np.float64)
+    layer = np.load(DATA / "layer.npy").astype(np.float64)
+    size = table.shape[1]
     pieces = (DATA / "vocab.txt").read_text(encoding="utf-8").split("\n")
     rows = [pieces.index(token) for token in embedder.tokens("The unbelievable orangutan")]
     total = (scale[rows, None] * table[rows]).sum(axis=0)
+    total /= np.linalg.norm(total)
+    hidden = np.maximum(layer[:, :size] @ total + layer[:, size], 0)
+    total += hidden @ layer[:, size + 1 :]
     assert np.allclose(embedder.embed(["The unbelievable orangutan"])[0], total / np.linalg.norm(total), atol=1e-5)
 
 
@@ -122,6 +128,31 @@ def test_a_long_text_is_summed_like_a_short_one(embedder):
 def test_alike_sentences_are_nearer_than_others(embedder):
     a, b, c = embedder.embed(["My dog loves the park", "The puppy enjoys walks", "Interest rates rose again"])
     assert a @ b > a @ c + 0.2
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "others"),
+    [
+        (
+            "Which vegetables grow behind the house?",
+            "Beans and courgettes are doing well in the back garden.",
+            ["The house was painted white last year.", "Nobody answers the phone behind the counter."],
+        ),
+    ],
+)
+def test_a_question_finds_its_answer_in_other_words(embedder, question, answer, others):
+    asked, told, *rest = embedder.embed([question, answer, *others])
+    assert all(asked @ told > asked @ other for other in rest)
+
+
+@pytest.mark.parametrize(
+    ("near", "alike", "far"),
+    [("кошка", "кошка", "Деньги"), ("我有一只猫", "我有", "天"), ("مرحبا بالعالم", "مرحبا", "سيارة")],
+)
+def test_other_scripts_are_at_least_compared_by_their_characters(embedder, near, alike, far):
+    a, b, c = embedder.embed([near, alike, far])
+    assert np.isfinite(a @ b)
+    assert a @ b > a @ c
 
 
 def test_several_threads_get_the_same_vectors():
@@ -138,10 +169,12 @@ def test_a_missing_folder_is_an_unavailable_embedder(tmp_path):
         _ = StaticEmbedder(tmp_path / "absent").identity
 
 
-def test_a_table_that_does_not_fit_its_vocabulary_is_refused(tmp_path):
+@pytest.mark.parametrize(("pieces", "columns"), [("a\nb", 17), ("a\nb\nc", 16)])
+def test_files_that_do_not_fit_each_other_are_refused(tmp_path, pieces, columns):
     np.save(tmp_path / "table.npy", np.zeros((3, 8), np.int8))
     np.save(tmp_path / "scale.npy", np.ones(3, np.float16))
-    (tmp_path / "vocab.txt").write_text("a\nb", encoding="utf-8")
+    np.save(tmp_path / "layer.npy", np.ones((2, columns), np.float16))
+    (tmp_path / "vocab.txt").write_text(pieces, encoding="utf-8")
     with pytest.raises(EmbedderUnavailable, match="belong together"):
         StaticEmbedder(tmp_path).embed(["a"])
 
