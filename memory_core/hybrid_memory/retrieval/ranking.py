@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 K1 = 0.9
 B = 0.4
 LEAST = 0.6
-DENSE_WEIGHT = 0.1
+DENSE_WEIGHT = 0.12
 DENSE_WEIGHT_UNCOVERED = 0.3
 REPLY = 0.45
 FOLLOWED = 0.2
