@@ -51,7 +51,6 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
     facts = json.loads((home / "facts.json").read_text())
     size, texts, scope = facts["memories"], Texts(7), Scope(session="bench")
     texts.new_session()
-    empty = _resident()
     began = time.perf_counter()
     service = MemoryService.open(home, clock=SystemClock(), dice=SystemDice())
     service.read(scope, ReadRequest(query="the old bridge over the river", limit=8))
@@ -59,6 +58,9 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
     service.warm_up(scope)
     _settle()
     held = _resident()
+    if not size:
+        service.close()
+        return {"resident": held}
     matrix, vector = _matrix_of(service), np.ones(256, np.float32) / 16
     questions = [" ".join(texts.words(random.Random(number).randint(3, 8))) for number in range(rounds)]
 
@@ -74,7 +76,7 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
     since = _middle(size)
     filtered = {
         "session": _timed(lambda one: read(one, session="s-000000000003"), some),
-        "tag": _timed(lambda one: read(one, tags=("travel",)), some),
+        "tag": _timed(lambda one: read(one, tags=("work",)), some),
         "since": _timed(lambda one: read(one, since=since), some),
     }
     writes = _timed(
@@ -87,7 +89,7 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
         **{f"read_{name}": _spread(taken) for name, taken in filtered.items()},
         "write": _spread(writes),
         "open_to_first_answer": opened,
-        "ram_bytes_a_memory": round((held - empty) / size),
+        "resident": held,
         "disk_bytes_a_memory": round(facts["disk_bytes"] / size),
         "text_bytes_a_memory": round(facts["text_bytes"] / size),
     }
@@ -122,13 +124,14 @@ def prepare(home: Path, size: int, progress: Progress) -> None:
 def run(sizes: Iterable[int], rounds: int, folder: Path, progress: Progress) -> list[dict[str, Any]]:
     """Return the figures of all sizes."""
     found = []
+    prepare(folder / "0", 0, progress)
+    empty = _measured(folder / "0", rounds)["resident"]
     for size in sizes:
         home = folder / str(size)
         prepare(home, size, progress)
         task = progress.add_task(f"measuring {size:,}", total=None)
-        command = [sys.executable, "-m", "benchmarks.scale", "--rounds", str(rounds), "--measure", str(home)]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        figures = json.loads(done.stdout)
+        figures = _measured(home, rounds)
+        figures["ram_bytes_a_memory"] = round((figures.pop("resident") - empty) / size)
         figures["limits"] = {
             name: dict(zip(("figure", "floor", "goal"), values, strict=True))
             for name, values in limits(figures).items()
@@ -146,6 +149,13 @@ def table(found: list[dict[str, Any]]) -> Table:
     for name in dict.fromkeys(name for one in found for name in one["limits"]):
         shown.add_row(name, *(_verdict(one["limits"].get(name)) for one in found))
     return shown
+
+
+def _measured(home: Path, rounds: int) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.scale", "--rounds", str(rounds), "--measure", str(home)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def _verdict(limit: dict[str, float] | None) -> str:

@@ -128,6 +128,6 @@ def _row(number: int, when: datetime, text: str) -> dict[str, Any]:
         "created_at": to_micros(when),
         "content_hash": content_hash(text),
         "terms": "[" + ",".join(map(str, found)) + "]",
-        "tags": f'["{_TAGS[number % 4]}"]' if number % 10 == 0 else None,
+        "tags": f'["{_TAGS[number // 10 % 4]}"]' if number % 10 == 0 else None,
         "speaker": speaker,
     }

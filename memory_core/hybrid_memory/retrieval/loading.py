@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -27,27 +27,37 @@ def load(snapshot: Snapshot, dimensions: int | None) -> tuple[Rows, LexicalIndex
     for ids in snapshot.ids:
         rows.ids.extend(ids)
     matrix.add_rows(len(rows.ids))
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="vectors") as beside:
-        filled = beside.submit(_fill, matrix, rows.ids, snapshot.vectors)
+    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="vectors") as beside:
+        read = beside.submit(_fill, matrix, rows.ids, snapshot.vectors, beside)
         for batch in snapshot.batches:
             rows.extend(batch)
             lexical.load(batch.terms, batch.term_offsets)
-        filled.result()
+        read.result()
     return rows, lexical, matrix
 
 
-def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[Vectors]) -> None:
-    place = 0
+def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[Vectors], beside: ThreadPoolExecutor) -> None:
+    """Copy vectors into the matrix, each part while the next is being read."""
+    copied: Future[int] | None = None
     for part in vectors:
-        # Vectors mostly stand in the order of their memories; then they are copied as they come.
-        if ids.starts_with(place, part.ids):
-            matrix.fill(place, part.matrix)
-            place += len(part.ids)
-            continue
-        rows = ids.rows(part.ids)
-        known = rows != NOTHING
-        matrix.scatter(rows[known], part.matrix[known])
-        place = int(rows[-1]) + 1
+        place = 0 if copied is None else copied.result()
+        copied = beside.submit(_copy, matrix, ids, part, place)
+    if copied is not None:
+        copied.result()
+
+
+def _copy(matrix: Matrix, ids: IdColumn, part: Vectors, place: int) -> int:
+    """Copy a part that should begin with the vector of row ``place``; returns the row of the vector expected next.
+
+    Vectors mostly stand in the order of their memories; then they are copied as they come.
+    """
+    if ids.starts_with(place, part.ids):
+        matrix.fill(place, part.matrix)
+        return place + len(part.ids)
+    rows = ids.rows(part.ids)
+    known = rows != NOTHING
+    matrix.scatter(rows[known], part.matrix[known])
+    return int(rows[-1]) + 1
 
 
 def give_back_memory() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK = 64
-_BLOCKS_FOR_ONE = 4
+_GROUP = 64
+_GROUPS_FOR_ONE = 4
 
 
 def best(scores: NDArray[Any], count: int) -> NDArray[np.intp]:
@@ -27,9 +27,9 @@ def best(scores: NDArray[Any], count: int) -> NDArray[np.intp]:
 def _at_least(scores: NDArray[Any], count: int) -> Any:
     """Return a figure that at least ``count`` scores reach, and not many more.
 
-    Of very many, the highest of each block: there are ``count`` blocks whose best reaches the ``count``-th best of these.
+    Very many are dealt out to groups first: ``count`` groups have a best that reaches the ``count``-th best of these.
     """
-    blocks = len(scores) // _BLOCK
-    if blocks > _BLOCKS_FOR_ONE * count:
-        scores = scores[: blocks * _BLOCK].reshape(blocks, _BLOCK).max(axis=1)
+    groups = len(scores) // _GROUP
+    if groups > _GROUPS_FOR_ONE * count:
+        scores = scores[: groups * _GROUP].reshape(_GROUP, groups).max(axis=0)
     return np.partition(scores, len(scores) - count)[len(scores) - count]

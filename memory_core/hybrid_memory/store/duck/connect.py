@@ -12,7 +12,7 @@ from hybrid_memory.store.duck.errors import translated, translated_opening
 _FOLDER = 0o700
 _FILE = 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_LEAST_MEMORY = 128
+_LEAST_MEMORY = 64
 _MEBIBYTE = 2**20
 _SHARE = 8
 
@@ -37,7 +37,7 @@ def make_folder(folder: Path) -> None:
 def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
     """Open or make the database file; the settings are applied in the only order that DuckDB accepts.
 
-    ``memory_limit`` is DuckDB's text, such as ``512MiB``; None gives 128 MiB, or an eighth of the file where that is more:
+    ``memory_limit`` is DuckDB's text, such as ``512MiB``; None gives 64 MiB, or an eighth of the file where that is more:
     DuckDB keeps as many pages, and almost none is read a second time after the search structures are loaded, but a copy
     of the whole store needs a sixteenth of it. Compression is off because it makes scans
     of vectors three times slower, and format v1.5.0 because only that refuses another database's write-ahead log.

@@ -20,6 +20,9 @@ from hybrid_memory.store.duck.session import Session
 
 _Item = TypeVar("_Item")
 
+_COUNT = "SELECT count(*) FROM memory"
+_LARGE = 50_000
+
 
 class Transaction(NamedTuple):
     """The one write transaction: a session for its changes, one that reads the state before it, and the memo.
@@ -91,8 +94,8 @@ class Engine:
     def transaction(self) -> Iterator[Transaction]:
         """Give the write transaction: committed when the block ends, undone when anything is raised."""
         with self.running(), self._alone():
-            changes = self._changes or Session(self._connection, for_changes=True)
             reads = self._reads or Session(self._connection)
+            changes = self._changes or Session(self._connection, for_changes=True, large=_is_large(reads))
             try:
                 self._changes, self._reads = changes, reads
                 changes.begin()
@@ -160,3 +163,7 @@ class Engine:
                 yield
             finally:
                 self._writing_thread = None
+
+
+def _is_large(session: Session) -> bool:
+    return bool(session.rows(_COUNT)[0][0] > _LARGE)

@@ -52,13 +52,14 @@ _MEMBERS = """
 _EXISTING = """
     SELECT id FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """
+# Beside an id alone DuckDB 1.5 uses its index, so the other conditions are worded as what it cannot look up.
 _REPLACE = """
     UPDATE memory SET session = ?, tier = ?, importance = ?, pinned = ?, tags = ?, metadata = ?, source = ?,
         speaker = ?, trust = ?, key = ?, expires_at = ?, forgotten_at = ?, superseded_by = ?, supersedes = ?,
         duplicate_of = ?, parents = ?, reflected_at = ?, rev = ?
-    WHERE namespace = ? AND id = ? AND rev = ?
+    WHERE concat(namespace) = ? AND id = ? AND rev + 0 = ?
 """
-_MOVE_ONE = "UPDATE memory SET tier = ?, rev = ? WHERE namespace = ? AND id = ?"
+_MOVE_ONE = "UPDATE memory SET tier = ?, rev = ? WHERE concat(namespace) = ? AND id = ?"
 _MOVE_TWO = """
     UPDATE memory SET tier = CASE WHEN id = $2 THEN $3 ELSE $6 END, rev = CASE WHEN id = $2 THEN $4 ELSE $7 END
     WHERE namespace = $1 AND id IN ($2, $5)
@@ -152,12 +153,13 @@ def replace_memory(session: Session, memory: Memory, rev_before: int) -> int:
 def move_memories(session: Session, namespace: str, moved: Sequence[Memory]) -> int:
     """Write tier and rev of existing rows; returns the number of rows written.
 
-    One statement whatever the number, because a statement costs more than the rows it changes.
+    One statement whatever the number, because a statement costs more than the rows it changes; but among very many rows
+    only one for each finds them by the index.
     """
     if not moved:
         return 0
-    if len(moved) == 1:
-        return session.change(_MOVE_ONE, moved[0].tier.value, moved[0].rev, namespace, moved[0].id)
+    if len(moved) == 1 or session.large:
+        return sum(session.change(_MOVE_ONE, one.tier.value, one.rev, namespace, one.id) for one in moved)
     if len(moved) == _PAIR:
         values = [value for memory in moved for value in (memory.id, memory.tier.value, memory.rev)]
         return session.change(_MOVE_TWO, namespace, *values)

@@ -27,16 +27,21 @@ class Session:
 
     ``for_changes`` makes a session that is used again and again for small changes: it keeps parsed statements and
     plans without the optimizer, which has nothing to win there (measured at 10,000 memories: a write of one takes
-    3.3 ms instead of 4.7). Its queries would be up to five times slower: they belong to another session.
+    3.3 ms instead of 4.7). Its queries would be up to five times slower: they belong to another session. In a ``large``
+    store the optimizer stays, for the sake of the indexes: an update of one in a million takes 1 ms with it, else 10.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, *, for_changes: bool = False) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, *, for_changes: bool = False, large: bool = False
+    ) -> None:
+        self.large = large
         self._parsed: dict[str, duckdb.Statement] | None = None
         with translated():
             self._cursor = connection.cursor()
             if for_changes:
-                self._cursor.execute(_PLAIN_PLANS)
                 self._parsed = {}
+                if not large:
+                    self._cursor.execute(_PLAIN_PLANS)
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
         """Return all rows of a query."""
