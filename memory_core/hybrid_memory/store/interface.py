@@ -13,6 +13,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from hybrid_memory.store.reembedding import ReembeddingStore
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -279,7 +281,7 @@ class ConversationLog(Protocol):
         ...
 
 
-class Store(ConversationLog, Protocol):
+class Store(ConversationLog, ReembeddingStore, Protocol):
     """Keeps memories durably. Safe to call from several threads; writes are serial.
 
     Every method raises `StoreError` subclasses only, and `StoreClosed` after `close`.

@@ -1,0 +1,174 @@
+"""The change of the embedder in DuckDB: the candidate's vectors fill a table of their own.
+
+The row of a candidate in ``embedder`` has the negative of its number, so that whoever asks for the embedder (the highest
+number) does not see it, an earlier version of this program included. Its table has the number itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from string import Template
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.errors import Refused
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.applying import fitting_vector
+from hybrid_memory.store.checks import check_text
+from hybrid_memory.store.duck.memo import Memo, Pinned
+from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.vectors import VectorTable
+from hybrid_memory.store.reembedding import Candidate, Gathered, Waiting
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from hybrid_memory.store.duck.engine import Engine, Transaction
+
+_CANDIDATE = "SELECT -number, identity, dimensions FROM embedder WHERE number < 0"
+_NOTE = "INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (?, ?, ?, ?)"
+_FORGET = "DELETE FROM embedder WHERE number = ?"
+_TOTAL = "SELECT count(*) FROM memory"
+_DONE = Template("SELECT count(*) FROM vector_$number")
+_CREATE = Template("""
+    CREATE TABLE vector_$number (
+        namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL
+    )
+""")
+_DROP = Template("DROP TABLE vector_$number")
+_WAITING = Template("""
+    SELECT rowid AS place, namespace, id, length(content) FROM memory AS m
+    WHERE rowid > ? AND NOT EXISTS (SELECT 1 FROM vector_$number AS v WHERE v.namespace = m.namespace AND v.id = m.id)
+    ORDER BY place LIMIT ?
+""")
+_KNOWN = Template("""
+    SELECT namespace, id FROM vector_$number SEMI JOIN (
+        SELECT unnest(from_json(?, '["VARCHAR"]')) AS namespace, unnest(from_json(?, '["VARCHAR"]')) AS id
+    ) USING (namespace, id)
+""")
+_GATHER = Template("""
+    INSERT INTO vector_$number (namespace, id, vec)
+    SELECT unnest(from_json(?, '["VARCHAR"]')), unnest(from_json(?, '["VARCHAR"]')),
+        unnest(?::VARCHAR::FLOAT[$dimensions][])
+""")
+_ORPHANS = Template("""
+    DELETE FROM vector_$number AS v
+    WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
+""")
+
+
+@lru_cache(maxsize=4)
+def _row_form(dimensions: int) -> str:
+    return "[" + ",".join(["%.9g"] * dimensions) + "]"
+
+
+def _as_text(vectors: Sequence[NDArray[np.float32]]) -> str:
+    """Nine digits give every float32 back exactly; DuckDB binds lists of numbers many times slower than text."""
+    return "[" + ",".join(_row_form(len(one)) % tuple(one.tolist()) for one in vectors) + "]"
+
+
+class DuckReembedding:
+    """The part of `DuckStore` that changes its embedder; see `hybrid_memory.store.reembedding`."""
+
+    _engine: Engine
+
+    def _now(self, memo: Memo) -> datetime:
+        raise NotImplementedError
+
+    def candidate(self) -> Candidate | None:
+        """Return the embedder whose vectors are being gathered, and how far they have come."""
+        with self._engine.moment() as session:
+            found = _candidate(session)
+            if found is None:
+                return None
+            done, total = session.rows(_sql(_DONE, found))[0][0], session.rows(_TOTAL)[0][0]
+            return Candidate(found.identity, found.dimensions, done, total)
+
+    def begin_reembedding(self, identity: str, dimensions: int) -> None:
+        """Gather vectors of this embedder from now on."""
+        check_text(identity)
+        if dimensions < 1:
+            raise Refused("an embedder has at least one dimension")
+        with self._engine.transaction() as transaction:
+            session, reads, memo = transaction
+            pinned, found = memo.embedder, _candidate(reads)
+            if pinned is None:
+                raise Refused("the store has no embedder yet that could be replaced; pin one")
+            if (pinned.identity, pinned.dimensions) == (identity, dimensions):
+                raise Refused("the store has this embedder already")
+            if found is not None and (found.identity, found.dimensions) == (identity, dimensions):
+                return
+            number = max(pinned.number, found.number if found else 0) + 1
+            _drop(transaction, found)
+            session.rows(_sql(_CREATE, Pinned(number, identity, dimensions)))
+            session.change(_NOTE, -number, identity, dimensions, to_micros(self._now(memo)))
+
+    def waiting(self, after: int, limit: int) -> Sequence[Waiting]:
+        """Return memories behind a row id that have no vector of the candidate."""
+        with self._engine.moment() as session:
+            rows = session.rows(_sql(_WAITING, _required(session)), after, limit)
+            return [Waiting(place, namespace, MemoryId(id_), length) for place, namespace, id_, length in rows]
+
+    def gather(self, vectors: Sequence[Gathered]) -> None:
+        """Keep vectors of the candidate, in one transaction."""
+        with self._engine.transaction() as (session, reads, _):
+            found = _required(reads)
+            fitting = {(one.namespace, one.id): fitting_vector(one.vector, found.dimensions) for one in vectors}
+            known = reads.rows(_sql(_KNOWN, found), *_keys(list(fitting)))
+            fresh = {key: vector for key, vector in fitting.items() if key not in set(known)}
+            if fresh:
+                session.change(_sql(_GATHER, found), *_keys(list(fresh)), _as_text(list(fresh.values())))
+
+    def gathered(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the candidate's vectors of those memories that have one."""
+        with self._engine.moment() as session:
+            return VectorTable(_required(session)).by_id(session, namespace, ids)
+
+    def finish_reembedding(self) -> None:
+        """Let the candidate be the store's embedder."""
+        with self._engine.transaction() as (session, reads, memo):
+            found, pinned = _required(reads), memo.embedder
+            session.change(_sql(_ORPHANS, found))
+            session.change(_FORGET, -found.number)
+            session.change(_NOTE, found.number, found.identity, found.dimensions, to_micros(self._now(memo)))
+            if pinned is not None:
+                session.change(_FORGET, pinned.number)
+                session.rows(_sql(_DROP, pinned))
+            memo.embedder = found
+
+    def drop_reembedding(self) -> None:
+        """Forget the candidate and its vectors."""
+        with self._engine.transaction() as transaction:
+            _drop(transaction, _candidate(transaction.reads))
+
+
+def _candidate(session: Session) -> Pinned | None:
+    row = session.row(_CANDIDATE)
+    return Pinned(*row) if row else None
+
+
+def _required(session: Session) -> Pinned:
+    found = _candidate(session)
+    if found is None:
+        raise Refused("no change of the embedder is under way; begin one")
+    return found
+
+
+def _drop(transaction: Transaction, found: Pinned | None) -> None:
+    if found is not None:
+        transaction.changes.change(_FORGET, -found.number)
+        transaction.changes.rows(_sql(_DROP, found))
+
+
+def _keys(keys: Sequence[tuple[str, MemoryId]]) -> tuple[str, str]:
+    return json.dumps([namespace for namespace, _ in keys]), json.dumps([id_ for _, id_ in keys])
+
+
+def _sql(template: Template, table: Pinned) -> str:
+    return template.substitute(number=int(table.number), dimensions=int(table.dimensions))
