@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import MarkExpired
@@ -36,6 +36,16 @@ class Indexes:
         if index.head < self._store.head(namespace):
             index = self.catch_up(namespace)
         return index
+
+    def loaded(self) -> dict[str, NamespaceIndex]:
+        """Return the indexes that are there, by namespace."""
+        with self._lock:
+            return dict(self._indexes)
+
+    def keep_only(self, indexes: Collection[NamespaceIndex]) -> None:
+        """Let all other indexes go; one that is needed again is loaded anew."""
+        with self._lock:
+            self._indexes = {name: index for name, index in self._indexes.items() if index in indexes}
 
     def apply(self, namespace: str, written: Written) -> None:
         """Apply a write of this process, or catch up when another came between."""

@@ -50,6 +50,9 @@ class StoreSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid")
 
     embedder: str = Field("static", description="static, or fastembed:<model name or folder>.")
+    former_embedder: str | None = Field(
+        None, description="The one that the vectors were made with, while they are made anew; for a model in a folder."
+    )
     sensory_buffer: int = Field(4, ge=0, le=1000, description="Observations held before they are weighed.")
     threshold_to_short_term: float = Field(0.1, ge=0, le=1, description="Importance below which an observation fades.")
     short_term_buffer: int = Field(10, ge=0, le=1000, description="Memories of the current situation.")

@@ -86,6 +86,19 @@ class NamespaceIndex:
                     self._put(memories[entry.id], vectors.get(entry.id))
                 self._head = entry.position
 
+    def ids_from(self, row: int) -> list[MemoryId]:
+        """Return the ids of the rows from ``row`` on; a row keeps its place as long as the index lives."""
+        with self._lock:
+            found: list[MemoryId] = self._rows.ids.values[row:].tolist()
+            return found
+
+    def take(self, matrix: Matrix) -> None:
+        """Replace all vectors by those of another embedder, one row for each row here."""
+        with self._lock:
+            for row in np.flatnonzero(self._rows.gone.values).tolist():
+                matrix.clear(row)
+            self._matrix = matrix
+
     def touch(self, touches: Sequence[Touch]) -> None:
         """Add to the usage of memories; unknown ids are passed over."""
         with self._lock:

@@ -7,10 +7,10 @@ number) does not see it, an earlier version of this program included. Its table 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.store.duck.engine import Engine, Transaction
+
+Key: TypeAlias = tuple[str, MemoryId]
+"""Namespace and id."""
 
 _CANDIDATE = "SELECT -number, identity, dimensions FROM embedder WHERE number < 0"
 _NOTE = "INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (?, ?, ?, ?)"
@@ -63,6 +66,9 @@ _ORPHANS = Template("""
 """)
 
 
+_FEW = 500
+
+
 @lru_cache(maxsize=4)
 def _row_form(dimensions: int) -> str:
     return "[" + ",".join(["%.9g"] * dimensions) + "]"
@@ -71,6 +77,42 @@ def _row_form(dimensions: int) -> str:
 def _as_text(vectors: Sequence[NDArray[np.float32]]) -> str:
     """Nine digits give every float32 back exactly; DuckDB binds lists of numbers many times slower than text."""
     return "[" + ",".join(_row_form(len(one)) % tuple(one.tolist()) for one in vectors) + "]"
+
+
+class NextTable(VectorTable):
+    """A vector table while it is filled, or when it goes."""
+
+    __slots__ = ()
+
+    def begin(self, session: Session) -> None:
+        """Make the table."""
+        session.rows(self._statement(_CREATE))
+
+    def count(self, session: Session) -> int:
+        """Return how many vectors there are."""
+        return int(session.rows(self._statement(_DONE))[0][0])
+
+    def waiting(self, session: Session, after: int, limit: int) -> Sequence[Waiting]:
+        """Return memories behind a row id that have no vector here."""
+        rows = session.rows(self._statement(_WAITING), after, limit)
+        return [Waiting(place, namespace, MemoryId(id_), length) for place, namespace, id_, length in rows]
+
+    def known(self, session: Session, keys: Sequence[Key]) -> set[Key]:
+        """Return those of the keys that have a vector."""
+        return {(namespace, MemoryId(id_)) for namespace, id_ in session.rows(self._statement(_KNOWN), *_columns(keys))}
+
+    def fill(self, session: Session, vectors: Mapping[Key, NDArray[np.float32]]) -> None:
+        """Insert many vectors by one statement, a quarter of the time that one by one would take."""
+        if vectors:
+            session.change(self._statement(_GATHER), *_columns(list(vectors)), _as_text(list(vectors.values())))
+
+    def remove_orphans(self, session: Session) -> None:
+        """Remove vectors whose memory is gone."""
+        session.change(self._statement(_ORPHANS))
+
+    def drop(self, session: Session) -> None:
+        """Remove the table with all that is in it."""
+        session.rows(self._statement(_DROP))
 
 
 class DuckReembedding:
@@ -87,8 +129,8 @@ class DuckReembedding:
             found = _candidate(session)
             if found is None:
                 return None
-            done, total = session.rows(_sql(_DONE, found))[0][0], session.rows(_TOTAL)[0][0]
-            return Candidate(found.identity, found.dimensions, done, total)
+            done = NextTable(found).count(session)
+            return Candidate(found.identity, found.dimensions, done, session.rows(_TOTAL)[0][0])
 
     def begin_reembedding(self, identity: str, dimensions: int) -> None:
         """Gather vectors of this embedder from now on."""
@@ -106,40 +148,44 @@ class DuckReembedding:
                 return
             number = max(pinned.number, found.number if found else 0) + 1
             _drop(transaction, found)
-            session.rows(_sql(_CREATE, Pinned(number, identity, dimensions)))
+            NextTable(Pinned(number, identity, dimensions)).begin(session)
             session.change(_NOTE, -number, identity, dimensions, to_micros(self._now(memo)))
 
     def waiting(self, after: int, limit: int) -> Sequence[Waiting]:
         """Return memories behind a row id that have no vector of the candidate."""
         with self._engine.moment() as session:
-            rows = session.rows(_sql(_WAITING, _required(session)), after, limit)
-            return [Waiting(place, namespace, MemoryId(id_), length) for place, namespace, id_, length in rows]
+            return NextTable(_required(session)).waiting(session, after, limit)
 
     def gather(self, vectors: Sequence[Gathered]) -> None:
         """Keep vectors of the candidate, in one transaction."""
         with self._engine.transaction() as (session, reads, _):
             found = _required(reads)
             fitting = {(one.namespace, one.id): fitting_vector(one.vector, found.dimensions) for one in vectors}
-            known = reads.rows(_sql(_KNOWN, found), *_keys(list(fitting)))
-            fresh = {key: vector for key, vector in fitting.items() if key not in set(known)}
-            if fresh:
-                session.change(_sql(_GATHER, found), *_keys(list(fresh)), _as_text(list(fresh.values())))
+            known = NextTable(found).known(reads, list(fitting))
+            NextTable(found).fill(session, {key: vector for key, vector in fitting.items() if key not in known})
 
     def gathered(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the candidate's vectors of those memories that have one."""
+        wanted = list(dict.fromkeys(ids))
         with self._engine.moment() as session:
-            return VectorTable(_required(session)).by_id(session, namespace, ids)
+            table = VectorTable(_required(session))
+            if len(wanted) <= _FEW:
+                return table.by_id(session, namespace, wanted)
+            places = table.places(session, namespace)
+            known = [id_ for id_ in wanted if id_ in places]
+            matrix = table.gather(session, namespace, np.array([places[id_] for id_ in known], np.int64))
+            return dict(zip(known, matrix, strict=True))
 
     def finish_reembedding(self) -> None:
         """Let the candidate be the store's embedder."""
         with self._engine.transaction() as (session, reads, memo):
             found, pinned = _required(reads), memo.embedder
-            session.change(_sql(_ORPHANS, found))
+            NextTable(found).remove_orphans(session)
             session.change(_FORGET, -found.number)
             session.change(_NOTE, found.number, found.identity, found.dimensions, to_micros(self._now(memo)))
             if pinned is not None:
                 session.change(_FORGET, pinned.number)
-                session.rows(_sql(_DROP, pinned))
+                NextTable(pinned).drop(session)
             memo.embedder = found
 
     def drop_reembedding(self) -> None:
@@ -163,12 +209,8 @@ def _required(session: Session) -> Pinned:
 def _drop(transaction: Transaction, found: Pinned | None) -> None:
     if found is not None:
         transaction.changes.change(_FORGET, -found.number)
-        transaction.changes.rows(_sql(_DROP, found))
+        NextTable(found).drop(transaction.changes)
 
 
-def _keys(keys: Sequence[tuple[str, MemoryId]]) -> tuple[str, str]:
+def _columns(keys: Sequence[Key]) -> tuple[str, str]:
     return json.dumps([namespace for namespace, _ in keys]), json.dumps([id_ for _, id_ in keys])
-
-
-def _sql(template: Template, table: Pinned) -> str:
-    return template.substitute(number=int(table.number), dimensions=int(table.dimensions))
