@@ -32,7 +32,7 @@ PAGE = 4_096
 """Memories that are sorted by length at a time: a model's batch takes as long as its longest text."""
 FEW = 16
 """How many memories may be left for the moment in which everybody waits."""
-_WALKS = 20
+_WALKS = 8
 """After so many walks through the store that did not bring it down to `FEW`, the rest is left to the backfill."""
 
 
@@ -142,7 +142,7 @@ class Reembedding:
             renewals[namespace] = Renewal(index, dimensions, partial(self._store.gathered, namespace))
             renewals[namespace].catch_up()
         with self._gate.alone():
-            rest = self._store.waiting(-1, FEW)
+            rest = self._store.waiting(-1, max(FEW, BATCH))
             if rest:
                 self._embed(rest)
             kept = [renewal for name, renewal in renewals.items() if self._indexes.of(name) is renewal.index]

@@ -269,8 +269,7 @@ class MemoryService:
         """Return the most recent memories of the namespace, or of one session, newest first."""
         index = self._indexes.of(scope.namespace)
         ids = index.select(Where(session=session), self._now())[:limit]
-        memories = self.store.get(scope.namespace, ids)
-        return tuple(memories[one] for one in ids if one in memories)
+        return tuple(self.store.get(scope.namespace, ids).values())
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Memory:
         """Return one memory, a superseded version included.
@@ -289,8 +288,8 @@ class MemoryService:
 
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""
-        index = self._indexes.of(scope.namespace)
-        return overview.status_of(self.store, index, self._analyst, self._tending.progress(), scope, self._now())
+        index, change = self._indexes.of(scope.namespace), self._tending.progress()
+        return overview.status_of(self.store, index, self._analyst, change, scope, self._now())
 
     @passes
     def settle(self) -> None:

@@ -45,7 +45,7 @@ class LoadedAside:
         self._lock = threading.Lock()
         self._loading: threading.Thread | None = None
         self._began = self._failed_at = 0.0
-        self._failure: EmbedderUnavailable | None = None
+        self._failure: str | None = None
         self._ready = False
 
     @property
@@ -83,13 +83,13 @@ class LoadedAside:
         if self._ready:
             return
         if self._failure is not None:
-            raise self._failure
+            raise EmbedderUnavailable(self._failure)
         raise EmbedderUnavailable("the embedding model is still being loaded")
 
     def _begin(self) -> threading.Thread:
         now = self._clock()
         if self._failure is not None and now < self._failed_at + self._retry:
-            raise self._failure
+            raise EmbedderUnavailable(self._failure)
         self._failure = None
         self._began = now
         self._loading = threading.Thread(target=self._load, name="embedder", daemon=True)
@@ -97,13 +97,13 @@ class LoadedAside:
         return self._loading
 
     def _load(self) -> None:
-        failure: EmbedderUnavailable | None = None
+        failure: str | None = None
         try:
             _ = self._embedder.dimensions
         except EmbedderUnavailable as error:
-            failure = error.with_traceback(None)
+            failure = str(error)
         except BaseException as error:  # noqa: BLE001 - nobody else is there to hear of it
-            failure = EmbedderUnavailable(f"the embedding model cannot be loaded ({type(error).__name__})")
+            failure = f"the embedding model cannot be loaded ({type(error).__name__})"
         with self._lock:
             self._failure, self._failed_at = failure, self._clock()
             self._ready = failure is None
