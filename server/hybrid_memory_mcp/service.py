@@ -92,6 +92,14 @@ class ServiceProvider:
             with only_logged("applying recalls"):
                 service.settle()
 
+    def tend(self) -> bool:
+        """Let an open service do a piece of late work; says whether there is more."""
+        service = self._service
+        if service is not None:
+            with only_logged("late work"), suppress(StoreClosed):
+                return service.tend()
+        return False
+
     def finish(self, scope: Scope | None) -> None:
         """End the session of ``scope`` if one is given, then close the service for good; does nothing when not open."""
         with self._opening:
