@@ -115,6 +115,22 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
         raise InvalidInput(CONFIG, "cannot be read") from None
 
 
+def model_folders() -> tuple[Path, ...]:
+    """Return the folders in which models of fastembed are looked for; the first is that of new ones.
+
+    fastembed's own default lies in the folder for temporary files, where a restart of the machine removes it.
+    """
+    named = os.environ.get("FASTEMBED_CACHE_PATH")  # noqa: TID251 - the one place for the environment
+    if named:
+        return (Path(named).expanduser(),)
+    import tempfile
+
+    from platformdirs import user_data_path
+
+    own = user_data_path("hybrid-memory-mcp", appauthor=False) / "models"
+    return (own, Path(tempfile.gettempdir()) / "fastembed_cache")
+
+
 def limit_threads() -> None:
     """Let linear algebra use one thread in this process, unless its variables say otherwise; call before numpy is imported.
 

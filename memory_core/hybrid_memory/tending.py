@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from hybrid_memory.embedding.loading import LoadedAside
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.reembedding import Reembedding
 from hybrid_memory.requests import Progress
@@ -58,7 +59,8 @@ class Tending:
             StoreError: the store cannot be read or written.
         """
         with self._busy:
-            change = self._begun(embedder or self._analyst.wanted)
+            chosen = embedder or self._analyst.wanted
+            change = self._begun(chosen.loaded() if isinstance(chosen, LoadedAside) else chosen)
             self._change = change
             try:
                 while change.step():

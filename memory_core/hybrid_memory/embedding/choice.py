@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hybrid_memory.embedding.select import STATIC, make_embedder
+from hybrid_memory.embedding.select import FASTEMBED, STATIC, make_embedder
 from hybrid_memory.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.interface import Embedder
     from hybrid_memory.settings import StoreSettings
 
-_FASTEMBED = "fastembed:"
-_LOCAL = "fastembed:local/"
+_LOCAL = FASTEMBED + "local/"
 _NAMELESS = (
     "the store's vectors were made by a model in a folder that no setting names; set the embedder to that folder"
 )
@@ -50,7 +49,7 @@ def spec_of(identity: str) -> str | None:
     """Return the setting that leads to an embedder of this identity; None for a model from a folder, which it does not name."""
     if identity.startswith(STATIC):
         return STATIC
-    if identity.startswith(_LOCAL) or not identity.startswith(_FASTEMBED):
+    if identity.startswith(_LOCAL) or not identity.startswith(FASTEMBED):
         return None
     return identity.rpartition("@")[0] or identity
 
@@ -68,7 +67,7 @@ def lasting(spec: str) -> Embedder:
 class Nameless:
     """Stands for the embedder of a store whose model came from a folder that no setting names."""
 
-    identity = "fastembed:local"
+    identity = FASTEMBED + "local"
 
     @property
     def dimensions(self) -> int:

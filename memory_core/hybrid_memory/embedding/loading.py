@@ -72,6 +72,15 @@ class LoadedAside:
         self._wait()
         return self._embedder.embed(texts)
 
+    def loaded(self) -> Embedder:
+        """Return the embedder itself when it is loaded, however long that takes.
+
+        Raises:
+            EmbedderUnavailable: it cannot be loaded.
+        """
+        _ = self._embedder.dimensions
+        return self._embedder
+
     def _wait(self) -> None:
         if self._ready:
             return
