@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hybrid_memory.embedding.loading import LoadedAside
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import Analysis, Memory
 from hybrid_memory.store.interface import Attach
@@ -118,6 +119,7 @@ class Analyst:
         info = self._store.info()
         pinned = info.embedder
         known = [self._wanted] if pinned is None or self._former is None else [self._wanted, self._former]
+        known.sort(key=lambda one: isinstance(one, LoadedAside))  # who need not be waited for comes first
         problem: str | None = None
         for one in known:
             try:

@@ -99,11 +99,15 @@ def recall(
             f"{hit.memory.created_at:%Y-%m-%d %H:%M}", hit.memory.tier.value, hit.memory.content, score + weak
         )
     console.print(table)
+    if result.words_alone:
+        console.print("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
     if result.total > len(result.hits):
         console.print(f"{result.total - len(result.hits)} more; raise --limit to see them")
 
 
 def _plain(value: object) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, dict):
         return ", ".join(f"{name} {count}" for name, count in value.items() if count) or "none"
     if isinstance(value, tuple | list):
