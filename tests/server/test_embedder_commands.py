@@ -92,6 +92,23 @@ def test_going_back_needs_no_note_of_the_former_model(home, minilm):
     assert state(home)["pinned"].startswith("static")
 
 
+def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_path, minilm):
+    other = tmp_path / "other"
+    other.symlink_to(minilm, target_is_directory=True)
+    run("embedder", "use", minilm, "--home", home)
+    run("embedder", "use", other, "--home", home, "--later")
+    assert f'former_embedder = "fastembed:{minilm}"' in config(home)
+    run("embedder", "use", "static", "--home", home, "--later")
+    assert f'former_embedder = "fastembed:{minilm}"' in config(home)
+    service = opened(home)
+    while service._analyst.active() is None:
+        pass
+    assert not service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
+    service.close()
+    assert run("reembed", "--home", home).exit_code == 0
+    assert "former_embedder" not in config(home)
+
+
 def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, minilm):
     assert "next server start" in run("embedder", "use", minilm, "--home", home, "--later").output
     assert state(home)["pinned"].startswith("static")

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from hybrid_memory.embedding.select import FASTEMBED, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, StoreLocked
@@ -48,7 +48,7 @@ def list_models(
     if as_json:
         Console().print_json(json.dumps(rows))
         return
-    table = Table("model", "dimensions", "MB", "licence", "here", title="embedding models")
+    table = Table(Column("model", overflow="fold"), "dimensions", "MB", "licence", "here", title="embedding models")
     for row in rows:
         values = (row["name"], row["dimensions"], row["megabytes"], row["licence"], "yes" if row["here"] else "")
         table.add_row(*(str(value) for value in values))
@@ -68,7 +68,7 @@ def status(home: Home = None, as_json: AsJson = False) -> None:
         return
     table = Table("what", "value", title="embedder")
     for name, value in values.items():
-        table.add_row(name.replace("_", " "), escape(str(value)))
+        table.add_row(name.replace("_", " "), escape("none" if value is None else str(value)))
     console.print(table)
 
 
@@ -133,7 +133,7 @@ def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> N
     with in_one_line():
         folder = client_settings(home=home).folder()
         pinned, holder = _pinned(folder) if (folder / DATABASE).exists() else (None, None)
-        _note(folder, spec, pinned, told=holder is None)
+        _note(folder, spec, pinned, known=holder is None)
         console.print(f"noted in {CONFIG} of the store: embedder = {escape(spec)}")
         if store_settings(folder).embedder != spec:
             console.print("[yellow]HYBRID_MEMORY_EMBEDDER is set to another embedder and wins over that file[/yellow]")
@@ -163,17 +163,28 @@ def _pinned(folder: Path) -> tuple[str | None, str | None]:
         service.close()
 
 
-def _note(folder: Path, spec: str, pinned: str | None, *, told: bool) -> None:
-    """Write the wish, and where the model of the present vectors lies if its identity does not say that."""
+def _note(folder: Path, spec: str, pinned: str | None, *, known: bool) -> None:
+    """Write the wish, and where the model of the present vectors lies if the store does not say that."""
     from hybrid_memory.config_file import change_config
-    from hybrid_memory.embedding.choice import spec_of
     from hybrid_memory.settings import store_settings
 
     before = store_settings(folder)
-    former = before.former_embedder or (before.embedder if before.embedder.startswith(FASTEMBED) else None)
-    if former == spec or (told and (pinned is None or spec_of(pinned) is not None)):
-        former = None
-    change_config(folder, {"embedder": spec, "former_embedder": former})
+    if known:
+        former = _folder_of(pinned, before.embedder, before.former_embedder)
+    else:
+        former = before.former_embedder or (before.embedder if before.embedder.startswith(FASTEMBED) else None)
+    change_config(folder, {"embedder": spec, "former_embedder": None if former == spec else former})
+
+
+def _folder_of(pinned: str | None, *specs: str | None) -> str | None:
+    """Return which of the settings leads to the model of a folder that an identity is of; None where it needs none."""
+    from hybrid_memory.embedding.choice import spec_of
+
+    if pinned is None or spec_of(pinned) is not None:
+        return None
+    name = pinned.rpartition("@")[0].rpartition("/")[2]
+    folders = [one for one in specs if one is not None and one.startswith(FASTEMBED)]
+    return next((one for one in folders if Path(one.removeprefix(FASTEMBED)).name == name), None)
 
 
 def _embed_anew(home: Path | None, console: Console) -> None:
@@ -202,8 +213,19 @@ def _embed_anew(home: Path | None, console: Console) -> None:
                 "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on"
             )
             raise typer.Exit(_STOPPED) from None
+    with in_one_line():
+        _forget_former(home)
     filled = f", {late} of them had waited for one" if late else ""
     console.print(f"{done.total} memories have vectors of {escape(done.embedder)}{filled}")
+
+
+def _forget_former(home: Path | None) -> None:
+    from hybrid_memory.config_file import change_config
+    from hybrid_memory.settings import client_settings, store_settings
+
+    folder = client_settings(home=home).folder()
+    if store_settings(folder).former_embedder is not None:
+        change_config(folder, {"former_embedder": None})
 
 
 def _backfilled(service: MemoryService) -> int:
