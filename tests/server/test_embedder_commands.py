@@ -10,6 +10,7 @@ from tests.core.embedding.tiny_model import write_tiny_model
 from tests.server.hub import serving
 from typer.testing import CliRunner
 
+from hybrid_memory import reembedding
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.embedding.models import find_model
 from hybrid_memory.model import Scope
@@ -112,6 +113,7 @@ def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_
 def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, minilm):
     assert "next server start" in run("embedder", "use", minilm, "--home", home, "--later").output
     assert state(home)["pinned"].startswith("static")
+    assert "`reembed` changes that" in state(home)["problem"]
     done = run("reembed", "--home", home)
     assert done.exit_code == 0, done.output
     assert state(home)["pinned"].startswith("fastembed:local/")
@@ -119,6 +121,29 @@ def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, minilm):
 
 def test_reembed_without_a_wish_says_that_all_is_done(home):
     assert "3 memories have vectors of static" in run("reembed", "--home", home).output
+
+
+def test_an_interrupted_reembed_says_how_to_go_on(home, minilm, monkeypatch):
+    def interrupt(_progress):
+        raise KeyboardInterrupt
+
+    def interrupted(self, progress):
+        assert progress
+        return real(self, progress=interrupt)
+
+    run("embedder", "use", minilm, "--home", home, "--later")
+    monkeypatch.setattr(reembedding, "BATCH", 1)
+    real = MemoryService.reembed
+    with monkeypatch.context() as once:
+        once.setattr(MemoryService, "reembed", interrupted)
+        done = run("reembed", "--home", home)
+    assert done.exit_code == 130
+    assert "Run `reembed` to go on" in done.output
+    now = state(home)
+    assert now["pinned"].startswith("static")
+    assert (now["changing_to"]["done"], now["changing_to"]["total"]) == (1, 3)
+    assert run("reembed", "--home", home).exit_code == 0
+    assert state(home)["changing_to"] is None
 
 
 def test_reembed_to_a_model_does_both(home, minilm):

@@ -240,7 +240,8 @@ def _backfilled(service: MemoryService) -> int:
 
 
 def _state(service: MemoryService, scope: Scope) -> dict[str, object]:
-    from hybrid_memory.embedding.choice import spec_of
+    from hybrid_memory.embedding.choice import chosen, spec_of
+    from hybrid_memory.embedding.loading import LoadedAside
     from hybrid_memory.embedding.models import find_model
 
     seen, info = service.status(scope), service.store.info()
@@ -255,10 +256,13 @@ def _state(service: MemoryService, scope: Scope) -> dict[str, object]:
         "waiting_for_vectors": seen.pending_vectors,
         "changing_to": asdict(seen.reembedding) if seen.reembedding else None,
     }
+    wanted, _ = chosen(service.settings, info.embedder)
     try:
-        _tried(spec or service.settings.embedder)
+        identity = (wanted.loaded() if isinstance(wanted, LoadedAside) else wanted).identity
     except EmbedderUnavailable as error:
         return state | {"problem": str(error)}
+    if info.embedder not in (None, identity):
+        state["problem"] = f"the vectors are not of {identity}; `reembed` changes that, or a server in the background"
     return state
 
 
