@@ -91,17 +91,20 @@ class Reembedding:
         )
 
     def _begin(self) -> None:
-        dimensions = self._embedder.dimensions
-        info = self._store.info()
-        if info.embedder is None and not self._store.pin_embedder(self._embedder.identity, dimensions):
-            info = self._store.info()
-        if self._store.info().embedder == self._embedder.identity:
+        own = (
+            self._embedder.dimensions,
+            self._embedder.identity,
+        )  # in this order: a name is whole only when it is loaded
+        if self._store.info().embedder is None:
+            self._store.pin_embedder(own[1], own[0])
+        pinned = self._store.info()
+        if (pinned.dimensions, pinned.embedder) == own:
             self._store.drop_reembedding()
             with self._gate.alone():
                 self._analyst.use(self._embedder)
             self.finished = True
         else:
-            self._store.begin_reembedding(self._embedder.identity, dimensions)
+            self._store.begin_reembedding(own[1], own[0])
         self._started = self._clock()
 
     def _next_batch(self) -> Sequence[Waiting]:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hybrid_memory.embedding.loading import LoadedAside
-from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.reembedding import Reembedding
 from hybrid_memory.requests import Progress
 
@@ -38,16 +37,19 @@ class Tending:
     def step(self) -> bool:
         """Do one small piece, if there is any and nobody else does; returns whether there may be more.
 
+        A missing model is no error here: there is nothing to do then.
+
         Raises:
+            EmbedderUnavailable: the model to change to does not run.
             StoreError: the store cannot be read or written.
         """
         if not self._busy.acquire(blocking=False):
             return False
         try:
             return self._step()
-        except EmbedderUnavailable:
+        except BaseException:
             self._change = None
-            return False
+            raise
         finally:
             self._busy.release()
 

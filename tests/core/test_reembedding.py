@@ -155,7 +155,7 @@ def test_writers_and_readers_go_on_while_the_embedder_changes(filled, scope):
 
     def live(name):
         at = 0
-        while not stop.is_set() or at < 5:
+        while at < 5 or (at < 60 and not stop.is_set()):
             at += 1
             try:
                 own = filled.write(scope, WriteRequest(content=f"{name} says {at} times {name}{at}"))
@@ -175,6 +175,19 @@ def test_writers_and_readers_go_on_while_the_embedder_changes(filled, scope):
         thread.join(20)
     assert problems == []
     assert_all_embedded_by(filled, SAME_LENGTH)
+
+
+def test_a_model_that_stops_running_is_told_and_the_work_goes_on_when_it_runs_again(filled, opened, scope):
+    model = Counting(enough=BATCH)
+    service = opened(model, OLD)
+    assert service.tend()
+    with pytest.raises(EmbedderUnavailable, match="gone"):
+        service.tend()
+    assert found_first(service, scope, "thing17") == "number 17 is about thing17"
+    model.enough = 10**9
+    while service.tend():
+        pass
+    assert_all_embedded_by(service, NEW)
 
 
 def test_only_one_thread_does_late_work(filled, opened):

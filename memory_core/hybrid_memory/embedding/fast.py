@@ -43,7 +43,7 @@ class FastEmbedder:
 
     @property
     def identity(self) -> str:
-        """``fastembed:<model>@<16 digits of the SHA-256 of its onnx file>``; without the digits while it cannot be loaded."""
+        """``fastembed:<model>@<16 digits of the SHA-256 of its files>``; without the digits while it cannot be loaded."""
         if self._identity is None:
             try:
                 self._loaded()
@@ -78,6 +78,7 @@ class FastEmbedder:
                 rows[at] = vector
         except Exception as error:  # onnxruntime raises classes of its own that share no base
             raise EmbedderUnavailable(f"the model {self._name} failed to run ({type(error).__name__})") from error
+        np.nan_to_num(rows, copy=False, nan=0, posinf=0, neginf=0)  # what a model cannot embed is like nothing
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         rows /= np.where(lengths > 0, lengths, np.float32(1))[:, None]
         return rows
@@ -178,10 +179,13 @@ def _pooling(folder: Path) -> str:
 
 
 def _digest(model: Any) -> str:
-    """Return 16 hex digits of the SHA-256 of the onnx file, which stands where fastembed keeps it."""
+    """Return 16 hex digits of the SHA-256 of the files that decide the vectors, which stand where fastembed keeps them."""
     inner = model.model
+    folder, graph = Path(inner._model_dir), inner.model_description.model_file  # noqa: SLF001 - no public way
     digest = hashlib.sha256()
-    with (Path(inner._model_dir) / inner.model_description.model_file).open("rb") as file:  # noqa: SLF001 - no public way
-        while block := file.read(1 << 20):
-            digest.update(block)
+    for name in (graph, f"{graph}_data", "tokenizer.json", "1_Pooling/config.json"):
+        if (folder / name).is_file():
+            with (folder / name).open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
     return digest.hexdigest()[:16]
