@@ -155,7 +155,7 @@ def test_writers_and_readers_go_on_while_the_embedder_changes(filled, scope):
 
     def live(name):
         at = 0
-        while at < 5 or (at < 60 and not stop.is_set()):
+        while at < 5 or (at < 30 and not stop.is_set()):
             at += 1
             try:
                 own = filled.write(scope, WriteRequest(content=f"{name} says {at} times {name}{at}"))
