@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import MarkExpired
-from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
 
 if TYPE_CHECKING:
+    from hybrid_memory.retrieval.renewal import Renewable
     from hybrid_memory.store.interface import Store, Written
 
 _PAGE = 1000
@@ -18,12 +19,14 @@ _PAGE = 1000
 class Indexes:
     """One `NamespaceIndex` a namespace, loaded at first use.
 
-    ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors.
+    ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors. ``hnsw_from`` is
+    the number of memories above which a namespace gets an approximate index of its vectors.
     """
 
-    def __init__(self, store: Store, dimensions: Callable[[], int | None]) -> None:
+    def __init__(self, store: Store, dimensions: Callable[[], int | None], hnsw_from: int = HNSW_FROM) -> None:
         self._store = store
         self._dimensions = dimensions
+        self._hnsw_from = hnsw_from
         self._indexes: dict[str, NamespaceIndex] = {}
         self._lock = threading.RLock()
 
@@ -42,10 +45,12 @@ class Indexes:
         with self._lock:
             return dict(self._indexes)
 
-    def keep_only(self, indexes: Collection[NamespaceIndex]) -> None:
+    def keep_only(self, indexes: Collection[Renewable]) -> None:
         """Let all other indexes go; one that is needed again is loaded anew."""
         with self._lock:
-            self._indexes = {name: index for name, index in self._indexes.items() if index in indexes}
+            going = [name for name, index in self._indexes.items() if index not in indexes]
+            for name in going:
+                self._indexes.pop(name).close()
 
     def apply(self, namespace: str, written: Written) -> None:
         """Apply a write of this process, or catch up when another came between."""
@@ -72,8 +77,16 @@ class Indexes:
                 return self._load(namespace)
             return index
 
+    def close(self) -> None:
+        """Stop what runs in the background."""
+        with self._lock:
+            indexes = list(self._indexes.values())
+        for index in indexes:
+            index.close()
+
     def _load(self, namespace: str) -> NamespaceIndex:
-        index = NamespaceIndex(self._dimensions())
+        index = NamespaceIndex(self._dimensions(), make=self._store.vector_index, hnsw_from=self._hnsw_from)
         index.load(self._store.snapshot(namespace))
         self._indexes[namespace] = index
+        threading.Thread(target=index.sort, name="sort terms", daemon=True).start()
         return index

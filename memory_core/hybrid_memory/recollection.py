@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +18,15 @@ from hybrid_memory.cursor import Place, decode_cursor
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
-from hybrid_memory.retrieval.ask import Ask
+from hybrid_memory.retrieval.ask import Ask, Formula
+from hybrid_memory.retrieval.when import understand
 from hybrid_memory.text import excerpt, terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.retrieval.ask import Ranking
+    from hybrid_memory.retrieval.identity import Ids
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.store.interface import Store
 
@@ -44,6 +47,7 @@ def search(
     request: ReadRequest,
     vector: NDArray[np.float32] | None,
     now: datetime,
+    formula: Formula,
 ) -> ReadResult:
     """Answer a question with one page of memories, best first; weak matches only fill up a short answer.
 
@@ -58,18 +62,23 @@ def search(
         where=request.where,
         now=now,
         asked_at=None if request.cursor is None else place.asked_at,
+        when=understand(request.query, (request.where.as_of or place.asked_at).astimezone(request.zone)),
+        scorer=formula.scorer,
+        alpha=formula.alpha,
+        beta=formula.beta,
+        gamma=formula.gamma,
     )
     ranking = index.search(asked)
-    order = _strong_first(ranking)
-    offset = place.within(ranking.ids[order].tolist()) if place.offset else 0
+    order = _strong_first(ranking, all_weak=request.weak)
+    offset = place.within(ranking.ids[order]) if place.offset else 0
     page = order[offset : offset + request.limit]
     ids: list[MemoryId] = ranking.ids[page].tolist()
-    memories = store.get(scope.namespace, ids)
+    memories = index.memories(ids, partial(store.get, scope.namespace))
     hits = tuple(
         Hit(
             memory=memories[memory_id],
             score=float(ranking.scores[at]),
-            newer=newer_than(index, memories[memory_id]),
+            newer=newer_than(index, memories[memory_id]) or ranking.newer.get(memory_id),
             weak=bool(ranking.weak[at]),
             terms=ranking.terms(int(at)) if request.explain else {},
         )
@@ -82,15 +91,18 @@ def search(
         offset=offset,
         below_floor=sum(hit.weak for hit in hits),
         pending=len(ids) - len(index.vectors_of(ids)),
+        confidence=ranking.confidence,
         fingerprint=mark,
         asked_at=place.asked_at,
     )
 
 
-def _strong_first(ranking: Ranking) -> NDArray[np.intp]:
+def _strong_first(ranking: Ranking, *, all_weak: bool) -> NDArray[np.intp]:
     """Return the positions that may be shown: all above the floor, then just enough weak ones to fill a short answer."""
     strong = np.flatnonzero(~ranking.weak)
-    weak = np.flatnonzero(ranking.weak)[: max(0, WEAK_SHOWN - len(strong))]
+    weak = np.flatnonzero(ranking.weak)
+    if not all_weak:
+        weak = weak[: max(0, WEAK_SHOWN - len(strong))]
     return np.concatenate((strong, weak))
 
 
@@ -113,32 +125,69 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
     """Return what matters now: pinned memories, open working memory, the last other session, the most recent."""
     mark = fingerprint(scope, request)
     place = Place(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
-    ids: dict[MemoryId, str] = {}
     first_page = None if request.cursor is None else place.asked_at
-    for section, members in _sections(index, scope, request.where, now, first_page):
-        for memory_id in members:
-            ids.setdefault(memory_id, section)
-    offset = place.within(tuple(ids))
-    page = tuple(ids)[offset : offset + request.limit]
-    memories = store.get(scope.namespace, page)
-    hits = tuple(Hit(memory=memories[one], section=ids[one]) for one in page if one in memories)
-    return ReadResult(hits=hits, total=len(ids), offset=offset, fingerprint=mark, asked_at=place.asked_at)
+    everything = index.select(request.where, now, asked_at=first_page)
+    first = _sections(index, scope, request.where, now, first_page)
+    end = place.within(_Joined(first, everything)) + request.limit
+    shown = _Joined(first, everything).beginning(end)
+    offset = end - request.limit
+    memories = index.memories(shown[offset:], partial(store.get, scope.namespace))
+    hits = tuple(
+        Hit(memory=memories[one], section=first.get(one, "recent")) for one in shown[offset:] if one in memories
+    )
+    return ReadResult(hits=hits, total=len(everything), offset=offset, fingerprint=mark, asked_at=place.asked_at)
+
+
+class _Joined(Sequence[MemoryId]):
+    """Some ids and then all those of a longer list that are not among them; no more of it is made into text than needed."""
+
+    def __init__(self, first: Mapping[MemoryId, str], everything: Ids) -> None:
+        self._first = first
+        self._everything = everything
+
+    def __len__(self) -> int:
+        return len(self._everything)
+
+    def beginning(self, count: int) -> list[MemoryId]:
+        """Return the first of them."""
+        rest = (one for one in self._everything[: count + len(self._first)].tolist() if one not in self._first)
+        return [*self._first, *rest][:count]
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.beginning(len(self))[at]
+
+    def index(self, id_: str, start: int = 0, stop: int | None = None) -> int:
+        """Return where an id stands; raises `ValueError`."""
+        listed = list(self._first)
+        if id_ in self._first:
+            return listed.index(MemoryId(id_), start)
+        del stop
+        at = self._everything.index(id_)
+        return at + sum(self._everything.index(one) > at for one in listed)
 
 
 def _sections(
     index: NamespaceIndex, scope: Scope, where: Where, now: datetime, asked_at: datetime | None
-) -> Iterator[tuple[str, Sequence[MemoryId]]]:
-    """Yield the parts of a brief; without what was written after its first page was read, so that pages fit together."""
-    everything = index.select(where, now, asked_at=asked_at)
-    allowed = set(everything)
-    yield "pinned", [one for one in index.pinned(now) if one in allowed][:_PINNED]
-    tasks = index.select(Where(memory_type=MemoryType.WORKING), now)
-    yield "working", [one for one in tasks if one in allowed]
+) -> dict[MemoryId, str]:
+    """Return what a brief begins with, and why; without what was written after its first page was read, so that pages fit.
+
+    Each memory is told in the first section that it belongs to.
+    """
+    found: dict[MemoryId, str] = {}
+    for section, ids in (
+        ("pinned", index.pinned(now)),
+        ("working", index.select(Where(memory_type=MemoryType.WORKING), now)),
+        ("last session", _last_session(index, scope, now, asked_at)),
+    ):
+        allowed = index.select(where, now, asked_at=asked_at, among=ids)
+        for one in allowed[: _PINNED if section == "pinned" else None]:
+            found.setdefault(one, section)
+    return found
+
+
+def _last_session(index: NamespaceIndex, scope: Scope, now: datetime, asked_at: datetime | None) -> Sequence[MemoryId]:
     last = next((one for one in index.sessions("", 2, asked_at=asked_at) if one != scope.session), None)
-    if last is not None:
-        recent = index.select(Where(session=last), now, asked_at=asked_at)[:_LAST_SESSION]
-        yield "last session", [one for one in recent if one in allowed]
-    yield "recent", everything
+    return () if last is None else index.select(Where(session=last), now, asked_at=asked_at)[:_LAST_SESSION]
 
 
 class Excerpts:

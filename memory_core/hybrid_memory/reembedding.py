@@ -142,7 +142,8 @@ class Reembedding:
         dimensions = self._embedder.dimensions
         renewals: dict[str, Renewal] = {}
         for namespace, index in self._indexes.loaded().items():
-            renewals[namespace] = Renewal(index, dimensions, partial(self._store.gathered, namespace))
+            everything, some = partial(self._store.all_gathered, namespace), partial(self._store.gathered, namespace)
+            renewals[namespace] = Renewal(index, dimensions, everything, some)
             renewals[namespace].catch_up()
         with self._gate.alone():
             rest = self._store.waiting(-1, max(FEW, BATCH))

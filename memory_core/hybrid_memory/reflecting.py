@@ -39,16 +39,9 @@ def offer(
     Raises:
         InvalidInput: the focus is not text.
     """
-    rows = index.reflection_rows(where, now)
     allowed = _focused(index, analyst, focus, where, now)
-    keep = [at for at, one in enumerate(rows.ids) if rows.has_vector[at] and (allowed is None or one in allowed)]
-    keep = keep[-_NEWEST:]
-    candidates = Candidates(
-        ids=[rows.ids[at] for at in keep],
-        created_at=rows.created_at[keep],
-        importance=rows.importance[keep],
-        vectors=rows.vectors[keep],
-    )
+    rows = index.reflection_rows(where, now, among=allowed, newest=_NEWEST)
+    candidates = Candidates(ids=rows.ids, created_at=rows.created_at, importance=rows.importance, vectors=rows.vectors)
     groups = plan_groups(candidates, limit=limit)
     members = {group: [candidates.ids[row] for row in group.rows] for group in groups}
     memories = store.get(namespace, [one for ids in members.values() for one in ids])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from hybrid_memory.model import (
     Json,
@@ -85,7 +85,10 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRequest:
-    """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer."""
+    """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer.
+
+    ``zone`` is that of "yesterday" and other times in the question, this process's own when None. ``weak`` asks for all memories below the relevance floor as well, behind the others.
+    """
 
     query: str = ""
     limit: int = 8
@@ -93,6 +96,8 @@ class ReadRequest:
     ids: tuple[MemoryId, ...] = ()
     cursor: str | None = None
     explain: bool = False
+    weak: bool = False
+    zone: tzinfo | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +122,7 @@ class ReadResult:
 
     ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now;
     ``words_alone`` says that all were, because the embedding model is not at hand.
+    ``confidence`` tells how likely the question can be answered at all, from 0 to 1; comparable between questions.
     """
 
     hits: tuple[Hit, ...]
@@ -126,6 +132,7 @@ class ReadResult:
     missing: tuple[MemoryId, ...] = ()
     pending: int = 0
     words_alone: bool = False
+    confidence: float = 0.0
     fingerprint: str = ""
     asked_at: datetime | None = None
 

@@ -39,6 +39,7 @@ from hybrid_memory.requests import (
     WriteRequest,
     WriteResult,
 )
+from hybrid_memory.retrieval.ask import formula_of
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.interface import Change, Ops
 from hybrid_memory.tending import Tending
@@ -83,8 +84,9 @@ class MemoryService:
         self._clock = clock
         self._dice = dice
         self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
-        self._indexes = Indexes(store, self._analyst.dimensions)
+        self._indexes = Indexes(store, self._analyst.dimensions, self.settings.hnsw_from)
         self._tending = Tending(store, self._indexes, self._analyst, self.gate, self._backfill)
+        self._formula = formula_of(self.settings)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
         self._latest = clock.now()
@@ -177,7 +179,7 @@ class MemoryService:
             return recollection.brief(self.store, index, scope, request, now)
         else:
             vector = self._analyst.question(request.query)
-            result = recollection.search(self.store, index, scope, request, vector, now)
+            result = recollection.search(self.store, index, scope, request, vector, now, self._formula)
             if vector is None and self._analyst.problem is not None:
                 result = replace(result, words_alone=True)
         self._recalled(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED], now)
@@ -310,11 +312,8 @@ class MemoryService:
         self.settle()
         index = self._indexes.of(scope.namespace)
         tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._now())
-        self._write(
-            scope.namespace,
-            None,
-            lambda view: sessions.decide_end(scope, tasks, self._habits.flow, index.vectors_of, view),
-        )
+        decide = partial(sessions.decide_end, scope, tasks, self._habits.flow, index.vectors_of)
+        self._write(scope.namespace, None, decide)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call ``listener(namespace, sessions)`` from the writing thread after each commit; returns what stops that."""
@@ -330,6 +329,7 @@ class MemoryService:
             return
         self._swept.add(scope.namespace)
         self._excerpts.warm(self.store, scope.namespace)
+        index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):
             pass
         idle = timedelta(hours=self.settings.session_idle_hours)
@@ -364,6 +364,7 @@ class MemoryService:
             self.settle()
         finally:
             self._beside.shutdown()
+            self._indexes.close()
             self.store.close()
 
     @passes

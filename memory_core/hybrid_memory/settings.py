@@ -10,7 +10,7 @@ import os
 import stat
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -54,6 +54,12 @@ class StoreSettings(BaseSettings):
     former_embedder: str | None = Field(
         None, description="The one that the vectors were made with, while they are made anew; for a model in a folder."
     )
+    scorer: Literal["fused", "reference", "lexical", "dense"] = Field(
+        "fused", description="What ranks: all signals, the reference system's formula, words alone or vectors alone."
+    )
+    alpha: float | None = Field(None, ge=0, description="Weight of recency; the scorer's own when not given.")
+    beta: float | None = Field(None, ge=0, description="Weight of relevance; the scorer's own when not given.")
+    gamma: float | None = Field(None, ge=0, description="Weight of importance; the scorer's own when not given.")
     sensory_buffer: int = Field(4, ge=0, le=1000, description="Observations held before they are weighed.")
     threshold_to_short_term: float = Field(0.1, ge=0, le=1, description="Importance below which an observation fades.")
     short_term_buffer: int = Field(10, ge=0, le=1000, description="Memories of the current situation.")
@@ -65,6 +71,9 @@ class StoreSettings(BaseSettings):
     )
     earned_uses: int = Field(2, ge=1, le=1000, description="Recalls that take a leaving or faded memory to long-term.")
     session_idle_hours: float = Field(24, gt=0, description="Silence after which an unnamed session has ended.")
+    hnsw_from: int = Field(
+        1_000_000, ge=0, description="Memories of a namespace above which vectors are searched approximately (HNSW)."
+    )
     duckdb_memory_limit: str | None = Field(None, description="DuckDB's memory_limit, as 2GB.")
     duckdb_threads: int = Field(1, ge=1, le=64, description="DuckDB's threads; one is fastest for single rows.")
 

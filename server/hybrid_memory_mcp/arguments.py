@@ -170,6 +170,7 @@ def read_request(given: ReadArguments, zone: tzinfo | None) -> ReadRequest:
         ids=_ids(given.ids),
         cursor=given.cursor,
         explain=bool(given.explain),
+        zone=zone,
     )
 
 

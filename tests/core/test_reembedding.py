@@ -71,7 +71,7 @@ def fill(service, scope, count, word="number"):
 
 
 def all_memories(service, namespace="default"):
-    ids = [id_ for batch in service.store.snapshot(namespace).batches for id_ in batch.ids]
+    ids = [MemoryId(one.decode()) for part in service.store.snapshot(namespace).ids for one in part.tolist()]
     return service.store.get(namespace, ids)
 
 

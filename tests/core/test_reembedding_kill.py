@@ -92,7 +92,7 @@ def check(path: Path, acknowledged: list[str]) -> None:
     store = DuckStore.open(path, FakeClock())
     try:
         pinned = EMBEDDERS[store.info().embedder]
-        ids = [id_ for batch in store.snapshot("default").batches for id_ in batch.ids]
+        ids = [MemoryId(one.decode()) for part in store.snapshot("default").ids for one in part.tolist()]
         assert set(acknowledged) <= set(ids)
         memories = store.get("default", ids)
         assert_made_by(pinned, memories, store.vectors("default", ids), len(ids))

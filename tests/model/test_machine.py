@@ -154,7 +154,9 @@ class Lives(RuleBasedStateMachine):
         assert set(index.select(Where(), self.service._now())) == self.model.live()
 
     def store_ids(self):
-        return [one for batch in self.store.snapshot("default").batches for one in batch.ids]
+        return [
+            one for batch in self.store.snapshot("default").batches for one in map(bytes.decode, batch.ids.tolist())
+        ]
 
     @invariant()
     def buffers_hold_exactly_the_memories_of_their_tiers(self):

@@ -14,6 +14,7 @@ from hybrid_memory.model import Json, Memory, MemoryId, Tier
 from hybrid_memory.store.interface import Store
 
 _FIRST_CAPACITY = 64
+_TIERS = tuple(Tier)
 
 
 class LongTermIndex:
@@ -100,8 +101,9 @@ class LongTermIndex:
         snapshot = self._store.snapshot(self._namespace)
         self._clear()
         for batch in snapshot.batches:
-            wanted = [one for one, tier in zip(batch.ids, batch.tier, strict=True) if tier == Tier.LONG_TERM]
-            for one, at in zip(batch.ids, batch.accessed_at, strict=True):
+            ids = [MemoryId(one.decode()) for one in batch.ids.tolist()]
+            wanted = [one for one, tier in zip(ids, batch.tier, strict=True) if _TIERS[tier] is Tier.LONG_TERM]
+            for one, at in zip(ids, batch.accessed_at, strict=True):
                 if at >= 0:
                     self._accessed[one] = from_micros(int(at))
             self._apply(wanted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import Where
+from hybrid_memory.retrieval.when import When
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from hybrid_memory.retrieval.identity import Ids
+    from hybrid_memory.settings import StoreSettings
 
 
 class Scorer(StrEnum):
@@ -26,12 +30,30 @@ class Scorer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Formula:
+    """How a store ranks unless a question says otherwise; None is the scorer's own weight."""
+
+    scorer: Scorer = Scorer.FUSED
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+
+
+def formula_of(settings: StoreSettings) -> Formula:
+    """Return the formula that a store's settings name."""
+    return Formula(
+        scorer=Scorer(settings.scorer), alpha=settings.alpha, beta=settings.beta, gamma=settings.gamma
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """A question to the index.
 
     ``text_terms`` are the `hybrid_memory.text.terms` of the question, ``vector`` its unit vector (None, or one of another
     embedder's length: words alone decide). ``asked_at``, the time of the first page, hides memories created later, so that
-    pages fit together. ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
+    pages fit together. ``when`` is what the question says about time.
+    ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
     weight.
     """
 
@@ -40,6 +62,7 @@ class Ask:
     where: Where = field(default_factory=Where)
     now: datetime
     asked_at: datetime | None = None
+    when: When = field(default_factory=When)
     scorer: Scorer | str = Scorer.FUSED
     alpha: float | None = None
     beta: float | None = None
@@ -48,17 +71,20 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """All candidates, best first; the arrays are aligned with ``ids`` (an object array: slice it, or call ``tolist``).
+    """All candidates, best first; the arrays are aligned with ``ids``, which are made into text where they are looked at.
 
     ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
-    own: ``places`` leads from a position to them, because few positions are ever explained.
+    own: ``places`` leads from a position to them, because few positions are ever explained. ``confidence`` tells how likely
+    the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a later one seems to change, that one.
     """
 
-    ids: NDArray[np.object_]
+    ids: Ids
     scores: NDArray[np.float32]
     weak: NDArray[np.bool_]
     parts: Mapping[str, NDArray[np.float32]]
     places: NDArray[np.intp]
+    confidence: float = 0.0
+    newer: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -93,7 +119,7 @@ class ReflectionRows:
     ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false.
     """
 
-    ids: tuple[MemoryId, ...]
+    ids: Sequence[MemoryId]
     created_at: NDArray[np.int64]
     importance: NDArray[np.float64]
     vectors: NDArray[np.float32]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -34,17 +34,25 @@ class Growing(Generic[T]):
 
     def append(self, value: Any) -> None:
         """Add one element."""
-        self._reserve(1)
+        if self._size == len(self._room):
+            self.reserve(1)
         self._room[self._size] = value
         self._size += 1
 
     def extend(self, values: NDArray[Any]) -> None:
         """Add many elements."""
-        self._reserve(len(values))
+        self.reserve(len(values))
         self._room[self._size : self._size + len(values)] = values
         self._size += len(values)
 
-    def _reserve(self, count: int) -> None:
+    def fill(self, count: int, value: Any) -> None:
+        """Add one element many times."""
+        self.reserve(count)
+        self._room[self._size : self._size + count] = value
+        self._size += count
+
+    def reserve(self, count: int) -> None:
+        """Make room for more elements. The system gives room that is not written to only on paper."""
         wanted = self._size + count
         if wanted > len(self._room):
             room = np.empty(max(wanted, 2 * len(self._room)), self._room.dtype)
@@ -57,9 +65,9 @@ class Names:
 
     __slots__ = ("_code_of", "names")
 
-    def __init__(self) -> None:
-        self._code_of: dict[str, int] = {}
-        self.names: list[str] = []
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names: list[str] = list(names)
+        self._code_of: dict[str, int] = {name: code for code, name in enumerate(self.names)}
 
     def code(self, name: str | None) -> int:
         """Return the number of a name, a new one if need be."""
@@ -96,11 +104,23 @@ class Labels:
             rows = self._rows.values
             rows[rows == row] = NOTHING
             del self._of_row[row]
-        if wanted:
-            self._of_row[row] = wanted
-        for label in wanted:
-            self._rows.append(row)
-            self._codes.append(self._names.code(label))
+        self.load({row: wanted})
+
+    def load(self, labels: Mapping[int, tuple[str, ...]]) -> None:
+        """Give labels, each once, to rows that have none."""
+        rows: list[int] = []
+        codes: list[int] = []
+        for row, wanted in labels.items():
+            if wanted:
+                self._of_row[row] = wanted
+                rows.extend([row] * len(wanted))
+                codes.extend(map(self._names.code, wanted))
+        self._rows.extend(np.array(rows, np.int32))
+        self._codes.extend(np.array(codes, np.int32))
+
+    def of(self, row: int) -> tuple[str, ...]:
+        """Return the labels of a row."""
+        return self._of_row.get(row, ())
 
     def having(self, label: str) -> NDArray[np.int32]:
         """Return the rows that carry a label."""

@@ -6,8 +6,9 @@ be built anew; nothing is decided from it alone.
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -17,32 +18,46 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.ask import Ask, IndexStatistics, Ranking, ReflectionRows, Scorer
+from hybrid_memory.retrieval.candidates import Neighbours
 from hybrid_memory.retrieval.growing import NOTHING
+from hybrid_memory.retrieval.held import HeldMemories
+from hybrid_memory.retrieval.hnsw import Maker
+from hybrid_memory.retrieval.identity import Ids
 from hybrid_memory.retrieval.lexical import LexicalIndex
+from hybrid_memory.retrieval.loading import give_back_memory, load
+from hybrid_memory.retrieval.near import near_words
+from hybrid_memory.retrieval.neighbours import SessionOrder
+from hybrid_memory.retrieval.renewal import Renewable
 from hybrid_memory.retrieval.rows import KINDS, TIERS, Rows
-from hybrid_memory.retrieval.scoring import Material, Neighbours, rank
+from hybrid_memory.retrieval.scoring import Material, rank
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.interface import Change, LogEntry, Snapshot, Touch
 from hybrid_memory.text import ASKS, terms
 
 __all__ = ["Ask", "IndexStatistics", "NamespaceIndex", "Ranking", "ReflectionRows", "Scorer"]
 
+HNSW_FROM = 1_000_000
+"""Number of rows above which vectors are searched approximately; a scan of a million takes some 35 ms."""
+_PORTION = 1_024
 _INSIGHT = KINDS.index(Kind.INSIGHT)
 _TASK = KINDS.index(Kind.TASK)
 _WORKING = TIERS.index(Tier.WORKING)
 
 
-class NamespaceIndex:
+class NamespaceIndex(Renewable):
     """Finds memories by words, meaning, time and all filters. Safe to call from several threads.
 
     ``dimensions`` is the length of the store's vectors; None: that of the first one. No method raises errors of its own
     for ids that are not here: a cache may lag behind.
     """
 
-    def __init__(self, dimensions: int | None = None) -> None:
+    def __init__(self, dimensions: int | None = None, *, make: Maker | None = None, hnsw_from: int = HNSW_FROM) -> None:
         self._lock = threading.RLock()
+        self._make = make
+        self._hnsw_from = hnsw_from
         self._first_dimensions = dimensions
         self._head = 0
+        self._held = HeldMemories()
         self._hold(Rows(), LexicalIndex(), Matrix(dimensions), 0)
 
     @property
@@ -52,19 +67,21 @@ class NamespaceIndex:
 
     def load(self, snapshot: Snapshot) -> None:
         """Replace everything by a snapshot; searches go on in the old state until the new one is complete."""
-        rows, lexical, matrix = Rows(), LexicalIndex(), Matrix(self._first_dimensions)
-        flat, sizes = [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-        for batch in snapshot.batches:
-            first = len(rows)
-            rows.extend(batch)
-            matrix.add_rows(len(batch.ids))
-            if batch.vectors is not None:
-                matrix.fill(first, batch.vectors, batch.has_vector)
-            flat.append(batch.terms)
-            sizes.append(np.diff(batch.term_offsets))
-        lexical.load(np.concatenate(flat), np.cumsum(np.concatenate(sizes)))
+        loaded = load(snapshot, self._first_dimensions)
         with self._lock:
-            self._hold(rows, lexical, matrix, snapshot.head)
+            old = self._matrix.approximate
+            self._hold(*loaded, snapshot.head)
+            self._held.clear()
+        if old is not None:
+            old.close()
+
+    def sort(self) -> None:
+        """Make searching fast; a search before that is as exact. Other calls go on meanwhile."""
+        self._lexical.sort()
+        with self._lock:
+            self._neighbours()
+            self._attend()
+        give_back_memory()
 
     def apply(
         self,
@@ -77,33 +94,35 @@ class NamespaceIndex:
         ``memories`` holds the state after the last entry; a memory that is missing there has been purged since.
         """
         with self._lock:
-            for entry in log:
-                if entry.position <= self._head:
-                    continue
+            fresh = [entry for entry in log if entry.position > self._head]
+            self._held.follow({entry.id for entry in fresh}, memories)
+            for entry in fresh:
                 if entry.change is Change.PURGE:
                     self._purge(entry.id)
                 elif entry.id in memories:
                     self._put(memories[entry.id], vectors.get(entry.id))
                 self._head = entry.position
+            self._attend()
 
-    def ids_from(self, row: int) -> list[MemoryId]:
-        """Return the ids of the rows from ``row`` on; a row keeps its place as long as the index lives."""
-        with self._lock:
-            found: list[MemoryId] = self._rows.ids.values[row:].tolist()
-            return found
+    def memories(
+        self, ids: Sequence[MemoryId], read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
+    ) -> dict[MemoryId, Memory]:
+        """Return the memories that exist, in the order of ``ids``, as new as `head`; ``read`` gives those not at hand."""
+        return self._held.get(ids, read)
 
-    def take(self, matrix: Matrix) -> None:
-        """Replace all vectors by those of another embedder, one row for each row here."""
+    def warm(self, read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]) -> None:
+        """Read the newest memories beforehand, as many as are kept at hand."""
         with self._lock:
-            for row in np.flatnonzero(self._rows.gone.values).tolist():
-                matrix.clear(row)
-            self._matrix = matrix
+            count = len(self._rows)
+            newest = self._rows.ids.values[np.arange(max(count - self._held.room, 0), count)]
+        for at in range(0, len(newest), _PORTION):
+            self._held.get(newest[at : at + _PORTION].tolist(), read)
 
     def touch(self, touches: Sequence[Touch]) -> None:
         """Add to the usage of memories; unknown ids are passed over."""
         with self._lock:
             for touch in touches:
-                row = self._rows.row_of.get(touch.id)
+                row = self._rows.row_of(touch.id)
                 if row is not None:
                     accessed = self._rows.accessed_at.values
                     accessed[row] = max(accessed[row], to_micros(touch.at))
@@ -115,7 +134,12 @@ class NamespaceIndex:
             return rank(
                 ask,
                 Material(
-                    self._rows, self._lexical, self._matrix, self._session_neighbours(), self._named(ask.text_terms)
+                    self._rows,
+                    self._lexical,
+                    self._matrix,
+                    self._neighbours(),
+                    self._named(ask.text_terms),
+                    near_words(),
                 ),
             )
 
@@ -126,24 +150,22 @@ class NamespaceIndex:
         with self._lock:
             if k < 1 or not self._matrix.fits(vector):
                 return []
-            cosines = self._matrix.scores(vector)
-            near = np.flatnonzero((cosines >= floor) & self._matrix.has & self._rows.visible(now))
-            near = near[np.argsort(-cosines[near], kind="stable")][:k]
-            return [(MemoryId(self._rows.ids.values[row]), float(cosines[row])) for row in near]
+            near, cosines = self._matrix.top(vector, k, self._rows.visible(now))
+            found = zip(near.tolist(), cosines.tolist(), strict=True)
+            return [(self._rows.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
 
     def vectors_of(self, ids: Collection[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         with self._lock:
-            rows = {one: self._rows.row_of[one] for one in ids if one in self._rows.row_of}
-            held = {one: row for one, row in rows.items() if self._matrix.has[row]}
+            rows = ((one, self._rows.row_of(one)) for one in ids)
+            held = {one: row for one, row in rows if row is not None and self._matrix.has[row]}
             return dict(zip(held, self._matrix.gather(np.array(list(held.values()), np.intp)), strict=True))
 
     def without_vector(self, now: datetime, limit: int) -> list[MemoryId]:
         """Return live memories that wait for their vector, the newest first."""
         with self._lock:
             waiting = self._rows.newest_first(self._rows.visible(now) & ~self._matrix.has)[:limit]
-            found: list[MemoryId] = self._rows.ids.values[waiting].tolist()
-            return found
+            return self._rows.ids.named(waiting)
 
     def repeats(self, content_hash: str, now: datetime) -> list[MemoryId]:
         """Return the live memories with the same words, oldest first."""
@@ -161,41 +183,47 @@ class NamespaceIndex:
                 if self._rows.session.values[row] == code and self._rows.tier.values[row] == _WORKING
             ]
             newest = max(rows, key=lambda row: (int(self._rows.created_at.values[row]), row), default=None)
-            return None if newest is None else MemoryId(self._rows.ids.values[newest])
+            return None if newest is None else self._rows.ids.name(newest)
 
     def select(
-        self, where: Where, now: datetime, *, forgotten: bool = False, asked_at: datetime | None = None
-    ) -> list[MemoryId]:
+        self,
+        where: Where,
+        now: datetime,
+        *,
+        forgotten: bool = False,
+        asked_at: datetime | None = None,
+        among: Collection[MemoryId] | None = None,
+    ) -> Ids:
         """Return what passes the filters, newest first.
 
         ``forgotten``: instead of the live memories those forgotten, whether replaced or expired or not. ``asked_at`` leaves
-        live memories created later out.
+        live memories created later out. ``among`` looks at these memories alone.
         """
         with self._lock:
             mask = self._rows.matching(where)
+            if among is not None:
+                mask &= self._mask_of(among)
             live = self._rows.visible(now, as_of=where.as_of, asked_at=asked_at)
             mask &= self._rows.forgotten_at.values >= 0 if forgotten else live
-            found: list[MemoryId] = self._rows.ids.values[self._rows.newest_first(mask)].tolist()
-            return found
+            return self._rows.ids.values[self._rows.newest_first(mask)]
 
-    def pinned(self, now: datetime) -> list[MemoryId]:
+    def pinned(self, now: datetime) -> Ids:
         """Return the live memories that are pinned, newest first."""
         with self._lock:
             mask = self._rows.visible(now) & self._rows.pinned.values
-            found: list[MemoryId] = self._rows.ids.values[self._rows.newest_first(mask)].tolist()
-            return found
+            return self._rows.ids.values[self._rows.newest_first(mask)]
 
     def newest_version(self, memory_id: MemoryId) -> MemoryId:
         """Return the last memory of the chain of replacements that begins here; an unknown id is returned as it is."""
         with self._lock:
-            row = self._rows.row_of.get(memory_id)
+            row = self._rows.row_of(memory_id)
             if row is None:
                 return memory_id
             seen = {row}
             while (heir := int(self._rows.successor.values[row])) >= 0 and heir not in seen:
                 seen.add(heir)
                 row = heir
-            return MemoryId(self._rows.ids.values[row])
+            return self._rows.ids.name(row)
 
     def statistics(self, now: datetime) -> IndexStatistics:
         """Return how many memories of which sort there are."""
@@ -221,32 +249,47 @@ class NamespaceIndex:
             if asked_at is not None:
                 mask &= rows.created_at.values <= to_micros(asked_at)
             last = np.full(len(rows.sessions.names), NOTHING, np.int64)
-            np.maximum.at(last, rows.session.values[mask], rows.created_at.values[mask])
-            ranked = {name: when for name, when in zip(rows.sessions.names, last.tolist(), strict=True) if when >= 0}
-            return _most(ranked, prefix, limit)
+            found = rows.newest_first(mask)[::-1]
+            last[rows.session.values[found]] = rows.created_at.values[found]
+            return _most(rows.sessions.names, last, prefix, limit)
 
     def speakers(self, prefix: str = "", limit: int = 20) -> list[str]:
         """Return the speakers whose name begins so, those with the most memories first."""
         with self._lock:
             codes = self._rows.speaker.values[self._suggestible()]
             names = self._rows.speakers.names
-            counts = np.bincount(codes[codes >= 0], minlength=len(names)).tolist()
-            return _most({name: count for name, count in zip(names, counts, strict=True) if count}, prefix, limit)
+            counts = np.bincount(codes[codes >= 0], minlength=len(names))
+            return _most(names, np.where(counts, counts, NOTHING), prefix, limit)
 
     def tags(self, prefix: str = "", limit: int = 20) -> list[str]:
         """Return the tags that begin so, the most used first."""
         with self._lock:
-            return _most(self._rows.tags.counts(self._suggestible()), prefix, limit)
+            counts = self._rows.tags.counts(self._suggestible())
+            return _most(list(counts), np.array(list(counts.values()), np.int64), prefix, limit)
 
-    def reflection_rows(self, where: Where, now: datetime) -> ReflectionRows:
-        """Return what may be thought about: live observations and summaries that pass the filters and never were evidence."""
+    def reflection_rows(
+        self,
+        where: Where,
+        now: datetime,
+        *,
+        among: Collection[MemoryId] | None = None,
+        newest: int | None = None,
+    ) -> ReflectionRows:
+        """Return what may be thought about: live observations and summaries that pass the filters and never were evidence.
+
+        ``among`` looks at these memories alone; ``newest`` returns at most so many of those with a vector.
+        """
         with self._lock:
             rows = self._rows
             mask = rows.matching(where) & rows.visible(now, as_of=where.as_of) & (rows.reflected_at.values < 0)
             mask &= (rows.kind.values != _INSIGHT) & (rows.kind.values != _TASK)
-            found = rows.newest_first(mask)[::-1]
+            if among is not None:
+                mask &= self._mask_of(among)
+            if newest is not None:
+                mask &= self._matrix.has
+            found = rows.newest_first(mask)[:newest][::-1]
             return ReflectionRows(
-                ids=tuple(rows.ids.values[found]),
+                ids=rows.ids.values[found],
                 created_at=rows.created_at.values[found],
                 importance=rows.importance.values[found],
                 vectors=self._matrix.gather(found),
@@ -256,58 +299,73 @@ class NamespaceIndex:
     def _hold(self, rows: Rows, lexical: LexicalIndex, matrix: Matrix, head: int) -> None:
         self._rows = rows
         self._lexical = lexical
-        self._matrix = matrix
+        self._hold_vectors(matrix)
         self._head = head
-        self._neighbours: Neighbours | None = None
+        self._order: SessionOrder | None = None
         self._speakers_known = 0
         self._speakers_by_term: dict[int, list[int]] = {}
 
+    def _attend(self) -> None:
+        approximate = self._matrix.approximate
+        if approximate is not None:
+            approximate.attend(self._rows.lately_visible())
+
     def _put(self, memory: Memory, vector: NDArray[np.float32] | None) -> None:
-        row = self._rows.row_of.get(memory.id)
+        rows = self._rows
+        row = rows.row_of(memory.id)
         if row is None:
-            row = self._rows.add(memory)
+            row = rows.add(memory)
             self._lexical.add(memory.terms)
             self._matrix.add_rows(1)
-            self._neighbours = None
+            self._place(row)
         else:
-            session = int(self._rows.session.values[row])
-            self._rows.change(row, memory)
-            if session != self._rows.session.values[row]:
-                self._neighbours = None
+            session = int(rows.session.values[row])
+            rows.change(row, memory)
+            if session != rows.session.values[row]:
+                self._displace(row, session)
+                self._place(row)
         if vector is not None:
             self._matrix.put(row, vector)
 
     def _purge(self, memory_id: MemoryId) -> None:
-        row = self._rows.row_of.get(memory_id)
+        row = self._rows.row_of(memory_id)
         if row is not None:
             self._rows.purge(row)
             self._matrix.clear(row)
-            self._neighbours = None
+            self._displace(row, int(self._rows.session.values[row]))
+
+    def _place(self, row: int) -> None:
+        if self._order is not None:
+            self._order.add(row, int(self._rows.session.values[row]), self._rows.created_at.values)
+
+    def _displace(self, row: int, session: int) -> None:
+        if self._order is not None:
+            self._order.remove(row, session)
+
+    def _mask_of(self, ids: Collection[MemoryId]) -> NDArray[np.bool_]:
+        mask = np.zeros(len(self._rows), np.bool_)
+        mask[[row for row in map(self._rows.row_of, ids) if row is not None]] = True
+        return mask
 
     def _among(self, rows: Sequence[int], now: datetime) -> list[int]:
         visible = self._rows.visible(now) if rows else np.zeros(0, np.bool_)
         return [row for row in rows if visible[row]]
 
     def _named_by(self, rows: Sequence[int]) -> list[MemoryId]:
-        return [MemoryId(self._rows.ids.values[row]) for row in rows]
+        return [self._rows.ids.name(row) for row in rows]
 
     def _suggestible(self) -> NDArray[np.bool_]:
         mask: NDArray[np.bool_] = ~self._rows.gone.values & (self._rows.forgotten_at.values < 0)
         return mask
 
-    def _session_neighbours(self) -> Neighbours:
-        """Return who follows whom in each session by the time of writing; purged rows are left out."""
-        if self._neighbours is None:
-            rows = self._rows
-            kept = np.flatnonzero(~rows.gone.values)
-            order = kept[np.lexsort((rows.created_at.values[kept], rows.session.values[kept]))].astype(np.int32)
-            earlier, later = order[:-1], order[1:]
-            together = rows.session.values[earlier] == rows.session.values[later]
-            before, after = np.full((2, len(rows)), NOTHING, np.int32)
-            before[later[together]] = earlier[together]
-            after[earlier[together]] = later[together]
-            self._neighbours = Neighbours(before, after)
-        return self._neighbours
+    def _neighbours(self) -> Neighbours:
+        """Return who follows whom in each session; purged rows are left out."""
+        if self._order is None:
+            self._order = SessionOrder()
+            self._order.load(self._rows.session.values, self._rows.created_at.values)
+            for row in np.flatnonzero(self._rows.gone.values).tolist():
+                self._order.remove(row, int(self._rows.session.values[row]))
+        return Neighbours(self._order.before, self._order.after)
 
     def _named(self, asked: Sequence[int]) -> NDArray[np.bool_]:
         """Return for each speaker whether the question holds a word of the name."""
@@ -322,8 +380,13 @@ class NamespaceIndex:
         return named
 
 
-def _most(ranked: Mapping[str, int], prefix: str, limit: int) -> list[str]:
-    """Return the names with the prefix (in any case) by falling figure."""
-    wanted = prefix.casefold()
-    found = [name for name in ranked if name.casefold().startswith(wanted)]
-    return sorted(found, key=lambda name: (-ranked[name], name))[: max(limit, 0)]
+def _most(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, limit: int) -> list[str]:
+    """Return the names with the prefix (in any case) by falling figure, those of a negative one left out."""
+    wanted, found = prefix.casefold(), []
+    order = np.argsort(-ranked, kind="stable")
+    for figure, same in itertools.groupby(order[ranked[order] >= 0].tolist(), key=ranked.__getitem__):
+        del figure
+        found += sorted(name for name in map(names.__getitem__, same) if name.casefold().startswith(wanted))
+        if len(found) >= limit:
+            break
+    return found[: max(limit, 0)]

@@ -7,92 +7,197 @@ never change, and rows are never taken out: whoever searches says by a mask whic
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.retrieval.growing import Growing
-from hybrid_memory.retrieval.ranking import idf, saturation
 from hybrid_memory.text import ASKS
+
+Mask = NDArray[np.bool_]
+Posting = tuple[NDArray[np.int32], NDArray[np.uint16]]
+_COUNT = 65_535
 
 
 class LexicalIndex:
-    """Postings of 32-bit terms. Row numbers are given by the caller and rise from 0 without gaps."""
+    """Postings of 32-bit terms. Row numbers are given by the caller and rise from 0 without gaps.
+
+    Between `load` and `sort` a term's rows are found by looking through all terms, which is as exact and slower.
+    """
 
     def __init__(self) -> None:
-        self._terms = np.zeros(0, np.int64)
-        self._starts = np.zeros(1, np.int64)
-        self._rows = np.zeros(0, np.int32)
-        self._counts = np.zeros(0, np.float32)
-        self._added: dict[int, tuple[Growing[np.int32], Growing[np.float32]]] = {}
+        self._sorted: _Postings | None = None
+        self._added: dict[int, tuple[Growing[np.int32], Growing[np.uint16]]] = {}
+        self._terms = Growing(np.int32)
+        self._ends = Growing(np.int64)
         self._lengths = Growing(np.float32)
         self._asks = Growing(np.bool_)
+        self._loaded = 0
+        self._counted: _Counted | None = None
+
+    def __len__(self) -> int:
+        return len(self._ends)
 
     @property
-    def asks(self) -> NDArray[np.bool_]:
+    def asks(self) -> Mask:
         """Which rows ask something."""
         return self._asks.values
 
     def load(self, terms: NDArray[np.int32], offsets: NDArray[np.int64]) -> None:
-        """Fill an empty index: row i holds ``terms[offsets[i]:offsets[i + 1]]``."""
+        """Add rows before the first `add`: row i of them holds ``terms[offsets[i]:offsets[i + 1]]``."""
         sizes = np.diff(offsets)
-        rows = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-        telling = terms != ASKS
+        asking = np.flatnonzero(terms == ASKS)
+        at = np.searchsorted(offsets, asking, side="right") - 1
+        self._lengths.extend(sizes - np.bincount(at, minlength=len(sizes)))
         asks = np.zeros(len(sizes), np.bool_)
-        asks[rows[~telling]] = True
-        rows, terms = rows[telling], terms[telling]
-        pairs = (terms.astype(np.int64) << 32) | rows
-        pairs.sort()
-        first = np.flatnonzero(np.diff(pairs, prepend=pairs[:1] - 1))
-        self._counts = np.diff(first, append=len(pairs)).astype(np.float32)
-        pairs = pairs[first]
-        self._rows = (pairs & 0xFFFFFFFF).astype(np.int32)
-        self._terms, starts = np.unique(pairs >> 32, return_index=True)
-        self._starts = np.append(starts, len(pairs))
-        self._lengths.extend(np.bincount(rows, minlength=len(sizes)))
+        asks[at] = True
         self._asks.extend(asks)
+        self._ends.extend(offsets[1:] + len(self._terms))
+        self._terms.extend(terms)
+        self._loaded = len(self)
+        self._sorted = None
+
+    def sort(self) -> None:
+        """Sort the postings of all loaded rows, which may happen beside searches."""
+        count = self._loaded
+        if count and self._sorted is None:
+            ends = self._ends.values[:count]
+            self._sorted = _Postings(self._terms.values[: ends[-1]], ends)
 
     def add(self, terms: Sequence[int]) -> None:
         """Add the next row."""
-        row = len(self._lengths)
+        row = len(self)
         counted = Counter(terms)
         asks = counted.pop(ASKS, 0) > 0
         for term, count in counted.items():
-            rows, counts = self._added.setdefault(term, (Growing(np.int32), Growing(np.float32)))
+            rows, counts = self._added.setdefault(term, (Growing(np.int32), Growing(np.uint16)))
             rows.append(row)
-            counts.append(count)
+            counts.append(min(count, _COUNT))
+        self._terms.extend(np.array(terms, np.int32))
+        self._ends.append(len(self._terms))
         self._lengths.append(counted.total())
         self._asks.append(asks)
 
-    def coverage(self, query: Sequence[int], counted: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Return for every row its BM25 score divided by the sum of the query's weights; repeats in the query count once.
+    def terms_of(self, row: int) -> NDArray[np.int32]:
+        """Return the terms of a row in order, `ASKS` included."""
+        first = int(self._ends.values[row - 1]) if row else 0
+        return self._terms.values[first : int(self._ends.values[row])]
 
-        ``counted`` are the rows that make up the statistics (how many rows, their mean length, how rare a term is); the
-        others are scored by the same measure. The quotient is 0 without a common term and about 1 when every term occurs
-        once in a row of common length.
-        """
-        distinct = [term for term in dict.fromkeys(query) if term != ASKS]
-        scores = np.zeros(len(self._lengths), np.float32)
-        number = int(np.count_nonzero(counted))
-        if not distinct or not number:
-            return scores
-        lengths = self._lengths.values
-        relative = lengths / max(float(lengths[counted].mean()), 1.0)
-        weights = 0.0
-        for term in distinct:
-            postings = list(self._postings(term))
-            weight = idf(number, sum(int(np.count_nonzero(counted[rows])) for rows, _ in postings))
-            weights += weight
-            for rows, counts in postings:
-                scores[rows] += np.float32(weight) * saturation(counts, relative[rows])
-        return scores / np.float32(weights)
+    @property
+    def lengths(self) -> NDArray[np.float32]:
+        """How many terms each row has, `ASKS` apart."""
+        return self._lengths.values
 
-    def _postings(self, term: int) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]:
-        at = int(np.searchsorted(self._terms, term))
-        if at < len(self._terms) and self._terms[at] == term:
-            owned = slice(self._starts[at], self._starts[at + 1])
-            yield self._rows[owned], self._counts[owned]
-        if term in self._added:
+    def statistics(self, counted: Mask) -> tuple[int, float]:
+        """Return how many rows count and their mean length in terms, at least 1."""
+        statistics = self._statistics(counted)
+        return statistics.number, max(statistics.mean_length, 1.0)
+
+    def document_frequency(self, term: int, counted: Mask | None = None) -> int:
+        """Return how many rows hold a term, of all or of those that count."""
+        postings = self.postings((term,))[term]
+        if counted is None:
+            return sum(len(rows) for rows, _ in postings)
+        return self._statistics(counted).frequency(term, postings)
+
+    def frequencies(self, terms: Collection[int]) -> NDArray[np.int64]:
+        """Return how many rows hold each of some terms."""
+        if self._sorted is None:
+            postings = self.postings(terms)
+            return np.array([sum(len(rows) for rows, _ in postings[term]) for term in terms], np.int64)
+        added = [len(self._added[term][0]) if term in self._added else 0 for term in terms]
+        return self._sorted.sizes(terms) + np.array(added, np.int64)
+
+    def postings(self, terms: Collection[int]) -> dict[int, list[Posting]]:
+        """Return for each term its rows, each once, and how often they hold it, in parts."""
+        if self._sorted is not None:
+            found = self._sorted.of(terms)
+        elif self._loaded:
+            found = _looked_through(terms, self._terms.values, self._ends.values[: self._loaded])
+        else:
+            found = {term: [] for term in terms}
+        for term in self._added.keys() & found.keys():
             rows, counts = self._added[term]
-            yield rows.values, counts.values
+            found[term].append((rows.values, counts.values))
+        return found
+
+    def _statistics(self, counted: Mask) -> _Counted:
+        """Return the statistics of a mask; those of the same array are kept, so whoever changes a mask makes a new one."""
+        kept = self._counted
+        if kept is None or kept.mask is not counted:
+            kept = self._counted = _Counted(counted, self._lengths.values)
+        return kept
+
+
+class _Counted:
+    """What a mask says about terms, found out term by term."""
+
+    def __init__(self, mask: Mask, lengths: NDArray[np.float32]) -> None:
+        self.mask = mask
+        self.number = int(np.count_nonzero(mask))
+        total = lengths.sum(dtype=np.float64) if self.number == len(mask) else lengths[mask].sum(dtype=np.float64)
+        self.mean_length = float(total) / max(self.number, 1)
+        self._frequencies: dict[int, int] = {}
+
+    def frequency(self, term: int, postings: Sequence[Posting]) -> int:
+        """Return how many rows of the mask hold a term."""
+        found = self._frequencies.get(term)
+        if found is None:
+            found = self._frequencies[term] = sum(int(np.count_nonzero(self.mask[rows])) for rows, _ in postings)
+        return found
+
+
+class _Postings:
+    """Rows and counts of every term, sorted by term and then by row."""
+
+    def __init__(self, terms: NDArray[np.int32], ends: NDArray[np.int64]) -> None:
+        rows = np.repeat(np.arange(len(ends), dtype=np.int64), np.diff(ends, prepend=0))
+        pairs = terms.astype(np.int64)
+        pairs <<= 32
+        pairs |= rows
+        del rows
+        pairs.sort()
+        first = np.flatnonzero(np.append(np.ones(min(len(pairs), 1), np.bool_), pairs[1:] != pairs[:-1]))
+        self._counts = np.minimum(np.diff(first, append=len(pairs)), _COUNT).astype(np.uint16)
+        pairs = pairs[first]
+        self._rows = (pairs & 0xFFFFFFFF).astype(np.int32)
+        pairs >>= 32
+        starts = np.flatnonzero(np.append(np.ones(min(len(pairs), 1), np.bool_), pairs[1:] != pairs[:-1]))
+        self._terms = pairs[starts].astype(np.int32)
+        self._starts = np.append(starts, len(pairs))
+
+    def of(self, terms: Collection[int]) -> dict[int, list[Posting]]:
+        """Return the postings of some terms; none for a term that no row holds."""
+        begins, ends = (places.tolist() for places in self._spans(terms))
+        return {
+            term: [(self._rows[begin:end], self._counts[begin:end])] if begin < end else []
+            for term, begin, end in zip(terms, begins, ends, strict=True)
+        }
+
+    def sizes(self, terms: Collection[int]) -> NDArray[np.int64]:
+        """Return how many rows hold each term."""
+        begins, ends = self._spans(terms)
+        return ends - begins
+
+    def _spans(self, terms: Collection[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the postings of terms begin and end; an unknown one's are empty."""
+        wanted = np.fromiter(terms, np.int32, len(terms))
+        begins = np.searchsorted(self._terms, wanted)
+        ends = np.searchsorted(self._terms, wanted, side="right")
+        return self._starts[begins], self._starts[ends]
+
+
+def _looked_through(
+    wanted: Collection[int], terms: NDArray[np.int32], ends: NDArray[np.int64]
+) -> dict[int, list[Posting]]:
+    """Return the postings of terms by looking at every term of the rows that end there, all in one pass."""
+    found: dict[int, list[Posting]] = {term: [] for term in wanted}
+    maybe = np.zeros(1 << 16, np.bool_)
+    maybe[np.array(list(wanted), np.int64) & 0xFFFF] = True
+    places = np.flatnonzero(maybe[terms[: ends[-1]].view(np.uint32) & np.uint32(0xFFFF)])
+    held = terms[places]
+    for term in wanted:
+        rows, counts = np.unique(np.searchsorted(ends, places[held == np.int32(term)], side="right"), return_counts=True)
+        found[term].append((rows.astype(np.int32), np.minimum(counts, _COUNT).astype(np.uint16)))
+    return found

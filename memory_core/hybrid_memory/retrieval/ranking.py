@@ -14,17 +14,20 @@ from numpy.typing import NDArray
 K1 = 0.9
 B = 0.4
 LEAST = 0.6
-DENSE_WEIGHT = 0.2
+DENSE_WEIGHT = 0.1
 DENSE_WEIGHT_UNCOVERED = 0.3
 REPLY = 0.45
 FOLLOWED = 0.2
 SESSION = 0.6
-SESSION_BEST = 3
+SESSION_BEST = 2
 SESSION_LOOK = 1_000
-SPEAKER = 0.1
+SPEAKER = 0.15
+ECHO = 0.2
+ECHO_WORDS = 8
 HALF_LIFE_DAYS = 180.0
 REFERENCE_DECAY = 0.99
 MICROS_AN_HOUR = 3_600_000_000
+DAY = 24 * MICROS_AN_HOUR
 
 Floats = NDArray[np.float32]
 
@@ -36,6 +39,11 @@ def idf(rows: int, holding: int) -> float:
     Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009).
     """
     return math.log1p((rows - holding + 0.5) / (holding + 0.5))
+
+
+def idfs(rows: int, holding: NDArray[np.int64]) -> Floats:
+    """Return the `idf` of many terms."""
+    return np.log1p((rows - holding + 0.5) / (holding + 0.5)).astype(np.float32)
 
 
 def saturation(counts: Floats, relative_lengths: Floats) -> Floats:
@@ -68,7 +76,7 @@ def relative(cosines: Floats) -> Floats:
 
 def half_life(age_micros: NDArray[np.int64], days: float = HALF_LIFE_DAYS) -> Floats:
     """Return 1 for something new, half of it after ``days``, a quarter after twice as long; 1 for the future."""
-    ages = np.maximum(age_micros, 0) / (24 * MICROS_AN_HOUR * days)
+    ages = np.maximum(age_micros, 0) / (DAY * days)
     return np.exp2(-ages).astype(np.float32)
 
 
@@ -79,21 +87,21 @@ def hourly_decay(age_micros: NDArray[np.int64], decay: float = REFERENCE_DECAY) 
 
 
 def reply_context(
-    scores: Floats, before: NDArray[np.int32], after: NDArray[np.int32], asks: NDArray[np.bool_]
+    scores: Floats, before: NDArray[np.int32], after: NDArray[np.int32], asks: NDArray[np.bool_], spoken: NDArray[np.bool_]
 ) -> Floats:
-    """Return what neighbours in a session add: an answer is found by its question, a statement a little by what follows.
+    """Return what neighbours in a session add: an answer is found by its question, an utterance a little by what follows.
 
-    ``before`` and ``after`` are the neighbours' places in ``scores``, -1 where there is none.
+    ``before`` and ``after`` are the neighbours' places in ``scores``, -1 where there is none; ``spoken`` are utterances.
     """
     asked = np.where((before >= 0) & asks[before], scores[before], np.float32(0))
-    followed = np.where(after >= 0, scores[after], np.float32(0))
+    followed = np.where((after >= 0) & spoken, scores[after], np.float32(0))
     return (REPLY * asked + FOLLOWED * followed).astype(np.float32)
 
 
 def session_bonus(scores: Floats, sessions: NDArray[np.int32]) -> Floats:
-    """Return for each row a share of the mean of its session's three best scores (0 where there are fewer).
+    """Return for each row a share of the mean of its session's two best scores (0 where there are fewer).
 
-    A session that speaks about the question several times is likely to hold the answer. Only the 1,000 best rows
+    A conversation that speaks about the question several times is likely to hold the answer. Only the 1,000 best rows
     are looked at.
     """
     best = np.arange(len(scores))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Json, Kind, Memory, MemoryId, MemoryType, Tier, Trust
 from hybrid_memory.retrieval.growing import NOTHING, UNKNOWN, Growing, Labels, Names
+from hybrid_memory.retrieval.identity import Digests, IdColumn
 from hybrid_memory.store.interface import NO_TIME
 
 if TYPE_CHECKING:
@@ -37,9 +38,8 @@ class Rows:
     `UNKNOWN` where that memory is not here. A purged row stays as an empty one, marked ``gone``.
     """
 
-    def __init__(self) -> None:
-        self.ids = Growing(np.object_)
-        self.row_of: dict[MemoryId, int] = {}
+    def __init__(self, sessions: Iterable[str] = (), speakers: Iterable[str] = ()) -> None:
+        self.ids = IdColumn()
         self.tier = Growing(np.int8)
         self.kind = Growing(np.int8)
         self.trust = Growing(np.int8)
@@ -56,61 +56,45 @@ class Rows:
         self.accessed_at = Growing(np.int64)
         self.access_count = Growing(np.int64)
         self.successor = Growing(np.int32)
-        self.sessions = Names()
-        self.speakers = Names()
+        self.sessions = Names(sessions)
+        self.speakers = Names(speakers)
         self.tags = Labels()
         self.metadata = Labels()
-        self._hashes: dict[str, list[int]] = {}
+        self._digests = Digests()
         self._keys: dict[str, list[int]] = {}
         self._key_of: dict[int, str] = {}
         self._waiting: dict[MemoryId, list[int]] = {}
+        self._live = LiveRows(self)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.created_at)
 
     def extend(self, batch: Batch) -> None:
-        """Add the rows of a snapshot's batch."""
-        first = len(self)
-        added = range(first, first + len(batch.ids))
-        ids = np.empty(len(batch.ids), np.object_)
-        ids[:] = batch.ids
-        self.ids.extend(ids)
-        self.row_of.update(zip(batch.ids, added, strict=True))
-        self.tier.extend(np.array([_TIER_CODE[tier] for tier in batch.tier], np.int8))
-        self.kind.extend(np.array([_KIND_CODE[kind] for kind in batch.kind], np.int8))
-        self.trust.extend(np.array([_TRUST_CODE[trust] for trust in batch.trust], np.int8))
-        self.session.extend(np.array([self.sessions.code(name) for name in batch.session], np.int32))
-        self.speaker.extend(np.array([self.speakers.code(name) for name in batch.speaker], np.int32))
-        self.gone.extend(np.zeros(len(ids), np.bool_))
-        self.successor.extend(np.full(len(ids), NOTHING, np.int32))
-        for name in _COPIED:
+        """Add the rows of a snapshot's batch, whose ids are here already."""
+        first, count = len(self), len(batch.ids)
+        self._digests.extend(batch.digests)
+        self.gone.fill(count, value=False)
+        self.successor.fill(count, NOTHING)
+        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker"):
             getattr(self, name).extend(getattr(batch, name))
-        for row, digest, key, tags, metadata in zip(
-            added, batch.content_hash, batch.key, batch.tags, batch.metadata, strict=True
-        ):
-            self._hashes.setdefault(digest, []).append(row)
-            self._keep(row, key)
-            if tags:
-                self.tags.put(row, tags)
-            if metadata:
-                self.metadata.put(row, _pairs(json.loads(metadata)))
-        for row, heir in zip(added, batch.superseded_by, strict=True):
-            if heir is not None:
-                self._replaced(row, heir)
-        for id_ in self._waiting.keys() & set(batch.ids):
-            self._arrived(id_)
+        for place, key in batch.key.items():
+            self._keep(first + place, key)
+        self.tags.load({first + place: tags for place, tags in batch.tags.items()})
+        metadata = ((first + place, _pairs(json.loads(text))) for place, text in batch.metadata.items())
+        self.metadata.load({row: tuple(dict.fromkeys(pairs)) for row, pairs in metadata})
+        for place, heir in batch.superseded_by.items():
+            self._replaced(first + place, heir)
+        self._live.forget()
 
     def add(self, memory: Memory) -> int:
         """Add a memory and return its row."""
-        row = len(self)
-        self.ids.append(memory.id)
-        self.row_of[memory.id] = row
+        row = self.ids.append(memory.id)
         for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker", "gone"):
             getattr(self, name).append(0)
         self.successor.append(NOTHING)
         self.created_at.values[row] = to_micros(memory.created_at)
         self.accessed_at.values[row] = NO_TIME
-        self._hashes.setdefault(memory.content_hash, []).append(row)
+        self._digests.append(memory.content_hash)
         self.change(row, memory)
         self._arrived(memory.id)
         return row
@@ -132,34 +116,47 @@ class Rows:
         self.successor.values[row] = NOTHING
         if memory.superseded_by is not None:
             self._replaced(row, memory.superseded_by)
+        self._live.update(row)
+
+    def row_of(self, id_: str) -> int | None:
+        """Return the row of a memory, None where it is not here or purged."""
+        row, gone = self.ids.row(id_), self.gone.values
+        return None if row is None or (row < len(gone) and gone[row]) else row
 
     def purge(self, row: int) -> None:
         """Make a row an empty one, and what it replaced a memory replaced by something unknown."""
-        del self.row_of[self.ids.values[row]]
         self.gone.values[row] = True
         heirs = self.successor.values
         heirs[heirs == row] = UNKNOWN
         self.tags.put(row, ())
         self.metadata.put(row, ())
         self._keep(row, None)
+        self._live.update(row)
 
     def visible(self, now: datetime, *, as_of: datetime | None = None, asked_at: datetime | None = None) -> Mask:
         """Return the rows that a reading at ``now`` may find: not forgotten, expired, replaced or purged.
 
         ``as_of`` goes back to an earlier moment: what was created by then, replaced only later, and not expired then.
-        What was forgotten since stays hidden. ``asked_at`` hides rows created later.
+        What was forgotten since stays hidden. ``asked_at`` hides rows created later. The mask cannot be written to where it
+        is the same as at the last time.
         """
-        moment = to_micros(now if as_of is None else min(as_of, now))
+        if as_of is None:
+            mask = self._live.at(to_micros(now))
+            return mask if asked_at is None else mask & (self.created_at.values <= to_micros(asked_at))
+        moment = to_micros(min(as_of, now))
         expires, heirs = self.expires_at.values, self.successor.values
-        mask: Mask = ~self.gone.values & (self.forgotten_at.values < 0) & ((expires < 0) | (expires > moment))
+        mask = ~self.gone.values & (self.forgotten_at.values < 0) & ((expires < 0) | (expires > moment))
         current: Mask = heirs == NOTHING
-        if as_of is not None:
-            known = heirs >= 0
-            current[known] = self.created_at.values[heirs[known]] > moment
-            mask &= self.created_at.values <= moment
+        known = heirs >= 0
+        current[known] = self.created_at.values[heirs[known]] > moment
+        mask &= current & (self.created_at.values <= moment)
         if asked_at is not None:
             mask &= self.created_at.values <= to_micros(asked_at)
-        return mask & current
+        return mask
+
+    def lately_visible(self) -> Mask:
+        """Return the rows that could be found at the time of the last reading."""
+        return self._live.latest()
 
     def matching(self, where: Where) -> Mask:
         """Return the rows for which all filters hold but ``as_of``, visible or not."""
@@ -189,9 +186,13 @@ class Rows:
         """Return when what each row tells happened: its own time, or else that of the writing."""
         return np.where(self.occurred_at.values != NO_TIME, self.occurred_at.values, self.created_at.values)
 
+    def share_tag(self, one: int, other: int) -> bool:
+        """Say whether two rows carry a tag in common."""
+        return not set(self.tags.of(one)).isdisjoint(self.tags.of(other))
+
     def with_hash(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash."""
-        return self._hashes.get(content_hash, [])
+        return self._digests.rows(content_hash)
 
     def with_key(self, key: str) -> list[int]:
         """Return the rows that hold a key of working memory."""
@@ -200,18 +201,22 @@ class Rows:
     def newest_first(self, mask: Mask) -> NDArray[np.intp]:
         """Return the rows of a mask, newest first; of those created together the later row first."""
         found = np.flatnonzero(mask)[::-1]
-        return found[np.argsort(-self.created_at.values[found], kind="stable")]
+        created = self.created_at.values[found]
+        if np.all(created[1:] <= created[:-1]):
+            return found
+        return found[np.argsort(-created, kind="stable")]
 
     def _replaced(self, row: int, heir: MemoryId) -> None:
-        at = self.row_of.get(heir)
+        at = self.row_of(heir)
         self.successor.values[row] = UNKNOWN if at is None else at
         if at is None:
             self._waiting.setdefault(heir, []).append(row)
 
     def _arrived(self, heir: MemoryId) -> None:
+        at = self.row_of(heir)
         for row in self._waiting.pop(heir, ()):
-            if self.successor.values[row] == UNKNOWN:
-                self.successor.values[row] = self.row_of[heir]
+            if at is not None and self.successor.values[row] == UNKNOWN:
+                self.successor.values[row] = at
 
     def _keep(self, row: int, key: str | None) -> None:
         """Note under which key of working memory a row is held."""
@@ -222,6 +227,65 @@ class Rows:
             self._key_of[row] = key
             self._keys.setdefault(key, []).append(row)
 
+
+class LiveRows:
+    """Which rows a reading finds now, kept while rows change and until the next of them expires."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._mask = Growing(np.bool_)
+        self._from = 0
+        self._until = 0
+        self._shown: Mask | None = None
+
+    def forget(self) -> None:
+        """Make everything anew at the next question."""
+        self._from = self._until = 0
+
+    def at(self, moment: int) -> Mask:
+        """Return the mask of a moment in microseconds: read-only, and a new array whenever anything changed."""
+        if not self._from <= moment < self._until:
+            self._make(moment)
+        if self._shown is None:
+            self._shown = self._mask.values
+            self._shown.flags.writeable = False
+        return self._shown
+
+    def latest(self) -> Mask:
+        """Return the mask that was made last."""
+        return self.at(self._from)
+
+    def update(self, row: int) -> None:
+        """Follow a change of a row, which may be a new one."""
+        self._shown = None
+        if self._until == self._from:
+            return
+        rows, expires = self._rows, int(self._rows.expires_at.values[row])
+        if row == len(self._mask):
+            self._mask.append(False)
+        live = not (
+            rows.gone.values[row] or rows.forgotten_at.values[row] >= 0 or rows.successor.values[row] != NOTHING
+        )
+        if live and expires >= 0:
+            live = expires > self._from
+            self._until = min(self._until, expires) if live else self._until
+        self._mask.values[row] = live
+
+    def _make(self, moment: int) -> None:
+        rows = self._rows
+        expires = rows.expires_at.values
+        mortal = expires >= 0
+        mask = ~rows.gone.values & (rows.forgotten_at.values < 0) & (rows.successor.values == NOTHING)
+        mask &= ~mortal | (expires > moment)
+        ends = expires[mortal]
+        self._from = int(ends[ends <= moment].max(initial=NO_TIME))
+        self._until = int(ends[ends > moment].min(initial=_FOREVER))
+        self._mask = Growing(np.bool_)
+        self._mask.extend(mask)
+        self._shown = None
+
+
+_FOREVER = 2**63 - 1
 
 _COPIED = (
     "pinned",

@@ -11,21 +11,29 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import ranking
 from hybrid_memory.retrieval.ask import Ask, Ranking, Scorer
+from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather
+from hybrid_memory.retrieval.confidence import FLOOR, LOOK, confidence
+from hybrid_memory.retrieval.context import add_context
 from hybrid_memory.retrieval.lexical import LexicalIndex
+from hybrid_memory.retrieval.matching import Matches, match
+from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords
 from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.retrieval.rows import FADED, Rows
+from hybrid_memory.retrieval.second import echo, find_newer
+from hybrid_memory.retrieval.timing import EVENT_COVERED, PERIOD, event_bonus, period_bonus
 from hybrid_memory.retrieval.vectors import Matrix
+from hybrid_memory.text import terms
 
 WEIGHTS: Mapping[Scorer, tuple[float, float, float]] = {
-    Scorer.FUSED: (0.05, 1.0, 0.0),
+    Scorer.FUSED: (0.02, 1.0, 0.0),
     Scorer.REFERENCE: (1.0, 1.0, 1.0),
     Scorer.LEXICAL: (0.0, 1.0, 0.0),
     Scorer.DENSE: (0.0, 1.0, 0.0),
 }
 """How much recency, relevance and importance weigh unless the question says otherwise.
 
-Recency is small: it settles what is otherwise alike. Four times as much finds the newest of several values more often (.35
-instead of .28 of the questions in our development set) but loses a tenth of the answers in other words.
+Recency settles what is otherwise alike. That the newest of several values comes first is not left to it
+(`hybrid_memory.retrieval.succession`): by itself it would have to weigh so much that old memories are lost.
 """
 
 FLOOR_COVERAGE = 0.1
@@ -36,16 +44,11 @@ With the built-in embedder on our development sets, 0.5 % of the wanted memories
 quite differently lie below, and 19 % and 50 to 84 % of all others; 0.15 and 0.25 would lose 5 % and 20 to 30 %.
 """
 
+CARRIED = 0.3
+"""A row that its context carries to this share of the best score is not weak either, if any row is strong by itself."""
+
 _GATHER_BELOW = 4
 """A selective filter pays for gathering rows: below a quarter of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """For each row the row before and after it in its session, -1 for none."""
-
-    before: NDArray[np.int32]
-    after: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +60,49 @@ class Material:
     matrix: Matrix
     neighbours: Neighbours
     named: NDArray[np.bool_]
+    near: NearWords
 
 
 def rank(ask: Ask, material: Material) -> Ranking:
-    """Return all rows that pass the filters, best first."""
+    """Return the rows that pass the filters, best first."""
     rows = material.rows
+    scorer = Scorer(ask.scorer)
     visible = rows.visible(ask.now, as_of=ask.where.as_of, asked_at=ask.asked_at)
     found = np.flatnonzero(visible & rows.matching(ask.where))
-    scorer = Scorer(ask.scorer)
-    coverage = material.lexical.coverage(ask.text_terms, visible)[found]
+    near = material.near if scorer is Scorer.FUSED else NO_NEAR_WORDS
+    matches = match(material.lexical, ask.text_terms, visible, near)
     cosine = _cosines(ask, material.matrix, found)
-    strong = (coverage >= FLOOR_COVERAGE) | (cosine >= FLOOR_COSINE)
-    parts = _relevance(scorer, coverage, cosine, has_vector=material.matrix.fits(ask.vector))
+    parts = _relevance(scorer, matches, cosine, found, has_vector=material.matrix.fits(ask.vector))
+    if scorer is Scorer.FUSED and ask.when.windows:
+        parts["period"] = period_bonus(rows.happened_at()[found], ask.when.windows)
+    chosen = gather(found, cosine, parts, material.neighbours)
+    strong = _strong(scorer, chosen, matches)
     if scorer is Scorer.FUSED:
-        strong |= _add_context(parts, strong, found, material)
+        strong |= add_context(chosen, strong, rows, material.lexical.asks, material.named)
+        _add_events(ask, chosen, material, visible)
+        echo(chosen, ask.text_terms, material.lexical, visible)
     weights = _weights(ask, scorer)
     if weights[1] != 1:
-        parts = {name: np.float32(weights[1]) * part for name, part in parts.items()}
-    parts |= _standing(ask, scorer, rows, found, weights)
-    scores = _total(parts)
-    order = ranking.best_first(scores, rows.tier.values[found] == FADED, rows.created_at.values[found])
+        chosen.scale(weights[1])
+    chosen.parts |= _standing(ask, scorer, rows, chosen.rows, weights)
+    certain = _confidence(chosen, matches, chosen.total())
+    newer = {}
+    if scorer is Scorer.FUSED:
+        if certain < FLOOR:
+            strong[:] = False
+        newer = find_newer(ask, chosen, matches, rows, material.lexical, material.matrix)
+    scores = chosen.total()
+    if scorer is Scorer.FUSED and strong.any():
+        strong |= scores >= CARRIED * scores.max()
+    order = ranking.best_first(scores, rows.tier.values[chosen.rows] == FADED, rows.created_at.values[chosen.rows])
     return Ranking(
-        ids=rows.ids.values[found[order]],
+        ids=rows.ids.values[chosen.rows[order]],
         scores=scores[order],
         weak=~strong[order],
-        parts=parts,
+        parts=chosen.parts,
         places=order,
+        newer={rows.ids.name(earlier): rows.ids.name(later) for earlier, later in newer.items()},
+        confidence=certain,
     )
 
 
@@ -94,49 +114,37 @@ def _cosines(ask: Ask, matrix: Matrix, found: NDArray[np.intp]) -> Floats:
     return matrix.scores(ask.vector)[found]
 
 
-def _relevance(scorer: Scorer, coverage: Floats, cosine: Floats, *, has_vector: bool) -> dict[str, Floats]:
+def _relevance(
+    scorer: Scorer, matches: Matches, cosine: Floats, found: NDArray[np.intp], *, has_vector: bool
+) -> dict[str, Floats]:
     """Return the summands that words and vector bring; without a vector the words speak alone, whatever the scorer."""
+    covered = matches.covered[found]
     if scorer is Scorer.LEXICAL or not has_vector:
-        return {"lexical": coverage}
+        return {"lexical": covered}
     if scorer is Scorer.FUSED:
-        weight = np.float32(ranking.dense_weight(float(coverage.max(initial=0))))
-        return {"lexical": (1 - weight) * coverage, "dense": weight * ranking.relative(cosine)}
+        weight = np.float32(ranking.dense_weight(float(matches.exact[found].max(initial=0))))
+        return {"lexical": (1 - weight) * covered, "dense": weight * ranking.relative(cosine)}
     return {"dense": cosine}
 
 
-def _add_context(
-    parts: dict[str, Floats], strong: NDArray[np.bool_], found: NDArray[np.intp], material: Material
-) -> NDArray[np.bool_]:
-    """Add what a row's session and speaker tell to the parts; return which rows are strong by the question they answer."""
-    rows = material.rows
-    own = _total(parts)
-    place = np.full(len(rows), -1, np.int32)
-    place[found] = np.arange(len(found), dtype=np.int32)
-    before, after = (
-        _places(place, neighbour[found]) for neighbour in (material.neighbours.before, material.neighbours.after)
-    )
-    asks = material.lexical.asks[found]
-    parts["reply"] = ranking.reply_context(own, before, after, asks)
-    parts["session"] = ranking.session_bonus(own, rows.session.values[found])
-    if material.named.any():
-        speaker = rows.speaker.values[found]
-        parts["speaker"] = np.where(
-            (speaker >= 0) & material.named[speaker], np.float32(ranking.SPEAKER), np.float32(0)
-        )
-    answers: NDArray[np.bool_] = (before >= 0) & asks[before] & strong[before]
-    return answers
+def _strong(scorer: Scorer, chosen: Candidates, matches: Matches) -> NDArray[np.bool_]:
+    by_words = matches.covered[chosen.rows] >= FLOOR_COVERAGE
+    if scorer is Scorer.LEXICAL:
+        return by_words
+    return by_words | (chosen.cosine >= FLOOR_COSINE)
 
 
-def _places(place: NDArray[np.int32], neighbour: NDArray[np.int32]) -> NDArray[np.int32]:
-    return np.where(neighbour >= 0, place[neighbour], np.int32(-1))
-
-
-def _total(parts: Mapping[str, Floats]) -> Floats:
-    first, *others = parts.values()
-    total = first.copy()
-    for part in others:
-        total += part
-    return total
+def _add_events(ask: Ask, chosen: Candidates, material: Material, visible: NDArray[np.bool_]) -> None:
+    """Add what the events tell that the question names as times: the memory that tells best of an event gives its time."""
+    times = material.rows.happened_at()
+    for anchor in ask.when.anchors:
+        if anchor.relation == "during":
+            continue
+        told = match(material.lexical, terms(anchor.phrase), visible, material.near).exact
+        told = np.where(visible, told, np.float32(0))
+        best = int(told.argmax()) if len(told) else 0
+        if len(told) and told[best] >= EVENT_COVERED:
+            chosen.add("event", event_bonus(times[chosen.rows], anchor, int(times[best])))
 
 
 def _weights(ask: Ask, scorer: Scorer) -> tuple[float, float, float]:
@@ -167,3 +175,20 @@ def _standing(
     if weights[2]:
         parts["importance"] = (weights[2] * rows.importance.values[found]).astype(np.float32)
     return parts
+
+
+def _confidence(chosen: Candidates, matches: Matches, scores: Floats) -> float:
+    """Return the confidence of a ranking; 0 where neither words nor vector say anything."""
+    covered = np.minimum(matches.covered[chosen.rows], 1)
+    product = float((covered * np.maximum(chosen.cosine, 0)).max(initial=0))
+    if not len(chosen) or (not covered.any() and not chosen.cosine.any()):
+        return 0.0
+    best = np.sort(np.partition(scores, max(len(scores) - LOOK, 0))[-LOOK:])
+    period = chosen.parts.get("period")
+    return confidence(
+        terms=len(matches.words.terms),
+        gap=float(best[-1] - best[0]),
+        best_cosine=float(chosen.cosine.max()),
+        best_product=product,
+        in_period=period is not None and float(period[scores.argmax()]) > PERIOD / 2,
+    )

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_memory.retrieval.top import best
+
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.hnsw import Approximate
+
 _FIRST = 64
+_SPARE = 8
+"""A matrix that is made for rows in bulk has room for an eighth more."""
+_GATHER_BELOW = 4
+"""A selective filter pays for gathering rows: below a quarter of them."""
 
 
 class Matrix:
@@ -20,6 +31,7 @@ class Matrix:
         self._room = np.zeros((0, dimensions or 0), np.float32)
         self._has = np.zeros(_FIRST, np.bool_)
         self._size = 0
+        self.approximate: Approximate | None = None
 
     @property
     def dimensions(self) -> int:
@@ -48,26 +60,34 @@ class Matrix:
             has[: self._size] = self.has
             self._has = has
         if self.dimensions and wanted > len(self._room):
-            self._grow(max(wanted + wanted // 8, 2 * len(self._room), _FIRST))
+            self._grow(max(wanted + wanted // _SPARE, 2 * len(self._room), _FIRST))
         self._size = wanted
 
-    def fill(self, first: int, vectors: NDArray[np.float32], has: NDArray[np.bool_]) -> None:
+    def fill(self, first: int, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of the rows from ``first`` on."""
         if self._adopt(vectors.shape[1]):
-            self._room[first : first + len(vectors)] = np.where(has[:, None], vectors, np.float32(0))
-            self._has[first : first + len(vectors)] = has
+            self._room[first : first + len(vectors)] = vectors
+            self._has[first : first + len(vectors)] = True
+
+    def scatter(self, rows: NDArray[np.intp], vectors: NDArray[np.float32]) -> None:
+        """Set the vectors of some rows."""
+        if self._adopt(vectors.shape[1]):
+            self._room[rows] = vectors
+            self._has[rows] = True
 
     def put(self, row: int, vector: NDArray[np.float32]) -> None:
         """Set the vector of one row."""
         if self._adopt(len(vector)):
             self._room[row] = vector
             self._has[row] = True
+            self._changed(row)
 
     def clear(self, row: int) -> None:
         """Take a row's vector away, bytes and all."""
         if self.dimensions:
             self._room[row] = 0
         self._has[row] = False
+        self._changed(row)
 
     def scores(self, vector: NDArray[np.float32], rows: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
         """Return the dot products with a vector, of all rows or of some."""
@@ -75,9 +95,36 @@ class Matrix:
         found: NDArray[np.float32] = matrix @ np.asarray(vector, np.float32)
         return found
 
+    def top(
+        self, vector: NDArray[np.float32], count: int, mask: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """Return the ``count`` rows of a mask that are nearest to a vector, nearest first, and their exact products.
+
+        A scan finds just these. With an index of very many vectors (`approximate`) a few may be missing.
+        """
+        mask = mask & self.has
+        if not self.fits(vector):
+            return np.zeros(0, np.intp), np.zeros(0, np.float32)
+        rows = self.approximate.candidates(vector, count, mask) if self.approximate is not None else None
+        if rows is None and _GATHER_BELOW * np.count_nonzero(mask) < len(mask):
+            rows = np.flatnonzero(mask)
+        if rows is not None:
+            found = self.scores(vector, rows)
+            places = best(found, count)
+            return rows[places], found[places]
+        found = self.scores(vector)
+        if not mask.all():
+            found[~mask] = -np.inf
+        rows = best(found, min(count, int(np.count_nonzero(mask))))
+        return rows, found[rows]
+
     def gather(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return a copy of the vectors of some rows."""
         return self._room[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
+
+    def _changed(self, row: int) -> None:
+        if self.approximate is not None:
+            self.approximate.changed(row)
 
     def _adopt(self, length: int) -> bool:
         if self._dimensions is None:
@@ -86,6 +133,7 @@ class Matrix:
         return length == self._dimensions
 
     def _grow(self, rows: int) -> None:
+        # Zeros come from the system page by page, so that room takes no memory before it is used.
         room = np.zeros((rows, self.dimensions), np.float32)
         room[: self._size] = self._room[: self._size]
         self._room = room

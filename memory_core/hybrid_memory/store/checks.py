@@ -41,6 +41,8 @@ def check_memory(memory: Memory, namespace: str) -> None:
     """Raise `Refused` for a memory of another namespace, or with a value that cannot come back as it was."""
     if memory.namespace != namespace:
         raise Refused("a memory of another namespace cannot be written here")
+    if memory.id.endswith("\0"):
+        raise Refused("an id ends in a zero character; leave it out")
     check_text(memory.id, memory.session, memory.agent, memory.content, memory.content_hash)
     check_text(memory.source, memory.speaker, memory.key, *memory.tags, *memory.parents)
     check_text(memory.superseded_by, memory.supersedes, memory.duplicate_of)

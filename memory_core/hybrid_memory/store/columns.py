@@ -1,46 +1,75 @@
-"""Builds a `Batch` from memories at hand."""
+"""Builds the columns of a snapshot from memories at hand, and makes numbers of content hashes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.model import Memory, MemoryId, Usage
+from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.checks import to_object
-from hybrid_memory.store.interface import NO_TIME, Batch
+from hybrid_memory.store.interface import NO_TIME, Batch, Snapshot, Vectors
+
+_HEX = 32
+_CHUNK = 20_480
+_DIGITS = b"0123456789abcdef"
+_TIERS = {tier: code for code, tier in enumerate(Tier)}
+_KINDS = {kind: code for code, kind in enumerate(Kind)}
+_TRUSTS = {trust: code for code, trust in enumerate(TRUST_ORDER)}
+
+
+def snapshot_of(
+    namespace: str,
+    head: int,
+    memories: Mapping[MemoryId, Memory],
+    vectors: Mapping[MemoryId, NDArray[np.float32]],
+    usage: Mapping[MemoryId, Usage],
+    *,
+    chunk: int = _CHUNK,
+) -> Snapshot:
+    """Return the snapshot of memories at hand, which are not to change until it is read."""
+    sessions = tuple(dict.fromkeys(one.session for one in memories.values()))
+    speakers = tuple(dict.fromkeys(one.speaker for one in memories.values() if one.speaker is not None))
+    places = [{name: place for place, name in enumerate(names)} for names in (sessions, speakers)]
+    listed, held = list(memories.values()), [one for one in memories if one in vectors]
+    return Snapshot(
+        namespace=namespace,
+        head=head,
+        ids=[packed(one.id for one in listed[at : at + chunk]) for at in range(0, len(listed), chunk)],
+        sessions=sessions,
+        speakers=speakers,
+        batches=(batch_of(listed[at : at + chunk], usage, *places) for at in range(0, len(listed), chunk)),
+        vectors=(
+            Vectors(packed(part), np.array([vectors[one] for one in part], np.float32))
+            for part in (held[at : at + chunk] for at in range(0, len(held), chunk))
+        ),
+    )
 
 
 def batch_of(
     memories: Sequence[Memory],
     usage: Mapping[MemoryId, Usage],
-    vectors: Mapping[MemoryId, NDArray[np.float32]],
-    dimensions: int | None,
+    sessions: Mapping[str, int],
+    speakers: Mapping[str, int],
 ) -> Batch:
-    """Return the columns of ``memories`` in their order; ``dimensions`` None says that the store has no vectors."""
+    """Return the columns of ``memories`` in their order; the places of sessions and speakers are given."""
     used = [usage.get(memory.id) for memory in memories]
-    has_vector = np.array([memory.id in vectors for memory in memories], np.bool_)
-    matrix = None
-    if dimensions is not None:
-        matrix = np.zeros((len(memories), dimensions), np.float32)
-        for row in np.flatnonzero(has_vector).tolist():
-            matrix[row] = vectors[memories[row].id]
     return Batch(
-        ids=[memory.id for memory in memories],
-        tier=[memory.tier.value for memory in memories],
-        kind=[memory.kind.value for memory in memories],
-        session=[memory.session for memory in memories],
-        agent=[memory.agent for memory in memories],
-        speaker=[memory.speaker for memory in memories],
-        key=[memory.key for memory in memories],
-        trust=[memory.trust.value for memory in memories],
-        tags=[memory.tags for memory in memories],
-        content_hash=[memory.content_hash for memory in memories],
-        metadata=[to_object(memory.metadata) if memory.metadata else None for memory in memories],
-        superseded_by=[memory.superseded_by for memory in memories],
+        ids=packed(memory.id for memory in memories),
+        tier=np.array([_TIERS[memory.tier] for memory in memories], np.int8),
+        kind=np.array([_KINDS[memory.kind] for memory in memories], np.int8),
+        trust=np.array([_TRUSTS[memory.trust] for memory in memories], np.int8),
+        session=np.array([sessions[memory.session] for memory in memories], np.int32),
+        speaker=np.array([-1 if one.speaker is None else speakers[one.speaker] for one in memories], np.int32),
+        digests=digests_of([memory.content_hash for memory in memories]),
+        key={place: one.key for place, one in enumerate(memories) if one.key is not None},
+        tags={place: one.tags for place, one in enumerate(memories) if one.tags},
+        metadata={place: to_object(one.metadata) for place, one in enumerate(memories) if one.metadata},
+        superseded_by={place: one.superseded_by for place, one in enumerate(memories) if one.superseded_by is not None},
         pinned=np.array([memory.pinned for memory in memories], np.bool_),
         importance=np.array([memory.importance for memory in memories], np.float64),
         created_at=_micros([memory.created_at for memory in memories]),
@@ -52,9 +81,12 @@ def batch_of(
         access_count=np.array([use.count if use else 0 for use in used], np.int64),
         term_offsets=offsets([len(memory.terms) for memory in memories]),
         terms=np.array([term for memory in memories for term in memory.terms], np.int32),
-        has_vector=has_vector,
-        vectors=matrix,
     )
+
+
+def packed(ids: Iterable[str]) -> NDArray[np.bytes_]:
+    """Return ids as UTF-8 of one width."""
+    return np.array([id_.encode() for id_ in ids], np.bytes_)
 
 
 def offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -62,6 +94,33 @@ def offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
+
+
+def digest_of(content_hash: str) -> tuple[int, int]:
+    """Return a content hash of 32 hex digits as two 64-bit numbers; any other text by a hash of its own."""
+    plain = content_hash.encode()
+    if len(plain) == _HEX and not plain.strip(_DIGITS):
+        return int(plain[:16], 16), int(plain[16:], 16)
+    made = hashlib.blake2b(plain, digest_size=16).digest()
+    return int.from_bytes(made[:8], "big"), int.from_bytes(made[8:], "big")
+
+
+def digests_of(content_hashes: Sequence[str]) -> NDArray[np.uint64]:
+    """Return the digests of some content hashes, (hashes, 2)."""
+    return np.array([digest_of(one) for one in content_hashes], np.uint64).reshape(-1, 2)
+
+
+def digests_of_hex(joined: bytes) -> NDArray[np.uint64] | None:
+    """Return the digests of content hashes of 32 hex digits that stand behind each other; None where some are others."""
+    values = _HEX_VALUE[np.frombuffer(joined, np.uint8)]
+    if len(values) % _HEX or np.any(values > 0xF):  # noqa: PLR2004 - the greatest digit
+        return None
+    found: NDArray[np.uint64] = (values[::2] << 4 | values[1::2]).view(">u8").astype(np.uint64).reshape(-1, 2)
+    return found
+
+
+_HEX_VALUE = np.full(256, 255, np.uint8)
+_HEX_VALUE[np.frombuffer(_DIGITS, np.uint8)] = np.arange(16)
 
 
 def _micros(moments: Sequence[datetime | None]) -> NDArray[np.int64]:

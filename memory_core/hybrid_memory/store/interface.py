@@ -1,8 +1,8 @@
 """What every store does, whatever engine is behind it.
 
-The shape serves one hub over one DuckDB file today and several hubs over one server later: ids are made by the caller,
-a write is one call, positions come from the namespace's own counter, and every change is announced in a log that any
-search structure can follow. Times are microseconds since 1970 (UTC) inside the engine and aware datetimes in values.
+The shape serves one hub over a DuckDB file today and several over one server later: ids are made by the caller, a write is one
+call, positions come from the namespace's own counter, and a log that any search structure can follow announces every change.
+Times are microseconds since 1970 (UTC) inside the engine and aware datetimes in values.
 """
 
 from __future__ import annotations
@@ -198,26 +198,26 @@ NO_TIME = -(2**63) + 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Columns of some memories, aligned by row, for search structures; content is not among them.
+    """Columns of some memories, aligned by row, for search structures; content and vectors are not among them.
 
-    ``*_at`` arrays hold int64 microseconds, `NO_TIME` for none. ``terms`` is flat; row i owns
-    ``terms[term_offsets[i]:term_offsets[i + 1]]``. ``vectors`` is (rows, dimensions) float32 with zero rows where
-    ``has_vector`` is false; None when the store has no vectors at all. Strings that are absent are None; ``metadata`` is
-    JSON text, None where it is empty.
+    ``ids`` are UTF-8, padded with zero bytes. ``tier``, ``kind`` and ``trust`` are places in `Tier`, `Kind` and `TRUST_ORDER`;
+    ``session`` and ``speaker`` are places in the snapshot's lists, -1 for no speaker. ``digests`` are the content hashes by
+    `hybrid_memory.store.columns.digest_of`, (rows, 2). Mappings lead from a row's place in the batch to its value, and hold
+    only rows that have one; ``metadata`` is JSON text. ``*_at`` arrays hold int64 microseconds, `NO_TIME` for none. ``terms``
+    is flat; row i owns ``terms[term_offsets[i]:term_offsets[i + 1]]``.
     """
 
-    ids: Sequence[MemoryId]
-    tier: Sequence[str]
-    kind: Sequence[str]
-    session: Sequence[str]
-    agent: Sequence[str]
-    speaker: Sequence[str | None]
-    key: Sequence[str | None]
-    trust: Sequence[str]
-    tags: Sequence[tuple[str, ...]]
-    content_hash: Sequence[str]
-    metadata: Sequence[str | None]
-    superseded_by: Sequence[MemoryId | None]
+    ids: NDArray[np.bytes_]
+    tier: NDArray[np.int8]
+    kind: NDArray[np.int8]
+    trust: NDArray[np.int8]
+    session: NDArray[np.int32]
+    speaker: NDArray[np.int32]
+    digests: NDArray[np.uint64]
+    key: Mapping[int, str]
+    tags: Mapping[int, tuple[str, ...]]
+    metadata: Mapping[int, str]
+    superseded_by: Mapping[int, MemoryId]
     pinned: NDArray[np.bool_]
     importance: NDArray[np.float64]
     created_at: NDArray[np.int64]
@@ -229,17 +229,31 @@ class Batch:
     access_count: NDArray[np.int64]
     term_offsets: NDArray[np.int64]
     terms: NDArray[np.int32]
-    has_vector: NDArray[np.bool_]
-    vectors: NDArray[np.float32] | None
 
 
 @dataclass(frozen=True, slots=True)
+class Vectors:
+    """Some memories' vectors: ``matrix`` is (ids, dimensions) float32. They mostly follow the order of the memories."""
+
+    ids: NDArray[np.bytes_]
+    matrix: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """All memories of a namespace at one moment, forgotten ones included. ``batches`` is read once."""
+    """All memories of a namespace at one moment, forgotten ones included.
+
+    ``ids`` are those of the batches, in their order. ``batches`` and ``vectors`` (of the memories that have one) are read
+    once each, in two threads if one likes.
+    """
 
     namespace: str
     head: int
+    ids: Sequence[NDArray[np.bytes_]]
+    sessions: Sequence[str]
+    speakers: Sequence[str]
     batches: Iterable[Batch]
+    vectors: Iterable[Vectors]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,11 +295,28 @@ class ConversationLog(Protocol):
         ...
 
 
-class Store(ConversationLog, ReembeddingStore, Protocol):
-    """Keeps memories durably. Safe to call from several threads; writes are serial.
+class VectorIndex(Protocol):
+    """Finds about the nearest of very many vectors in memory; errors are those of the store."""
 
-    Every method raises `StoreError` subclasses only, and `StoreClosed` after `close`.
-    """
+    def add(self, places: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Add vectors under numbers; nothing is ever taken out."""
+        ...
+
+    def build(self) -> None:
+        """Make the index of what was added, which takes long; what is added later goes into it at once."""
+        ...
+
+    def nearest(self, vector: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """Return the numbers of about the ``count`` vectors with the greatest product."""
+        ...
+
+    def close(self) -> None:
+        """Stop what is running and give the memory back."""
+        ...
+
+
+class Store(ConversationLog, ReembeddingStore, Protocol):
+    """Keeps memories durably, safe in several threads; raises `StoreError` subclasses only, `StoreClosed` after `close`."""
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
@@ -357,6 +388,10 @@ class Store(ConversationLog, ReembeddingStore, Protocol):
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``; the audit stays."""
+        ...
+
+    def vector_index(self, dimensions: int) -> VectorIndex | None:
+        """Return an empty index that lives in memory beside the store; None where there is none to be had."""
         ...
 
     def close(self) -> None:

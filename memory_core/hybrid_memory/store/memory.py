@@ -15,7 +15,6 @@ from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.applying import is_member
 from hybrid_memory.store.checks import check_moment, check_number, check_text, from_json, to_object
 from hybrid_memory.store.interface import (
-    Batch,
     BufferState,
     ConversationEntry,
     Decide,
@@ -24,6 +23,7 @@ from hybrid_memory.store.interface import (
     Snapshot,
     StoreInfo,
     Touch,
+    VectorIndex,
     Written,
 )
 from hybrid_memory.store.memory_reembedding import MemoryReembedding
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from hybrid_memory.store.applying import Applied
 
-_CHUNK = 20_480
 _Held = TypeVar("_Held")
 
 
@@ -173,9 +172,11 @@ class MemoryStore(MemoryReembedding):
         """Return head and rows of this moment."""
         with self._reading():
             space = self._space(namespace)
-            held = replace(space, memories=dict(space.memories), vectors=dict(space.vectors), usage=dict(space.usage))
-            dimensions = self._embedder[1] if self._embedder else None
-            return Snapshot(namespace, space.head, self._batches(held, dimensions))
+            held = dict(space.memories), dict(space.vectors), dict(space.usage)
+            head = space.head
+        from hybrid_memory.store.columns import snapshot_of
+
+        return snapshot_of(namespace, head, *held)
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `MarkExpired`."""
@@ -270,6 +271,11 @@ class MemoryStore(MemoryReembedding):
             held.bodies.clear()
             return removed
 
+    def vector_index(self, dimensions: int) -> VectorIndex | None:
+        """Return None: what lives as long as its object is not that large."""
+        del dimensions
+        return None
+
     def close(self) -> None:
         """Let everything go; calling it again does nothing."""
         with self._lock:
@@ -340,14 +346,6 @@ class MemoryStore(MemoryReembedding):
 
     def _space(self, namespace: str) -> _Space:
         return self._spaces.get(namespace) or _Space()
-
-    @staticmethod
-    def _batches(space: _Space, dimensions: int | None) -> Iterator[Batch]:
-        from hybrid_memory.store.columns import batch_of
-
-        memories = list(space.memories.values())
-        for start in range(0, len(memories), _CHUNK):
-            yield batch_of(memories[start : start + _CHUNK], space.usage, space.vectors, dimensions)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import Memory, MemoryId
+    from hybrid_memory.store.interface import Vectors
 
 Key = tuple[str, "MemoryId"]
 
@@ -100,6 +101,17 @@ class MemoryReembedding:
         with self._reading():
             vectors = self._required().vectors
             return {id_: vectors[namespace, id_] for id_ in ids if (namespace, id_) in vectors}
+
+    def all_gathered(self, namespace: str) -> Iterable[Vectors]:
+        """Return the candidate's vectors of a namespace."""
+        import numpy as np
+
+        from hybrid_memory.store.columns import packed
+        from hybrid_memory.store.interface import Vectors
+
+        with self._reading():
+            found = {id_: vector for (name, id_), vector in self._required().vectors.items() if name == namespace}
+        return [Vectors(packed(list(found)), np.stack(list(found.values())))] if found else []
 
     def finish_reembedding(self) -> None:
         """Let the candidate be the store's embedder."""

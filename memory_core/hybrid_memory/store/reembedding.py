@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import MemoryId
+    from hybrid_memory.store.interface import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,10 @@ class ReembeddingStore(Protocol):
 
     def gathered(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the candidate's vectors of those memories that have one."""
+        ...
+
+    def all_gathered(self, namespace: str) -> Iterable[Vectors]:
+        """Return the candidate's vectors of a namespace as they were at this moment; they are read once."""
         ...
 
     def finish_reembedding(self) -> None:

@@ -134,7 +134,10 @@ def test_following_the_log_leads_to_the_state_of_a_fresh_snapshot(todo, loaded_a
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=8), st.integers(1, 4))
 def test_a_snapshot_may_come_in_batches_of_any_size(contents, size):
-    made = [memory(f"m{n}", text, minutes=n, tags=("x",)) for n, text in enumerate(contents)]
+    made = [
+        memory(f"m{n}", text, minutes=n, tags=("x",), superseded_by=f"m{n + 2}" if n % 3 == 0 else None)
+        for n, text in enumerate(contents)
+    ]
     vectors = {one.id: vector_of(one.content) for one in made}
     index = NamespaceIndex(16)
     index.load(snapshot_of(made, vectors, len(made), size))

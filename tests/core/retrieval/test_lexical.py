@@ -80,5 +80,48 @@ def test_a_row_without_terms_covers_nothing():
     assert loaded([[], [1]]).coverage([1], np.ones(2, np.bool_))[0] == 0
 
 
+@given(ROWS, ROWS, st.lists(TERM, max_size=6), st.data())
+def test_sorting_changes_speed_alone(first, later, query, data):
+    index, other = loaded(first), loaded(first)
+    index.sort()
+    for row in later:
+        index.add(row)
+        other.add(row)
+    counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(index), max_size=len(index))))
+    assert np.array_equal(index.coverage(query, counted), other.coverage(query, counted))
+    for term in query:
+        assert index.document_frequency(term) == other.document_frequency(term)
+
+
+@given(ROWS, ROWS, st.lists(TERM, max_size=6), st.data())
+def test_matches_are_the_rows_with_a_term_and_their_coverage(first, later, query, data):
+    index = loaded(first)
+    for row in later:
+        index.add(row)
+    rows = [*first, *later]
+    counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    found, scores = index.matches(query, counted)
+    asked = {*query} - {ASKS}
+    assert found.tolist() == ([row for row, held in enumerate(rows) if asked & {*held}] if counted.any() else [])
+    assert np.array_equal(scores, index.coverage(query, counted)[found])
+
+
+@given(ROWS, ROWS)
+def test_the_terms_of_a_row_are_kept_in_order(first, later):
+    index = loaded(first)
+    for row in later:
+        index.add(row)
+    assert [index.terms_of(row).tolist() for row in range(len(index))] == [*first, *later]
+
+
+@given(ROWS, TERM.filter(lambda term: term != ASKS), st.data())
+def test_the_frequency_of_a_term_is_the_number_of_its_rows(rows, term, data):
+    index = loaded(rows)
+    counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    holding = np.array([term in row for row in rows])
+    assert index.document_frequency(term) == holding.sum()
+    assert index.document_frequency(term, counted) == (holding & counted).sum()
+
+
 def test_rows_that_ask_are_known():
     assert loaded([[1, ASKS], [1], [ASKS]]).asks.tolist() == [True, False, True]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hybrid_memory.model import Kind, Memory, MemoryId, Tier
+from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier
 from hybrid_memory.store.interface import Batch, Decide, Move, Ops, Patch, Put, Snapshot, Store, View
 from hybrid_memory.testing import START
 
@@ -64,18 +64,29 @@ def rows(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
     """Return every value of a snapshot by memory and column."""
     found: dict[str, dict[str, Any]] = {}
     for batch in snapshot.batches:
-        for at, id_ in enumerate(batch.ids):
-            assert id_ not in found
-            found[id_] = row(batch, at)
+        for at, id_ in enumerate(batch.ids.tolist()):
+            assert id_.decode() not in found
+            found[id_.decode()] = row(snapshot, batch, at)
+    for part in snapshot.vectors:
+        for id_, vec in zip(part.ids.tolist(), part.matrix.tolist(), strict=True):
+            assert found[id_.decode()]["vector"] is None
+            found[id_.decode()]["vector"] = vec
     return found
 
 
-def row(batch: Batch, at: int) -> dict[str, Any]:
+def row(snapshot: Snapshot, batch: Batch, at: int) -> dict[str, Any]:
     values = {}
     for column in fields(Batch):
         held = getattr(batch, column.name)
-        if column.name not in {"ids", "terms", "term_offsets", "vectors"}:
-            values[column.name] = held[at].item() if isinstance(held, np.ndarray) else held[at]
-    values["terms"] = batch.terms[batch.term_offsets[at] : batch.term_offsets[at + 1]].tolist()
-    values["vector"] = None if batch.vectors is None else batch.vectors[at].tolist()
+        if column.name not in {"ids", "terms", "term_offsets"}:
+            values[column.name] = held[at].tolist() if isinstance(held, np.ndarray) else held.get(at)
+    values |= {
+        "tier": tuple(Tier)[values["tier"]].value,
+        "kind": tuple(Kind)[values["kind"]].value,
+        "trust": TRUST_ORDER[values["trust"]].value,
+        "session": snapshot.sessions[values["session"]],
+        "speaker": None if values["speaker"] < 0 else snapshot.speakers[values["speaker"]],
+        "terms": batch.terms[batch.term_offsets[at] : batch.term_offsets[at + 1]].tolist(),
+        "vector": None,
+    }
     return values

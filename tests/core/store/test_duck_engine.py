@@ -181,7 +181,7 @@ def test_close_waits_for_a_running_write(duck):
     assert outcome[0].position == 1
 
 
-TABLES = {"vectors.py", "reembedding.py"}
+TABLES = {"vectors.py", "reembedding.py", "hnsw.py"}
 RUNNERS = {"execute", "rows", "row", "change", "columns", "extract_statements", "_execute"}
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.core.store.making import always, one, put
 
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreLocked, StoreReadOnly
+from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck.schema import MIGRATIONS, Migration, migrate
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.store import DuckStore
@@ -203,14 +204,15 @@ def test_a_migration_that_fails_leaves_neither_tables_nor_record():
     with duckdb.connect(":memory:") as connection:
         session = Session(connection)
         migrate(session, START)
-        broken = Migration(2, "broken", ("CREATE TABLE half (a INTEGER)", "SELECT * FROM missing"))
+        broken = Migration(3, "broken", ("CREATE TABLE half (a INTEGER)", "SELECT * FROM missing"))
         with pytest.raises(StoreDamaged):
             migrate(session, START, (*MIGRATIONS, broken))
-        assert session.rows("SELECT number FROM migration") == [(1,)]
+        assert session.rows("SELECT max(number) FROM migration") == [(2,)]
         assert session.rows("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'half'") == [(0,)]
         whole = replace(broken, statements=broken.statements[:1])
-        assert migrate(session, START, (*MIGRATIONS, whole)) == 2
-        assert session.rows("SELECT number, name FROM migration ORDER BY number") == [(1, "begin"), (2, "broken")]
+        assert migrate(session, START, (*MIGRATIONS, whole)) == 3
+        named = [(1, "begin"), (2, "find by id"), (3, "broken")]
+        assert session.rows("SELECT number, name FROM migration ORDER BY number") == named
 
 
 def test_a_migration_runs_once():
@@ -218,7 +220,18 @@ def test_a_migration_runs_once():
         session = Session(connection)
         migrate(session, START)
         migrate(session, START)
-        assert session.rows("SELECT count(*) FROM migration") == [(1,)]
+        assert session.rows("SELECT count(*) FROM migration") == [(len(MIGRATIONS),)]
+
+
+def test_a_store_of_the_first_version_becomes_one_of_this_version(open_duck, path):
+    path.parent.mkdir()
+    with duckdb.connect(str(path), config={"storage_compatibility_version": "v1.5.0"}) as connection:
+        session = Session(connection)
+        migrate(session, START, MIGRATIONS[:1])
+    store = open_duck()
+    put(store, "a", "b")
+    assert store.info().schema_version == len(MIGRATIONS)
+    assert set(store.get("default", [MemoryId("a"), MemoryId("b"), MemoryId("c")])) == {"a", "b"}
 
 
 def test_size_counts_the_file_and_its_log(duck, path):

@@ -69,7 +69,7 @@ def test_the_switch_puts_the_new_vectors_in_the_place_of_the_old_ones(full):
     assert (full.info().embedder, full.info().dimensions) == ("new", WIDE)
     assert full.candidate() is None
     assert np.array_equal(full.vectors("default", [MemoryId("m3")])["m3"], given)
-    assert {one["has_vector"] for one in rows(full.snapshot("default")).values()} == {True}
+    assert {one["vector"] is None for one in rows(full.snapshot("default")).values()} == {False}
     assert full.vectors("other", [MemoryId("m0")])["m0"].shape == (WIDE,)
 
 
@@ -77,7 +77,7 @@ def test_what_was_not_gathered_waits_for_its_vector_after_the_switch(full):
     full.begin_reembedding("new", WIDE)
     full.gather([Gathered("default", MemoryId("m1"), wide(1))])
     full.finish_reembedding()
-    assert {name for name, one in rows(full.snapshot("default")).items() if one["has_vector"]} == {"m1"}
+    assert {name for name, one in rows(full.snapshot("default")).items() if one["vector"] is not None} == {"m1"}
     full.write("default", None, always(vectors=[Attach(MemoryId("m2"), wide(2))]))
     assert np.array_equal(full.vectors("default", [MemoryId("m2")])["m2"], wide(2))
 
@@ -177,3 +177,14 @@ def test_a_snapshot_begun_before_the_switch_still_reads_the_former_vectors(duck)
     duck.finish_reembedding()
     assert rows(snapshot)["a"]["vector"] == vector(1).tolist()
     assert rows(duck.snapshot("default"))["a"]["vector"] == wide(1).tolist()
+
+
+def test_all_that_was_gathered_can_be_read_at_once(full):
+    gather_all(full)
+    full.gather([])
+    parts = list(full.all_gathered("default"))
+    found = {one.decode(): row for part in parts for one, row in zip(part.ids.tolist(), part.matrix, strict=True)}
+    single = full.gathered("default", [MemoryId(one) for one in found])
+    assert set(found) == {f"m{at}" for at in range(5)}
+    assert all(np.array_equal(found[one], single[one]) for one in found)
+    assert list(full.all_gathered("nobody")) == []

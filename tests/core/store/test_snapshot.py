@@ -5,9 +5,11 @@ from tests.core.store.test_writing import FULL, LATER
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.store.columns import digest_of
 from hybrid_memory.store.duck import snapshot as duck_snapshot
 from hybrid_memory.store.duck import vectors as duck_vectors
-from hybrid_memory.store.interface import NO_TIME, Put, Touch
+from hybrid_memory.store.interface import NO_TIME, Attach, Put, Touch
 from hybrid_memory.testing import START
 
 
@@ -22,12 +24,11 @@ def test_a_snapshot_holds_every_column(store):
         "tier": "long_term",
         "kind": "insight",
         "session": "s-1",
-        "agent": "default",
         "speaker": "Ann",
         "key": "task",
         "trust": "confirmed",
         "tags": FULL.tags,
-        "content_hash": "hash-full",
+        "digests": list(digest_of("hash-full")),
         "metadata": '{"a":[1,2.5,null,{"b":true}],"ü":"x"}',
         "superseded_by": "next",
         "pinned": True,
@@ -39,16 +40,14 @@ def test_a_snapshot_holds_every_column(store):
         "reflected_at": to_micros(LATER),
         "accessed_at": to_micros(LATER),
         "access_count": 3,
-        "has_vector": True,
         "terms": [1, -2, 3],
         "vector": vector(1).tolist(),
     }
-    absent = ("speaker", "key", "metadata", "superseded_by")
-    assert [found["bare"][name] for name in absent] == [None] * 4
+    absent = ("speaker", "key", "metadata", "superseded_by", "tags", "vector")
+    assert [found["bare"][name] for name in absent] == [None] * 6
     moments = ("occurred_at", "expires_at", "forgotten_at", "reflected_at", "accessed_at")
     assert [found["bare"][name] for name in moments] == [NO_TIME] * 5
-    assert (found["bare"]["terms"], found["bare"]["tags"], found["bare"]["access_count"]) == ([], (), 0)
-    assert (found["bare"]["has_vector"], found["bare"]["vector"]) == (False, [0.0] * DIMENSIONS)
+    assert (found["bare"]["terms"], found["bare"]["access_count"]) == ([], 0)
 
 
 def test_a_store_without_an_embedder_has_no_vectors(store):
@@ -81,8 +80,7 @@ def test_rows_of_several_chunks_and_namespaces_stay_aligned(store, monkeypatch):
     assert list(found) == [f"m{number}" for number in range(23) if number % 4 != 1]
     for name, values in found.items():
         number = int(name[1:])
-        expected = vector(number) if number % 3 else vector(0) * 0
-        assert values["vector"] == expected.tolist()
+        assert values["vector"] == (vector(number).tolist() if number % 3 else None)
         assert values["terms"] == list(range(number % 3))
         assert values["tags"] == (("new",) if number in {0, 2, 22} else (str(number),))
 
@@ -94,3 +92,34 @@ def test_a_snapshot_that_nobody_reads_does_not_keep_the_store_open(store):
     unread = store.snapshot("default")
     store.close()
     assert unread.head == half_read.head == 1
+
+
+def test_names_that_share_a_hash_are_told_apart(store, monkeypatch):
+    for number in range(6):
+        put(store, f"m{number}", session=f"s{number % 3}", speaker=(None, "Ann", "Bob")[number % 3])
+    expected = rows(store.snapshot("default"))
+    monkeypatch.setattr(duck_snapshot.NameTable, "sure", False)
+    assert rows(store.snapshot("default")) == expected
+    assert [expected[f"m{number}"]["speaker"] for number in range(3)] == [None, "Ann", "Bob"]
+
+
+def test_ids_of_all_lengths_and_scripts_are_kept(store):
+    names = ("a", "ä" * 70, "id with spaces", "\U0001f600", "z" * 20)
+    store.pin_embedder("e", DIMENSIONS)
+    for seed, name in enumerate(names):
+        store.write("default", None, always(puts=(Put(memory(name), vector(seed)),)))
+    found = rows(store.snapshot("default"))
+    assert list(found) == list(names)
+    assert [found[name]["vector"] for name in names] == [vector(seed).tolist() for seed in range(len(names))]
+
+
+def test_a_vector_that_came_later_still_belongs_to_its_memory(store):
+    store.pin_embedder("e", DIMENSIONS)
+    store.write(
+        "default", None, always(puts=(Put(memory("a")), Put(memory("b"), vector(1)), Put(memory("c"), vector(2))))
+    )
+    store.write("default", None, always(vectors=(Attach(MemoryId("a"), vector(3)), Attach(MemoryId("b"), vector(4)))))
+    index = NamespaceIndex(DIMENSIONS)
+    index.load(store.snapshot("default"))
+    found = index.vectors_of([MemoryId(name) for name in "abc"])
+    assert [found[MemoryId(name)].tolist() for name in "abc"] == [vector(seed).tolist() for seed in (3, 4, 2)]

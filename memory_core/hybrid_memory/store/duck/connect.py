@@ -12,7 +12,9 @@ from hybrid_memory.store.duck.errors import translated, translated_opening
 _FOLDER = 0o700
 _FILE = 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_MEMORY_LIMIT = "1GiB"
+_LEAST_MEMORY = 128
+_MEBIBYTE = 2**20
+_SHARE = 8
 
 _UNCOMPRESSED = "SET force_compression='uncompressed'"
 _TEMP_FOLDER = "SET temp_directory=?"
@@ -35,7 +37,9 @@ def make_folder(folder: Path) -> None:
 def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
     """Open or make the database file; the settings are applied in the only order that DuckDB accepts.
 
-    ``memory_limit`` is DuckDB's text, such as ``512MiB``; None gives 1 GiB. Compression is off because it makes scans
+    ``memory_limit`` is DuckDB's text, such as ``512MiB``; None gives 128 MiB, or an eighth of the file where that is more:
+    DuckDB keeps as many pages, and almost none is read a second time after the search structures are loaded, but a copy
+    of the whole store needs a sixteenth of it. Compression is off because it makes scans
     of vectors three times slower, and format v1.5.0 because only that refuses another database's write-ahead log.
 
     Raises:
@@ -50,7 +54,7 @@ def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDB
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
                 "allow_community_extensions": False,
-                "memory_limit": memory_limit or _MEMORY_LIMIT,
+                "memory_limit": memory_limit or _memory_for(path),
                 "threads": threads,
                 "storage_compatibility_version": "v1.5.0",
             },
@@ -67,6 +71,10 @@ def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDB
             connection.close()
             raise
     return connection
+
+
+def _memory_for(path: Path) -> str:
+    return f"{max(_LEAST_MEMORY, size_on_disk(path) // _SHARE // _MEBIBYTE)}MiB"
 
 
 def temp_folder(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from hybrid_memory.clock import from_micros, to_micros
@@ -27,13 +27,19 @@ _ONE = """
     SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
         tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at, superseded_by,
         supersedes, duplicate_of, parents, reflected_at, rev
-    FROM memory WHERE namespace = ? AND id = ?
+    FROM memory WHERE id = ?
 """
-_SEVERAL = """
+_EIGHT = """
     SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
         tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at, superseded_by,
         supersedes, duplicate_of, parents, reflected_at, rev
-    FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
+    FROM memory WHERE id IN (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_MANY = """
+    SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
+        tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at, superseded_by,
+        supersedes, duplicate_of, parents, reflected_at, rev
+    FROM memory WHERE id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """
 _MEMBERS = """
     SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
@@ -63,9 +69,10 @@ _MOVE_SEVERAL = """
     WHERE memory.namespace = $1 AND memory.id = moved.item.id
 """
 _PAIR = 2
+_SEVERAL = 24
 
 
-_CONTENTS = "SELECT id, content FROM memory WHERE namespace = ? AND id IN (?, ?, ?)"
+_CONTENTS = "SELECT namespace, id, content FROM memory WHERE id IN (?, ?, ?)"
 _NEWEST_CONTENTS = """
     SELECT id, left(content, $3) FROM memory WHERE namespace = $1 ORDER BY created_at DESC, id DESC LIMIT $2
 """
@@ -159,14 +166,28 @@ def move_memories(session: Session, namespace: str, moved: Sequence[Memory]) -> 
 
 
 def memories_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
-    """Return the memories of a namespace that exist, in the order of ``ids``."""
+    """Return the memories of a namespace that exist, in the order of ``ids``.
+
+    The statements name ids alone: with the namespace beside them DuckDB 1.5 does not use the index.
+    """
     wanted = list(dict.fromkeys(ids))
     if not wanted:
         return {}
-    one = len(wanted) == 1
-    found = session.rows(_ONE if one else _SEVERAL, namespace, wanted[0] if one else to_json(wanted))
-    memories = {memory.id: memory for memory in map(memory_of, found)}
+    if len(wanted) == 1:
+        found = session.rows(_ONE, wanted[0])
+    elif len(wanted) <= _SEVERAL:
+        found = [row for part in _parts(wanted, 8) for row in session.rows(_EIGHT, *part)]
+    else:
+        found = session.rows(_MANY, to_json(wanted))
+    memories = {memory.id: memory for memory in map(memory_of, found) if memory.namespace == namespace}
     return {id_: memories[id_] for id_ in wanted if id_ in memories}
+
+
+def _parts(ids: list[MemoryId], size: int) -> Iterator[list[MemoryId]]:
+    """Yield ids by ``size``; the last of them again where there are fewer."""
+    for at in range(0, len(ids), size):
+        part = ids[at : at + size]
+        yield [*part, *part[-1:] * (size - len(part))]
 
 
 def read_members(session: Session, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
@@ -180,11 +201,8 @@ def contents_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) ->
     if not wanted:
         return {}
     # Three at a time is what one write asks for; a list of parameters is planned faster than an unnested one.
-    found = []
-    for at in range(0, len(wanted), 3):
-        part = wanted[at : at + 3]
-        found += session.rows(_CONTENTS, namespace, *part, *part[-1:] * (3 - len(part)))
-    return {MemoryId(id_): content for id_, content in found}
+    found = [row for part in _parts(wanted, 3) for row in session.rows(_CONTENTS, *part)]
+    return {MemoryId(id_): content for owner, id_, content in found if owner == namespace}
 
 
 def newest_contents(session: Session, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:

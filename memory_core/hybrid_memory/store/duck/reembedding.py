@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.store.duck.engine import Engine, Transaction
+    from hybrid_memory.store.interface import Vectors
 
 Key: TypeAlias = tuple[str, MemoryId]
 """Namespace and id."""
@@ -68,9 +69,6 @@ _ORPHANS = Template("""
     DELETE FROM vector_$number AS v
     WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
 """)
-
-
-_FEW = 500
 
 
 @lru_cache(maxsize=4)
@@ -171,15 +169,19 @@ class DuckReembedding:
 
     def gathered(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the candidate's vectors of those memories that have one."""
-        wanted = list(dict.fromkeys(ids))
         with self._engine.moment() as session:
-            table = VectorTable(_required(session))
-            if len(wanted) <= _FEW:
-                return table.by_id(session, namespace, wanted)
-            places = table.places(session, namespace)
-            known = [id_ for id_ in wanted if id_ in places]
-            matrix = table.gather(session, namespace, np.array([places[id_] for id_ in known], np.int64))
-            return dict(zip(known, matrix, strict=True))
+            return NextTable(_required(session)).by_id(session, namespace, ids)
+
+    def all_gathered(self, namespace: str) -> Iterable[Vectors]:
+        """Return the candidate's vectors of a namespace, read from the file as they are asked for."""
+        with self._engine.running():
+            session = self._engine.lasting_moment()
+            try:
+                spans = NextTable(_required(session)).spans(session, namespace)
+            except BaseException:
+                session.close()
+                raise
+            return self._engine.stepping(session, spans)
 
     def finish_reembedding(self) -> None:
         """Let the candidate be the store's embedder."""

@@ -21,7 +21,7 @@ from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, new
 from hybrid_memory.store.duck.reembedding import DuckReembedding
 from hybrid_memory.store.duck.schema import MIGRATIONS, migrate
 from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.duck.snapshot import read_batches
+from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
 from hybrid_memory.store.interface import (
@@ -32,6 +32,7 @@ from hybrid_memory.store.interface import (
     Snapshot,
     StoreInfo,
     Touch,
+    VectorIndex,
     Written,
 )
 
@@ -124,16 +125,33 @@ class DuckStore(DuckReembedding):
             return ledger.read_head(session, namespace).position
 
     def snapshot(self, namespace: str) -> Snapshot:
-        """Return head and rows of this moment; the batches are read from the file as they are asked for."""
+        """Return head and rows of this moment; batches and vectors are read from the file as they are asked for.
+
+        They have a session each, so that two threads can read them. Equal heads say that both see the same moment.
+        """
         with self._engine.running():
-            session = self._engine.lasting_moment()
+            first, second = self._engine.lasting_moment(), self._engine.lasting_moment()
             try:
-                head = ledger.read_head(session, namespace).position
-                batches = read_batches(session, namespace, pinned_embedder(session))
+                while (head := ledger.read_head(first, namespace)) != ledger.read_head(second, namespace):
+                    first.close()
+                    first, second = second, self._engine.lasting_moment()
+                pinned = pinned_embedder(second)
+                names, spans = read_names(first, namespace), read_spans(first, namespace)
+                batches = read_batches(first, namespace, spans, names)
+                vectors = VectorTable(pinned).spans(second, namespace) if pinned else iter(())
             except BaseException:
-                session.close()
+                first.close()
+                second.close()
                 raise
-            return Snapshot(namespace, head, self._engine.stepping(session, batches))
+            return Snapshot(
+                namespace=namespace,
+                head=head.position,
+                ids=[ids for _, ids in spans],
+                sessions=names[0].names,
+                speakers=names[1].names,
+                batches=self._engine.stepping(first, batches),
+                vectors=self._engine.stepping(second, vectors),
+            )
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `MarkExpired`."""
@@ -212,6 +230,12 @@ class DuckStore(DuckReembedding):
         """Remove the entries of a conversation; their numbers are not used again."""
         with self._engine.transaction() as (session, _, _):
             return conversation_log.remove_entries(session, (namespace, conversation, kind))
+
+    def vector_index(self, dimensions: int) -> VectorIndex | None:
+        """Return an empty HNSW index in a database of its own, None where the extension cannot be loaded."""
+        from hybrid_memory.store.duck.hnsw import open_hnsw
+
+        return open_hnsw(dimensions)
 
     def close(self) -> None:
         """Write everything out and let the file go; calling it again does nothing."""

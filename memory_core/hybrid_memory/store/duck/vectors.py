@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from string import Template
@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.checks import to_json
+from hybrid_memory.store.columns import packed
 from hybrid_memory.store.duck.memo import Pinned
 from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.snapshot import unjoined
+from hybrid_memory.store.interface import Vectors
 
 _CREATE = Template("""
     CREATE TABLE vector_$number (
@@ -27,10 +30,16 @@ _SELECT = Template("""
     SELECT id, vec FROM vector_$number
     WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """)
-_PLACES = Template("SELECT rowid AS place, id FROM vector_$number WHERE namespace = ?")
-_SPAN_PLACES = Template("SELECT rowid AS place FROM vector_$number WHERE namespace = ? AND rowid BETWEEN ? AND ?")
-_SPAN = Template("SELECT unnest(vec) AS part FROM vector_$number WHERE namespace = ? AND rowid BETWEEN ? AND ?")
-_SPAN_ROWS = 20_480
+_BOUNDS = Template("SELECT min(rowid), max(rowid) FROM vector_$number WHERE namespace = ?")
+_SPAN_IDS = Template("""
+    SELECT string_agg(id, '' ORDER BY rowid), min(strlen(id)), max(strlen(id)) FROM vector_$number
+    WHERE rowid BETWEEN $$2 AND $$3 AND concat(namespace) = $$1
+""")
+_PLAIN_IDS = Template("SELECT id FROM vector_$number WHERE rowid BETWEEN $$2 AND $$3 AND concat(namespace) = $$1")
+_SPAN = Template("""
+    SELECT unnest(vec) AS part FROM vector_$number WHERE rowid BETWEEN $$2 AND $$3 AND concat(namespace) = $$1
+""")
+_SPAN_ROWS = 10_240
 
 
 @lru_cache(maxsize=4)
@@ -74,31 +83,23 @@ class VectorTable:
         found = session.rows(self._statement(_SELECT), namespace, to_json(wanted))
         return {MemoryId(id_): np.array(vector, np.float32) for id_, vector in found}
 
-    def places(self, session: Session, namespace: str) -> dict[str, int]:
-        """Return the row ids of a namespace's vectors by memory; they hold within the session's transaction."""
-        found = session.columns(self._statement(_PLACES), namespace)
-        return dict(zip(found["id"].tolist(), found["place"].tolist(), strict=True))
+    def spans(self, session: Session, namespace: str) -> Iterator[Vectors]:
+        """Yield a namespace's vectors, span by span of row ids; the session must be in one transaction meanwhile.
 
-    def gather(self, session: Session, namespace: str, places: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return (places, dimensions) vectors by row id, zeros for a negative one.
-
-        Reads spans of row ids, since `unnest` of a span is the fast way out of DuckDB; both statements of a span keep
-        the table's order.
+        `unnest` of a span is the fast way out of DuckDB; short spans stay in the processor's cache on their way. All
+        statements of a span keep the table's order.
         """
-        matrix = np.zeros((len(places), self.dimensions), np.float32)
-        order = np.argsort(places, kind="stable")
-        sorted_places = places[order]
-        at = int(np.searchsorted(sorted_places, 0))
-        while at < len(order):
-            low = int(sorted_places[at])
-            high = min(low + _SPAN_ROWS - 1, int(sorted_places[-1]))
-            end = int(np.searchsorted(sorted_places, high, side="right"))
-            span = session.columns(self._statement(_SPAN_PLACES), namespace, low, high)["place"]
-            flat = np.asarray(session.columns(self._statement(_SPAN), namespace, low, high)["part"], np.float32)
-            rows = flat.reshape(-1, self.dimensions)
-            matrix[order[at:end]] = rows[np.searchsorted(np.asarray(span), sorted_places[at:end])]
-            at = end
-        return matrix
+        low, high = session.rows(self._statement(_BOUNDS), namespace)[0]
+        if low is None:
+            return
+        for start in range(low, high + 1, _SPAN_ROWS):
+            span = (namespace, start, start + _SPAN_ROWS - 1)
+            ids = unjoined(session.rows(self._statement(_SPAN_IDS), *span)[0])
+            if ids is None:
+                ids = packed(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist())
+            if len(ids):
+                flat = np.asarray(session.columns(self._statement(_SPAN), *span)["part"], np.float32)
+                yield Vectors(ids, flat.reshape(-1, self.dimensions))
 
     def _statement(self, template: Template) -> str:
         return template.substitute(number=int(self.pinned.number), dimensions=int(self.pinned.dimensions))

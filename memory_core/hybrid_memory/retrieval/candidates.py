@@ -1,0 +1,92 @@
+"""The rows that a search weighs closely: all that were found, or in a large memory the best by words, vector and time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_memory.retrieval.ranking import Floats
+
+MOST = 2_048
+NEIGHBOURED = 512
+"""Of more rows only the `MOST` best by words, vector and time are weighed closely and ranked, and the neighbours in their
+sessions of the `NEIGHBOURED` best: an answer need not resemble the question, but then the turn before it does.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """For each row the row before and after it in its session, -1 for none."""
+
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class Candidates:
+    """Rows by rising number, with the summands of their scores so far, aligned with ``rows``.
+
+    ``before`` and ``after`` are the places in ``rows`` of the neighbours, -1 where there is none among them.
+    """
+
+    rows: NDArray[np.intp]
+    cosine: Floats
+    parts: dict[str, Floats]
+    before: NDArray[np.int32]
+    after: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(self, name: str, part: Floats) -> None:
+        """Add to a summand."""
+        held = self.parts.get(name)
+        self.parts[name] = part if held is None else held + part
+
+    def scale(self, factor: float) -> None:
+        """Multiply all summands."""
+        self.parts = {name: np.float32(factor) * part for name, part in self.parts.items()}
+
+    def total(self) -> Floats:
+        """Return the sums."""
+        return total(self.parts)
+
+
+def total(parts: Mapping[str, Floats]) -> Floats:
+    """Return the sum of summands, of which there is at least one."""
+    first, *others = parts.values()
+    result = first.copy()
+    for part in others:
+        result += part
+    return result
+
+
+def gather(
+    found: NDArray[np.intp], cosine: Floats, parts: dict[str, Floats], neighbours: Neighbours, most: int = MOST
+) -> Candidates:
+    """Return the candidates among the rows that were found."""
+    before, after = neighbours.before, neighbours.after
+    place = np.full(len(before), -1, np.int32)
+    place[found] = np.arange(len(found), dtype=np.int32)
+    if len(found) > most:
+        scores = total(parts)
+        best = np.argpartition(-scores, most)[:most]
+        first = found[best[np.argpartition(-scores[best], min(NEIGHBOURED, most - 1))[:NEIGHBOURED]]]
+        beside = np.concatenate((before[first], after[first]))
+        beside = place[beside[beside >= 0]]
+        taken = np.zeros(len(found), np.bool_)
+        taken[best] = True
+        taken[beside[beside >= 0]] = True
+        kept = np.flatnonzero(taken)
+        place[found] = -1
+        found, cosine = found[kept], cosine[kept]
+        parts = {name: part[kept] for name, part in parts.items()}
+        place[found] = np.arange(len(found), dtype=np.int32)
+    return Candidates(found, cosine, parts, _places(place, before[found]), _places(place, after[found]))
+
+
+def _places(place: NDArray[np.int32], rows: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.where(rows >= 0, place[rows], np.int32(-1))

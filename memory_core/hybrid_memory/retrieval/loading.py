@@ -1,0 +1,56 @@
+"""Makes the search structures of a namespace from a snapshot of the store."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hybrid_memory.retrieval.growing import NOTHING
+from hybrid_memory.retrieval.lexical import LexicalIndex
+from hybrid_memory.retrieval.rows import Rows
+from hybrid_memory.retrieval.vectors import Matrix
+
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.identity import IdColumn
+    from hybrid_memory.store.interface import Snapshot, Vectors
+
+
+def load(snapshot: Snapshot, dimensions: int | None) -> tuple[Rows, LexicalIndex, Matrix]:
+    """Return rows, terms and vectors of all memories of a snapshot; the terms are still to be sorted.
+
+    Vectors are read beside the rest: the store and numpy work mostly without holding the interpreter's lock.
+    """
+    rows, lexical, matrix = Rows(snapshot.sessions, snapshot.speakers), LexicalIndex(), Matrix(dimensions)
+    for ids in snapshot.ids:
+        rows.ids.extend(ids)
+    matrix.add_rows(len(rows.ids))
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="vectors") as beside:
+        filled = beside.submit(_fill, matrix, rows.ids, snapshot.vectors)
+        for batch in snapshot.batches:
+            rows.extend(batch)
+            lexical.load(batch.terms, batch.term_offsets)
+        filled.result()
+    return rows, lexical, matrix
+
+
+def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[Vectors]) -> None:
+    place = 0
+    for part in vectors:
+        # Vectors mostly stand in the order of their memories; then they are copied as they come.
+        if ids.starts_with(place, part.ids):
+            matrix.fill(place, part.matrix)
+            place += len(part.ids)
+            continue
+        rows = ids.rows(part.ids)
+        known = rows != NOTHING
+        matrix.scatter(rows[known], part.matrix[known])
+        place = int(rows[-1]) + 1
+
+
+def give_back_memory() -> None:
+    """Let the system have what was freed. The C library of Linux else keeps much of what loading took for a moment."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,135 @@
+"""The second look at a ranking: what its best hits bring in, and which of them are the newer word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_memory.retrieval import ranking
+from hybrid_memory.retrieval.matching import by_word, count_terms
+from hybrid_memory.retrieval.succession import CHANGE_TERMS, LOOK, Likeness, lifted, replaces
+from hybrid_memory.retrieval.timing import asks_about_now
+from hybrid_memory.retrieval.top import best
+from hybrid_memory.text import ASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hybrid_memory.retrieval.ask import Ask
+    from hybrid_memory.retrieval.candidates import Candidates
+    from hybrid_memory.retrieval.lexical import LexicalIndex
+    from hybrid_memory.retrieval.matching import Matches
+    from hybrid_memory.retrieval.ranking import Floats
+    from hybrid_memory.retrieval.rows import Rows
+    from hybrid_memory.retrieval.vectors import Matrix
+
+_DATE_TERMS = 3
+"""The lexical text of a memory begins with its date: day, month, year."""
+_COMMON = 0.1
+_YEAR = 365 * ranking.DAY
+
+
+def echo(
+    chosen: Candidates, query: Sequence[int], lexical: LexicalIndex, counted: NDArray[np.bool_]
+) -> None:
+    """Add what rows share with the best hit beyond the question, so that its continuation is found.
+
+    The rarest words of the hit that are held by others too form a second question (pseudo-relevance feedback as in Lavrenko
+    and Croft, "Relevance-Based Language Models", 2001, with one document). The best hit itself keeps its lead.
+    """
+    if len(chosen) < 2:  # noqa: PLR2004 - one hit has no others
+        return
+    top = int(chosen.total().argmax())
+    number, mean_length = lexical.statistics(counted)
+    own = np.setdiff1d(lexical.terms_of(int(chosen.rows[top]))[_DATE_TERMS:], [*query, ASKS])
+    holding = lexical.frequencies(own.tolist())
+    others = (holding > 1) & (holding <= _COMMON * number + 2)
+    own, weights = own[others], ranking.idfs(len(lexical), holding[others])
+    if not len(own):
+        return
+    rare = best(weights, ranking.ECHO_WORDS)
+    shared = np.zeros(len(lexical), np.float32)
+    postings = lexical.postings(own[rare].tolist())
+    for weight, parts in zip(weights[rare], postings.values(), strict=True):
+        for held_by, counts in parts:
+            relative = lexical.lengths[held_by] / np.float32(mean_length)
+            shared[held_by] += weight * ranking.saturation(counts.astype(np.float32), relative)
+    part = shared[chosen.rows] * np.float32(ranking.ECHO / float(weights[rare].sum()))
+    part[top] = max(float(part.max()), ranking.ECHO)
+    chosen.add("echo", part)
+
+
+def find_newer(
+    ask: Ask,
+    chosen: Candidates,
+    matches: Matches,
+    rows: Rows,
+    lexical: LexicalIndex,
+    matrix: Matrix,
+) -> dict[int, int]:
+    """Lift the newer word on a thing above the older where the question is about now; return row by row what is newer."""
+    if len(chosen) < 2 or not matches.words.terms:  # noqa: PLR2004 - one hit has no others
+        return {}
+    scores = chosen.total()
+    first = best(scores, LOOK)
+    times = rows.created_at.values[chosen.rows[first]]
+    pairs = _newer_pairs(chosen.rows[first], times, matches, rows, lexical, matrix)
+    if asks_about_now(ask.when, ask.asked_at or ask.now):
+        lift = np.zeros(len(chosen), np.float32)
+        lift[first] = lifted(scores[first].tolist(), times.tolist(), pairs) - scores[first]
+        if lift.any():
+            chosen.add("newer", lift)
+    latest: dict[int, int] = {}
+    for earlier, later in sorted(pairs, key=lambda pair: times[pair[1]]):
+        latest[int(chosen.rows[first[earlier]])] = int(chosen.rows[first[later]])
+    return latest
+
+
+def _newer_pairs(
+    first: NDArray[np.intp],
+    times: NDArray[np.int64],
+    matches: Matches,
+    rows: Rows,
+    lexical: LexicalIndex,
+    matrix: Matrix,
+) -> list[tuple[int, int]]:
+    """Return the pairs of places in ``first`` whose later one is taken for the newer word, each (earlier, later)."""
+    words = [lexical.terms_of(int(row)) for row in first]
+    by_words = by_word(matches.words, count_terms(words))
+    shares = np.array(matches.words.shares, np.float32)
+    covered = by_words @ shares
+    vectors = matrix.gather(first)
+    common = np.minimum(by_words[:, None, :], by_words[None, :, :]) @ shares
+    change = np.array([not CHANGE_TERMS.isdisjoint(held.tolist()) for held in words])
+    tags = [frozenset(rows.tags.of(int(row))) for row in first]
+    spoken = rows.speaker.values[first] >= 0
+    exact = matches.exact[first]
+    found = replaces(
+        Likeness(
+            cosine=vectors @ vectors.T,
+            common=common,
+            change=change[None, :],
+            tags=np.array([[not one.isdisjoint(other) for other in tags] for one in tags]),
+            words=_shared_words([held[_DATE_TERMS:] for held in words], matches.words.terms, lexical),
+            years=((times[None, :] - times[:, None]) / _YEAR).astype(np.float32),
+            ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),
+        ),
+        both_spoken=spoken[:, None] & spoken[None, :],
+        earlier_exact=exact[:, None],
+        later_exact=exact[None, :],
+    )
+    return [(earlier, later) for earlier, later in np.argwhere(found).tolist()]
+
+
+def _shared_words(held: Sequence[NDArray[np.int32]], asked: Sequence[int], lexical: LexicalIndex) -> Floats:
+    """Return for rows of terms the weight of what two share beyond the question, as a share of the lighter one's."""
+    counts = count_terms(held)
+    weights = ranking.idfs(len(lexical), lexical.frequencies(counts.terms))
+    has = counts.counts > 0
+    unasked = np.where(np.isin(counts.terms, asked), np.float32(0), weights)
+    whole = has @ weights
+    lighter = np.minimum(whole[:, None], whole[None, :])
+    shared: Floats = ((has * unasked) @ has.T.astype(np.float32)) / np.where(lighter > 0, lighter, np.float32(1))
+    return shared

@@ -1,0 +1,116 @@
+"""Time in a question or statement: which moments it means, relative to the one at which it is said. Pure.
+
+A small grammar of English; of other languages only dates in digits (ISO, year/month/day, day.month.year, 2023年5月8日). Names
+without a year mean the latest that has begun, in wording that looks ahead the next to come, in the plain present tense
+either. Months, weekdays and other words that mean something else as well ("may", "march", "sat", "spring") count only where
+a time is expected, names of people ("April", "June") only behind "in", "since", "before" and the like.
+
+Not understood: an event's own date ("a month after the move" is an anchor alone), feasts of lunar calendars or of families,
+hours without a day, "8/5" without a year, "every Monday" (no single one is meant), negation ("not in May"), school and fiscal
+years, the present tense of verbs without "do" or "be" ("Who lives here?" has the stance "any"), and which of two events came
+first.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, tzinfo
+
+from hybrid_memory.retrieval.when.almanac import HIGHEST, LOWEST, Period
+from hybrid_memory.retrieval.when.anchors import anchors, opened
+from hybrid_memory.retrieval.when.phrases import phrases
+from hybrid_memory.retrieval.when.reader import Reader
+from hybrid_memory.retrieval.when.stance import is_present, lean, lean_of_statement, stance
+from hybrid_memory.retrieval.when.tokens import tokens
+from hybrid_memory.retrieval.when.values import Anchor, Relation, Stance, When, Window
+from hybrid_memory.retrieval.when.words import TRIGGERS
+
+__all__ = ["Anchor", "Relation", "Stance", "When", "Window", "mentioned", "understand"]
+
+MOST_MENTIONED = 8
+
+
+def understand(question: str, now: datetime) -> When:
+    """Return what a question says about time; ``now`` is aware, and results are in its zone."""
+    lower = _lower(question)
+    words = _WORD.findall(lower)
+    zone = _zone(now)
+    if not _may_tell(lower, words):
+        return _PLAIN_PRESENT if is_present(lower, words) else _NOTHING
+    local = now.replace(tzinfo=None, fold=0)
+    reader = Reader(tokens(question), local, zone, lean(lower, words))
+    found = phrases(reader)
+    told = anchors(reader, question, found)
+    found = opened(found, told)
+    about, places = stance(lower, words, found, {one.anchor.relation for one in told}, local)
+    places += [
+        reader.place(begin, end)
+        for begin, end in [*((p.begin, p.end) for p in found), *((a.begin, a.middle) for a in told)]
+    ]
+    windows = _windows([period for phrase in found for period in phrase.periods], zone)
+    return When(windows, tuple(one.anchor for one in told), about, _merged(places))
+
+
+def mentioned(text: str, written: datetime) -> tuple[Window, ...]:
+    """Return the dates, at most 8, that a statement written at that moment names outright, in its zone.
+
+    They are closed periods of at most a year: the day of "Ferry booked for 12 July", which is looked for after the writing
+    where the statement speaks of a plan, before it in the past tense, and else where it is nearest. "Since May" and "before
+    May" mention May. Vague times ("recently", "a few days ago", "around Christmas") are left out.
+    """
+    lower = _lower(text)
+    words = _WORD.findall(lower)
+    zone = _zone(written)
+    if not _may_tell(lower, words):
+        return ()
+    local = written.replace(tzinfo=None, fold=0)
+    reader = Reader(tokens(text), local, zone, lean_of_statement(lower, words), plain=True)
+    periods = [period for phrase in phrases(reader) for period in phrase.periods]
+    sure = [period for period in periods if period.sharp >= _SURE and period.grain not in {"decade", "vague"}]
+    return _windows(sure, zone)[:MOST_MENTIONED]
+
+
+_SURE = 0.7
+_WORD = re.compile("[a-z]+")
+_DIGIT = re.compile(r"\d")
+_NOTHING = When()
+_PLAIN_PRESENT = When(stance="current")
+
+
+def _lower(text: str) -> str:
+    """Return the text in lower case with every character at its place."""
+    if text.isascii():
+        return text.lower()
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text).replace("’", "'")
+
+
+def _may_tell(lower: str, words: list[str]) -> bool:
+    return not TRIGGERS.isdisjoint(words) or _DIGIT.search(lower) is not None
+
+
+def _zone(moment: datetime) -> tzinfo:
+    if moment.tzinfo is None:
+        raise ValueError("the moment must be aware")
+    return moment.tzinfo
+
+
+def _windows(periods: list[Period], zone: tzinfo) -> tuple[Window, ...]:
+    """Return distinct windows of periods; years 1 and 9999, which no other zone may hold, are open ends."""
+    found: dict[Window, None] = {}
+    for start, end, _, sharp in periods:
+        if start >= end or end.year <= LOWEST.year or start.year >= HIGHEST.year:
+            continue
+        since = start.replace(tzinfo=zone) if start.year > LOWEST.year else None
+        until = end.replace(tzinfo=zone) if end.year < HIGHEST.year else None
+        found[Window(since, until, sharp)] = None
+    return tuple(found)
+
+
+def _merged(places: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return tuple(merged)
