@@ -1,8 +1,13 @@
-"""For all tests: nothing speaks to a network."""
+"""For all tests: nothing speaks to a network, and those that want the real model get it."""
 
+import hashlib
+import shutil
 import socket
+import subprocess
+import sys
 
 import pytest
+from filelock import FileLock
 
 
 @pytest.fixture(autouse=True)
@@ -14,3 +19,20 @@ def no_network(monkeypatch):
         return real(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+@pytest.fixture(scope="session")
+def minilm(pytestconfig):
+    """A folder with the real all-MiniLM-L6-v2 (int8), built once for each state of its tool and kept in pytest's cache."""
+    tool = pytestconfig.rootpath / "tools" / "build_minilm_onnx.py"
+    place = pytestconfig.cache.mkdir("minilm") / hashlib.sha256(tool.read_bytes()).hexdigest()[:16]
+    with FileLock(place.with_suffix(".lock")):
+        if not place.is_dir():
+            fresh = place.with_suffix(".new")
+            shutil.rmtree(fresh, ignore_errors=True)
+            done = subprocess.run(
+                [sys.executable, str(tool), "--out", str(fresh), "--int8"], capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            fresh.rename(place)
+    return place

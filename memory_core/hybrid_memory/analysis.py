@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hybrid_memory.embedding.loading import LoadedAside
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import Analysis, Memory
 from hybrid_memory.store.interface import Attach
@@ -19,42 +20,43 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.interface import Embedder
     from hybrid_memory.store.interface import Store
 
+_OTHER = "the store's vectors were made by another embedder, which is not on this machine"
+
 
 class Analyst:
-    """Analyses texts with the embedder that the store is pinned to; without it, by words alone."""
+    """Analyses texts with the embedder that the store is pinned to; without it, by words alone.
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    ``embedder`` is the wanted one. A store whose vectors are still of another one is served by ``former``, if that is it.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder, former: Embedder | None = None) -> None:
         self._store = store
-        self._embedder = embedder
-        self._accepted: bool | None = None
+        self._wanted = embedder
+        self._former = former
+        self._active: Embedder | None = None
+        self._problem: str | None = None
 
     @property
-    def identity(self) -> str:
-        """The embedder's identity."""
-        return self._embedder.identity
+    def wanted(self) -> Embedder:
+        """The embedder that the store shall have."""
+        return self._wanted
 
     @property
-    def degraded(self) -> bool:
-        """Whether a text could lately not be given a vector."""
-        return self._accepted is False
+    def problem(self) -> str | None:
+        """Why a text could lately not be given a vector; None when it could."""
+        return self._problem
 
     def dimensions(self) -> int | None:
-        """Return the length of the store's vectors; None when there is no model."""
-        pinned = self._store.info().dimensions
-        if pinned is not None:
-            return pinned
-        try:
-            return self._embedder.dimensions
-        except EmbedderUnavailable:
-            return None
+        """Return the length of the store's vectors; None when it has none yet."""
+        return self._store.info().dimensions
 
     def late_vectors(self, memories: Iterable[Memory]) -> tuple[Attach, ...]:
         """Return the vectors of memories that were stored without one; none while the model is missing."""
-        found = (
-            (memory.id, self.vector(dense_text(_said(memory.content, memory.key), memory.speaker)))
-            for memory in memories
-        )
-        return tuple(Attach(memory_id, vector) for memory_id, vector in found if vector is not None)
+        waiting = list(memories)
+        vectors = self.vectors([text_of(memory) for memory in waiting]) if waiting else None
+        if vectors is None:
+            return ()
+        return tuple(Attach(memory.id, vector) for memory, vector in zip(waiting, vectors, strict=True))
 
     def analyse(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> Analysis:
         """Analyse a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
@@ -67,24 +69,77 @@ class Analyst:
 
     def question(self, text: str) -> NDArray[np.float32] | None:
         """Return the unit vector of a question; None also where nothing has a vector yet, so that asking stores nothing."""
-        if not self._accepted and self._store.info().embedder is None:
+        if self._active is None and self._store.info().embedder is None:
             return None
         return self.vector(text)
 
     def warm(self) -> None:
         """Load the model, if it is there."""
+        embedder = self._active or self._wanted
         with suppress(EmbedderUnavailable):
-            self._embedder.embed(["warm"])
+            embedder.embed(["warm"])
 
     def vector(self, text: str) -> NDArray[np.float32] | None:
         """Return the unit vector of a text; None when the model is missing or is not the one of the store."""
-        try:
-            if not self._accepted:
-                self._accepted = self._store.pin_embedder(self._embedder.identity, self._embedder.dimensions)
-            return self._embedder.embed([text])[0] if self._accepted else None
-        except EmbedderUnavailable:
-            self._accepted = False
+        found = self.vectors([text])
+        return None if found is None else found[0]
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
+        """Return the unit vectors of some texts as rows; None as in `vector`."""
+        embedder = self.active()
+        if embedder is None:
             return None
+        try:
+            return embedder.embed(texts)
+        except EmbedderUnavailable as error:
+            self._active, self._problem = None, str(error)
+            return None
+
+    def active(self) -> Embedder | None:
+        """Return the embedder whose vectors the store holds; None while it is not at hand. A new store gets the wanted one."""
+        if self._active is None:
+            self._active = self._found()
+        return self._active
+
+    def wish(self) -> Embedder | None:
+        """Return the wanted embedder if it is at hand and the store's vectors are another's."""
+        info = self._store.info()
+        with suppress(EmbedderUnavailable):
+            dimensions = self._wanted.dimensions
+            if info.embedder is not None and (info.embedder, info.dimensions) != (self._wanted.identity, dimensions):
+                return self._wanted
+        return None
+
+    def use(self, embedder: Embedder) -> None:
+        """Go on with an embedder to which the store has changed."""
+        self._wanted = self._active = embedder
+        self._former = self._problem = None
+
+    def _found(self) -> Embedder | None:
+        info = self._store.info()
+        pinned = info.embedder
+        known = [self._wanted] if pinned is None or self._former is None else [self._wanted, self._former]
+        known.sort(key=lambda one: isinstance(one, LoadedAside))  # who need not be waited for comes first
+        problem: str | None = None
+        for one in known:
+            try:
+                own = (one.dimensions, one.identity)  # in this order, because a name is whole only when it is loaded
+            except EmbedderUnavailable as error:
+                problem = problem or str(error)
+                continue
+            if pinned is None and self._store.pin_embedder(own[1], own[0]):
+                self._problem = None
+                return one
+            if (info.dimensions, pinned) == own:
+                self._problem = None
+                return one
+        self._problem = problem or _OTHER
+        return None
+
+
+def text_of(memory: Memory) -> str:
+    """Return the text whose vector a memory has."""
+    return dense_text(_said(memory.content, memory.key), memory.speaker)
 
 
 def _said(content: str, key: str | None) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.model import Json, MemoryId, MemoryType
+from hybrid_memory.model import Json, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.text import check_text
 
@@ -25,6 +25,17 @@ PAGE_LIMIT = 100
 INSIGHTS_LIMIT = 20
 EVIDENCE_LIMIT = 100
 _LARGEST_INTEGER = 1 << 63
+
+
+def check_scope(scope: Scope) -> None:
+    """Check on whose behalf something is done.
+
+    Raises:
+        InvalidInput: names the part that is wrong.
+    """
+    check_name("namespace", scope.namespace)
+    check_name("session", scope.session)
+    check_name("agent", scope.agent)
 
 
 def check_write(request: WriteRequest, now: datetime) -> WriteRequest:

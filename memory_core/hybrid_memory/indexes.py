@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import MarkExpired
 from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
 
 if TYPE_CHECKING:
+    from hybrid_memory.retrieval.renewal import Renewable
     from hybrid_memory.store.interface import Store, Written
 
 _PAGE = 1000
@@ -38,6 +39,18 @@ class Indexes:
         if index.head < self._store.head(namespace):
             index = self.catch_up(namespace)
         return index
+
+    def loaded(self) -> dict[str, NamespaceIndex]:
+        """Return the indexes that are there, by namespace."""
+        with self._lock:
+            return dict(self._indexes)
+
+    def keep_only(self, indexes: Collection[Renewable]) -> None:
+        """Let all other indexes go; one that is needed again is loaded anew."""
+        with self._lock:
+            going = [name for name, index in self._indexes.items() if index not in indexes]
+            for name in going:
+                self._indexes.pop(name).close()
 
     def apply(self, namespace: str, written: Written) -> None:
         """Apply a write of this process, or catch up when another came between."""

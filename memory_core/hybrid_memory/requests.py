@@ -121,7 +121,8 @@ class Hit:
 class ReadResult:
     """One page. ``total`` counts the matching memories from the first page on, ``offset`` those before this page.
 
-    ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now.
+    ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now;
+    ``words_alone`` says that all were, because the embedding model is not at hand.
     ``confidence`` tells how likely the question can be answered at all, from 0 to 1; comparable between questions.
     """
 
@@ -131,6 +132,7 @@ class ReadResult:
     below_floor: int = 0
     missing: tuple[MemoryId, ...] = ()
     pending: int = 0
+    words_alone: bool = False
     confidence: float = 0.0
     fingerprint: str = ""
     asked_at: datetime | None = None
@@ -205,6 +207,16 @@ class ForgetResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a change to ``embedder`` has come: ``done`` of ``total`` memories, at ``per_second`` in this process."""
+
+    embedder: str
+    done: int
+    total: int
+    per_second: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """What the memory holds and how it is, for people and for ``memory://status``."""
 
@@ -222,4 +234,5 @@ class Status:
     engine: str
     schema_version: int
     bytes_on_disk: int
+    reembedding: Progress | None = None
     notices: tuple[str, ...] = ()

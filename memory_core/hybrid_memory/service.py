@@ -15,10 +15,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hybrid_memory import checks, recollection, reflecting
+from hybrid_memory import checks, overview, recollection, reflecting
 from hybrid_memory.analysis import Analyst
-from hybrid_memory.embedding.select import make_embedder
+from hybrid_memory.embedding.choice import check_spec, chosen
 from hybrid_memory.errors import NotFound, StoreClosed
+from hybrid_memory.gate import Gate, passes
 from hybrid_memory.ids import new_id
 from hybrid_memory.indexes import Indexes
 from hybrid_memory.life import changing, outcomes, reflection, remembering, sessions
@@ -27,6 +28,7 @@ from hybrid_memory.requests import (
     ForgetRequest,
     ForgetResult,
     Insight,
+    Progress,
     ReadRequest,
     ReadResult,
     ReflectionGroup,
@@ -40,6 +42,7 @@ from hybrid_memory.requests import (
 from hybrid_memory.retrieval.ask import formula_of
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.interface import Change, Ops
+from hybrid_memory.tending import Tending
 from hybrid_memory.tiers.flow import rules_of
 from hybrid_memory.tiers.importance import heuristic_importance
 
@@ -55,13 +58,13 @@ Listener = Callable[[str, frozenset[str]], None]
 _RECALLED = 4
 _QUEUE = 4096
 _SETTLE_AT = 256
-_DEGRADED = "the embedding model is missing, or not the one this store was made with: search is by words alone"
 
 
 class MemoryService:
     """The memory of one store. Safe to call from several threads.
 
-    Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
+    ``embedder`` is the wanted one; vectors of another that the store holds are used with ``former`` until `reembed` or
+    `tend` has made new ones. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
     """
 
     def __init__(
@@ -72,14 +75,17 @@ class MemoryService:
         clock: Clock,
         dice: Dice,
         settings: StoreSettings | None = None,
+        former: Embedder | None = None,
     ) -> None:
         self.store = store
         self.settings = settings or StoreSettings()
-        self._analyst = Analyst(store, embedder)
+        self.gate = Gate()
+        self._analyst = Analyst(store, embedder, former)
         self._clock = clock
         self._dice = dice
         self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
         self._indexes = Indexes(store, self._analyst.dimensions, self.settings.hnsw_from)
+        self._tending = Tending(store, self._indexes, self._analyst, self.gate, self._backfill)
         self._formula = formula_of(self.settings)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
@@ -100,15 +106,17 @@ class MemoryService:
         from hybrid_memory.store.duck.store import DuckStore
 
         settings = settings or store_settings(home)
-        embedder = make_embedder(settings.embedder)
+        check_spec(settings.embedder)
         store = DuckStore.open(
             home / DATABASE,
             clock,
             memory_limit=settings.duckdb_memory_limit,
             threads=settings.duckdb_threads,
         )
-        return cls(store, embedder, clock=clock, dice=dice, settings=settings)
+        embedder, former = chosen(settings, store.info().embedder)
+        return cls(store, embedder, clock=clock, dice=dice, settings=settings, former=former)
 
+    @passes
     def write(self, scope: Scope, request: WriteRequest, *, key: RequestKey | None = None) -> WriteResult:
         """Remember a statement; durable and findable when this returns.
 
@@ -117,7 +125,7 @@ class MemoryService:
             NotFound: the memory to supersede does not exist here.
         """
         now = self._now()
-        self._check_scope(scope)
+        checks.check_scope(scope)
         request = checks.check_write(request, now)
         if len(self._recalls) >= _SETTLE_AT:
             self.settle()
@@ -152,6 +160,7 @@ class MemoryService:
         result = outcomes.write_from_json(written.result)
         return replace(result, related=tuple(one for one in related.result() if one.id != result.id)[:3])
 
+    @passes
     def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
         """Find memories: by question, by ids, or a brief when neither is given. Changes nothing that is stored.
 
@@ -161,7 +170,7 @@ class MemoryService:
             InvalidInput: names the argument that is wrong.
         """
         now = self._now()
-        self._check_scope(scope)
+        checks.check_scope(scope)
         request = checks.check_read(request)
         index = self._indexes.of(scope.namespace)
         if request.ids:
@@ -171,9 +180,12 @@ class MemoryService:
         else:
             vector = self._analyst.question(request.query)
             result = recollection.search(self.store, index, scope, request, vector, now, self._formula)
+            if vector is None and self._analyst.problem is not None:
+                result = replace(result, words_alone=True)
         self._recalled(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED], now)
         return result
 
+    @passes
     def offer_reflection(
         self,
         scope: Scope,
@@ -189,11 +201,12 @@ class MemoryService:
             InvalidInput: names the argument that is wrong.
         """
         now = self._now()
-        self._check_scope(scope)
+        checks.check_scope(scope)
         where = checks.check_where("", Where(session=session, since=since))
         index = self._indexes.of(scope.namespace)
         return reflecting.offer(self.store, index, self._analyst, scope.namespace, focus, where, limit=limit, now=now)
 
+    @passes
     def store_insights(
         self, scope: Scope, insights: Sequence[Insight], *, key: RequestKey | None = None
     ) -> tuple[MemoryId, ...]:
@@ -204,7 +217,7 @@ class MemoryService:
             NotFound: evidence does not exist in this namespace.
         """
         now = self._now()
-        self._check_scope(scope)
+        checks.check_scope(scope)
         index = self._indexes.of(scope.namespace)
         thoughts = []
         for insight in checks.check_insights(insights):
@@ -216,6 +229,7 @@ class MemoryService:
         written = self._write(scope.namespace, key, lambda view: reflection.decide_insights(thoughts, scope, view))
         return outcomes.ids_from_json(written.result)
 
+    @passes
     def update(self, scope: Scope, request: UpdateRequest, *, key: RequestKey | None = None) -> UpdateResult:
         """Change a memory: new words make a new version that supersedes the old one, which is kept.
 
@@ -224,7 +238,7 @@ class MemoryService:
             NotFound: no such memory.
         """
         now = self._now()
-        self._check_scope(scope)
+        checks.check_scope(scope)
         request = checks.check_update(request, now)
         words = request.content
         old = self.store.get(scope.namespace, [request.id]).get(request.id)
@@ -235,6 +249,7 @@ class MemoryService:
         written = self._write(scope.namespace, key, lambda view: changing.decide_update(revision, view))
         return outcomes.update_from_json(written.result)
 
+    @passes
     def forget(self, scope: Scope, request: ForgetRequest, *, key: RequestKey | None = None) -> ForgetResult:
         """Forget memories so that nothing finds them, or bring forgotten ones back.
 
@@ -243,7 +258,7 @@ class MemoryService:
             NotFound: an id does not exist here.
             ConfirmationNeeded: ``where`` was given without the number of memories it matches.
         """
-        self._check_scope(scope)
+        checks.check_scope(scope)
         request = checks.check_forget(request)
         ids: Sequence[MemoryId] = request.ids
         if request.where is not None:
@@ -256,8 +271,7 @@ class MemoryService:
         """Return the most recent memories of the namespace, or of one session, newest first."""
         index = self._indexes.of(scope.namespace)
         ids = index.select(Where(session=session), self._now())[:limit]
-        memories = self.store.get(scope.namespace, ids)
-        return tuple(memories[one] for one in ids if one in memories)
+        return tuple(self.store.get(scope.namespace, ids).values())
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Memory:
         """Return one memory, a superseded version included.
@@ -272,37 +286,14 @@ class MemoryService:
 
     def suggest(self, scope: Scope, what: str, prefix: str, limit: int = 20) -> list[str]:
         """Return known names that begin with a prefix: of a ``session``, ``tag``, ``speaker`` or recent ``id``."""
-        index = self._indexes.of(scope.namespace)
-        if what == "id":
-            ids = index.select(Where(), self._now())
-            return [str(one) for one in ids if one.startswith(prefix)][:limit]
-        known = {"session": index.sessions, "tag": index.tags, "speaker": index.speakers}
-        return known[what](prefix, limit) if what in known else []
+        return overview.suggestions(self._indexes.of(scope.namespace), what, prefix, limit, self._now())
 
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""
-        from importlib.metadata import version
+        index, change = self._indexes.of(scope.namespace), self._tending.progress()
+        return overview.status_of(self.store, index, self._analyst, change, scope, self._now())
 
-        info = self.store.info()
-        held = self._indexes.of(scope.namespace).statistics(self._now())
-        return Status(
-            version=version("hybrid-memory-mcp"),
-            namespace=scope.namespace,
-            session=scope.session,
-            memories=held.live,
-            tiers=held.tiers,
-            forgotten=held.forgotten,
-            superseded=held.superseded,
-            insights=held.insights,
-            sessions=held.sessions,
-            embedder=info.embedder or self._analyst.identity,
-            pending_vectors=held.pending,
-            engine=info.engine,
-            schema_version=info.schema_version,
-            bytes_on_disk=info.bytes_on_disk,
-            notices=(*info.notices, _DEGRADED) if self._analyst.degraded else info.notices,
-        )
-
+    @passes
     def settle(self) -> None:
         """Store what recalls changed since the last time. Cheap when there is nothing."""
         with self._lock:
@@ -315,22 +306,21 @@ class MemoryService:
             self._write(namespace, None, decide)
             index.touch(sessions.touches(recalls))
 
+    @passes
     def end_session(self, scope: Scope) -> None:
         """End a conversation: its buffers are emptied by their rules, its working memory is over."""
         self.settle()
         index = self._indexes.of(scope.namespace)
         tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._now())
-        self._write(
-            scope.namespace,
-            None,
-            lambda view: sessions.decide_end(scope, tasks, self._habits.flow, index.vectors_of, view),
-        )
+        decide = partial(sessions.decide_end, scope, tasks, self._habits.flow, index.vectors_of)
+        self._write(scope.namespace, None, decide)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call ``listener(namespace, sessions)`` from the writing thread after each commit; returns what stops that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
+    @passes
     def warm_up(self, scope: Scope) -> None:
         """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
         index = self._indexes.of(scope.namespace)
@@ -350,15 +340,23 @@ class MemoryService:
             lambda view: sessions.decide_sweep(view, scope, tasks, idle, self._habits.flow, index.vectors_of),
         )
 
-    def backfill(self, scope: Scope, limit: int = 256) -> int:
+    def backfill(self, scope: Scope, limit: int = 64) -> int:
         """Give memories that were stored while the model was missing their vectors; returns how many got one."""
-        index = self._indexes.of(scope.namespace)
-        waiting = self.store.get(scope.namespace, index.without_vector(self._now(), limit)).values()
-        vectors = self._analyst.late_vectors(waiting)
-        if not vectors:
-            return 0
-        self._write(scope.namespace, None, lambda _: Ops(action="embed", actor=scope.actor, vectors=vectors))
-        return len(index.vectors_of([attach.id for attach in vectors]))
+        return self._backfill(scope.namespace, limit)
+
+    def tend(self) -> bool:
+        """Do a piece of what is late, vectors or the change of the embedder; returns whether there is more. Call it at times."""
+        return self._tending.step()
+
+    def reembed(
+        self, embedder: Embedder | None = None, *, progress: Callable[[Progress], None] | None = None
+    ) -> Progress:
+        """Change the store's embedder, to the wanted one when none is named, while reads and writes go on; can be resumed.
+
+        Raises:
+            EmbedderUnavailable: the model cannot be loaded or run; the store goes on with its embedder.
+        """
+        return self._tending.reembed(embedder, progress)
 
     def close(self) -> None:
         """Store what is left to store and let the file go; calling it again does nothing."""
@@ -368,6 +366,16 @@ class MemoryService:
             self._beside.shutdown()
             self._indexes.close()
             self.store.close()
+
+    @passes
+    def _backfill(self, namespace: str, limit: int = 64) -> int:
+        index = self._indexes.of(namespace)
+        waiting = self.store.get(namespace, index.without_vector(self._now(), limit)).values()
+        vectors = self._analyst.late_vectors(waiting)
+        if not vectors:
+            return 0
+        self._write(namespace, None, lambda _: Ops(action="embed", actor="late work", vectors=vectors))
+        return len(index.vectors_of([attach.id for attach in vectors]))
 
     def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
         written = self.store.write(namespace, key, decide)
@@ -390,9 +398,3 @@ class MemoryService:
             self._recalls.extend(
                 (scope.namespace, sessions.Recall(one, scope.session, scope.agent, now)) for one in ids
             )
-
-    @staticmethod
-    def _check_scope(scope: Scope) -> None:
-        checks.check_name("namespace", scope.namespace)
-        checks.check_name("session", scope.session)
-        checks.check_name("agent", scope.agent)

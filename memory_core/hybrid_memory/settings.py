@@ -7,6 +7,7 @@ from ``HYBRID_MEMORY_*`` variables. A variable wins over the file, an argument o
 from __future__ import annotations
 
 import os
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -50,6 +51,9 @@ class StoreSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid")
 
     embedder: str = Field("static", description="static, or fastembed:<model name or folder>.")
+    former_embedder: str | None = Field(
+        None, description="The one that the vectors were made with, while they are made anew; for a model in a folder."
+    )
     scorer: Literal["fused", "reference", "lexical", "dense"] = Field(
         "fused", description="What ranks: all signals, the reference system's formula, words alone or vectors alone."
     )
@@ -119,6 +123,35 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
         raise InvalidInput(CONFIG, f"is not valid TOML: {error}") from None
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(CONFIG, "cannot be read") from None
+
+
+def model_folders() -> tuple[Path, ...]:
+    """Return the folders in which models of fastembed are looked for; the first is that of new ones.
+
+    fastembed's own default lies in the folder for temporary files, where a restart of the machine removes it, and where another
+    user may have put something: it counts only if it is this user's.
+    """
+    named = os.environ.get("FASTEMBED_CACHE_PATH")  # noqa: TID251 - the one place for the environment
+    if named:
+        return (Path(named).expanduser(),)
+    import tempfile
+
+    from platformdirs import user_data_path
+
+    own = user_data_path("hybrid-memory-mcp", appauthor=False) / "models"
+    shared = Path(tempfile.gettempdir()) / "fastembed_cache"
+    return (own, shared) if _is_ours(shared) else (own,)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Say whether a folder that anybody could have made was made by this user, who alone may write there."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH
 
 
 def limit_threads() -> None:

@@ -27,6 +27,8 @@ from hybrid_memory_mcp.views import Views
 CLOSING = 0.75
 LAST_MOMENT = 0.85
 IDLE = 5.0
+TEND = 1.0
+BREATH = 0.05
 
 
 class Departure:
@@ -105,10 +107,24 @@ async def settle_when_idle(provider: ServiceProvider) -> None:
             await anyio.to_thread.run_sync(provider.settle, abandon_on_cancel=True)
 
 
+async def tend(provider: ServiceProvider) -> None:
+    """Let late work be done: a look every `TEND` seconds, then piece after piece while there is more; runs until cancelled.
+
+    While the client calls, it gets `BREATH` seconds between two pieces.
+    """
+    while True:
+        await anyio.sleep(TEND)
+        before = provider.calls
+        while await anyio.to_thread.run_sync(provider.tend, abandon_on_cancel=True):
+            await anyio.sleep(0 if provider.calls == before else BREATH)
+            before = provider.calls
+
+
 async def _serve(
     server: MemoryServer, wire: Wire, provider: ServiceProvider, scope: Scope, departure: Departure
 ) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(settle_when_idle, provider)
+        group.start_soon(tend, provider)
         await serve_stdio(server, wire, answered=lambda: provider.warm(scope), ended=departure.soon)
         group.cancel_scope.cancel()

@@ -27,6 +27,8 @@ INSTRUCTIONS = (
 )
 NOTHING_TO_REFLECT = "Nothing is worth a thought yet; write more memories, or name another focus."
 
+WORDS_ALONE = "searched by words alone, the embedding model is not at hand; try other words for the same thing"
+
 _SHARES = (1.0, 0.5, 0.25, 0.0, None)
 _SPARED = frozenset({"weak"})
 _LEAST_ENTRY = 75 * QUARTERS
@@ -209,7 +211,9 @@ class _Page:
         notes = []
         if more := len(self._result.missing) - len(self._missing):
             notes.append(f"{more} more ids missing")
-        if self._result.pending:
+        if self._result.words_alone:
+            notes.append(WORDS_ALONE)
+        elif self._result.pending:
             notes.append(f"{self._result.pending} found by words only")
         return "; ".join(notes) or None
 

@@ -77,6 +77,10 @@ class Service(Protocol):
         """Apply what recalls have queued."""
         ...
 
+    def tend(self) -> bool:
+        """Do a piece of what is late; returns whether there is more."""
+        ...
+
     def end_session(self, scope: Scope) -> None:
         """Let the attention of a conversation come to rest."""
         ...

@@ -19,6 +19,7 @@ from hybrid_memory_mcp.seam import Committed, Service
 T = TypeVar("T")
 
 _CALLS_AT_ONCE = 8
+_REST = 60
 
 
 class ServiceProvider:
@@ -36,6 +37,7 @@ class ServiceProvider:
         self._listeners: dict[object, tuple[Committed, Callable[[], bool]]] = {}
         self._news: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
         self._limiter: anyio.CapacityLimiter | None = None
+        self._rest = 0
         self.calls = 0
 
     async def call(self, work: Callable[[Service], T]) -> T:
@@ -91,6 +93,22 @@ class ServiceProvider:
         if service is not None:
             with only_logged("applying recalls"):
                 service.settle()
+
+    def tend(self) -> bool:
+        """Let an open service do a piece of late work; says whether there is more.
+
+        After a failure, which the log tells, the next `_REST` calls do nothing: it would fail again.
+        """
+        service = self._service
+        if service is None or self._rest > 0:
+            self._rest = max(self._rest - 1, 0)
+            return False
+        self._rest = _REST
+        with only_logged("late work"), suppress(StoreClosed):
+            more = service.tend()
+            self._rest = 0
+            return more
+        return False
 
     def finish(self, scope: Scope | None) -> None:
         """End the session of ``scope`` if one is given, then close the service for good; does nothing when not open."""

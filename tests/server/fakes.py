@@ -222,6 +222,9 @@ class FakeService:
     def settle(self):
         self.settled += 1
 
+    def tend(self):
+        return False
+
     def warm_up(self, scope):
         self._enter()
 

@@ -12,7 +12,7 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import Hit, ReadResult, ReflectionGroup
 from hybrid_memory.text import estimate_tokens
 from hybrid_memory_mcp.budget import QUARTERS, cost
-from hybrid_memory_mcp.results import REFLECT_BUDGET, read_answer, reflect_answer
+from hybrid_memory_mcp.results import REFLECT_BUDGET, WORDS_ALONE, read_answer, reflect_answer
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 SCOPE = Scope(session="s-here")
@@ -36,13 +36,14 @@ def memory(content, number=0, **fields):
     )
 
 
-def page(hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0):
+def page(hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0, words_alone=False):
     return ReadResult(
         hits=tuple(hits),
         total=offset + len(hits) if total is None else total,
         offset=offset,
         missing=missing,
         pending=pending,
+        words_alone=words_alone,
         below_floor=below_floor,
         fingerprint="f" * 32,
         asked_at=NOW,
@@ -187,3 +188,9 @@ def test_offered_groups_stay_within_their_budget(content, count):
     assert estimate_tokens(json.dumps(structured, ensure_ascii=False)) <= REFLECT_BUDGET
     assert estimate_tokens(text) <= REFLECT_BUDGET
     assert all(len(one["memories"]) >= 2 for one in structured["groups"])
+
+
+def test_a_search_by_words_alone_says_so_in_both_parts():
+    structured, text = read_answer(page([Hit(memory=memory("red"))], pending=1, words_alone=True), 500, SCOPE, UTC)
+    assert structured["note"] == WORDS_ALONE
+    assert text.endswith(WORDS_ALONE)

@@ -1,6 +1,6 @@
-"""Any model that fastembed runs, from a folder or from fastembed's cache; never downloaded here.
+"""Any model that fastembed runs, from a folder or from a cache; never downloaded here.
 
-The only module that imports fastembed, and only when the first vector is wanted: the import takes some 0.4 s, a model
+fastembed is imported here and in ``models.py`` alone, and only when the first vector is wanted: the import takes some 0.4 s, a model
 0.1 s to 0.2 s. Without ``local_files_only`` fastembed would try the network for half a minute before it gives up.
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.errors import EmbedderUnavailable
+from hybrid_memory.settings import model_folders
 
 BATCH = 32
 _MODEL_FILE = "model.onnx"
@@ -28,7 +29,7 @@ class FastEmbedder:
 
     ``model`` is a name that fastembed knows; with ``folder`` its files are taken from there, and ``model`` may be any
     name: one unknown to fastembed is run as the folder describes (``config.json`` for the dimensions,
-    ``1_Pooling/config.json`` for the pooling, mean if absent). ``cache_dir`` None is fastembed's own cache.
+    ``1_Pooling/config.json`` for the pooling, mean if absent). ``cache_dir`` None: `model_folders`.
     """
 
     def __init__(self, model: str, folder: Path | None = None, cache_dir: Path | None = None) -> None:
@@ -42,7 +43,7 @@ class FastEmbedder:
 
     @property
     def identity(self) -> str:
-        """``fastembed:<model>@<16 digits of the SHA-256 of its onnx file>``; without the digits while it cannot be loaded."""
+        """``fastembed:<model>@<16 digits of the SHA-256 of its files>``; without the digits while it cannot be loaded."""
         if self._identity is None:
             try:
                 self._loaded()
@@ -77,6 +78,7 @@ class FastEmbedder:
                 rows[at] = vector
         except Exception as error:  # onnxruntime raises classes of its own that share no base
             raise EmbedderUnavailable(f"the model {self._name} failed to run ({type(error).__name__})") from error
+        np.nan_to_num(rows, copy=False, nan=0, posinf=0, neginf=0)  # what a model cannot embed is like nothing
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         rows /= np.where(lengths > 0, lengths, np.float32(1))[:, None]
         return rows
@@ -97,22 +99,46 @@ class FastEmbedder:
         except ImportError as error:
             raise EmbedderUnavailable("fastembed is not installed; install hybrid-memory-mcp with it") from error
         logger.disable("fastembed")  # it would print local paths; what went wrong is in our error
-        try:
-            model = TextEmbedding(
-                self._name if self._folder is None else _described(self._name, self._folder),
-                cache_dir=str(self._cache_dir) if self._cache_dir else None,
-                threads=1,
-                local_files_only=True,
-                specific_model_path=str(self._folder) if self._folder else None,
-            )
-            self._dimensions = len(next(iter(model.embed(["size"]))))
-            self._identity = f"fastembed:{self._name}@{_digest(model)}"
-        except Exception as error:  # loaders, tokenizers and onnxruntime raise many unrelated classes
-            raise EmbedderUnavailable(
-                f"the embedding model {self._name} is not on this machine or cannot be loaded ({type(error).__name__}); "
-                "download it by the command line, or name a folder that holds it"
-            ) from error
-        self._model = model
+        failure: Exception = FileNotFoundError()
+        for place in self._places():
+            try:
+                model = TextEmbedding(
+                    self._name if self._folder is None else _described(self._name, self._folder),
+                    cache_dir=str(place),
+                    threads=1,
+                    local_files_only=True,
+                    specific_model_path=str(self._folder) if self._folder else None,
+                )
+                self._dimensions = len(next(iter(model.embed(["size"]))))
+                self._identity = f"fastembed:{self._name}@{_digest(model)}"
+            except Exception as error:  # noqa: BLE001 - loaders, tokenizers and onnxruntime raise many unrelated classes
+                failure = error
+            else:
+                self._model = model
+                return
+        raise EmbedderUnavailable(
+            f"the embedding model {self._name} is not on this machine or cannot be loaded ({type(failure).__name__}); "
+            "download it by the command line, or name a folder that holds it"
+        ) from failure
+
+    def _places(self) -> tuple[Path, ...]:
+        """Return the caches to look into; those that are not there are not made."""
+        if self._folder is not None:
+            return (self._folder,)
+        if self._cache_dir is not None:
+            return (self._cache_dir,)
+        return tuple(place for place in model_folders() if place.is_dir())
+
+
+def find_cached(source: str, file: str) -> Path | None:
+    """Return a file of a repository on the hub if it is in one of the `model_folders`."""
+    from huggingface_hub import try_to_load_from_cache
+
+    for folder in model_folders():
+        found = try_to_load_from_cache(source, file, cache_dir=folder)
+        if isinstance(found, str):
+            return Path(found)
+    return None
 
 
 def _described(name: str, folder: Path) -> str:
@@ -140,6 +166,11 @@ def _described(name: str, folder: Path) -> str:
     return own
 
 
+def is_described_here(name: str) -> bool:
+    """Say whether a name that fastembed lists is one of ours for a folder."""
+    return "@" in name
+
+
 def _pooling(folder: Path) -> str:
     described = folder / "1_Pooling" / "config.json"
     if not described.exists():
@@ -148,10 +179,13 @@ def _pooling(folder: Path) -> str:
 
 
 def _digest(model: Any) -> str:
-    """Return 16 hex digits of the SHA-256 of the onnx file, which stands where fastembed keeps it."""
+    """Return 16 hex digits of the SHA-256 of the files that decide the vectors, which stand where fastembed keeps them."""
     inner = model.model
+    folder, graph = Path(inner._model_dir), inner.model_description.model_file  # noqa: SLF001 - no public way
     digest = hashlib.sha256()
-    with (Path(inner._model_dir) / inner.model_description.model_file).open("rb") as file:  # noqa: SLF001 - no public way
-        while block := file.read(1 << 20):
-            digest.update(block)
+    for name in (graph, f"{graph}_data", "tokenizer.json", "1_Pooling/config.json"):
+        if (folder / name).is_file():
+            with (folder / name).open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
     return digest.hexdigest()[:16]

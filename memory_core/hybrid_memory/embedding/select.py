@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.interface import Embedder
 
 STATIC = "static"
-_PREFIX = "fastembed:"
+FASTEMBED = "fastembed:"
 
 
 def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embedder:
@@ -27,12 +27,18 @@ def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embed
         from hybrid_memory.embedding.static import StaticEmbedder
 
         return StaticEmbedder()
-    name = spec.removeprefix(_PREFIX).strip()
-    if not spec.startswith(_PREFIX) or not name:
+    name = spec.removeprefix(FASTEMBED).strip()
+    if not spec.startswith(FASTEMBED) or not name:
         raise InvalidInput("embedder", 'is unknown; use "static" or "fastembed:" and the name or folder of a model')
     from hybrid_memory.embedding.fast import FastEmbedder
 
     folder = Path(name).expanduser()
-    if name.startswith((".", "~")) or folder.is_absolute() or folder.is_dir():
+    if names_a_folder(name):
         return FastEmbedder(f"local/{folder.name}", folder.absolute(), cache_dir)
     return FastEmbedder(name, None, cache_dir)
+
+
+def names_a_folder(name: str) -> bool:
+    """Say whether a name is that of a folder: it is one, or begins like a path."""
+    folder = Path(name).expanduser()
+    return name.startswith((".", "~")) or folder.is_absolute() or folder.is_dir()

@@ -21,12 +21,13 @@ from hybrid_memory.retrieval.ask import Ask, IndexStatistics, Ranking, Reflectio
 from hybrid_memory.retrieval.candidates import Neighbours
 from hybrid_memory.retrieval.growing import NOTHING
 from hybrid_memory.retrieval.held import HeldMemories
-from hybrid_memory.retrieval.hnsw import Approximate, Maker
+from hybrid_memory.retrieval.hnsw import Maker
 from hybrid_memory.retrieval.identity import Ids
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.loading import give_back_memory, load
 from hybrid_memory.retrieval.near import near_words
 from hybrid_memory.retrieval.neighbours import SessionOrder
+from hybrid_memory.retrieval.renewal import Renewable
 from hybrid_memory.retrieval.rows import KINDS, TIERS, Rows
 from hybrid_memory.retrieval.scoring import Material, rank
 from hybrid_memory.retrieval.vectors import Matrix
@@ -43,7 +44,7 @@ _TASK = KINDS.index(Kind.TASK)
 _WORKING = TIERS.index(Tier.WORKING)
 
 
-class NamespaceIndex:
+class NamespaceIndex(Renewable):
     """Finds memories by words, meaning, time and all filters. Safe to call from several threads.
 
     ``dimensions`` is the length of the store's vectors; None: that of the first one. No method raises errors of its own
@@ -81,12 +82,6 @@ class NamespaceIndex:
             self._neighbours()
             self._attend()
         give_back_memory()
-
-    def close(self) -> None:
-        """Stop what is running in the background. The index remains as it is."""
-        approximate = self._matrix.approximate
-        if approximate is not None:
-            approximate.close()
 
     def apply(
         self,
@@ -304,10 +299,8 @@ class NamespaceIndex:
     def _hold(self, rows: Rows, lexical: LexicalIndex, matrix: Matrix, head: int) -> None:
         self._rows = rows
         self._lexical = lexical
-        self._matrix = matrix
+        self._hold_vectors(matrix)
         self._head = head
-        if self._make is not None:
-            matrix.approximate = Approximate(matrix, self._lock, self._make, self._hnsw_from)
         self._order: SessionOrder | None = None
         self._speakers_known = 0
         self._speakers_by_term: dict[int, list[int]] = {}

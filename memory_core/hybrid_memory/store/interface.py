@@ -1,8 +1,8 @@
 """What every store does, whatever engine is behind it.
 
-The shape serves one hub over one DuckDB file today and several hubs over one server later: ids are made by the caller,
-a write is one call, positions come from the namespace's own counter, and every change is announced in a log that any
-search structure can follow. Times are microseconds since 1970 (UTC) inside the engine and aware datetimes in values.
+The shape serves one hub over a DuckDB file today and several over one server later: ids are made by the caller, a write is one
+call, positions come from the namespace's own counter, and a log that any search structure can follow announces every change.
+Times are microseconds since 1970 (UTC) inside the engine and aware datetimes in values.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from hybrid_memory.store.reembedding import ReembeddingStore
 
 if TYPE_CHECKING:
     import numpy as np
@@ -313,11 +315,8 @@ class VectorIndex(Protocol):
         ...
 
 
-class Store(ConversationLog, Protocol):
-    """Keeps memories durably. Safe to call from several threads; writes are serial.
-
-    Every method raises `StoreError` subclasses only, and `StoreClosed` after `close`.
-    """
+class Store(ConversationLog, ReembeddingStore, Protocol):
+    """Keeps memories durably, safe in several threads; raises `StoreError` subclasses only, `StoreClosed` after `close`."""
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""

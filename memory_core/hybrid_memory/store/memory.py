@@ -26,6 +26,7 @@ from hybrid_memory.store.interface import (
     VectorIndex,
     Written,
 )
+from hybrid_memory.store.memory_reembedding import MemoryReembedding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +115,7 @@ class _MemoryView:
         return self._space.behind(after)
 
 
-class MemoryStore:
+class MemoryStore(MemoryReembedding):
     """Keeps memories in this process only; see `hybrid_memory.store.interface.Store` for what each method does.
 
     ``before_decide``, where set, runs in `write` after the call was accepted and before the decision looks. It may
@@ -339,6 +340,9 @@ class MemoryStore:
         if done.namespace != namespace:
             raise Refused("this request was made for another namespace")
         return Written(result=_object(done.result), position=done.position, at=done.at, replayed=True)
+
+    def _held(self) -> Mapping[str, _Space]:
+        return self._spaces
 
     def _space(self, namespace: str) -> _Space:
         return self._spaces.get(namespace) or _Space()

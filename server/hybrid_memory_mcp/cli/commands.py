@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from hybrid_memory.errors import HybridMemoryError, InvalidInput
-from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest
-
-if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.cli import embedders
+from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, opened
 
 app = typer.Typer(
     name="hybrid-memory-mcp",
@@ -27,13 +22,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Home = Annotated[
-    Path | None,
-    typer.Option(help="Folder of the store. Default: HYBRID_MEMORY_HOME, else the platform's data folder."),
-]
-Namespace = Annotated[str | None, typer.Option(help="The wall around the memories. Default: default.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+app.add_typer(embedders.app, name="embedder")
+app.command()(embedders.reembed)
 
 
 @app.callback(invoke_without_command=True)
@@ -109,34 +99,15 @@ def recall(
             f"{hit.memory.created_at:%Y-%m-%d %H:%M}", hit.memory.tier.value, hit.memory.content, score + weak
         )
     console.print(table)
+    if result.words_alone:
+        console.print("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
     if result.total > len(result.hits):
         console.print(f"{result.total - len(result.hits)} more; raise --limit to see them")
 
 
-@contextmanager
-def opened(home: Path | None, namespace: str | None) -> Iterator[tuple[MemoryService, Scope]]:
-    """Open the store for one command; an error is one line and exit code 1."""
-    from hybrid_memory.clock import SystemClock, SystemDice
-    from hybrid_memory.ids import new_session
-    from hybrid_memory.service import MemoryService
-    from hybrid_memory.settings import DATABASE, client_settings
-
-    try:
-        settings = client_settings(home=home, namespace=namespace)
-        if not (settings.folder() / DATABASE).exists():
-            raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
-        dice = SystemDice()
-        service = MemoryService.open(settings.folder(), clock=SystemClock(), dice=dice)
-        try:
-            yield service, Scope(namespace=settings.namespace, session=new_session(dice), actor="command line")
-        finally:
-            service.close()
-    except HybridMemoryError as error:
-        Console(stderr=True).print(f"[red]{error}[/red]")
-        raise typer.Exit(1) from None
-
-
 def _plain(value: object) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, dict):
         return ", ".join(f"{name} {count}" for name, count in value.items() if count) or "none"
     if isinstance(value, tuple | list):

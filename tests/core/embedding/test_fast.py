@@ -49,7 +49,8 @@ def test_a_model_in_a_folder_is_run(tiny, offline):
 
 
 def test_a_model_in_a_folder_says_what_it_is(tiny, tmp_path, offline):
-    digest = hashlib.sha256((tmp_path / "model.onnx").read_bytes()).hexdigest()[:16]
+    files = (tmp_path / "model.onnx").read_bytes() + (tmp_path / "tokenizer.json").read_bytes()
+    digest = hashlib.sha256(files).hexdigest()[:16]
     assert tiny.dimensions == 2
     assert tiny.identity == f"fastembed:local/{tmp_path.name}@{digest}"
 
@@ -139,9 +140,7 @@ def test_the_pooling_is_read_from_the_folder(tmp_path):
     assert fast._pooling(tmp_path) == "cls"
 
 
-def test_the_digest_is_that_of_the_onnx_file(tmp_path):
-    (tmp_path / "model.onnx").write_bytes(b"graph")
-
+def test_the_digest_is_that_of_all_files_that_decide_the_vectors(tmp_path):
     class Inner:
         _model_dir = tmp_path
 
@@ -151,7 +150,18 @@ def test_the_digest_is_that_of_the_onnx_file(tmp_path):
     class Outer:
         model = Inner
 
-    assert fast._digest(Outer) == hashlib.sha256(b"graph").hexdigest()[:16]
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "config.json").write_bytes(b"does not count")
+    written = b""
+    for name in ("model.onnx", "model.onnx_data", "tokenizer.json", "1_Pooling/config.json"):
+        (tmp_path / name).write_bytes(name.encode())
+        written += name.encode()
+        assert fast._digest(Outer) == hashlib.sha256(written).hexdigest()[:16]
+
+
+def test_a_text_that_a_model_cannot_embed_is_like_nothing(loaded):
+    loaded._model.embed = lambda texts, **_: iter([np.array([np.nan, np.inf]) for _ in texts])
+    assert loaded.embed(["x"]).tolist() == [[0, 0]]
 
 
 def test_static_is_the_default_embedder():

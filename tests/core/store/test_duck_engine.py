@@ -181,6 +181,7 @@ def test_close_waits_for_a_running_write(duck):
     assert outcome[0].position == 1
 
 
+TABLES = {"vectors.py", "reembedding.py", "hnsw.py"}
 RUNNERS = {"execute", "rows", "row", "change", "columns", "extract_statements", "_execute"}
 
 
@@ -196,7 +197,7 @@ def test_statements_are_constants_but_for_the_vector_tables():
     assert len(found) > 40
     for name, call in found:
         first = call.args[0]
-        if name in {"vectors.py", "hnsw.py"} and isinstance(first, ast.Call):
+        if name in TABLES and isinstance(first, ast.Call):
             assert ast.unparse(first.func) == "self._statement"
             continue
         named = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
@@ -211,7 +212,7 @@ def test_no_statement_is_put_together_from_text():
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.JoinedStr):
                 assert not any(word in ast.unparse(node.value) for word in ("SELECT", "INSERT", "UPDATE", "DELETE"))
             if isinstance(node, ast.Call) and ast.unparse(node.func) in {"Template", "string.Template"}:
-                assert source.name in {"vectors.py", "hnsw.py"}
+                assert source.name in TABLES
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
                 raise AssertionError(ast.unparse(node))
 

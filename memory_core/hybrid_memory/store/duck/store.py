@@ -18,6 +18,7 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
 from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, newest_contents
+from hybrid_memory.store.duck.reembedding import DuckReembedding
 from hybrid_memory.store.duck.schema import MIGRATIONS, migrate
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
@@ -47,7 +48,7 @@ _NAMESPACES = """
 """
 
 
-class DuckStore:
+class DuckStore(DuckReembedding):
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.interface.Store` for what each method does.
 
     One process opens a file at a time. Reads run beside each other and beside the one write.

@@ -1,0 +1,81 @@
+"""Lets many calls through at once, or one alone: for the moment in which everything changes under them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Gate:
+    """A thread that is inside may enter again; who wants to be alone goes before those that come later."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._inside = 0
+        self._wanting = 0
+        self._taken = False
+        self._own = threading.local()
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """Be inside beside others."""
+        if getattr(self._own, "inside", False):
+            yield
+            return
+        with self._changed:
+            self._changed.wait_for(lambda: not self._wanting and not self._taken)
+            self._inside += 1
+        self._own.inside = True
+        try:
+            yield
+        finally:
+            self._own.inside = False
+            with self._changed:
+                self._inside -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be inside when everybody else has left; not for a thread that is inside already."""
+        with self._changed:
+            self._wanting += 1
+            try:
+                self._changed.wait_for(lambda: not self._inside and not self._taken)
+                self._taken = True
+            finally:
+                self._wanting -= 1
+                self._changed.notify_all()
+        self._own.inside = True
+        try:
+            yield
+        finally:
+            self._own.inside = False
+            with self._changed:
+                self._taken = False
+                self._changed.notify_all()
+
+
+class Gated(Protocol):
+    """What has a gate."""
+
+    gate: Gate
+
+
+G = TypeVar("G", bound=Gated)
+
+
+def passes(method: Callable[Concatenate[G, P], R]) -> Callable[Concatenate[G, P], R]:
+    """Run a method inside its object's gate, beside others."""
+
+    @wraps(method)
+    def inside(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self.gate.passing():
+            return method(self, *args, **kwargs)
+
+    return inside

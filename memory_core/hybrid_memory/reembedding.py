@@ -1,0 +1,164 @@
+"""The change of a store's embedder, step by step, while reads and writes go on.
+
+Everything is stored as it comes, so a process that dies is continued by the next one, and until the one moment of the
+switch the store answers with the former embedder. Memories written meanwhile are found by the same search for what is
+missing; the last of them get their vectors while no other call is inside, so that the switch leaves nothing out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid_memory.analysis import text_of
+from hybrid_memory.requests import Progress
+from hybrid_memory.retrieval.renewal import Renewal
+from hybrid_memory.store.reembedding import Gathered, Waiting
+
+if TYPE_CHECKING:
+    from hybrid_memory.analysis import Analyst
+    from hybrid_memory.embedding.interface import Embedder
+    from hybrid_memory.gate import Gate
+    from hybrid_memory.indexes import Indexes
+    from hybrid_memory.model import MemoryId
+    from hybrid_memory.store.interface import Store
+
+BATCH = 256
+PAGE = 4_096
+"""Memories that are sorted by length at a time: a model's batch takes as long as its longest text."""
+FEW = 16
+"""How many memories may be left for the moment in which everybody waits."""
+_WALKS = 8
+"""After so many walks through the store that did not bring it down to `FEW`, the rest is left to the backfill."""
+
+
+class Reembedding:
+    """One change to ``embedder``. `step` does a batch; one thread at a time."""
+
+    def __init__(
+        self,
+        store: Store,
+        indexes: Indexes,
+        analyst: Analyst,
+        gate: Gate,
+        embedder: Embedder,
+        *,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._store = store
+        self._indexes = indexes
+        self._analyst = analyst
+        self._gate = gate
+        self._embedder = embedder
+        self._clock = clock
+        self._page: list[Waiting] = []
+        self._place = -1
+        self._walks = 0
+        self._embedded = 0
+        self._started: float | None = None
+        self.finished = False
+
+    def step(self) -> bool:
+        """Do one batch, or the switch; returns whether there is more to do.
+
+        Raises:
+            EmbedderUnavailable: the model cannot be loaded or run.
+            StoreError: the store cannot be read or written; what was done before is kept.
+        """
+        if self.finished:
+            return False
+        if self._started is None:
+            self._begin()
+        batch = self._next_batch()
+        if batch:
+            self._embed(batch)
+        else:
+            self._end_walk()
+        return not self.finished
+
+    def progress(self) -> Progress:
+        """Return how far it has come."""
+        candidate = self._store.candidate()
+        if candidate is None:
+            total = self._store.info().memories
+            return Progress(embedder=self._embedder.identity, done=total, total=total, per_second=self._speed())
+        return Progress(
+            embedder=candidate.identity, done=candidate.done, total=candidate.total, per_second=self._speed()
+        )
+
+    def _begin(self) -> None:
+        own = (
+            self._embedder.dimensions,
+            self._embedder.identity,
+        )  # in this order: a name is whole only when it is loaded
+        if self._store.info().embedder is None:
+            self._store.pin_embedder(own[1], own[0])
+        pinned = self._store.info()
+        if (pinned.dimensions, pinned.embedder) == own:
+            self._store.drop_reembedding()
+            with self._gate.alone():
+                self._analyst.use(self._embedder)
+            self.finished = True
+        else:
+            self._store.begin_reembedding(own[1], own[0])
+        self._started = self._clock()
+
+    def _next_batch(self) -> Sequence[Waiting]:
+        if self.finished:
+            return ()
+        if not self._page:
+            found = self._store.waiting(self._place, PAGE)
+            if found:
+                self._place = found[-1].place
+            self._page = sorted(found, key=lambda one: one.length, reverse=True)
+        batch, self._page = self._page[-BATCH:], self._page[:-BATCH]
+        return batch
+
+    def _embed(self, batch: Sequence[Waiting]) -> None:
+        ids: dict[str, list[MemoryId]] = {}
+        for one in batch:
+            ids.setdefault(one.namespace, []).append(one.id)
+        memories = [memory for name, wanted in ids.items() for memory in self._store.get(name, wanted).values()]
+        # A model may give not-a-number for a text; a zero row is like nothing, and the text is not asked for again.
+        vectors = np.nan_to_num(self._embedder.embed([text_of(one) for one in memories]), nan=0, posinf=0, neginf=0)
+        rows = zip(memories, vectors, strict=True)
+        self._store.gather([Gathered(memory.namespace, memory.id, vector) for memory, vector in rows])
+        self._embedded += len(memories)
+
+    def _end_walk(self) -> None:
+        """Begin another walk while many memories came in during this one; else switch."""
+        if self.finished:
+            return
+        self._walks += 1
+        self._place = -1
+        if len(self._store.waiting(-1, FEW + 1)) <= FEW or self._walks >= _WALKS:
+            self._switch()
+
+    def _switch(self) -> None:
+        dimensions = self._embedder.dimensions
+        renewals: dict[str, Renewal] = {}
+        for namespace, index in self._indexes.loaded().items():
+            everything, some = partial(self._store.all_gathered, namespace), partial(self._store.gathered, namespace)
+            renewals[namespace] = Renewal(index, dimensions, everything, some)
+            renewals[namespace].catch_up()
+        with self._gate.alone():
+            rest = self._store.waiting(-1, max(FEW, BATCH))
+            if rest:
+                self._embed(rest)
+            kept = [renewal for name, renewal in renewals.items() if self._indexes.of(name) is renewal.index]
+            for renewal in kept:
+                renewal.catch_up()
+            self._store.finish_reembedding()
+            for renewal in kept:
+                renewal.finish()
+            self._indexes.keep_only([renewal.index for renewal in kept])
+            self._analyst.use(self._embedder)
+        self.finished = True
+
+    def _speed(self) -> float:
+        elapsed = self._clock() - self._started if self._started is not None else 0.0
+        return self._embedded / elapsed if elapsed > 0 else 0.0

@@ -1,0 +1,280 @@
+"""The commands about embedding models: which there are, which the store has, and changing it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.table import Column, Table
+
+from hybrid_memory.embedding.select import FASTEMBED, STATIC
+from hybrid_memory.errors import EmbedderUnavailable, StoreLocked
+from hybrid_memory_mcp.cli.opening import AsJson, Home, in_one_line, opened
+
+if TYPE_CHECKING:
+    from hybrid_memory.embedding.models import Model
+    from hybrid_memory.model import Scope
+    from hybrid_memory.requests import Progress as Change
+    from hybrid_memory.service import MemoryService
+
+app = typer.Typer(help="Embedding models: list them, look at the store's, use another.", no_args_is_help=True)
+
+_MEGA = 1e6
+_STOPPED = 130
+
+ModelName = Annotated[
+    str, typer.Argument(metavar="MODEL", help="static, a name that `embedder list` shows, or a folder with a model.")
+]
+Later = Annotated[bool, typer.Option("--later", help="Only note the wish; the next server start does the work.")]
+
+
+@app.command("list")
+def list_models(
+    here: Annotated[bool, typer.Option("--here", help="Only those on this machine.")] = False, as_json: AsJson = False
+) -> None:
+    """Show the models that can be used: dimensions, size, licence, and which are on this machine."""
+    from hybrid_memory.embedding.models import known_models
+
+    with in_one_line():
+        models = [model for model in known_models() if model.here or not here]
+    built_in = {"name": STATIC, "dimensions": 256, "megabytes": 8, "licence": "apache-2.0", "here": True}
+    rows = [built_in, *(_row(model) for model in models)]
+    if as_json:
+        Console().print_json(json.dumps(rows))
+        return
+    table = Table(Column("model", overflow="fold"), "dimensions", "MB", "licence", "here", title="embedding models")
+    for row in rows:
+        values = (row["name"], row["dimensions"], row["megabytes"], row["licence"], "yes" if row["here"] else "")
+        table.add_row(*(str(value) for value in values))
+    console = Console()
+    console.print(table)
+    console.print("`hybrid-memory-mcp embedder use MODEL` fetches a model if need be, and changes the store to it.")
+
+
+@app.command()
+def status(home: Home = None, as_json: AsJson = False) -> None:
+    """Show the store's embedder and how its vectors are. No client may have the store open."""
+    with opened(home, None) as (service, scope):
+        values = _state(service, scope)
+    console = Console(soft_wrap=True)
+    if as_json:
+        console.print_json(json.dumps(values))
+        return
+    table = Table("what", "value", title="embedder")
+    for name, value in values.items():
+        table.add_row(name.replace("_", " "), escape("none" if value is None else str(value)))
+    console.print(table)
+
+
+@app.command()
+def use(model: ModelName, home: Home = None, later: Later = False) -> None:
+    """Change the store to a model; one that is not on this machine is downloaded. Memories get new vectors."""
+    console = Console(soft_wrap=True)
+    with in_one_line():
+        spec = _fetched(model, console)
+        dimensions = _tried(spec)
+    console.print(f"{escape(_shown(spec))} works on this machine: {dimensions} dimensions")
+    _change(spec, home, console, later=later)
+
+
+def reembed(
+    to: Annotated[str | None, typer.Option("--to", metavar="MODEL", help="Change to this model.")] = None,
+    home: Home = None,
+) -> None:
+    """Give all memories vectors of the wanted embedder. Can be interrupted; run again, it goes on where it was."""
+    console = Console(soft_wrap=True)
+    if to is None:
+        _embed_anew(home, console)
+        return
+    with in_one_line():
+        from hybrid_memory.embedding.models import find_model, spec_named
+
+        spec = spec_named(to)
+        found = find_model(spec)
+        if found is not None and not found.here:
+            raise EmbedderUnavailable(f"{found.name} is not on this machine; `embedder use {found.name}` fetches it")
+        _tried(spec)
+    _change(spec, home, console, later=False)
+
+
+def _fetched(wanted: str, console: Console) -> str:
+    """Return the setting of a model, which is on this machine afterwards."""
+    from hybrid_memory.embedding.models import download, find_model, spec_named
+
+    spec = spec_named(wanted)
+    model = find_model(spec)
+    if model is None or model.here:
+        return spec
+    console.print(f"{model.name}: about {model.size / _MEGA:.0f} MB, licence {model.licence}")
+    columns = (TextColumn("downloading"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=model.size)
+        download(model, lambda size: progress.update(task, completed=size, total=max(size, model.size)))
+    return spec
+
+
+def _tried(spec: str) -> int:
+    """Load an embedder to see that it works; returns the length of its vectors."""
+    from hybrid_memory.embedding.select import make_embedder
+
+    return make_embedder(spec).dimensions
+
+
+def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> None:
+    """Note the wish, and fulfil it if nobody else has the store open."""
+    from hybrid_memory.settings import CONFIG, DATABASE, client_settings, store_settings
+
+    with in_one_line():
+        folder = client_settings(home=home).folder()
+        pinned, holder = _pinned(folder) if (folder / DATABASE).exists() else (None, None)
+        _note(folder, spec, pinned, known=holder is None)
+        console.print(f"noted in {CONFIG} of the store: embedder = {escape(spec)}")
+        if store_settings(folder).embedder != spec:
+            console.print("[yellow]HYBRID_MEMORY_EMBEDDER is set to another embedder and wins over that file[/yellow]")
+            return
+    if holder is not None:
+        console.print(f"{holder} The change begins when its server starts next.")
+    elif pinned is None:
+        console.print("no memory has a vector yet; the first one will be of this embedder")
+    elif later:
+        console.print("the next server start makes the vectors anew while it serves; `reembed` does it at once")
+    else:
+        _embed_anew(home, console)
+
+
+def _pinned(folder: Path) -> tuple[str | None, str | None]:
+    """Return the identity of the store's embedder, or who keeps us from knowing it."""
+    from hybrid_memory.clock import SystemClock, SystemDice
+    from hybrid_memory.service import MemoryService
+
+    try:
+        service = MemoryService.open(folder, clock=SystemClock(), dice=SystemDice())
+    except StoreLocked as error:
+        return None, f"{error}."
+    try:
+        return service.store.info().embedder, None
+    finally:
+        service.close()
+
+
+def _note(folder: Path, spec: str, pinned: str | None, *, known: bool) -> None:
+    """Write the wish, and where the model of the present vectors lies if the store does not say that."""
+    from hybrid_memory.config_file import change_config
+    from hybrid_memory.settings import store_settings
+
+    before = store_settings(folder)
+    if known:
+        former = _folder_of(pinned, before.embedder, before.former_embedder)
+    else:
+        former = before.former_embedder or (before.embedder if before.embedder.startswith(FASTEMBED) else None)
+    change_config(folder, {"embedder": spec, "former_embedder": None if former == spec else former})
+
+
+def _folder_of(pinned: str | None, *specs: str | None) -> str | None:
+    """Return which of the settings leads to the model of a folder that an identity is of; None where it needs none."""
+    from hybrid_memory.embedding.choice import spec_of
+
+    if pinned is None or spec_of(pinned) is not None:
+        return None
+    name = pinned.rpartition("@")[0].rpartition("/")[2]
+    folders = [one for one in specs if one is not None and one.startswith(FASTEMBED)]
+    return next((one for one in folders if Path(one.removeprefix(FASTEMBED)).name == name), None)
+
+
+def _embed_anew(home: Path | None, console: Console) -> None:
+    with opened(home, None) as (service, _):
+        before = service.store.info()
+        columns = (
+            TextColumn("embedding"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f} of {task.total:.0f}"),
+            TextColumn("{task.fields[speed]:.0f}/s"),
+            TimeRemainingColumn(),
+        )
+        done: Change | None = None
+        try:
+            with Progress(*columns, console=console) as progress:
+                task = progress.add_task("", total=before.memories, speed=0.0)
+
+                def show(change: Change) -> None:
+                    progress.update(task, completed=change.done, total=change.total, speed=change.per_second)
+
+                done = service.reembed(progress=show)
+                show(done)
+                late = _backfilled(service)
+        except KeyboardInterrupt:
+            console.print(
+                "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on"
+            )
+            raise typer.Exit(_STOPPED) from None
+    with in_one_line():
+        _forget_former(home)
+    filled = f", {late} of them had waited for one" if late else ""
+    console.print(f"{done.total} memories have vectors of {escape(done.embedder)}{filled}")
+
+
+def _forget_former(home: Path | None) -> None:
+    from hybrid_memory.config_file import change_config
+    from hybrid_memory.settings import client_settings, store_settings
+
+    folder = client_settings(home=home).folder()
+    if store_settings(folder).former_embedder is not None:
+        change_config(folder, {"former_embedder": None})
+
+
+def _backfilled(service: MemoryService) -> int:
+    """Give vectors to memories that were stored while the model was missing; returns how many."""
+    from hybrid_memory.model import Scope
+
+    total = 0
+    for namespace in service.store.namespaces():
+        while late := service.backfill(Scope(namespace=namespace, session="", actor="command line")):
+            total += late
+    return total
+
+
+def _state(service: MemoryService, scope: Scope) -> dict[str, object]:
+    from hybrid_memory.embedding.choice import chosen, spec_of
+    from hybrid_memory.embedding.loading import LoadedAside
+    from hybrid_memory.embedding.models import find_model
+
+    seen, info = service.status(scope), service.store.info()
+    spec = None if info.embedder is None else spec_of(info.embedder)
+    model = find_model(spec) if spec is not None and spec != STATIC else None
+    state: dict[str, object] = {
+        "setting": service.settings.embedder,
+        "pinned": info.embedder or "none yet",
+        "dimensions": info.dimensions,
+        "licence": "apache-2.0" if spec == STATIC else (model.licence if model else "unknown"),
+        "memories": info.memories,
+        "waiting_for_vectors": seen.pending_vectors,
+        "changing_to": asdict(seen.reembedding) if seen.reembedding else None,
+    }
+    wanted, _ = chosen(service.settings, info.embedder)
+    try:
+        identity = (wanted.loaded() if isinstance(wanted, LoadedAside) else wanted).identity
+    except EmbedderUnavailable as error:
+        return state | {"problem": str(error)}
+    if info.embedder not in (None, identity):
+        state["problem"] = f"the vectors are not of {identity}; `reembed` changes that, or a server in the background"
+    return state
+
+
+def _row(model: Model) -> dict[str, object]:
+    return {
+        "name": model.name,
+        "dimensions": model.dimensions,
+        "megabytes": round(model.size / _MEGA),
+        "licence": model.licence,
+        "here": model.here,
+    }
+
+
+def _shown(spec: str) -> str:
+    return spec.removeprefix(FASTEMBED)

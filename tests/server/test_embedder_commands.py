@@ -1,0 +1,269 @@
+"""The commands about embedding models, on real models and without a network."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.core.embedding.tiny_model import write_tiny_model
+from tests.server.hub import serving
+from typer.testing import CliRunner
+
+from hybrid_memory import reembedding
+from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.embedding.models import find_model
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.cli.commands import app
+
+SCOPE = Scope(session="s")
+PUPPY = "We adopted a puppy from the shelter."
+SMALL = "BAAI/bge-small-en-v1.5"
+
+
+def run(*arguments):
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(autouse=True)
+def own_models(tmp_path, monkeypatch):
+    monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path / "models"))
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = tmp_path / "home"
+    service = opened(home)
+    for words in (PUPPY, "The train to the airport takes forty minutes.", "Rent is due on Monday."):
+        service.write(SCOPE, WriteRequest(content=words))
+    service.close()
+    return home
+
+
+def opened(home):
+    return MemoryService.open(home, clock=SystemClock(), dice=SystemDice())
+
+
+def state(home):
+    return json.loads(run("embedder", "status", "--home", home, "--json").output)
+
+
+def config(home):
+    return (home / "config.toml").read_text(encoding="utf-8")
+
+
+def test_the_list_tells_dimensions_size_and_licence():
+    models = {one["name"]: one for one in json.loads(run("embedder", "list", "--json").output)}
+    assert models["static"]["here"] is True
+    known = models[SMALL]
+    assert (known["dimensions"], known["licence"], known["here"]) == (384, "mit", False)
+    assert SMALL in run("embedder", "list").output
+
+
+def test_the_list_can_be_of_this_machine_alone():
+    assert [one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)] == ["static"]
+
+
+def test_the_status_tells_what_the_vectors_are_of(home):
+    told = state(home)
+    assert told["pinned"].startswith("static")
+    assert (told["dimensions"], told["waiting_for_vectors"], told["changing_to"]) == (256, 0, None)
+    assert "pinned" in run("embedder", "status", "--home", home).output
+
+
+def test_using_a_model_makes_all_vectors_anew_and_notes_it(home, minilm):
+    (home / "config.toml").write_text("# mine\nsensory_buffer = 3  # small\n", encoding="utf-8")
+    done = run("embedder", "use", minilm, "--home", home)
+    assert done.exit_code == 0, done.output
+    assert "3 memories have vectors of fastembed:local/" in done.output
+    assert state(home)["dimensions"] == 384
+    assert config(home).startswith("# mine\nsensory_buffer = 3  # small\n")
+    assert f'embedder = "fastembed:{minilm}"' in config(home)
+    assert "puppy" in run("recall", "Which pet lives with us?", "--home", home, "--limit", "1").output
+
+
+def test_going_back_needs_no_note_of_the_former_model(home, minilm):
+    run("embedder", "use", minilm, "--home", home)
+    done = run("embedder", "use", "static", "--home", home)
+    assert "3 memories have vectors of static" in done.output
+    assert 'embedder = "static"' in config(home)
+    assert state(home)["pinned"].startswith("static")
+
+
+def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_path, minilm):
+    other = tmp_path / "other"
+    other.symlink_to(minilm, target_is_directory=True)
+    run("embedder", "use", minilm, "--home", home)
+    run("embedder", "use", other, "--home", home, "--later")
+    assert f'former_embedder = "fastembed:{minilm}"' in config(home)
+    run("embedder", "use", "static", "--home", home, "--later")
+    assert f'former_embedder = "fastembed:{minilm}"' in config(home)
+    service = opened(home)
+    while service._analyst.active() is None:
+        pass
+    assert not service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
+    service.close()
+    assert run("reembed", "--home", home).exit_code == 0
+    assert "former_embedder" not in config(home)
+
+
+def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, minilm):
+    assert "next server start" in run("embedder", "use", minilm, "--home", home, "--later").output
+    assert state(home)["pinned"].startswith("static")
+    assert "`reembed` changes that" in state(home)["problem"]
+    done = run("reembed", "--home", home)
+    assert done.exit_code == 0, done.output
+    assert state(home)["pinned"].startswith("fastembed:local/")
+
+
+def test_reembed_without_a_wish_says_that_all_is_done(home):
+    assert "3 memories have vectors of static" in run("reembed", "--home", home).output
+
+
+def test_an_interrupted_reembed_says_how_to_go_on(home, minilm, monkeypatch):
+    def interrupt(_progress):
+        raise KeyboardInterrupt
+
+    def interrupted(self, progress):
+        assert progress
+        return real(self, progress=interrupt)
+
+    run("embedder", "use", minilm, "--home", home, "--later")
+    monkeypatch.setattr(reembedding, "BATCH", 1)
+    real = MemoryService.reembed
+    with monkeypatch.context() as once:
+        once.setattr(MemoryService, "reembed", interrupted)
+        done = run("reembed", "--home", home)
+    assert done.exit_code == 130
+    assert "Run `reembed` to go on" in done.output
+    now = state(home)
+    assert now["pinned"].startswith("static")
+    assert (now["changing_to"]["done"], now["changing_to"]["total"]) == (1, 3)
+    assert run("reembed", "--home", home).exit_code == 0
+    assert state(home)["changing_to"] is None
+
+
+def test_reembed_to_a_model_does_both(home, minilm):
+    assert run("reembed", "--to", minilm, "--home", home).exit_code == 0
+    assert state(home)["dimensions"] == 384
+
+
+def test_reembed_gives_late_vectors_too(home, tmp_path, minilm, monkeypatch):
+    model = tmp_path / "model"
+    model.symlink_to(minilm, target_is_directory=True)
+    run("embedder", "use", model, "--home", home)
+    model.unlink()
+    service = opened(home)
+    assert service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
+    service.close()
+    assert "does not exist" in state(home)["problem"]
+    assert run("reembed", "--home", home).exit_code == 1
+    model.symlink_to(minilm, target_is_directory=True)
+    assert "1 of them had waited" in run("reembed", "--home", home).output
+    assert state(home)["waiting_for_vectors"] == 0
+
+
+def test_a_new_store_gets_the_model_from_its_first_memory_on(tmp_path, minilm):
+    done = run("embedder", "use", minilm, "--home", tmp_path / "fresh")
+    assert "no memory has a vector yet" in done.output
+    assert not (tmp_path / "fresh" / "memory.duckdb").exists()
+    service = opened(tmp_path / "fresh")
+    while service._analyst.active() is None:
+        pass
+    service.write(SCOPE, WriteRequest(content=PUPPY))
+    assert service.store.info().dimensions == 384
+    service.close()
+
+
+def test_a_store_in_use_gets_the_wish_noted(home, minilm):
+    service = opened(home)
+    done = run("embedder", "use", minilm, "--home", home)
+    service.close()
+    assert done.exit_code == 0
+    assert "in use by process" in done.output
+    assert str(minilm) in config(home)
+    service = opened(home)
+    while service._analyst.wish() is None:
+        pass
+    assert not service.read(SCOPE, ReadRequest(query="puppy")).words_alone
+    while service.tend():
+        pass
+    assert service.store.info().dimensions == 384
+    service.close()
+
+
+def test_a_variable_that_says_otherwise_is_told(home, minilm, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", "static")
+    done = run("embedder", "use", minilm, "--home", home)
+    assert "HYBRID_MEMORY_EMBEDDER" in done.output
+    assert state(home)["pinned"].startswith("static")
+
+
+@pytest.mark.parametrize("command", [("embedder", "use"), ("reembed", "--to")])
+@pytest.mark.parametrize("model", ["bge-smal", "no such thing at all", "./absent"])
+def test_an_unknown_model_changes_nothing(home, command, model):
+    done = run(*command, model, "--home", home)
+    assert done.exit_code == 1
+    assert "model:" in done.output
+    assert "Traceback" not in done.output
+    assert not (home / "config.toml").exists()
+
+
+def test_reembed_never_downloads(home):
+    done = run("reembed", "--to", SMALL, "--home", home)
+    assert done.exit_code == 1
+    assert f"embedder use {SMALL}" in done.output
+    assert not (home / "config.toml").exists()
+
+
+def test_a_folder_without_a_model_changes_nothing(home, tmp_path):
+    done = run("embedder", "use", tmp_path, "--home", home)
+    assert done.exit_code == 1
+    assert "cannot be loaded" in done.output
+    assert not (home / "config.toml").exists()
+
+
+def test_a_config_that_is_not_toml_is_left_as_it_is(home, minilm):
+    (home / "config.toml").write_text("embedder = = 3", encoding="utf-8")
+    done = run("embedder", "use", minilm, "--home", home)
+    assert done.exit_code == 1
+    assert config(home) == "embedder = = 3"
+
+
+def program(*arguments, endpoint):
+    environment = {**os.environ, "HF_ENDPOINT": endpoint, "COLUMNS": "200", "NO_PROXY": "127.0.0.1"}  # noqa: TID251 - handed on
+    environment.pop("HF_HUB_OFFLINE", None)
+    return subprocess.run(
+        [sys.executable, "-m", "hybrid_memory_mcp", *map(str, arguments)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_without_a_connection_using_a_model_fails_at_once_and_changes_nothing(home):
+    done = program("embedder", "use", SMALL, "--home", home, endpoint="http://127.0.0.1:9")
+    assert done.returncode == 1
+    assert "could not be downloaded" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (home / "config.toml").exists()
+    assert state(home)["pinned"].startswith("static")
+
+
+def test_a_model_is_downloaded_once_and_then_used_without_a_connection(tmp_path, home):
+    files = tmp_path / "files"
+    files.mkdir()
+    write_tiny_model(files).joinpath("model.onnx").rename(files / "model_optimized.onnx")
+    with serving(find_model(SMALL).source, files) as endpoint:
+        done = program("embedder", "use", SMALL, "--home", home, endpoint=endpoint)
+    assert done.returncode == 0, done.stderr
+    assert f"{SMALL}: about 67 MB, licence mit" in done.stdout
+    assert state(home)["pinned"].startswith(f"fastembed:{SMALL}@")
+    here = json.loads(run("embedder", "list", "--here", "--json").output)
+    assert [one["name"] for one in here] == ["static", SMALL]
+    assert run("embedder", "use", "static", "--home", home).exit_code == 0
+    assert program("embedder", "use", SMALL, "--home", home, endpoint="http://127.0.0.1:9").returncode == 0

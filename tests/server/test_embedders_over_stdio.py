@@ -1,0 +1,63 @@
+"""The real model behind the real server over real stdio."""
+
+import json
+
+from tests.server.test_process import started
+
+PUPPY = "We adopted a puppy from the shelter."
+
+
+def status(client, number):
+    answer = client.ask(number, "resources/read", uri="memory://status")
+    return json.loads(answer["result"]["contents"][0]["text"])
+
+
+def wait_until(client, fulfilled):
+    """Ask for the status until it is as wanted; the test's time limit ends it otherwise."""
+    number = 1000
+    while not fulfilled(status(client, number)):
+        number += 1
+
+
+def test_a_question_in_other_words_finds_its_answer(tmp_path, minilm, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", f"fastembed:{minilm}")
+    with started(tmp_path) as client:
+        client.initialize()
+        for number, words in enumerate(
+            (PUPPY, "The train to the airport takes forty minutes.", "Rent is due on Monday.")
+        ):
+            assert client.call(number + 1, "write_memory", content=words)["structuredContent"]["id"]
+        wait_until(client, lambda now: now["pending_vectors"] == 0 and now["embedder"].count("@"))
+        found = client.call(10, "read_memories", query="Which pet lives with us?")["structuredContent"]
+        assert found["memories"][0]["text"] == PUPPY
+        assert "note" not in found
+
+
+def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tmp_path, minilm, monkeypatch):
+    with started(tmp_path) as client:
+        client.initialize()
+        client.call(1, "write_memory", content=PUPPY)
+        assert status(client, 2)["embedder"].startswith("static")
+    (tmp_path / "config.toml").write_text(f'embedder = "fastembed:{minilm.as_posix()}"\n', encoding="utf-8")
+    with started(tmp_path) as client:
+        client.initialize()
+        assert "embedding" not in client.call(1, "write_memory", content="Rent is due.")["structuredContent"]
+        wait_until(client, lambda now: now["embedder"].startswith("fastembed:") and not now["reembedding"])
+        found = client.call(10, "read_memories", query="Which pet lives with us?")["structuredContent"]
+        assert found["memories"][0]["text"] == PUPPY
+
+
+def test_a_missing_model_is_said_in_the_answers(tmp_path, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", f"fastembed:{tmp_path / 'absent'}")
+    with started(tmp_path / "home") as client:
+        client.initialize()
+        written = client.call(1, "write_memory", content=PUPPY)
+        assert written["structuredContent"]["embedding"] == "pending"
+        assert "embedding pending" in written["content"][0]["text"]
+        found = client.call(2, "read_memories", query="puppy")
+        assert found["structuredContent"]["memories"][0]["text"] == PUPPY
+        assert "words alone" in found["structuredContent"]["note"]
+        now = status(client, 3)
+        assert now["pending_vectors"] == 1
+        assert "does not exist" in now["notices"][0]
+        assert str(tmp_path) not in json.dumps(now["notices"])
