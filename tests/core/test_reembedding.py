@@ -297,6 +297,18 @@ def test_an_identity_leads_back_to_its_setting(identity, spec):
     assert spec_of(identity) == spec
 
 
+def test_a_store_of_an_earlier_built_in_table_gets_vectors_of_this_one(tmp_path, clock, dice, scope):
+    store = DuckStore.open(tmp_path / "memory.duckdb", clock)
+    fill(MemoryService(store, HashEmbedder(32, "static-v0:00ff"), clock=clock, dice=dice), scope, 20)
+    store.close()
+    service = MemoryService.open(tmp_path, clock=clock, dice=dice)
+    assert service.read(scope, ReadRequest(query="thing17")).words_alone
+    while service.tend():
+        pass
+    assert_all_embedded_by(service, StaticEmbedder())
+    service.close()
+
+
 def test_a_wrong_embedder_is_told_before_the_store_is_made(tmp_path, clock, dice):
     with pytest.raises(InvalidInput, match="embedder"):
         MemoryService.open(tmp_path, clock=clock, dice=dice, settings=StoreSettings(embedder="openai:x"))
