@@ -50,7 +50,7 @@ class IdColumn:
             for id_ in ids.tolist():
                 self.append(MemoryId(id_.decode()))
             return
-        self._reserve(len(ids), ids.dtype.itemsize)
+        self.reserve(len(ids), ids.dtype.itemsize)
         self._room[first : first + len(ids)] = ids
         self._size += len(ids)
         if self._sorted == first and not self._recent:
@@ -67,7 +67,7 @@ class IdColumn:
         if len(plain) > _WIDEST or plain.endswith(b"\0"):
             self._long[row] = id_
             plain = b""
-        self._reserve(1, len(plain))
+        self.reserve(1, len(plain))
         self._room[row] = plain
         self._size += 1
         self._recent[id_] = row
@@ -118,7 +118,8 @@ class IdColumn:
         """Say whether the rows from ``first`` on have just these ids."""
         return np.array_equal(self._room[first : min(first + len(ids), self._size)], ids)
 
-    def _reserve(self, count: int, width: int) -> None:
+    def reserve(self, count: int, width: int = _WIDTH) -> None:
+        """Make room for more ids, of some number of bytes."""
         wanted, dtype = self._size + count, self._room.dtype
         if wanted > len(self._room) or width > dtype.itemsize:
             room = np.zeros(

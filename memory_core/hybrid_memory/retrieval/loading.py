@@ -24,6 +24,9 @@ def load(snapshot: Snapshot, dimensions: int | None) -> tuple[Rows, LexicalIndex
     Vectors are read beside the rest: the store and numpy work mostly without holding the interpreter's lock.
     """
     rows, lexical, matrix = Rows(snapshot.sessions, snapshot.speakers), LexicalIndex(), Matrix(dimensions)
+    count = sum(map(len, snapshot.ids))
+    rows.reserve(count)
+    rows.ids.reserve(count)
     for ids in snapshot.ids:
         rows.ids.extend(ids)
     matrix.add_rows(len(rows.ids))

@@ -69,6 +69,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.created_at)
 
+    def reserve(self, count: int) -> None:
+        """Make room for rows that are to come."""
+        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker", "gone", "successor"):
+            getattr(self, name).reserve(count)
+
     def extend(self, batch: Batch) -> None:
         """Add the rows of a snapshot's batch, whose ids are here already."""
         first, count = len(self), len(batch.ids)

@@ -232,10 +232,12 @@ def _sparse(
     metadata: dict[int, str] = {}
     heirs: dict[int, MemoryId] = {}
     listed: dict[str, tuple[str, ...]] = {}
-    place_of = {rowid: place for place, rowid in enumerate(rowids.tolist())}
-    for rowid, key, tag_text, data, heir in session.rows(_SPARSE, *span[1:]):
-        place = place_of.get(rowid)
-        if place is None:
+    found = session.rows(_SPARSE, *span[1:])
+    wanted = np.array([row[0] for row in found], np.int64)
+    places = np.minimum(np.searchsorted(rowids, wanted), len(rowids) - 1)
+    here = (rowids[places] == wanted).tolist()
+    for place, ours, (_, key, tag_text, data, heir) in zip(places.tolist(), here, found, strict=True):
+        if not ours:
             continue
         if key is not None:
             keys[place] = key
