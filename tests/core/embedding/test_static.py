@@ -17,10 +17,10 @@ from hybrid_memory.embedding.static import DATA, DIGEST, SIZES, StaticEmbedder, 
 from hybrid_memory.errors import EmbedderUnavailable
 
 SHA256 = {
-    "table.npy": "255f5c38538b39ee117bb46424217d067a1b3f438a73688ee468fa5a8b4a630e",
-    "scale.npy": "6d26155cea930e629f7d9520df21b1832dec489ffdbe40ba06afba44cb40686d",
+    "table.npy": "438fe135135a979d3a4ad1c17f8af2ea4edeb173561982296ea457b78f3a7425",
+    "scale.npy": "44c1e24c7b1f170d0f816879f3e9aa28f5e4eb5408963591d8c01d996dfb9df0",
     "vocab.txt": "7039169b5d11e3b0a132984a485013b5d4a686d3179e78a992066b16bf9caa23",
-    "layer.npy": "67d2060a61d12f9b3de9c2343edb6df0cc3e5db2b35779a5ba42f02bc755d6f7",
+    "layer.npy": "eda91f2cd75d36ac41f3d0eb85e7124c8f13f8db6af77ed290a291831c138d28",
 }
 TEXTS = [
     "Melanie's dog didn't like the vet, e-mail me: a.b@example.com!",
