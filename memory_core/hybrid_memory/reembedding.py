@@ -153,11 +153,12 @@ class Reembedding:
             for renewal in kept:
                 renewal.catch_up()
             self._store.finish_reembedding()
-            for renewal in kept:
-                renewal.finish()
-            self._indexes.keep_only([renewal.index for renewal in kept])
+            closing = [renewal.finish() for renewal in kept]
+            closing += [index.close for index in self._indexes.keep_only([renewal.index for renewal in kept])]
             self._analyst.use(self._embedder)
         self.finished = True
+        for close in closing:  # which may wait for a thread, so nobody else waits for it
+            close()
 
     def _speed(self) -> float:
         elapsed = self._clock() - self._started if self._started is not None else 0.0
