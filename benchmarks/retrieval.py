@@ -133,7 +133,8 @@ class Library:
             if request.cursor is None and result.hits:
                 top, floor = result.confidence, all(hit.weak for hit in result.hits)
             for hit in result.hits:
-                ranked.extend(self._ids[hit.memory.id])
+                for one in (hit.memory.id, *hit.repeats):
+                    ranked.extend(self._ids[one])
             cursor = result.cursor_after(len(result.hits))
             if cursor is None:
                 return Answer(tuple(ranked), top, floor)

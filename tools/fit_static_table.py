@@ -5,7 +5,7 @@ unit length again. The start is a rotation of the teacher's own single-token vec
 weights and a layer that says nothing. Adam lowers three things: 1 - cosine to the teacher, the difference of the two
 similarity matrices within a batch, and the cross entropy of finding a question's statement among those of the batch.
 
-    python fit_static_table.py TEACHER.npz VOCAB OUT_DIR [--dims 256] [--hidden 64] [--steps 12000]
+    python fit_static_table.py TEACHER.npz VOCAB OUT_DIR [--dims 256] [--hidden 256] [--steps 4000]
 
 TEACHER.npz  as written by embed_with_teacher.py
 VOCAB        the teacher's full vocab.txt
@@ -38,12 +38,12 @@ class Options:
     """What the command line may change."""
 
     dims: int = 256
-    hidden: int = 64
-    steps: int = 12_000
+    hidden: int = 256
+    steps: int = 4_000
     batch: int = 1_024
     rate: float = 2e-3
     gram: float = 8.0
-    contrast: float = 0.1
+    contrast: float = 0.05
     temperature: float = 0.05
     in_pairs: float = 0.2
     seed: int = 0

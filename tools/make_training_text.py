@@ -26,7 +26,7 @@ from pathlib import Path
 import training_families
 import wordnet
 
-FILES_PER_PROJECT = 400
+FILES_PER_PROJECT, MOST_BYTES = 400, 8_000_000
 MOST_OF_DOCUMENTS, MOST_OF_DATA = 9_000, 70_000
 DOCUMENTS = frozenset((".md", ".mdx", ".rst", ".txt"))
 DATA = frozenset((".json", ".jsonl", ".csv", ".tsv"))
@@ -96,7 +96,10 @@ def of_project(folder: Path, rng: random.Random) -> list[str]:
         files = [
             path
             for path in sorted(folder.rglob("*"))
-            if path.suffix in kinds and path.is_file() and not SKIPPED_FILE.search(path.relative_to(folder).as_posix())
+            if path.suffix in kinds
+            and path.is_file()
+            and path.stat().st_size <= MOST_BYTES
+            and not SKIPPED_FILE.search(path.relative_to(folder).as_posix())
         ]
         rng.shuffle(files)
         found = sorted(

@@ -79,6 +79,7 @@ def search(
             memory=memories[memory_id],
             score=float(ranking.scores[at]),
             newer=newer_than(index, memories[memory_id]) or ranking.newer.get(memory_id),
+            repeats=ranking.repeats.get(memory_id, ()),
             weak=bool(ranking.weak[at]),
             terms=ranking.terms(int(at)) if request.explain else {},
         )

@@ -106,13 +106,15 @@ class Hit:
     """A memory found.
 
     ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score; ``newer`` is the memory
-    that replaced it; ``weak`` says that it lies below the relevance floor.
+    that replaced it, or that a question found to tell the later state of the same thing; ``repeats`` are memories that say
+    the same in the same words, shown with it; ``weak`` says that it lies below the relevance floor.
     """
 
     memory: Memory
     score: float | None = None
     section: str | None = None
     newer: MemoryId | None = None
+    repeats: tuple[MemoryId, ...] = ()
     weak: bool = False
     terms: Mapping[str, float] = field(default_factory=dict)
 

@@ -72,7 +72,7 @@ class StoreSettings(BaseSettings):
     earned_uses: int = Field(2, ge=1, le=1000, description="Recalls that take a leaving or faded memory to long-term.")
     session_idle_hours: float = Field(24, gt=0, description="Silence after which an unnamed session has ended.")
     hnsw_from: int = Field(
-        1_000_000, ge=0, description="Memories of a namespace above which vectors are searched approximately (HNSW)."
+        2_000_000, ge=0, description="Memories of a namespace above which vectors are searched approximately (HNSW)."
     )
     duckdb_memory_limit: str | None = Field(None, description="DuckDB's memory_limit, as 2GB.")
     duckdb_threads: int = Field(1, ge=1, le=64, description="DuckDB's threads; one is fastest for single rows.")

@@ -47,6 +47,7 @@ READ: Final = _object(
                 },
                 section=_TEXT,
                 newer=_TEXT,
+                repeats=_TEXTS,
                 occurred_at=_TEXT,
                 speaker=_TEXT,
                 session=_TEXT,

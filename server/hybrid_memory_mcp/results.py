@@ -200,7 +200,12 @@ class _Page:
         frame = self._frame(count)
         lines = [f"{frame['remaining']} more, cursor {frame['cursor']}"] if frame["cursor"] else []
         if self._result.below_floor:
-            lines.append(f"{self._result.below_floor} weaker below the floor")
+            nothing = self._result.below_floor == len(self._result.hits) and not self._result.offset
+            lines.append(
+                f"nothing above the floor; {self._result.below_floor} weak matches"
+                if nothing
+                else f"{self._result.below_floor} weaker below the floor"
+            )
         if self._missing:
             lines.append(f"missing: {' '.join(self._missing)}")
         if self._note:
@@ -269,6 +274,7 @@ def _optional(hit: Hit, scope: Scope, zone: tzinfo | None, *, whole: bool) -> St
     memory = hit.memory
     fields: Structured = {
         "newer": hit.newer,
+        "repeats": list(hit.repeats),
         "section": hit.section,
         "key": memory.key,
         "speaker": memory.speaker,

@@ -60,7 +60,6 @@ def test_with_an_approximate_index_the_answers_to_few_memories_are_the_same(open
 
 
 def test_a_large_store_is_written_by_other_plans_to_the_same_effect(open_service, monkeypatch):
-    scope = Scope(session="s")
     found = []
     for large in (10**9, 0):
         monkeypatch.setattr(engine, "_LARGE", large)

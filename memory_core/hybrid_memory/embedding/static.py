@@ -132,7 +132,7 @@ class _Table:
 
     def together(self, bag: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the bag's vector after the layer: one text at a time, so that it does not depend on the batch."""
-        hidden = self.into @ bag
+        hidden: NDArray[np.float32] = self.into @ bag
         hidden += self.bias
         np.maximum(hidden, 0, out=hidden)
         added: NDArray[np.float32] = hidden @ self.out

@@ -73,7 +73,8 @@ class Ranking:
 
     ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
     own: ``places`` leads from a position to them, because few positions are ever explained. ``confidence`` tells how likely
-    the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a later one seems to change, that one.
+    the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a later one seems
+    to change, that one; ``repeats`` those that say the same in the same words and are left out.
     """
 
     ids: Ids
@@ -82,6 +83,7 @@ class Ranking:
     parts: Mapping[str, NDArray[np.float32]]
     places: NDArray[np.intp]
     confidence: float = 0.0
+    repeats: Mapping[MemoryId, tuple[MemoryId, ...]] = field(default_factory=dict)
     newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
 
     def __len__(self) -> int:

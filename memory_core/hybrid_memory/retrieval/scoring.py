@@ -14,12 +14,13 @@ from hybrid_memory.retrieval.ask import Ask, Ranking, Scorer
 from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather
 from hybrid_memory.retrieval.confidence import LOOK, confidence, is_known
 from hybrid_memory.retrieval.context import add_context
+from hybrid_memory.retrieval.folding import fold
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.matching import Matches, match
 from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords
 from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.retrieval.rows import FADED, Rows
-from hybrid_memory.retrieval.second import echo, find_newer
+from hybrid_memory.retrieval.second import DATE_TERMS, echo, find_newer
 from hybrid_memory.retrieval.timing import EVENT_COVERED, PERIOD, event_bonus, period_bonus
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.text import terms
@@ -95,6 +96,8 @@ def rank(ask: Ask, material: Material) -> Ranking:
     if scorer is Scorer.FUSED and strong.any():
         strong |= scores >= CARRIED * scores.max()
     order = ranking.best_first(scores, rows.tier.values[chosen.rows] == FADED, rows.created_at.values[chosen.rows])
+    stays, folded = fold(chosen.rows[order], lambda row: material.lexical.terms_of(row)[DATE_TERMS:])
+    order = order[stays]
     return Ranking(
         ids=rows.ids.values[chosen.rows[order]],
         scores=scores[order],
@@ -102,6 +105,7 @@ def rank(ask: Ask, material: Material) -> Ranking:
         parts=chosen.parts,
         places=order,
         newer={rows.ids.name(earlier): rows.ids.name(later) for earlier, later in newer.items()},
+        repeats={rows.ids.name(row): tuple(map(rows.ids.name, others)) for row, others in folded.items()},
         confidence=certain,
     )
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.rows import Rows
     from hybrid_memory.retrieval.vectors import Matrix
 
-_DATE_TERMS = 3
+DATE_TERMS = 3
 """The lexical text of a memory begins with its date: day, month, year."""
 _COMMON = 0.1
 _YEAR = 365 * ranking.DAY
@@ -41,7 +41,7 @@ def echo(chosen: Candidates, query: Sequence[int], lexical: LexicalIndex, counte
         return
     top = int(chosen.total().argmax())
     number, mean_length = lexical.statistics(counted)
-    own = np.setdiff1d(lexical.terms_of(int(chosen.rows[top]))[_DATE_TERMS:], [*query, ASKS])
+    own = np.setdiff1d(lexical.terms_of(int(chosen.rows[top]))[DATE_TERMS:], [*query, ASKS])
     holding = lexical.frequencies(own.tolist())
     others = (holding > 1) & (holding <= _COMMON * number + 2)
     own, weights = own[others], ranking.idfs(len(lexical), holding[others])
@@ -110,7 +110,7 @@ def _newer_pairs(
             common=common,
             change=change[None, :],
             tags=np.array([[not one.isdisjoint(other) for other in tags] for one in tags]),
-            words=_shared_words([held[_DATE_TERMS:] for held in words], matches.words.terms, lexical),
+            words=_shared_words([held[DATE_TERMS:] for held in words], matches.words.terms, lexical),
             years=((times[None, :] - times[:, None]) / _YEAR).astype(np.float32),
             ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),
         ),

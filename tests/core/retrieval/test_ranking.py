@@ -42,7 +42,7 @@ def test_vectors_decide_between_nothing_and_half(coverage):
 
 
 def test_vectors_decide_most_when_no_word_is_shared():
-    assert ranking.dense_weight(0) == pytest.approx(0.4)
+    assert ranking.dense_weight(0) == pytest.approx(ranking.DENSE_WEIGHT + ranking.DENSE_WEIGHT_UNCOVERED)
 
 
 def test_negative_cosines_count_as_nothing():

@@ -1,0 +1,112 @@
+"""How rows match the words of a question, by the words themselves and by near ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory.retrieval.lexical import LexicalIndex
+from hybrid_memory.retrieval.matching import by_word, count_terms, match
+from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords, near_words
+from hybrid_memory.text import terms
+
+TERM = st.integers(1, 6)
+ROWS = st.lists(st.lists(TERM, max_size=8), min_size=1, max_size=10)
+QUERY = st.lists(TERM, min_size=1, max_size=5)
+# 1 is near to 2 (weight .8) and 3 (.4), 2 to 1 (.6)
+NEAR = NearWords(np.int32([1, 2, 3]), np.uint16([[1, 2], [0, 0], [0, 0]]), np.uint8([[204, 102], [153, 0], [0, 0]]))
+
+
+def index_of(rows):
+    index = LexicalIndex()
+    for row in rows:
+        index.add(row)
+    return index
+
+
+def everything(rows):
+    return np.ones(len(rows), np.bool_)
+
+
+@given(ROWS, QUERY)
+def test_near_words_only_add(rows, query):
+    found = match(index_of(rows), query, everything(rows), NEAR)
+    assert np.all(found.covered >= found.exact - 1e-6)
+
+
+@given(ROWS, QUERY)
+def test_without_near_words_rows_are_covered_by_the_words_themselves(rows, query):
+    found = match(index_of(rows), query, everything(rows), NO_NEAR_WORDS)
+    assert np.allclose(found.covered, found.exact, atol=1e-6)
+
+
+@given(ROWS, QUERY)
+def test_near_words_do_not_change_the_exact_match(rows, query):
+    index, counted = index_of(rows), everything(rows)
+    assert np.array_equal(match(index, query, counted, NEAR).exact, match(index, query, counted, NO_NEAR_WORDS).exact)
+
+
+@given(ROWS, QUERY)
+def test_the_shares_of_the_words_make_one(rows, query):
+    words = match(index_of(rows), query, everything(rows), NEAR).words
+    assert sum(words.shares) == pytest.approx(1)
+
+
+@given(ROWS, QUERY)
+def test_word_by_word_the_match_is_the_same(rows, query):
+    index = index_of(rows)
+    found = match(index, query, everything(rows), NEAR)
+    each = by_word(found.words, count_terms([index.terms_of(row) for row in range(len(rows))]))
+    together = each @ np.array(found.words.shares, np.float32)
+    unbounded = found.covered <= 1
+    assert np.all(together <= found.covered + 1e-5)
+    assert np.allclose(
+        together[unbounded & (each < 1).all(axis=1)], found.covered[unbounded & (each < 1).all(axis=1)], atol=1e-5
+    )
+
+
+def test_a_row_has_a_word_as_well_as_the_best_of_its_near_words():
+    found = match(index_of([[2], [3], [2, 3], [4]]), [1], everything([1] * 4), NEAR)
+    assert found.covered[0] > found.covered[1] > 0
+    assert found.covered[2] <= found.covered[0] * 1.2
+    assert found.covered[3] == 0
+    assert not found.exact.any()
+
+
+def test_a_question_without_words_matches_nothing():
+    found = match(index_of([[1], [2]]), [], everything([1, 2]), NEAR)
+    assert not found.covered.any()
+    assert by_word(found.words, count_terms([np.int32([1])])).shape == (1, 0)
+
+
+def test_a_word_is_its_own_nearest():
+    assert NEAR.of(1)[1] == 1.0
+    assert NEAR.of(77) == {77: 1.0}
+
+
+def test_weights_lie_between_nothing_and_one():
+    assert NEAR.of(1) == {1: 1.0, 2: 0.8, 3: 0.4}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("doctor", "physician"), ("car", "vehicle"), ("child", "kids"), ("happy", "glad")],
+)
+def test_the_shipped_table_knows_english_words(asked, said):
+    assert 0 < near_words().of(terms(asked)[0]).get(terms(said)[0], 0) <= 1
+
+
+def test_the_shipped_table_names_no_word_that_says_nothing():
+    table = near_words()
+    assert table.of(terms("Zwinglikirche")[0]) == {terms("Zwinglikirche")[0]: 1.0}
+
+
+def test_missing_files_leave_the_words_themselves(tmp_path, monkeypatch):
+    monkeypatch.setattr("hybrid_memory.retrieval.near.DATA", tmp_path)
+    near_words.cache_clear()
+    try:
+        assert near_words() is NO_NEAR_WORDS
+    finally:
+        near_words.cache_clear()

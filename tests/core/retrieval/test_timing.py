@@ -1,0 +1,96 @@
+"""Periods and events that a question names, as summands."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.retrieval import timing
+from hybrid_memory.retrieval.when import Anchor, When, Window
+
+MARCH = Window(datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 4, 1, tzinfo=UTC), 1.0)
+NOW = datetime(2025, 6, 1, tzinfo=UTC)
+MOMENT = st.datetimes(datetime(2000, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis adds the zone
+
+
+def micros(*moments):
+    return np.array([to_micros(moment) for moment in moments], np.int64)
+
+
+def nearness(*days):
+    return timing.in_period(micros(*(datetime(2025, 3, 1, tzinfo=UTC) + timedelta(days=day) for day in days)), MARCH)
+
+
+def test_within_a_period_all_moments_are_alike():
+    assert nearness(0, 15, 30).tolist() == [1, 1, 1]
+
+
+def test_outside_a_period_nearness_falls_off():
+    before, far_before, after, far_after = nearness(-2, -60, 32, 120)
+    assert 1 > before > far_before
+    assert 1 > after > far_after
+
+
+def test_what_is_told_a_week_after_a_period_is_nearer_than_what_was_a_week_before():
+    before, after = nearness(-7, 38)
+    assert after > before
+
+
+@given(MOMENT, MOMENT, st.lists(MOMENT, min_size=1, max_size=5), st.floats(0, 1))
+def test_nearness_is_between_nothing_and_how_literally_the_period_is_meant(one, other, moments, sharp):
+    window = Window(min(one, other), max(one, other), sharp)
+    found = timing.in_period(micros(*moments), window)
+    assert np.all((found >= 0) & (found <= np.float32(sharp)))
+
+
+@pytest.mark.parametrize("window", [Window(None, MARCH.until, 1.0), Window(MARCH.since, None, 1.0)])
+def test_a_period_may_be_open(window):
+    assert timing.in_period(micros(datetime(2025, 3, 9, tzinfo=UTC)), window).tolist() == [1]
+
+
+def test_lying_in_all_periods_counts_twice_as_much_as_lying_in_one():
+    year = Window(datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC), 1.0)
+    both, one = timing.period_bonus(
+        micros(datetime(2025, 3, 5, tzinfo=UTC), datetime(2025, 11, 5, tzinfo=UTC)), [year, MARCH]
+    )
+    assert both == pytest.approx(timing.PERIOD)
+    assert one == pytest.approx(timing.PERIOD / 2, rel=0.01)
+
+
+def test_before_an_event_is_everything_earlier():
+    event = to_micros(datetime(2025, 3, 5, tzinfo=UTC))
+    found = timing.event_bonus(
+        micros(datetime(2020, 1, 1, tzinfo=UTC), datetime(2025, 3, 6, tzinfo=UTC)), Anchor("before", "x"), event
+    )
+    assert found.tolist() == pytest.approx([timing.EVENT, 0])
+
+
+@pytest.mark.parametrize("relation", ["after", "since", "on", "around"])
+def test_soon_after_an_event_is_more_than_long_after(relation):
+    event = to_micros(datetime(2025, 3, 5, tzinfo=UTC))
+    soon, late = timing.event_bonus(
+        micros(datetime(2025, 3, 6, tzinfo=UTC), datetime(2025, 9, 6, tzinfo=UTC)), Anchor(relation, "x"), event
+    )
+    assert soon > late >= 0
+
+
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [
+        (When(), True),
+        (When(stance="current"), True),
+        (When(stance="past"), False),
+        (When(stance="first"), False),
+        (When(windows=(MARCH,)), False),
+        (When(windows=(MARCH, Window(NOW, NOW + timedelta(days=1), 0.5))), True),
+        (When(anchors=(Anchor("before", "the move"),)), False),
+        (When(anchors=(Anchor("since", "the move"),)), True),
+    ],
+)
+def test_what_changed_since_matters_unless_the_question_is_about_the_past(when, expected):
+    assert timing.asks_about_now(when, NOW) is expected

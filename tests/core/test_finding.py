@@ -1,0 +1,146 @@
+"""What a reader notices of the ranking: the newest value, times, other words, repeats, and that nothing is known."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from hybrid_memory.embedding.static import StaticEmbedder
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory.settings import StoreSettings
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import FakeClock, FakeDice
+
+NOW = datetime(2025, 6, 20, 12, tzinfo=UTC)
+DIARY = [
+    ("2024-03-04", "The boiler in the cottage is serviced by Oskar Lind, 0155 220."),
+    ("2024-07-09", "Rent for the studio is 640 euros a month, paid to Mrs Falk."),
+    ("2024-08-12", "We drove to the lake with the kids; the water was too cold to swim."),
+    ("2024-10-02", "Broke my wrist falling off the ladder."),
+    ("2024-11-20", "Bought winter tyres at Berger's."),
+    ("2025-01-15", "Rent for the studio was raised to 710 euros from February."),
+    ("2025-02-03", "The physician says that the wrist has healed."),
+    ("2025-04-28", "Planted two pear trees behind the shed."),
+    ("2025-05-11", "Lessons with the violin teacher moved to Thursdays at five."),
+]
+
+
+@pytest.fixture(scope="module")
+def diary():
+    clock = FakeClock(datetime(2024, 1, 1, tzinfo=UTC))
+    service = MemoryService(
+        MemoryStore(clock), StaticEmbedder(), clock=clock, dice=FakeDice(), settings=StoreSettings(embedder="static")
+    )
+    for day, text in DIARY:
+        clock.set(datetime.fromisoformat(day).replace(tzinfo=UTC))
+        service.write(Scope(session=day), WriteRequest(content=text))
+    clock.set(NOW)
+    yield service
+    service.close()
+
+
+def read(service, question, **options):
+    return service.read(Scope(session="now"), ReadRequest(query=question, zone=UTC, **options))
+
+
+def first(service, question):
+    return read(service, question).hits[0].memory.content
+
+
+def test_the_newest_value_comes_first(diary):
+    assert "710" in first(diary, "What is the rent for the studio?")
+
+
+def test_a_hit_that_was_changed_later_names_the_newer(diary):
+    hits = read(diary, "What is the rent for the studio?").hits
+    old, new = (next(hit for hit in hits if value in hit.memory.content) for value in ("640", "710"))
+    assert old.newer == new.memory.id
+    assert new.newer is None
+
+
+@pytest.mark.parametrize(
+    "question", ["What was the rent for the studio in July 2024?", "What was the rent for the studio last summer?"]
+)
+def test_a_question_about_the_past_gets_the_value_of_then(diary, question):
+    assert "640" in first(diary, question)
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("What did we note last November?", "tyres"),
+        ("What did I do in April?", "pear"),
+        ("What happened in October last year?", "wrist"),
+        ("What did we do in August 2024?", "lake"),
+    ],
+)
+def test_a_period_in_the_question_is_understood(diary, question, word):
+    assert word in first(diary, question)
+
+
+def test_other_words_for_the_same_find_it(diary):
+    assert "violin" in first(diary, "Which day is the music tutor?")
+
+
+def test_an_answer_says_when_nothing_is_known(diary):
+    result = read(diary, "Who won the chess championship?")
+    assert all(hit.weak for hit in result.hits)
+    assert 0 < result.below_floor <= 3
+
+
+def test_what_is_known_is_not_called_weak(diary):
+    assert not read(diary, "Who services the boiler?").hits[0].weak
+
+
+def test_confidence_is_greater_where_there_is_an_answer(diary):
+    known = read(diary, "Who services the boiler in the cottage?").confidence
+    assert known > read(diary, "What is the name of the dentist?").confidence
+
+
+def test_the_summands_explain_the_score(diary):
+    for hit in read(diary, "What is the rent for the studio?", explain=True).hits:
+        assert sum(hit.terms.values()) == pytest.approx(hit.score, abs=1e-4)
+
+
+def test_all_memories_can_be_had_in_order(diary):
+    assert len(read(diary, "Who won the chess championship?", weak=True, limit=100).hits) == len(DIARY)
+
+
+def test_the_same_words_from_several_sessions_are_shown_once(diary):
+    for session in ("x", "y"):
+        diary.write(Scope(session=session, namespace="twice"), WriteRequest(content="The spare key hangs in the barn."))
+    diary.write(Scope(session="z", namespace="twice"), WriteRequest(content="The spare tyre lies in the barn."))
+    hits = diary.read(Scope(session="now", namespace="twice"), ReadRequest(query="spare key")).hits
+    assert [len(hit.repeats) for hit in hits] == [1, 0]
+
+
+def test_pages_hold_every_memory_once(diary):
+    seen, cursor = [], None
+    while True:
+        result = read(diary, "rent studio wrist lake boiler", limit=2, cursor=cursor, weak=True)
+        seen += [hit.memory.id for hit in result.hits]
+        cursor = result.cursor_after(len(result.hits))
+        if cursor is None:
+            break
+    assert len(seen) == len(set(seen)) == len(DIARY)
+
+
+@pytest.mark.parametrize("scorer", ["reference", "lexical", "dense"])
+def test_other_formulas_can_be_chosen(scorer):
+    clock = FakeClock(NOW)
+    service = MemoryService(
+        MemoryStore(clock),
+        StaticEmbedder(),
+        clock=clock,
+        dice=FakeDice(),
+        settings=StoreSettings(embedder="static", scorer=scorer),
+    )
+    for content in ("The cat sleeps on the sofa.", "Taxes are due in May."):
+        service.write(Scope(session="s"), WriteRequest(content=content))
+    hit = service.read(Scope(session="s"), ReadRequest(query="When are taxes due?", explain=True)).hits[0]
+    assert "Taxes" in hit.memory.content
+    assert set(hit.terms) <= {"lexical", "dense", "recency", "importance"}
+    service.close()
