@@ -16,12 +16,12 @@ from hybrid_memory.retrieval.confidence import LOOK, confidence, is_known
 from hybrid_memory.retrieval.context import add_context
 from hybrid_memory.retrieval.folding import fold
 from hybrid_memory.retrieval.lexical import LexicalIndex
-from hybrid_memory.retrieval.matching import Matches, match
+from hybrid_memory.retrieval.matching import Matches, by_word, count_terms, match
 from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords
 from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.retrieval.rows import FADED, Rows
 from hybrid_memory.retrieval.second import DATE_TERMS, echo, find_newer
-from hybrid_memory.retrieval.timing import EVENT_COVERED, PERIOD, event_bonus, period_bonus
+from hybrid_memory.retrieval.timing import EVENT_COVERED, event_bonus, period_bonus
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.text import terms
 
@@ -86,7 +86,7 @@ def rank(ask: Ask, material: Material) -> Ranking:
     if weights[1] != 1:
         chosen.scale(weights[1])
     chosen.parts |= _standing(ask, scorer, rows, chosen.rows, weights)
-    certain = _confidence(chosen, matches, chosen.total())
+    certain = _confidence(chosen, matches, material.lexical)
     newer = {}
     if scorer is Scorer.FUSED:
         if not is_known(certain, float(matches.exact[chosen.rows].max(initial=0)), float(chosen.cosine.max(initial=0))):
@@ -182,18 +182,22 @@ def _standing(
     return parts
 
 
-def _confidence(chosen: Candidates, matches: Matches, scores: Floats) -> float:
+def _confidence(chosen: Candidates, matches: Matches, lexical: LexicalIndex) -> float:
     """Return the confidence of a ranking; without vectors it is how far the words of the question are covered."""
     covered = np.minimum(matches.covered[chosen.rows], 1)
     if not chosen.cosine.any():
         return float(covered.max(initial=0))
-    product = float((covered * np.maximum(chosen.cosine, 0)).max())
+    scores = chosen.total()
     best = np.sort(np.partition(scores, max(len(scores) - LOOK, 0))[-LOOK:])
-    period = chosen.parts.get("period")
+    words, rarest = matches.words, 0.0
+    if words.shares:
+        held = by_word(words, count_terms([lexical.terms_of(int(chosen.rows[scores.argmax()]))]))
+        rarest = float(held[0, np.argmax(words.shares)])
     return confidence(
-        terms=len(matches.words.terms),
+        terms=len(words.terms),
         gap=float(best[-1] - best[0]),
+        rarest=rarest,
+        best_exact=min(float(matches.exact[chosen.rows].max()), 1.0),
         best_cosine=float(chosen.cosine.max()),
-        best_product=product,
-        in_period=period is not None and float(period[scores.argmax()]) > PERIOD / 2,
+        best_product=float((covered * np.maximum(chosen.cosine, 0)).max()),
     )

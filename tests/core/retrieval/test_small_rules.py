@@ -11,15 +11,19 @@ from hybrid_memory.retrieval.candidates import NEIGHBOURED, Neighbours, gather
 from hybrid_memory.retrieval.confidence import confidence, is_known
 from hybrid_memory.retrieval.folding import LOOK, fold
 
-PLAIN = {"terms": 4, "gap": 0.3, "best_cosine": 0.4, "best_product": 0.1, "in_period": False}
+PLAIN = {"terms": 4, "gap": 0.3, "rarest": 0.0, "best_exact": 0.3, "best_cosine": 0.4, "best_product": 0.1}
 
 
-@given(st.integers(0, 100), st.floats(0, 5), st.floats(-1, 1), st.floats(0, 1), st.booleans())
-def test_confidence_is_a_likelihood(terms, gap, cosine, product, in_period):
-    assert 0 <= confidence(terms=terms, gap=gap, best_cosine=cosine, best_product=product, in_period=in_period) <= 1
+SHARE = st.floats(0, 1)
 
 
-@pytest.mark.parametrize(("name", "more"), [("gap", 0.9), ("best_product", 0.4), ("in_period", True), ("terms", 9)])
+@given(st.integers(0, 100), st.floats(0, 5), SHARE, SHARE, st.floats(-1, 1), SHARE)
+def test_confidence_is_a_likelihood(terms, gap, rarest, exact, cosine, product):
+    found = confidence(terms=terms, gap=gap, rarest=rarest, best_exact=exact, best_cosine=cosine, best_product=product)
+    assert 0 <= found <= 1
+
+
+@pytest.mark.parametrize(("name", "more"), [("gap", 0.9), ("best_product", 0.4), ("rarest", 1.0), ("terms", 9)])
 def test_what_speaks_for_an_answer_raises_confidence(name, more):
     assert confidence(**(PLAIN | {name: more})) > confidence(**PLAIN)
 
