@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.embedding.interface import Embedder
     from hybrid_memory.store.interface import Store
+    from hybrid_memory.store.reembedding import Words
 
 _OTHER = "the store's vectors were made by another embedder, which is not on this machine"
 
@@ -137,7 +138,7 @@ class Analyst:
         return None
 
 
-def text_of(memory: Memory) -> str:
+def text_of(memory: Memory | Words) -> str:
     """Return the text whose vector a memory has."""
     return dense_text(_said(memory.content, memory.key), memory.speaker)
 

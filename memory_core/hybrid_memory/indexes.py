@@ -45,12 +45,11 @@ class Indexes:
         with self._lock:
             return dict(self._indexes)
 
-    def keep_only(self, indexes: Collection[Renewable]) -> None:
-        """Let all other indexes go; one that is needed again is loaded anew."""
+    def keep_only(self, indexes: Collection[Renewable]) -> list[NamespaceIndex]:
+        """Let all other indexes go and return them, to be closed; one that is needed again is loaded anew."""
         with self._lock:
             going = [name for name, index in self._indexes.items() if index not in indexes]
-            for name in going:
-                self._indexes.pop(name).close()
+            return [self._indexes.pop(name) for name in going]
 
     def apply(self, namespace: str, written: Written) -> None:
         """Apply a write of this process, or catch up when another came between."""

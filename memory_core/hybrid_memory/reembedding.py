@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.interface import Embedder
     from hybrid_memory.gate import Gate
     from hybrid_memory.indexes import Indexes
-    from hybrid_memory.model import MemoryId
     from hybrid_memory.store.interface import Store
 
 BATCH = 256
@@ -119,10 +118,9 @@ class Reembedding:
         return batch
 
     def _embed(self, batch: Sequence[Waiting]) -> None:
-        ids: dict[str, list[MemoryId]] = {}
-        for one in batch:
-            ids.setdefault(one.namespace, []).append(one.id)
-        memories = [memory for name, wanted in ids.items() for memory in self._store.get(name, wanted).values()]
+        memories = self._store.words([one.place for one in batch])
+        if not memories:
+            return
         # A model may give not-a-number for a text; a zero row is like nothing, and the text is not asked for again.
         vectors = np.nan_to_num(self._embedder.embed([text_of(one) for one in memories]), nan=0, posinf=0, neginf=0)
         rows = zip(memories, vectors, strict=True)
@@ -153,11 +151,12 @@ class Reembedding:
             for renewal in kept:
                 renewal.catch_up()
             self._store.finish_reembedding()
-            for renewal in kept:
-                renewal.finish()
-            self._indexes.keep_only([renewal.index for renewal in kept])
+            closing = [renewal.finish() for renewal in kept]
+            closing += [index.close for index in self._indexes.keep_only([renewal.index for renewal in kept])]
             self._analyst.use(self._embedder)
         self.finished = True
+        for close in closing:  # which may wait for a thread, so nobody else waits for it
+            close()
 
     def _speed(self) -> float:
         elapsed = self._clock() - self._started if self._started is not None else 0.0

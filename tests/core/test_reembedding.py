@@ -15,6 +15,7 @@ from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
+from hybrid_memory.store.duck.hnsw import extension_file
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import HashEmbedder
@@ -295,6 +296,26 @@ def test_the_model_of_a_folder_that_nobody_names_is_missed_not_replaced():
 )
 def test_an_identity_leads_back_to_its_setting(identity, spec):
     assert spec_of(identity) == spec
+
+
+@pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
+def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock, dice, scope):
+    service = MemoryService.open(tmp_path, clock=clock, dice=dice, settings=StoreSettings(hnsw_from=10))
+    fill(service, scope, 30)
+    index = service._indexes.of("default")
+    former = index._matrix.approximate
+    former.wait()
+    assert former.ready
+    service.reembed(NEW)
+    assert service._indexes.of("default") is index
+    present = index._matrix.approximate
+    present.wait()
+    assert present is not former
+    assert present.ready
+    assert not former.ready
+    assert_all_embedded_by(service, NEW)
+    assert found_first(service, scope, "thing17") == "number 17 is about thing17"
+    service.close()
 
 
 def test_a_store_of_an_earlier_built_in_table_gets_vectors_of_this_one(tmp_path, clock, dice, scope):

@@ -55,16 +55,15 @@ class Renewable:
         with self._lock:
             return self._rows.ids.named(rows)
 
-    def take(self, matrix: Matrix) -> None:
-        """Replace all vectors by those of another embedder, one row for each row here."""
+    def take(self, matrix: Matrix) -> Callable[[], None]:
+        """Replace all vectors by those of another embedder, one row for each row here; returns what stops work on the old."""
         with self._lock:
             for row in np.flatnonzero(self._rows.gone.values).tolist():
                 matrix.clear(row)
             old = self._matrix.approximate
             self._hold_vectors(matrix)
             self._attend()
-        if old is not None:
-            old.close()
+        return _nothing if old is None else old.close
 
     def _hold_vectors(self, matrix: Matrix) -> None:
         self._matrix = matrix
@@ -101,6 +100,10 @@ class Renewal:
                 if id_ in found:
                     self._matrix.put(row, found[id_])
 
-    def finish(self) -> None:
-        """Give the index its new matrix. Nothing may have been added to it since the last `catch_up`."""
-        self.index.take(self._matrix)
+    def finish(self) -> Callable[[], None]:
+        """Give the index its new matrix, if nothing was added to it since the last `catch_up`; returns as `Renewable.take`."""
+        return self.index.take(self._matrix)
+
+
+def _nothing() -> None:
+    pass

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from hybrid_memory.errors import Refused
 from hybrid_memory.store.checks import check_text
-from hybrid_memory.store.reembedding import Candidate, Gathered, Waiting
+from hybrid_memory.store.reembedding import Candidate, Gathered, Waiting, Words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,17 +75,19 @@ class MemoryReembedding:
         """Return memories behind a place that have no vector of the candidate."""
         with self._reading():
             known = self._required().vectors
-            every = [
-                (namespace, memory)
-                for namespace, space in sorted(self._held().items())
-                for memory in space.memories.values()
-            ]
             found = [
                 Waiting(place, namespace, memory.id, len(memory.content))
-                for place, (namespace, memory) in enumerate(every)
+                for place, (namespace, memory) in enumerate(self._every())
                 if place > after and (namespace, memory.id) not in known
             ]
             return found[:limit]
+
+    def words(self, places: Sequence[int]) -> Sequence[Words]:
+        """Return what the memories at some places say."""
+        with self._reading():
+            every = self._every()
+            found = [every[place] for place in places if place < len(every)]
+            return [Words(name, one.id, one.content, one.speaker, one.key) for name, one in found]
 
     def gather(self, vectors: Sequence[Gathered]) -> None:
         """Keep vectors of the candidate."""
@@ -128,6 +130,10 @@ class MemoryReembedding:
         """Forget the candidate and its vectors."""
         with self._writing():
             self._next = None
+
+    def _every(self) -> list[tuple[str, Memory]]:
+        spaces = sorted(self._held().items())
+        return [(namespace, memory) for namespace, space in spaces for memory in space.memories.values()]
 
     def _required(self) -> _Next:
         if self._next is None:

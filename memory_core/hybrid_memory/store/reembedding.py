@@ -35,6 +35,17 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What a memory's vector is made of."""
+
+    namespace: str
+    id: MemoryId
+    content: str
+    speaker: str | None
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Gathered:
     """A memory's vector by the candidate."""
 
@@ -67,6 +78,10 @@ class ReembeddingStore(Protocol):
 
         Places may move when the store is tidied: a walk that reached the end says nothing about what came in since.
         """
+        ...
+
+    def words(self, places: Sequence[int]) -> Sequence[Words]:
+        """Return what the memories at some places say; a memory that has moved meanwhile is left out."""
         ...
 
     def gather(self, vectors: Sequence[Gathered]) -> None:

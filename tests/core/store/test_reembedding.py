@@ -46,6 +46,15 @@ def test_a_walk_goes_on_behind_a_place(full):
     assert len({(one.namespace, one.id) for one in (*first, *rest)}) == 6
 
 
+def test_the_words_of_the_waiting_are_read_by_their_places(full):
+    full.begin_reembedding("new", WIDE)
+    waiting = full.waiting(-1, 100)
+    words = full.words([one.place for one in waiting[1:4]])
+    assert {(one.namespace, one.id) for one in words} == {(one.namespace, one.id) for one in waiting[1:4]}
+    assert all(one.content == memory(one.id).content for one in words)
+    assert list(full.words([])) == list(full.words([10**6])) == []
+
+
 def test_progress_is_counted(full):
     full.begin_reembedding("new", WIDE)
     full.gather([Gathered("default", MemoryId("m1"), wide(1))])

@@ -22,7 +22,7 @@ from hybrid_memory.store.checks import check_text
 from hybrid_memory.store.duck.memo import Memo, Pinned
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.vectors import VectorTable
-from hybrid_memory.store.reembedding import Candidate, Gathered, Waiting
+from hybrid_memory.store.reembedding import Candidate, Gathered, Waiting, Words
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -51,6 +51,10 @@ _WAITING = Template("""
     WHERE rowid > ? AND NOT EXISTS (SELECT 1 FROM vector_$number AS v WHERE v.namespace = m.namespace AND v.id = m.id)
     ORDER BY place LIMIT ?
 """)
+_WORDS = """
+    SELECT namespace, id, content, speaker, key FROM memory
+    WHERE rowid BETWEEN ? AND ? AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
+"""
 _KNOWN = Template("""
     SELECT namespace, id FROM vector_$number SEMI JOIN (
         SELECT unnest(from_json(?, '["VARCHAR"]')) AS namespace, unnest(from_json(?, '["VARCHAR"]')) AS id
@@ -158,6 +162,14 @@ class DuckReembedding:
         """Return memories behind a row id that have no vector of the candidate."""
         with self._engine.moment() as session:
             return NextTable(_required(session)).waiting(session, after, limit)
+
+    def words(self, places: Sequence[int]) -> Sequence[Words]:
+        """Return what the memories with some row ids say; by their span, since a search by id reads the whole table."""
+        if not places:
+            return []
+        with self._engine.reading() as session:
+            rows = session.rows(_WORDS, min(places), max(places), json.dumps(list(places)))
+            return [Words(namespace, MemoryId(id_), *said) for namespace, id_, *said in rows]
 
     def gather(self, vectors: Sequence[Gathered]) -> None:
         """Keep vectors of the candidate, in one transaction."""
