@@ -198,6 +198,5 @@ def _confidence(chosen: Candidates, matches: Matches, lexical: LexicalIndex) -> 
         gap=float(best[-1] - best[0]),
         rarest=rarest,
         best_exact=min(float(matches.exact[chosen.rows].max()), 1.0),
-        best_cosine=float(chosen.cosine.max()),
         best_product=float((covered * np.maximum(chosen.cosine, 0)).max()),
     )

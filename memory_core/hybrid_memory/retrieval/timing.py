@@ -15,7 +15,7 @@ from hybrid_memory.retrieval.ranking import DAY, Floats
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.when import Anchor, When, Window
 
-PERIOD = 0.4
+PERIOD = 0.5
 EVENT = 0.2
 EVENT_COVERED = 0.5
 """How far the words of a memory must cover those of an event to be taken for it."""

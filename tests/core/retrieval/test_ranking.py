@@ -45,8 +45,8 @@ def test_vectors_decide_most_when_no_word_is_shared():
     assert ranking.dense_weight(0) == pytest.approx(ranking.DENSE_WEIGHT + ranking.DENSE_WEIGHT_UNCOVERED)
 
 
-def test_negative_cosines_count_as_nothing():
-    assert ranking.relative(np.float32([-1, 0.2, 0.4])).tolist() == pytest.approx([0, 0.5, 1])
+def test_cosines_count_by_the_square_of_their_share_and_negative_ones_not():
+    assert ranking.relative(np.float32([-1, 0.2, 0.4])).tolist() == pytest.approx([0, 0.25, 1])
     assert ranking.relative(np.float32([-1, -0.5])).tolist() == [0, 0]
 
 

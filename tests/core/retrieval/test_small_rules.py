@@ -11,15 +11,15 @@ from hybrid_memory.retrieval.candidates import NEIGHBOURED, Neighbours, gather
 from hybrid_memory.retrieval.confidence import confidence, is_known
 from hybrid_memory.retrieval.folding import LOOK, fold
 
-PLAIN = {"terms": 4, "gap": 0.3, "rarest": 0.0, "best_exact": 0.3, "best_cosine": 0.4, "best_product": 0.1}
+PLAIN = {"terms": 4, "gap": 0.3, "rarest": 0.0, "best_exact": 0.3, "best_product": 0.1}
 
 
 SHARE = st.floats(0, 1)
 
 
-@given(st.integers(0, 100), st.floats(0, 5), SHARE, SHARE, st.floats(-1, 1), SHARE)
-def test_confidence_is_a_likelihood(terms, gap, rarest, exact, cosine, product):
-    found = confidence(terms=terms, gap=gap, rarest=rarest, best_exact=exact, best_cosine=cosine, best_product=product)
+@given(st.integers(0, 100), st.floats(0, 5), SHARE, SHARE, SHARE)
+def test_confidence_is_a_likelihood(terms, gap, rarest, exact, product):
+    found = confidence(terms=terms, gap=gap, rarest=rarest, best_exact=exact, best_product=product)
     assert 0 <= found <= 1
 
 
