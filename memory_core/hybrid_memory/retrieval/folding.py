@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LOOK = 128
+LOOK = 64
 """How many of the best hits are compared."""
 
 
