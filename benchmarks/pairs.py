@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.sets import PAIRED_AT, Pair
+from benchmarks.waiting import complete
 from hybrid_memory.clock import SystemDice
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
@@ -35,6 +36,7 @@ def of_pairs(pairs: tuple[Pair, ...], settings: StoreSettings) -> dict[str, Any]
         for number, pair in enumerate(pairs):
             clock.set(PAIRED_AT + timedelta(hours=number))
             older[pair] = service.write(Scope(session=f"older {number}"), WriteRequest(content=pair.older)).id
+        complete(service, Scope(session="all"))
         for number, pair in enumerate(pairs):
             clock.set(PAIRED_AT + timedelta(days=30, hours=number))
             written = service.write(Scope(session=f"newer {number}"), WriteRequest(content=pair.newer))

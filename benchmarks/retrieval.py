@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from benchmarks import measures
+from benchmarks import measures, waiting
 from benchmarks.pairs import of_pairs
 from benchmarks.sets import Collection, Item, Question, collections_of, pairs_of
 from hybrid_memory.clock import SystemDice
@@ -91,6 +91,7 @@ class Library:
 
     def __init__(self, home: Path, settings: StoreSettings, collection: Collection) -> None:
         self.collection = collection
+        self.scope = Scope(namespace=collection.id, session="the question's own")
         self._home = home
         self._settings = settings
         self._clock = FakeClock(min(item.at for item in collection.items))
@@ -124,12 +125,11 @@ class Library:
     def ask(self, service: MemoryService, question: Question) -> Answer:
         """Return the whole ranking of a question, at its own time."""
         self._clock.set(question.now)
-        scope = Scope(namespace=self.collection.id, session="the question's own")
         request = ReadRequest(query=question.text, limit=PAGE, weak=True, zone=UTC)
         ranked: list[str] = []
         top, floor = 0.0, True
         while True:
-            result = service.read(scope, request)
+            result = waiting.read(service, self.scope, request)
             if request.cursor is None and result.hits:
                 top, floor = result.confidence, all(hit.weak for hit in result.hits)
             for hit in result.hits:
@@ -175,12 +175,16 @@ def _replay(library: Library, figures: Figures, ranked: IO[str] | None, progress
     collection = library.collection
     session_of = {item.id: item.session for item in collection.items}
     waiting = sorted(collection.questions, key=lambda question: question.now)
-    written = 0
+    written, complete = 0, False
     with library.opened("fused") as service:
         for question in _tracked(waiting, f"{collection.id}", progress):
             while written < len(collection.items) and collection.items[written].at <= question.now:
                 library.write(service, collection.items[written])
                 written += 1
+                complete = False
+            if not complete:
+                waiting.complete(service, library.scope)
+                complete = True
             answer = library.ask(service, question)
             figures.add(question, answer, session_of)
             if ranked is not None:

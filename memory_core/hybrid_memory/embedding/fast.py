@@ -22,14 +22,16 @@ from hybrid_memory.settings import model_folders
 BATCH = 32
 _MODEL_FILE = "model.onnx"
 _MEAN, _CLS = "mean", "cls"
+_SAID_NOWHERE = 1
+"""The dimensions in a description, which nothing reads: those of the first vector count."""
 
 
 class FastEmbedder:
     """Embeds with one onnxruntime thread; loaded at first use, safe from several threads.
 
     ``model`` is a name that fastembed knows; with ``folder`` its files are taken from there, and ``model`` may be any
-    name: one unknown to fastembed is run as the folder describes (``config.json`` for the dimensions,
-    ``1_Pooling/config.json`` for the pooling, mean if absent). ``cache_dir`` None: `model_folders`.
+    name: one unknown to fastembed is run as the folder describes (``1_Pooling/config.json`` or
+    ``config.json`` for the pooling, mean if neither tells); the dimensions are those of what it gives. ``cache_dir`` None: `model_folders`.
     """
 
     def __init__(self, model: str, folder: Path | None = None, cache_dir: Path | None = None) -> None:
@@ -154,13 +156,12 @@ def _described(name: str, folder: Path) -> str:
         return name
     own = f"{name}@{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}"
     if own.lower() not in known:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         TextEmbedding.add_custom_model(
             model=own,
             pooling=PoolingType.CLS if _pooling(folder) == _CLS else PoolingType.MEAN,
             normalization=True,
             sources=ModelSource(hf=own),
-            dim=int(config["hidden_size"]),
+            dim=_SAID_NOWHERE,
             model_file=_MODEL_FILE if (folder / _MODEL_FILE).exists() else f"onnx/{_MODEL_FILE}",
         )
     return own
@@ -172,10 +173,12 @@ def is_described_here(name: str) -> bool:
 
 
 def _pooling(folder: Path) -> str:
-    described = folder / "1_Pooling" / "config.json"
-    if not described.exists():
-        return _MEAN
-    return _CLS if json.loads(described.read_text(encoding="utf-8")).get("pooling_mode_cls_token") else _MEAN
+    for described in (folder / "1_Pooling" / "config.json", folder / "config.json"):
+        if described.exists():
+            told = json.loads(described.read_text(encoding="utf-8"))
+            if "pooling_mode_cls_token" in told:
+                return _CLS if told["pooling_mode_cls_token"] else _MEAN
+    return _MEAN
 
 
 def _digest(model: Any) -> str:

@@ -1,0 +1,41 @@
+"""Waiting for an embedding model that a service loads beside its work, so that no figure is one of words alone."""
+
+from __future__ import annotations
+
+import time
+
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest, ReadResult
+from hybrid_memory.service import MemoryService
+
+_PATIENCE = 300
+_PAUSE = 0.1
+
+
+def complete(service: MemoryService, scope: Scope) -> None:
+    """Return when every memory of the namespace has its vector.
+
+    Raises:
+        SystemExit: the model is not there.
+    """
+    for _ in range(_PATIENCE):
+        status = service.status(scope)
+        if not status.pending_vectors:
+            return
+        if not service.tend():
+            time.sleep(_PAUSE)
+    raise SystemExit(f"{status.pending_vectors} memories have no vector: {' '.join(status.notices)}")
+
+
+def read(service: MemoryService, scope: Scope, request: ReadRequest) -> ReadResult:
+    """Return the answer to a question that got its vector.
+
+    Raises:
+        SystemExit: the model is not there.
+    """
+    for _ in range(_PATIENCE):
+        result = service.read(scope, request)
+        if not result.words_alone:
+            return result
+        time.sleep(_PAUSE)
+    raise SystemExit("the embedding model is not there")
