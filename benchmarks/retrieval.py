@@ -174,10 +174,10 @@ def _replay(library: Library, figures: Figures, ranked: IO[str] | None, progress
     """Write a collection and ask its questions, each when its time has come: what is written later is hidden from it."""
     collection = library.collection
     session_of = {item.id: item.session for item in collection.items}
-    waiting = sorted(collection.questions, key=lambda question: question.now)
+    due = sorted(collection.questions, key=lambda question: question.now)
     written, complete = 0, False
     with library.opened("fused") as service:
-        for question in _tracked(waiting, f"{collection.id}", progress):
+        for question in _tracked(due, f"{collection.id}", progress):
             while written < len(collection.items) and collection.items[written].at <= question.now:
                 library.write(service, collection.items[written])
                 written += 1

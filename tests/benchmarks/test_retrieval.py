@@ -12,24 +12,42 @@ from benchmarks.sets import collections_of, pairs_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+JUNE = "2025-06-01T00:00:00Z"
+
+
+def noted(name, day, session, text, *tags):
+    return {
+        "id": name,
+        "text": text,
+        "written_at": f"{day}T09:00:00Z",
+        "session": session,
+        "speaker": None,
+        "tags": list(tags),
+    }
+
+
+def asked(kind, query, gold=(), stale=()):
+    return {"kind": kind, "query": query, "now": JUNE, "gold": list(gold), "stale": list(stale)}
+
+
 STORE = {
     "stores": [
         {
             "id": "nurse",
             "memories": [
-                {"id": "m2", "text": "Rent was raised to 710 euros.", "written_at": "2025-01-02T09:00:00Z", "session": "s2", "speaker": None, "tags": ["flat"]},
-                {"id": "m1", "text": "Rent is 640 euros a month.", "written_at": "2024-01-02T09:00:00Z", "session": "s1", "speaker": None, "tags": ["flat"]},
-                {"id": "m3", "text": "The cat is called Biscuit.", "written_at": "2025-02-02T09:00:00Z", "session": "s3", "speaker": None, "tags": []},
-                {"id": "m4", "text": "The cat died.", "written_at": "2026-02-02T09:00:00Z", "session": "s3", "speaker": None, "tags": []},
+                noted("m2", "2025-01-02", "s2", "Rent was raised to 710 euros.", "flat"),
+                noted("m1", "2024-01-02", "s1", "Rent is 640 euros a month.", "flat"),
+                noted("m3", "2025-02-02", "s3", "The cat is called Biscuit."),
+                noted("m4", "2026-02-02", "s3", "The cat died."),
             ],
             "questions": [
-                {"kind": "update", "query": "How much is the rent?", "now": "2025-06-01T00:00:00Z", "gold": ["m2"], "stale": ["m1"]},
-                {"kind": "who", "query": "What is the cat called?", "now": "2025-06-01T00:00:00Z", "gold": ["m3"], "stale": []},
-                {"kind": "none", "query": "Which bank holds the mortgage deeds?", "now": "2025-06-01T00:00:00Z", "gold": [], "stale": []},
+                asked("update", "How much is the rent?", ["m2"], ["m1"]),
+                asked("who", "What is the cat called?", ["m3"]),
+                asked("none", "Which bank holds the mortgage deeds?"),
             ],
         }
     ]
-}  # fmt: skip
+}
 PARAPHRASES = [
     {"memory": "I prefer tea in the morning.", "question": "What do I drink at breakfast?"},
     {"memory": "My bicycle is red.", "question": "Which colour has my bike?"},
