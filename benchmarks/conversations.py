@@ -16,7 +16,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -28,6 +27,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks.client import call, memory
+from benchmarks.sets import text_of, time_of
 
 ADVERSARIAL = 5
 
@@ -55,20 +55,6 @@ class Figures:
         }
 
 
-def text_of(turn: Mapping[str, Any]) -> str:
-    """Return the words of a turn, a shared photo described in brackets."""
-    photo = turn.get("photo")
-    return f"{turn['text']} [shares photo: {photo}]" if photo else str(turn["text"])
-
-
-def time_of(turn: Mapping[str, Any]) -> str:
-    """Return a turn's time as ISO 8601; the sets write ``1:56 pm on 8 May, 2023``."""
-    try:
-        return datetime.strptime(turn["at"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC).isoformat()
-    except ValueError:
-        return str(turn["at"])
-
-
 async def write_turns(client: Client, turns: Sequence[Mapping[str, Any]], figures: Figures) -> dict[str, set[str]]:
     """Write the turns in order and return the turns of each memory's id; one repeated word for word shares its memory."""
     turns_of: dict[str, set[str]] = {}
@@ -80,7 +66,7 @@ async def write_turns(client: Client, turns: Sequence[Mapping[str, Any]], figure
             content=text_of(turn),
             speaker=turn["speaker"],
             session=str(turn["session"]),
-            occurred_at=time_of(turn),
+            occurred_at=time_of(turn["at"]).isoformat(),
             origin="user",
         )
         figures.acknowledged += bool(result["id"])
