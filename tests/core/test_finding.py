@@ -91,6 +91,13 @@ def test_an_answer_says_when_nothing_is_known(diary):
     assert 0 < result.below_floor <= 3
 
 
+def test_beside_a_clear_answer_noise_is_not_shown(diary):
+    hits = read(diary, "the boiler in the cottage is serviced by Oskar Lind").hits
+    strong = [hit.score for hit in hits if not hit.weak]
+    assert min(strong) >= 0.15 * max(strong)
+    assert len(hits) < len(DIARY)
+
+
 def test_what_is_known_is_not_called_weak(diary):
     assert not read(diary, "Who services the boiler?").hits[0].weak
 
