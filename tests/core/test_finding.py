@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from hybrid_memory.embedding.static import StaticEmbedder
-from hybrid_memory.model import Scope
+from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
@@ -40,6 +40,25 @@ def diary():
     clock.set(NOW)
     yield service
     service.close()
+
+
+@pytest.fixture
+def empty():
+    clock = FakeClock(NOW)
+    service = MemoryService(
+        MemoryStore(clock), StaticEmbedder(), clock=clock, dice=FakeDice(), settings=StoreSettings(embedder="static")
+    )
+    yield service
+    service.close()
+
+
+def write(service, day, text, **fields):
+    moment = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    return service.write(Scope(session=day), WriteRequest(content=text, occurred_at=moment, **fields)).id
+
+
+def said(service, question, **options):
+    return {hit.memory.content for hit in read(service, question, **options).hits}
 
 
 def read(service, question, **options):
@@ -115,6 +134,38 @@ def test_the_same_words_from_several_sessions_are_shown_once(diary):
     diary.write(Scope(session="z", namespace="twice"), WriteRequest(content="The spare tyre lies in the barn."))
     hits = diary.read(Scope(session="now", namespace="twice"), ReadRequest(query="spare key")).hits
     assert [len(hit.repeats) for hit in hits] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The landlord will return the deposit.", "The landlord will not return the deposit."),
+        ("The alarm is on.", "The alarm is off."),
+        ("Take the pill before lunch.", "Take the pill after lunch."),
+    ],
+)
+def test_words_that_search_passes_over_still_tell_memories_apart(empty, one, other):
+    write(empty, "2025-03-03", one)
+    write(empty, "2025-03-04", other)
+    assert said(empty, one) == {one, other}
+
+
+def test_memories_of_may_are_told_apart_by_their_first_word(empty):
+    write(empty, "2025-05-03", "Cats are allowed.")
+    write(empty, "2025-05-04", "Dogs are allowed.")
+    assert said(empty, "Which are allowed?") == {"Cats are allowed.", "Dogs are allowed."}
+
+
+def test_equal_values_under_two_keys_are_two_memories(empty):
+    for key in ("theme", "lamp"):
+        write(empty, "2025-03-03", "dark", key=key, memory_type=MemoryType.WORKING)
+    assert len(read(empty, "dark").hits) == 2
+
+
+def test_the_same_words_of_two_speakers_are_two_memories(empty):
+    for speaker in ("Ann", "Bob"):
+        write(empty, "2025-03-03", "I am allergic to nuts.", speaker=speaker)
+    assert len(read(empty, "allergic to nuts").hits) == 2
 
 
 def test_pages_hold_every_memory_once(diary):

@@ -20,7 +20,7 @@ from hybrid_memory.retrieval.matching import Matches, by_word, count_terms, matc
 from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords
 from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.retrieval.rows import FADED, Rows
-from hybrid_memory.retrieval.second import DATE_TERMS, echo, find_newer
+from hybrid_memory.retrieval.second import echo, find_newer
 from hybrid_memory.retrieval.timing import EVENT_COVERED, event_bonus, period_bonus
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.text import terms
@@ -96,7 +96,7 @@ def rank(ask: Ask, material: Material) -> Ranking:
     if scorer is Scorer.FUSED and strong.any():
         strong |= scores >= CARRIED * scores.max()
     order = ranking.best_first(scores, rows.tier.values[chosen.rows] == FADED, rows.created_at.values[chosen.rows])
-    stays, folded = fold(chosen.rows[order], lambda row: material.lexical.terms_of(row)[DATE_TERMS:])
+    stays, folded = fold(chosen.rows[order], rows.said)
     order = order[stays]
     return Ranking(
         ids=rows.ids.values[chosen.rows[order]],
