@@ -111,7 +111,7 @@ def test_a_session_that_speaks_of_it_lifts_its_members():
         memory("a1", "the boat trip", session="a", speaker="Ann"),
         memory("a2", "boat engine", session="a", speaker="Ann", minutes=1),
         memory("a3", "rain again", session="a", speaker="Ann", minutes=2),
-        memory("b1", "rain again", session="b", speaker="Ann", minutes=9),
+        memory("b1", "rain again!", session="b", speaker="Ann", minutes=9),
     )
     order = found(index, "boat", vector=False)
     assert order.index("a3") < order.index("b1")
@@ -127,8 +127,8 @@ def test_notes_stand_for_themselves():
 def test_equals_are_ordered_by_tier_and_then_by_time():
     index = index_of(
         memory("faded", "cat", tier=Tier.FADED, session="a", minutes=9),
-        memory("older", "cat", session="b", minutes=1),
-        memory("newer", "cat", session="c", minutes=2),
+        memory("older", "cat!", session="b", minutes=1),
+        memory("newer", "cat.", session="c", minutes=2),
     )
     assert found(index, "cat", scorer="lexical") == ["newer", "older", "faded"]
 
@@ -136,7 +136,7 @@ def test_equals_are_ordered_by_tier_and_then_by_time():
 def test_a_newer_memory_comes_before_an_equal_older_one():
     index = index_of(
         memory("new", "cat", session="a", occurred_at=NOW),
-        memory("old", "cat", session="b", minutes=1, occurred_at=NOW - timedelta(days=700)),
+        memory("old", "cat!", session="b", minutes=1, occurred_at=NOW - timedelta(days=700)),
     )
     assert found(index, "cat") == ["new", "old"]
 
