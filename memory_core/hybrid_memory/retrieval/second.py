@@ -12,7 +12,7 @@ from hybrid_memory.retrieval.matching import by_word, count_terms
 from hybrid_memory.retrieval.succession import CHANGE_TERMS, LOOK, Likeness, lifted, replaces
 from hybrid_memory.retrieval.timing import asks_about_now
 from hybrid_memory.retrieval.top import best
-from hybrid_memory.text import ASKS
+from hybrid_memory.text import ASKS, undated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.rows import Rows
     from hybrid_memory.retrieval.vectors import Matrix
 
-DATE_TERMS = 3
-"""The lexical text of a memory begins with its date: day, month, year."""
 _COMMON = 0.1
 _YEAR = 365 * ranking.DAY
 
@@ -41,7 +39,7 @@ def echo(chosen: Candidates, query: Sequence[int], lexical: LexicalIndex, counte
         return
     top = int(chosen.total().argmax())
     number, mean_length = lexical.statistics(counted)
-    own = np.setdiff1d(lexical.terms_of(int(chosen.rows[top]))[DATE_TERMS:], [*query, ASKS])
+    own = np.setdiff1d(undated(lexical.terms_of(int(chosen.rows[top]))), [*query, ASKS])
     holding = lexical.frequencies(own.tolist())
     others = (holding > 1) & (holding <= _COMMON * number + 2)
     own, weights = own[others], ranking.idfs(len(lexical), holding[others])
@@ -110,7 +108,7 @@ def _newer_pairs(
             common=common,
             change=change[None, :],
             tags=np.array([[not one.isdisjoint(other) for other in tags] for one in tags]),
-            words=_shared_words([held[DATE_TERMS:] for held in words], matches.words.terms, lexical),
+            words=_shared_words([undated(held) for held in words], matches.words.terms, lexical),
             years=((times[None, :] - times[:, None]) / _YEAR).astype(np.float32),
             ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),
         ),
