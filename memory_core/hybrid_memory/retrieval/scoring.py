@@ -144,7 +144,7 @@ def _add_events(ask: Ask, chosen: Candidates, material: Material, visible: NDArr
     for anchor in ask.when.anchors:
         if anchor.relation == "during":
             continue
-        told = match(material.lexical, terms(anchor.phrase), visible, material.near).exact
+        told = match(material.lexical, terms(anchor.phrase), visible, NO_NEAR_WORDS).exact
         told = np.where(visible, told, np.float32(0))
         best = int(told.argmax()) if len(told) else 0
         if len(told) and told[best] >= EVENT_COVERED:
