@@ -8,7 +8,7 @@ import pytest
 
 from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import MemoryType, Scope
-from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.requests import ReadRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory import MemoryStore
@@ -85,6 +85,26 @@ def test_a_hit_that_was_changed_later_names_the_newer(diary):
 )
 def test_a_question_about_the_past_gets_the_value_of_then(diary, question):
     assert "640" in first(diary, question)
+
+
+def test_this_month_is_that_of_the_moment_that_is_gone_back_to(diary):
+    then = Where(as_of=datetime(2025, 2, 10, tzinfo=UTC))
+    assert "710" in read(diary, "What is the rent for the studio this month?", where=then).hits[0].memory.content
+
+
+@pytest.mark.parametrize("question", ["Where does Oskar live?", "Where did Oskar live in February 2024?"])
+def test_who_says_the_same_again_is_not_newer(empty, question):
+    for day, town in (("2024-02-01", "Paris"), ("2024-06-01", "Rome"), ("2024-10-01", "Paris")):
+        write(empty, day, f"Oskar lives in {town} now.")
+    hits = {hit.memory.content: hit for hit in read(empty, question).hits}
+    assert hits["Oskar lives in Paris now."].repeats
+    assert hits["Oskar lives in Paris now."].newer is None
+
+
+def test_where_nothing_fits_no_memory_lends_its_words_to_others(empty):
+    for day, dish in (("2024-02-01", "soup"), ("2024-06-01", "tart")):
+        write(empty, day, f"Pumpkin {dish}.")
+    assert all("echo" not in hit.terms for hit in read(empty, "\N{SLIGHTLY SMILING FACE}", explain=True).hits)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
 LOOK = 64
 """How many of the best hits are compared."""
@@ -29,3 +29,13 @@ def fold(rows: NDArray[np.intp], said_in: Callable[[int], Hashable]) -> tuple[ND
             stays[place] = False
             folded.setdefault(first, []).append(row)
     return stays, folded
+
+
+def between_unlike(newer: Mapping[int, int], folded: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Return the pairs of an earlier and a newer row that say different things: who says the same again changes nothing."""
+    shown_as = {row: first for first, others in folded.items() for row in others}
+    return {
+        earlier: later
+        for earlier, later in newer.items()
+        if shown_as.get(earlier, earlier) != shown_as.get(later, later)
+    }

@@ -14,14 +14,14 @@ from hybrid_memory.retrieval.ask import Ask, Ranking, Scorer
 from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather
 from hybrid_memory.retrieval.confidence import LOOK, confidence, is_known
 from hybrid_memory.retrieval.context import add_context
-from hybrid_memory.retrieval.folding import fold
+from hybrid_memory.retrieval.folding import between_unlike, fold
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.matching import Matches, by_word, count_terms, match
 from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords
 from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.retrieval.rows import FADED, Rows
 from hybrid_memory.retrieval.second import echo, find_newer
-from hybrid_memory.retrieval.timing import EVENT_COVERED, event_bonus, period_bonus
+from hybrid_memory.retrieval.timing import EVENT_COVERED, MOST_EVENTS, event_bonus, period_bonus
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.text import terms
 
@@ -104,7 +104,9 @@ def rank(ask: Ask, material: Material) -> Ranking:
         weak=~strong[order],
         parts=chosen.parts,
         places=order,
-        newer={rows.ids.name(earlier): rows.ids.name(later) for earlier, later in newer.items()},
+        newer={
+            rows.ids.name(earlier): rows.ids.name(later) for earlier, later in between_unlike(newer, folded).items()
+        },
         repeats={rows.ids.name(row): tuple(map(rows.ids.name, others)) for row, others in folded.items()},
         confidence=certain,
     )
@@ -141,9 +143,7 @@ def _strong(scorer: Scorer, chosen: Candidates, matches: Matches) -> NDArray[np.
 def _add_events(ask: Ask, chosen: Candidates, material: Material, visible: NDArray[np.bool_]) -> None:
     """Add what the events tell that the question names as times: the memory that tells best of an event gives its time."""
     times = material.rows.happened_at(chosen.rows)
-    for anchor in ask.when.anchors:
-        if anchor.relation == "during":
-            continue
+    for anchor in [one for one in dict.fromkeys(ask.when.anchors) if one.relation != "during"][:MOST_EVENTS]:
         told = match(material.lexical, terms(anchor.phrase), visible, NO_NEAR_WORDS).exact
         told = np.where(visible, told, np.float32(0))
         best = int(told.argmax()) if len(told) else 0

@@ -30,14 +30,17 @@ _YEAR = 365 * ranking.DAY
 
 
 def echo(chosen: Candidates, query: Sequence[int], lexical: LexicalIndex, counted: NDArray[np.bool_]) -> None:
-    """Add what rows share with the best hit beyond the question, so that its continuation is found.
+    """Add what rows share with the best hit beyond the question, so that its continuation is found; nothing where no row has to do with it.
 
     The rarest words of the hit that are held by others too form a second question (pseudo-relevance feedback as in Lavrenko
     and Croft, "Relevance-Based Language Models", 2001, with one document). The best hit itself keeps its lead.
     """
     if len(chosen) < 2:  # noqa: PLR2004 - one hit has no others
         return
-    top = int(chosen.total().argmax())
+    scores = chosen.total()
+    top = int(scores.argmax())
+    if scores[top] <= 0:
+        return
     number, mean_length = lexical.statistics(counted)
     own = np.setdiff1d(undated(lexical.terms_of(int(chosen.rows[top]))), [*query, ASKS])
     holding = lexical.frequencies(own.tolist())
@@ -72,7 +75,7 @@ def find_newer(
     first = best(scores, LOOK)
     times = rows.happened_at(chosen.rows[first])
     pairs = _newer_pairs(chosen.rows[first], times, matches, rows, lexical, matrix)
-    if asks_about_now(ask.when, ask.asked_at or ask.now):
+    if asks_about_now(ask.when, ask.where.as_of or ask.asked_at or ask.now):
         lift = np.zeros(len(chosen), np.float32)
         lift[first] = lifted(scores[first].tolist(), times.tolist(), pairs) - scores[first]
         if lift.any():

@@ -125,7 +125,10 @@ def test_the_shipped_table_names_no_word_that_says_nothing():
     assert table.of(terms("Zwinglikirche")[0]) == {terms("Zwinglikirche")[0]: 1.0}
 
 
-def test_missing_files_leave_the_words_themselves(tmp_path, monkeypatch):
+@pytest.mark.parametrize("held", [None, b"", b"no array"])
+def test_missing_or_broken_files_leave_the_words_themselves(tmp_path, monkeypatch, held):
+    if held is not None:
+        (tmp_path / "terms.npy").write_bytes(held)
     monkeypatch.setattr("hybrid_memory.retrieval.near.DATA", tmp_path)
     near_words.cache_clear()
     try:

@@ -12,6 +12,8 @@ from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval import ranking as rules
 from hybrid_memory.retrieval.index import Ask, NamespaceIndex
+from hybrid_memory.retrieval.timing import MOST_EVENTS
+from hybrid_memory.retrieval.when import Anchor, When
 from hybrid_memory.store.interface import Touch
 from hybrid_memory.text import terms
 
@@ -201,3 +203,12 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
     asked = Ask(text_terms=terms("which colour theme for the editor"), vector=vector_of("dark mode"), now=NOW)
     assert rules.dense_weight(0.1) > 0.3
     assert index.search(asked).ids[0] == "meaning"
+
+
+@pytest.mark.parametrize(("before", "looked_for"), [(0, True), (MOST_EVENTS, False)])
+def test_of_very_many_events_the_first_are_looked_for(before, looked_for):
+    index = index_of(memory("early", "we had soup"), memory("move", "the move to Bonn", minutes=5))
+    named = [*(f"event {number}" for number in range(before)), "the move to Bonn"]
+    when = When(anchors=tuple(Anchor("before", phrase) for phrase in named))
+    ranking = index.search(ask("soup", when=when))
+    assert ("event" in ranking.terms(ranking.ids.index("early"))) is looked_for
