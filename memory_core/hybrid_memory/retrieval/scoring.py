@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import ranking
 from hybrid_memory.retrieval.ask import Ask, Ranking, Scorer
-from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather
+from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather, total
 from hybrid_memory.retrieval.confidence import LOOK, confidence, is_known
 from hybrid_memory.retrieval.context import add_context
 from hybrid_memory.retrieval.folding import between_unlike, fold
@@ -76,17 +76,19 @@ def rank(ask: Ask, material: Material) -> Ranking:
     parts = _relevance(scorer, matches, cosine, found, has_vector=material.matrix.fits(ask.vector))
     if scorer is Scorer.FUSED and ask.when.windows:
         parts["period"] = period_bonus(rows.happened_at(found), ask.when.windows)
-    chosen = gather(found, cosine, parts, material.neighbours)
+    chosen = gather(
+        found, cosine, parts, material.neighbours, promise=lambda: _promise(ask, scorer, rows, found, parts)
+    )
     strong = _strong(scorer, chosen, matches)
     if scorer is Scorer.FUSED:
         strong |= add_context(chosen, strong, rows, material.lexical.asks, material.named)
         _add_events(ask, chosen, material, visible)
         echo(chosen, ask.text_terms, material.lexical, visible)
     weights = _weights(ask, scorer)
-    if weights[1] != 1:
-        chosen.scale(weights[1])
-    chosen.parts |= _standing(ask, scorer, rows, chosen.rows, weights)
-    certain = _confidence(chosen, matches, material.lexical)
+    usual = _standing(ask, scorer, rows, chosen.rows, WEIGHTS[scorer])
+    certain = _confidence(total(chosen.parts | usual), chosen, matches, material.lexical)
+    chosen.scale(weights[1])
+    chosen.parts |= usual if weights == WEIGHTS[scorer] else _standing(ask, scorer, rows, chosen.rows, weights)
     newer = {}
     if scorer is Scorer.FUSED:
         if not is_known(certain, float(matches.exact[chosen.rows].max(initial=0)), float(chosen.cosine.max(initial=0))):
@@ -182,12 +184,23 @@ def _standing(
     return parts
 
 
-def _confidence(chosen: Candidates, matches: Matches, lexical: LexicalIndex) -> float:
-    """Return the confidence of a ranking; without vectors it is how far the words of the question are covered."""
+def _promise(ask: Ask, scorer: Scorer, rows: Rows, found: NDArray[np.intp], parts: dict[str, Floats]) -> Floats:
+    """Return by what the rows are chosen that are weighed closely: with recency and importance, unless these are light."""
+    recency, relevance, importance = weights = _weights(ask, scorer)
+    scores = np.float32(relevance) * total(parts)
+    if importance or recency > WEIGHTS[Scorer.FUSED][0] * relevance:
+        scores += total(_standing(ask, scorer, rows, found, weights))
+    return scores
+
+
+def _confidence(scores: Floats, chosen: Candidates, matches: Matches, lexical: LexicalIndex) -> float:
+    """Return the confidence of a ranking by its scores as usually weighted, for which alone the formula holds.
+
+    Without vectors it is how far the words of the question are covered.
+    """
     covered = np.minimum(matches.covered[chosen.rows], 1)
     if not chosen.cosine.any():
         return float(covered.max(initial=0))
-    scores = chosen.total()
     best = np.sort(np.partition(scores, max(len(scores) - LOOK, 0))[-LOOK:])
     words, rarest = matches.words, 0.0
     if words.shares:

@@ -11,6 +11,7 @@ from tests.core.retrieval.making import NOW, at, index_of, memory, put, vector_o
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval import ranking as rules
+from hybrid_memory.retrieval.candidates import MOST
 from hybrid_memory.retrieval.index import Ask, NamespaceIndex
 from hybrid_memory.retrieval.timing import MOST_EVENTS
 from hybrid_memory.retrieval.when import Anchor, When
@@ -212,3 +213,37 @@ def test_of_very_many_events_the_first_are_looked_for(before, looked_for):
     when = When(anchors=tuple(Anchor("before", phrase) for phrase in named))
     ranking = index.search(ask("soup", when=when))
     assert ("event" in ranking.terms(ranking.ids.index("early"))) is looked_for
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Return more equal memories than are weighed closely, the first of them grave."""
+    first = memory("m0", "the build passed", importance=1.0, minutes=-MOST)
+    others = (
+        memory(f"m{number}", "the build passed", importance=0.1, minutes=number) for number in range(1, MOST + 500)
+    )
+    return index_of(first, *others)
+
+
+def test_of_very_many_equal_memories_the_newest_are_found(many):
+    newest = f"m{MOST + 499}"
+    for scorer in ("fused", "lexical"):
+        assert found(many, "did the build pass", vector=False, scorer=scorer)[0] == newest
+
+
+def test_a_weight_of_importance_counts_for_all_of_very_many(many):
+    assert found(many, "did the build pass", gamma=1.0, when=When(stance="past"))[0] == "m0"
+    assert found(many, "build", scorer="reference", alpha=0.0)[0] == "m0"
+    assert found(many, "build", scorer="lexical", beta=0.0, gamma=1.0)[0] == "m0"
+
+
+def test_of_very_many_memories_none_is_ranked_twice(many):
+    ranking = many.search(ask("did the build pass"))
+    shown = [*ranking.ids, *(one for others in ranking.repeats.values() for one in others)]
+    assert MOST <= len(shown) == len(set(shown))
+
+
+def test_other_weights_leave_the_confidence(pets):
+    usual = pets.search(ask("my cat sleeps at noon")).confidence
+    for weights in ({"beta": 9.0}, {"beta": 0.0}, {"gamma": 5.0}, {"alpha": 3.0}, {"alpha": 0.0}):
+        assert pets.search(ask("my cat sleeps at noon", **weights)).confidence == usual
