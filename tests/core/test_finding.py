@@ -8,7 +8,7 @@ import pytest
 
 from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import MemoryType, Scope
-from hybrid_memory.requests import ReadRequest, Where, WriteRequest
+from hybrid_memory.requests import ForgetRequest, ReadRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory import MemoryStore
@@ -105,6 +105,15 @@ def test_where_nothing_fits_no_memory_lends_its_words_to_others(empty):
     for day, dish in (("2024-02-01", "soup"), ("2024-06-01", "tart")):
         write(empty, day, f"Pumpkin {dish}.")
     assert all("echo" not in hit.terms for hit in read(empty, "\N{SLIGHTLY SMILING FACE}", explain=True).hits)
+
+
+def test_a_forgotten_memory_does_not_show_in_the_scores_of_others(empty):
+    for text in ("The boiler was serviced by Oskar Lind.", "Garden tools are in the shed.", "Paint is in the attic."):
+        write(empty, "2024-02-01", text)
+    before = [(hit.memory.id, hit.score) for hit in read(empty, "Who services the boiler?").hits]
+    gone = write(empty, "2024-03-01", "Oskar cleans windows.")
+    empty.forget(Scope(session="x"), ForgetRequest(ids=(gone,)))
+    assert [(hit.memory.id, hit.score) for hit in read(empty, "Who services the boiler?").hits] == before
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.vectors import Matrix
 
 _COMMON = 0.1
+_RARE = 64
 _YEAR = 365 * ranking.DAY
 
 
@@ -43,9 +44,12 @@ def echo(chosen: Candidates, query: Sequence[int], lexical: LexicalIndex, counte
         return
     number, mean_length = lexical.statistics(counted)
     own = np.setdiff1d(undated(lexical.terms_of(int(chosen.rows[top]))), [*query, ASKS])
-    holding = lexical.frequencies(own.tolist())
+    held = lexical.frequencies(own.tolist())
+    own = own[np.sort(best(np.where(held > 1, -held, -len(lexical) - 1), _RARE))]
+    # Counted once more for few terms: what is hidden, forgotten above all, must not show in the scores of the rest.
+    holding = np.array(lexical.document_frequencies(own.tolist(), counted), np.int64)
     others = (holding > 1) & (holding <= _COMMON * number + 2)
-    own, weights = own[others], ranking.idfs(len(lexical), holding[others])
+    own, weights = own[others], ranking.idfs(number, holding[others])
     if not len(own):
         return
     rare = best(weights, ranking.ECHO_WORDS)
