@@ -18,12 +18,13 @@ def complete(service: MemoryService, scope: Scope) -> None:
     Raises:
         SystemExit: the model is not there.
     """
-    for _ in range(_PATIENCE):
-        status = service.status(scope)
-        if not status.pending_vectors:
-            return
+    patience = _PATIENCE
+    while (status := service.status(scope)).pending_vectors and patience:
         if not service.tend():
+            patience -= 1
             time.sleep(_PAUSE)
+    if not status.pending_vectors:
+        return
     raise SystemExit(f"{status.pending_vectors} memories have no vector: {' '.join(status.notices)}")
 
 

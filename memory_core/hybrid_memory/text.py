@@ -10,8 +10,13 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 LEXICON = "words-1"
 """The version of `words` and `terms`: stored terms of another version must be made anew."""
@@ -82,6 +87,11 @@ def lexical_text(content: str, speaker: str | None, when: datetime | None) -> st
     """Return the text whose `terms` find a memory: ``[08 May 2023] Speaker: content``, without the absent parts."""
     dated = f"[{when.day:02d} {_MONTHS[when.month - 1]} {when.year}] " if when else ""
     return dated + dense_text(content, speaker)
+
+
+def undated(held: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the `terms` of a dated `lexical_text` without those of the date: day, month and year; "May" is a stop word."""
+    return held[3 if len(held) > 1 and int(held[1]) in _month_terms() else 2 :]
 
 
 def dense_text(content: str, speaker: str | None) -> str:
@@ -258,6 +268,11 @@ def _stemmer() -> Callable[[str], str]:
 def _term(word: str) -> int:
     code = zlib.crc32(word.encode("utf-8", "surrogatepass"))
     return code - (1 << 32) if code >= 1 << 31 else code
+
+
+@functools.cache
+def _month_terms() -> frozenset[int]:
+    return frozenset(term for month in _MONTHS if month.lower() not in STOP_WORDS for term in terms(month))
 
 
 ASKS = _term("?")

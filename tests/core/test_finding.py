@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from hybrid_memory.embedding.static import StaticEmbedder
-from hybrid_memory.model import Scope
-from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.model import MemoryType, Scope
+from hybrid_memory.requests import ForgetRequest, ReadRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory import MemoryStore
@@ -42,6 +42,25 @@ def diary():
     service.close()
 
 
+@pytest.fixture
+def empty():
+    clock = FakeClock(NOW)
+    service = MemoryService(
+        MemoryStore(clock), StaticEmbedder(), clock=clock, dice=FakeDice(), settings=StoreSettings(embedder="static")
+    )
+    yield service
+    service.close()
+
+
+def write(service, day, text, **fields):
+    moment = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    return service.write(Scope(session=day), WriteRequest(content=text, occurred_at=moment, **fields)).id
+
+
+def said(service, question, **options):
+    return {hit.memory.content for hit in read(service, question, **options).hits}
+
+
 def read(service, question, **options):
     return service.read(Scope(session="now"), ReadRequest(query=question, zone=UTC, **options))
 
@@ -66,6 +85,36 @@ def test_a_hit_that_was_changed_later_names_the_newer(diary):
 )
 def test_a_question_about_the_past_gets_the_value_of_then(diary, question):
     assert "640" in first(diary, question)
+
+
+def test_this_month_is_that_of_the_moment_that_is_gone_back_to(diary):
+    then = Where(as_of=datetime(2025, 2, 10, tzinfo=UTC))
+    assert "710" in read(diary, "What is the rent for the studio this month?", where=then).hits[0].memory.content
+
+
+@pytest.mark.parametrize("question", ["Where does Oskar live?", "Where did Oskar live in February 2024?"])
+def test_who_says_the_same_again_is_not_newer(empty, question):
+    for day, town in (("2024-02-01", "Paris"), ("2024-06-01", "Rome"), ("2024-10-01", "Paris")):
+        write(empty, day, f"Oskar lives in {town} now.")
+    hits = {hit.memory.content: hit for hit in read(empty, question).hits}
+    assert hits["Oskar lives in Paris now."].repeats
+    assert hits["Oskar lives in Paris now."].newer is None
+
+
+def test_where_nothing_fits_no_memory_lends_its_words_to_others(empty):
+    for day, dish in (("2024-02-01", "soup"), ("2024-06-01", "tart")):
+        write(empty, day, f"Pumpkin {dish}.")
+    assert all("echo" not in hit.terms for hit in read(empty, "\N{SLIGHTLY SMILING FACE}", explain=True).hits)
+
+
+def test_a_forgotten_memory_does_not_show_in_the_scores_of_others(empty):
+    for text in ("The boiler was serviced by Oskar Lind.", "Garden tools are in the shed.", "Paint is in the attic."):
+        write(empty, "2024-02-01", text)
+    before = {hit.memory.id: hit.score for hit in read(empty, "Who services the boiler?").hits}
+    gone = write(empty, "2024-03-01", "Oskar cleans windows.")
+    empty.forget(Scope(session="x"), ForgetRequest(ids=(gone,)))
+    after = {hit.memory.id: hit.score for hit in read(empty, "Who services the boiler?").hits}
+    assert after == pytest.approx(before, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +171,38 @@ def test_the_same_words_from_several_sessions_are_shown_once(diary):
     diary.write(Scope(session="z", namespace="twice"), WriteRequest(content="The spare tyre lies in the barn."))
     hits = diary.read(Scope(session="now", namespace="twice"), ReadRequest(query="spare key")).hits
     assert [len(hit.repeats) for hit in hits] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The landlord will return the deposit.", "The landlord will not return the deposit."),
+        ("The alarm is on.", "The alarm is off."),
+        ("Take the pill before lunch.", "Take the pill after lunch."),
+    ],
+)
+def test_words_that_search_passes_over_still_tell_memories_apart(empty, one, other):
+    write(empty, "2025-03-03", one)
+    write(empty, "2025-03-04", other)
+    assert said(empty, one) == {one, other}
+
+
+def test_memories_of_may_are_told_apart_by_their_first_word(empty):
+    write(empty, "2025-05-03", "Cats are allowed.")
+    write(empty, "2025-05-04", "Dogs are allowed.")
+    assert said(empty, "Which are allowed?") == {"Cats are allowed.", "Dogs are allowed."}
+
+
+def test_equal_values_under_two_keys_are_two_memories(empty):
+    for key in ("theme", "lamp"):
+        write(empty, "2025-03-03", "dark", key=key, memory_type=MemoryType.WORKING)
+    assert len(read(empty, "dark").hits) == 2
+
+
+def test_the_same_words_of_two_speakers_are_two_memories(empty):
+    for speaker in ("Ann", "Bob"):
+        write(empty, "2025-03-03", "I am allergic to nuts.", speaker=speaker)
+    assert len(read(empty, "allergic to nuts").hits) == 2
 
 
 def test_pages_hold_every_memory_once(diary):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from hybrid_memory.text import (
     excerpt,
     lexical_text,
     terms,
+    undated,
     words,
 )
 
@@ -190,6 +192,13 @@ def test_the_lexical_text_holds_date_and_speaker():
     assert lexical_text("Hello", "Ann", when) == "[08 May 2023] Ann: Hello"
     assert lexical_text("Hello", None, None) == "Hello"
     assert dense_text("Hello", "Ann") == "Ann: Hello"
+
+
+@pytest.mark.parametrize("month", range(1, 13))
+@pytest.mark.parametrize("content", ["Cats sleep.", "March 2024", "4", "not"])
+def test_the_terms_without_the_date_are_those_of_the_words(month, content):
+    dated = terms(lexical_text(content, "Ann", datetime(2023, month, 8, tzinfo=UTC)))
+    assert undated(np.int32(dated)).tolist() == list(terms(f"Ann {content}"))
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.retrieval.ranking import Floats
+from hybrid_memory.retrieval.top import best
 
 MOST = 2_048
 NEIGHBOURED = 512
-"""Of more rows only the `MOST` best by words, vector and time are weighed closely and ranked, and the neighbours in their
-sessions of the `NEIGHBOURED` best: an answer need not resemble the question, but then the turn before it does.
+"""Of more rows only the `MOST` best by words, vector and time (by recency and importance too, where these weigh much) are
+weighed closely and ranked, and the neighbours in their sessions of the `NEIGHBOURED` best: an answer need not resemble the
+question, but then the turn before it does.
 """
 
 
@@ -48,6 +50,8 @@ class Candidates:
 
     def scale(self, factor: float) -> None:
         """Multiply all summands."""
+        if factor == 1:
+            return
         self.parts = {name: np.float32(factor) * part for name, part in self.parts.items()}
 
     def total(self) -> Floats:
@@ -65,20 +69,28 @@ def total(parts: Mapping[str, Floats]) -> Floats:
 
 
 def gather(
-    found: NDArray[np.intp], cosine: Floats, parts: dict[str, Floats], neighbours: Neighbours, most: int = MOST
+    found: NDArray[np.intp],
+    cosine: Floats,
+    parts: dict[str, Floats],
+    neighbours: Neighbours,
+    most: int = MOST,
+    promise: Callable[[], Floats] | None = None,
 ) -> Candidates:
-    """Return the candidates among the rows that were found."""
+    """Return the candidates among the rows that were found; of equal ones at the cut the later rows.
+
+    ``promise`` gives what the best ``most`` are chosen by, the sum of ``parts`` otherwise; asked for only if there are more.
+    """
     before, after = neighbours.before, neighbours.after
     place = np.full(len(before), -1, np.int32)
     place[found] = np.arange(len(found), dtype=np.int32)
     if len(found) > most:
-        scores = total(parts)
-        best = np.argpartition(-scores, most)[:most]
-        first = found[best[np.argpartition(-scores[best], min(NEIGHBOURED, most - 1))[:NEIGHBOURED]]]
+        scores = total(parts) if promise is None else promise()
+        chosen = len(found) - 1 - best(scores[::-1], most)
+        first = found[chosen[:NEIGHBOURED]]
         beside = np.concatenate((before[first], after[first]))
         beside = place[beside[beside >= 0]]
         taken = np.zeros(len(found), np.bool_)
-        taken[best] = True
+        taken[chosen] = True
         taken[beside[beside >= 0]] = True
         kept = np.flatnonzero(taken)
         place[found] = -1

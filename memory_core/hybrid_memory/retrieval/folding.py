@@ -8,27 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
 LOOK = 64
 """How many of the best hits are compared."""
 
 
-def fold(
-    rows: NDArray[np.intp], words_of: Callable[[int], NDArray[np.int32]]
-) -> tuple[NDArray[np.bool_], dict[int, list[int]]]:
+def fold(rows: NDArray[np.intp], said_in: Callable[[int], Hashable]) -> tuple[NDArray[np.bool_], dict[int, list[int]]]:
     """Return which places of ``rows`` (best first) stay, and the rows folded into each of those that have any.
 
-    Two rows are the same when ``words_of`` gives the same terms in the same order, at least one: they differ at most in
-    endings, punctuation, case and words that say nothing. The best of them stays.
+    Two rows are the same when ``said_in`` is equal. It must tell apart what a reader does: the terms of search do not,
+    because "not", "yes" and "before" are no terms. The best of the same rows stays.
     """
     stays = np.ones(len(rows), np.bool_)
-    first_with: dict[bytes, int] = {}
+    first_with: dict[Hashable, int] = {}
     folded: dict[int, list[int]] = {}
     for place, row in enumerate(rows[:LOOK].tolist()):
-        words = words_of(row).tobytes()
-        first = first_with.setdefault(words, row) if words else row
+        first = first_with.setdefault(said_in(row), row)
         if first != row:
             stays[place] = False
             folded.setdefault(first, []).append(row)
     return stays, folded
+
+
+def between_unlike(newer: Mapping[int, int], folded: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Return the pairs of an earlier and a newer row that say different things: who says the same again changes nothing."""
+    shown_as = {row: first for first, others in folded.items() for row in others}
+    return {
+        earlier: later
+        for earlier, later in newer.items()
+        if shown_as.get(earlier, earlier) != shown_as.get(later, later)
+    }

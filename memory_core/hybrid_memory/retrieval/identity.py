@@ -232,6 +232,10 @@ class Digests:
         self._high.append(high)
         self._low.append(low)
 
+    def of(self, row: int) -> tuple[int, int]:
+        """Return the two halves of a row's digest."""
+        return int(self._high.values[row]), int(self._low.values[row])
+
     def rows(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash, earlier ones first."""
         self._settle()

@@ -94,12 +94,10 @@ class LexicalIndex:
         statistics = self._statistics(counted)
         return statistics.number, max(statistics.mean_length, 1.0)
 
-    def document_frequency(self, term: int, counted: Mask | None = None) -> int:
-        """Return how many rows hold a term, of all or of those that count."""
-        postings = self.postings((term,))[term]
-        if counted is None:
-            return sum(len(rows) for rows, _ in postings)
-        return self._statistics(counted).frequency(term, postings)
+    def document_frequencies(self, terms: Collection[int], counted: Mask) -> list[int]:
+        """Return how many of the rows that count hold each of some distinct terms."""
+        statistics = self._statistics(counted)
+        return [statistics.frequency(term, postings) for term, postings in self.postings(terms).items()]
 
     def frequencies(self, terms: Collection[int]) -> NDArray[np.int64]:
         """Return how many rows hold each of some terms."""
@@ -197,9 +195,11 @@ def _looked_through(
     maybe[np.array(list(wanted), np.int64) & 0xFFFF] = True
     places = np.flatnonzero(maybe[terms[: ends[-1]].view(np.uint32) & np.uint32(0xFFFF)])
     held = terms[places]
-    for term in wanted:
-        rows, counts = np.unique(
-            np.searchsorted(ends, places[held == np.int32(term)], side="right"), return_counts=True
-        )
+    order = np.argsort(held, kind="stable")
+    held, places = held[order], places[order]
+    asked = np.fromiter(found, np.int32, len(found))
+    begins, finishes = np.searchsorted(held, asked), np.searchsorted(held, asked, side="right")
+    for term, begin, finish in zip(found, begins.tolist(), finishes.tolist(), strict=True):
+        rows, counts = np.unique(np.searchsorted(ends, places[begin:finish], side="right"), return_counts=True)
         found[term].append((rows.astype(np.int32), np.minimum(counts, _COUNT).astype(np.uint16)))
     return found

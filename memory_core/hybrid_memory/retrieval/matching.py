@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.near import NearWords
 
 
+WIDENED = 32
+"""How many words of a question, the rarest, others may stand in for; a pasted page would else be met by all words there are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """The distinct terms of a question: their shares of its weight (summing to 1, none for an empty question), near terms.
@@ -74,10 +78,14 @@ def by_word(words: Words, held: Counts) -> Floats:
     factors = np.where(
         held.counts > 0, saturation(held.counts, held.lengths[:, None] / np.float32(words.mean_length)), 0
     )
-    weights = np.array([[stands_in.get(term, 0.0) for term in held.terms] for stands_in in words.near], np.float32)
-    if not weights.size:
-        return np.zeros((len(held.lengths), len(words.terms)), np.float32)
-    found: Floats = (factors[:, None, :] * weights[None, :, :]).max(axis=2)
+    column = {term: at for at, term in enumerate(held.terms)}
+    found = np.zeros((len(held.lengths), len(words.terms)), np.float32)
+    for at, stands_in in enumerate(words.near):
+        # Word by word, because a long question times the words of long memories does not fit in memory.
+        there = [(column[term], weight) for term, weight in stands_in.items() if term in column]
+        if there:
+            weights = np.array([weight for _, weight in there], np.float32)
+            found[:, at] = (factors[:, [place for place, _ in there]] * weights).max(axis=1)
     return np.minimum(found, np.float32(1))
 
 
@@ -109,8 +117,8 @@ def _words(lexical: LexicalIndex, query: Sequence[int], counted: NDArray[np.bool
     number, mean_length = lexical.statistics(counted)
     if not number:
         return Words((), (), (), 1.0)
-    weights = [idf(number, lexical.document_frequency(term, counted)) for term in distinct]
+    weights = [idf(number, holding) for holding in lexical.document_frequencies(distinct, counted)]
     total = sum(weights)
-    return Words(
-        distinct, tuple(weight / total for weight in weights), tuple(near.of(term) for term in distinct), mean_length
-    )
+    widened = set(sorted(range(len(distinct)), key=lambda at: -weights[at])[:WIDENED])
+    stand_in = tuple(near.of(term) if at in widened else {term: 1.0} for at, term in enumerate(distinct))
+    return Words(distinct, tuple(weight / total for weight in weights), stand_in, mean_length)

@@ -58,6 +58,6 @@ def near_words() -> NearWords:
         columns = [
             np.load(DATA / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("terms", "near", "weights")
         ]
-    except (OSError, ValueError):
+    except (OSError, ValueError, EOFError):
         return NO_NEAR_WORDS
     return NearWords(*columns)

@@ -198,6 +198,10 @@ class Rows:
         """Return the rows of a content hash."""
         return self._digests.rows(content_hash)
 
+    def said(self, row: int) -> tuple[int, int, int, str | None]:
+        """Return what is equal for rows that say the same: their words but for case and width, speaker, and key."""
+        return (*self._digests.of(row), int(self.speaker.values[row]), self._key_of.get(row))
+
     def with_key(self, key: str) -> list[int]:
         """Return the rows that hold a key of working memory."""
         return self._keys.get(key, [])

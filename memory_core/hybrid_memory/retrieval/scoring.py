@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import ranking
 from hybrid_memory.retrieval.ask import Ask, Ranking, Scorer
-from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather
+from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather, total
 from hybrid_memory.retrieval.confidence import LOOK, confidence, is_known
 from hybrid_memory.retrieval.context import add_context
-from hybrid_memory.retrieval.folding import fold
+from hybrid_memory.retrieval.folding import between_unlike, fold
 from hybrid_memory.retrieval.lexical import LexicalIndex
 from hybrid_memory.retrieval.matching import Matches, by_word, count_terms, match
 from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords
 from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.retrieval.rows import FADED, Rows
-from hybrid_memory.retrieval.second import DATE_TERMS, echo, find_newer
-from hybrid_memory.retrieval.timing import EVENT_COVERED, event_bonus, period_bonus
+from hybrid_memory.retrieval.second import echo, find_newer
+from hybrid_memory.retrieval.timing import EVENT_COVERED, MOST_EVENTS, event_bonus, period_bonus
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.text import terms
 
@@ -81,17 +81,19 @@ def rank(ask: Ask, material: Material) -> Ranking:
     parts = _relevance(scorer, matches, cosine, found, has_vector=material.matrix.fits(ask.vector))
     if scorer is Scorer.FUSED and ask.when.windows:
         parts["period"] = period_bonus(rows.happened_at(found), ask.when.windows)
-    chosen = gather(found, cosine, parts, material.neighbours)
+    chosen = gather(
+        found, cosine, parts, material.neighbours, promise=lambda: _promise(ask, scorer, rows, found, parts)
+    )
     strong = _strong(scorer, chosen, matches)
     if scorer is Scorer.FUSED:
         strong |= add_context(chosen, strong, rows, material.lexical.asks, material.named)
         _add_events(ask, chosen, material, visible)
         echo(chosen, ask.text_terms, material.lexical, visible)
     weights = _weights(ask, scorer)
-    if weights[1] != 1:
-        chosen.scale(weights[1])
-    chosen.parts |= _standing(ask, scorer, rows, chosen.rows, weights)
-    certain = _confidence(chosen, matches, material.lexical)
+    usual = _standing(ask, scorer, rows, chosen.rows, WEIGHTS[scorer])
+    certain = _confidence(total(chosen.parts | usual), chosen, matches, material.lexical)
+    chosen.scale(weights[1])
+    chosen.parts |= usual if weights == WEIGHTS[scorer] else _standing(ask, scorer, rows, chosen.rows, weights)
     newer = {}
     if scorer is Scorer.FUSED:
         if not is_known(certain, float(matches.exact[chosen.rows].max(initial=0)), float(chosen.cosine.max(initial=0))):
@@ -102,7 +104,7 @@ def rank(ask: Ask, material: Material) -> Ranking:
         strong |= scores >= CARRIED * scores.max()
         strong &= scores >= FAINT * scores.max()
     order = ranking.best_first(scores, rows.tier.values[chosen.rows] == FADED, rows.created_at.values[chosen.rows])
-    stays, folded = fold(chosen.rows[order], lambda row: material.lexical.terms_of(row)[DATE_TERMS:])
+    stays, folded = fold(chosen.rows[order], rows.said)
     order = order[stays]
     return Ranking(
         ids=rows.ids.values[chosen.rows[order]],
@@ -110,7 +112,9 @@ def rank(ask: Ask, material: Material) -> Ranking:
         weak=~strong[order],
         parts=chosen.parts,
         places=order,
-        newer={rows.ids.name(earlier): rows.ids.name(later) for earlier, later in newer.items()},
+        newer={
+            rows.ids.name(earlier): rows.ids.name(later) for earlier, later in between_unlike(newer, folded).items()
+        },
         repeats={rows.ids.name(row): tuple(map(rows.ids.name, others)) for row, others in folded.items()},
         confidence=certain,
     )
@@ -147,10 +151,8 @@ def _strong(scorer: Scorer, chosen: Candidates, matches: Matches) -> NDArray[np.
 def _add_events(ask: Ask, chosen: Candidates, material: Material, visible: NDArray[np.bool_]) -> None:
     """Add what the events tell that the question names as times: the memory that tells best of an event gives its time."""
     times = material.rows.happened_at(chosen.rows)
-    for anchor in ask.when.anchors:
-        if anchor.relation == "during":
-            continue
-        told = match(material.lexical, terms(anchor.phrase), visible, material.near).exact
+    for anchor in [one for one in dict.fromkeys(ask.when.anchors) if one.relation != "during"][:MOST_EVENTS]:
+        told = match(material.lexical, terms(anchor.phrase), visible, NO_NEAR_WORDS).exact
         told = np.where(visible, told, np.float32(0))
         best = int(told.argmax()) if len(told) else 0
         if len(told) and told[best] >= EVENT_COVERED:
@@ -188,12 +190,23 @@ def _standing(
     return parts
 
 
-def _confidence(chosen: Candidates, matches: Matches, lexical: LexicalIndex) -> float:
-    """Return the confidence of a ranking; without vectors it is how far the words of the question are covered."""
+def _promise(ask: Ask, scorer: Scorer, rows: Rows, found: NDArray[np.intp], parts: dict[str, Floats]) -> Floats:
+    """Return by what the rows are chosen that are weighed closely: with recency and importance, unless these are light."""
+    recency, relevance, importance = weights = _weights(ask, scorer)
+    scores = np.float32(relevance) * total(parts)
+    if importance or recency > WEIGHTS[Scorer.FUSED][0] * relevance:
+        scores += total(_standing(ask, scorer, rows, found, weights))
+    return scores
+
+
+def _confidence(scores: Floats, chosen: Candidates, matches: Matches, lexical: LexicalIndex) -> float:
+    """Return the confidence of a ranking by its scores as usually weighted, for which alone the formula holds.
+
+    Without vectors it is how far the words of the question are covered.
+    """
     covered = np.minimum(matches.covered[chosen.rows], 1)
     if not chosen.cosine.any():
         return float(covered.max(initial=0))
-    scores = chosen.total()
     best = np.sort(np.partition(scores, max(len(scores) - LOOK, 0))[-LOOK:])
     words, rarest = matches.words, 0.0
     if words.shares:

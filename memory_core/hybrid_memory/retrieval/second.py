@@ -12,7 +12,7 @@ from hybrid_memory.retrieval.matching import by_word, count_terms
 from hybrid_memory.retrieval.succession import CHANGE_TERMS, LOOK, Likeness, lifted, replaces
 from hybrid_memory.retrieval.timing import asks_about_now
 from hybrid_memory.retrieval.top import best
-from hybrid_memory.text import ASKS
+from hybrid_memory.text import ASKS, undated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,26 +25,31 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.rows import Rows
     from hybrid_memory.retrieval.vectors import Matrix
 
-DATE_TERMS = 3
-"""The lexical text of a memory begins with its date: day, month, year."""
 _COMMON = 0.1
+_RARE = 64
 _YEAR = 365 * ranking.DAY
 
 
 def echo(chosen: Candidates, query: Sequence[int], lexical: LexicalIndex, counted: NDArray[np.bool_]) -> None:
-    """Add what rows share with the best hit beyond the question, so that its continuation is found.
+    """Add what rows share with the best hit beyond the question, so that its continuation is found; nothing where no row has to do with it.
 
     The rarest words of the hit that are held by others too form a second question (pseudo-relevance feedback as in Lavrenko
     and Croft, "Relevance-Based Language Models", 2001, with one document). The best hit itself keeps its lead.
     """
     if len(chosen) < 2:  # noqa: PLR2004 - one hit has no others
         return
-    top = int(chosen.total().argmax())
+    scores = chosen.total()
+    top = int(scores.argmax())
+    if scores[top] <= 0:
+        return
     number, mean_length = lexical.statistics(counted)
-    own = np.setdiff1d(lexical.terms_of(int(chosen.rows[top]))[DATE_TERMS:], [*query, ASKS])
-    holding = lexical.frequencies(own.tolist())
+    own = np.setdiff1d(undated(lexical.terms_of(int(chosen.rows[top]))), [*query, ASKS])
+    held = lexical.frequencies(own.tolist())
+    own = own[np.sort(best(np.where(held > 1, -held, -len(lexical) - 1), _RARE))]
+    # Counted once more for few terms: what is hidden, forgotten above all, must not show in the scores of the rest.
+    holding = np.array(lexical.document_frequencies(own.tolist(), counted), np.int64)
     others = (holding > 1) & (holding <= _COMMON * number + 2)
-    own, weights = own[others], ranking.idfs(len(lexical), holding[others])
+    own, weights = own[others], ranking.idfs(number, holding[others])
     if not len(own):
         return
     rare = best(weights, ranking.ECHO_WORDS)
@@ -74,7 +79,7 @@ def find_newer(
     first = best(scores, LOOK)
     times = rows.happened_at(chosen.rows[first])
     pairs = _newer_pairs(chosen.rows[first], times, matches, rows, lexical, matrix)
-    if asks_about_now(ask.when, ask.asked_at or ask.now):
+    if asks_about_now(ask.when, ask.where.as_of or ask.asked_at or ask.now):
         lift = np.zeros(len(chosen), np.float32)
         lift[first] = lifted(scores[first].tolist(), times.tolist(), pairs) - scores[first]
         if lift.any():
@@ -110,7 +115,7 @@ def _newer_pairs(
             common=common,
             change=change[None, :],
             tags=np.array([[not one.isdisjoint(other) for other in tags] for one in tags]),
-            words=_shared_words([held[DATE_TERMS:] for held in words], matches.words.terms, lexical),
+            words=_shared_words([undated(held) for held in words], matches.words.terms, lexical),
             years=((times[None, :] - times[:, None]) / _YEAR).astype(np.float32),
             ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),
         ),

@@ -19,6 +19,9 @@ PERIOD = 0.5
 EVENT = 0.2
 EVENT_COVERED = 0.5
 """How far the words of a memory must cover those of an event to be taken for it."""
+MOST_EVENTS = 4
+MOST_WINDOWS = 16
+"""A question may hold hundreds of times, each of which costs a look at every row; the first are looked at."""
 _OUTSIDE = 0.7
 _AFTERGLOW = 0.5
 _FOREGLOW = 0.15
@@ -46,12 +49,15 @@ def in_period(times: NDArray[np.int64], window: Window) -> Floats:
 
 
 def period_bonus(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
-    """Return what the windows of a question add: half for lying in the best of them, half for lying in all of them.
+    """Return what the windows of a question, at least one, add: half for lying in the best of them, half for lying in all of them.
 
     A question may name alternatives ("May or June") as well as a period within another ("this year, in March").
     """
-    nearness = np.array([in_period(times, window) for window in windows])
-    return np.asarray(PERIOD / 2 * (nearness.max(axis=0) + nearness.prod(axis=0)), np.float32)
+    nearest = every = in_period(times, windows[0])
+    for window in windows[1:MOST_WINDOWS]:
+        nearness = in_period(times, window)
+        nearest, every = np.maximum(nearest, nearness), every * nearness
+    return np.asarray(PERIOD / 2 * (nearest + every), np.float32)
 
 
 def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floats:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.retrieval.lexical import LexicalIndex
-from hybrid_memory.retrieval.matching import by_word, count_terms, match
+from hybrid_memory.retrieval.matching import WIDENED, by_word, count_terms, match
 from hybrid_memory.retrieval.near import NO_NEAR_WORDS, NearWords, near_words
 from hybrid_memory.text import terms
 
@@ -81,6 +83,26 @@ def test_a_question_without_words_matches_nothing():
     assert by_word(found.words, count_terms([np.int32([1])])).shape == (1, 0)
 
 
+def test_only_the_rarest_words_of_a_long_question_have_others_stand_in():
+    asked = list(range(1, 2 * WIDENED + 1))
+    near = NearWords(np.int32(asked), np.uint16([[0]] * len(asked)), np.uint8([[100]] * len(asked)))
+    rows = [asked, *([term] for term in asked[WIDENED:])]
+    words = match(index_of(rows), asked, everything(rows), near).words
+    assert [len(stands_in) > 1 for stands_in in words.near[1:]] == [True] * (WIDENED - 1) + [False] * WIDENED
+
+
+def test_a_long_question_and_long_memories_need_little_memory():
+    rows = [list(range(500 * row, 500 * (row + 1))) for row in range(12)]
+    words = match(index_of(rows), range(0, 6_000, 20), everything(rows), NO_NEAR_WORDS).words
+    held = count_terms([np.int32(row) for row in rows])
+    tracemalloc.start()
+    try:
+        assert by_word(words, held).shape == (12, 300)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
 def test_a_word_is_its_own_nearest():
     assert NEAR.of(1)[1] == 1.0
     assert NEAR.of(77) == {77: 1.0}
@@ -103,7 +125,10 @@ def test_the_shipped_table_names_no_word_that_says_nothing():
     assert table.of(terms("Zwinglikirche")[0]) == {terms("Zwinglikirche")[0]: 1.0}
 
 
-def test_missing_files_leave_the_words_themselves(tmp_path, monkeypatch):
+@pytest.mark.parametrize("held", [None, b"", b"no array"])
+def test_missing_or_broken_files_leave_the_words_themselves(tmp_path, monkeypatch, held):
+    if held is not None:
+        (tmp_path / "terms.npy").write_bytes(held)
     monkeypatch.setattr("hybrid_memory.retrieval.near.DATA", tmp_path)
     near_words.cache_clear()
     try:

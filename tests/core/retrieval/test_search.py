@@ -11,7 +11,10 @@ from tests.core.retrieval.making import NOW, at, index_of, memory, put, vector_o
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval import ranking as rules
+from hybrid_memory.retrieval.candidates import MOST
 from hybrid_memory.retrieval.index import Ask, NamespaceIndex
+from hybrid_memory.retrieval.timing import MOST_EVENTS
+from hybrid_memory.retrieval.when import Anchor, When
 from hybrid_memory.store.interface import Touch
 from hybrid_memory.text import terms
 
@@ -111,7 +114,7 @@ def test_a_session_that_speaks_of_it_lifts_its_members():
         memory("a1", "the boat trip", session="a", speaker="Ann"),
         memory("a2", "boat engine", session="a", speaker="Ann", minutes=1),
         memory("a3", "rain again", session="a", speaker="Ann", minutes=2),
-        memory("b1", "rain again", session="b", speaker="Ann", minutes=9),
+        memory("b1", "rain again!", session="b", speaker="Ann", minutes=9),
     )
     order = found(index, "boat", vector=False)
     assert order.index("a3") < order.index("b1")
@@ -127,8 +130,8 @@ def test_notes_stand_for_themselves():
 def test_equals_are_ordered_by_tier_and_then_by_time():
     index = index_of(
         memory("faded", "cat", tier=Tier.FADED, session="a", minutes=9),
-        memory("older", "cat", session="b", minutes=1),
-        memory("newer", "cat", session="c", minutes=2),
+        memory("older", "cat!", session="b", minutes=1),
+        memory("newer", "cat.", session="c", minutes=2),
     )
     assert found(index, "cat", scorer="lexical") == ["newer", "older", "faded"]
 
@@ -136,7 +139,7 @@ def test_equals_are_ordered_by_tier_and_then_by_time():
 def test_a_newer_memory_comes_before_an_equal_older_one():
     index = index_of(
         memory("new", "cat", session="a", occurred_at=NOW),
-        memory("old", "cat", session="b", minutes=1, occurred_at=NOW - timedelta(days=700)),
+        memory("old", "cat!", session="b", minutes=1, occurred_at=NOW - timedelta(days=700)),
     )
     assert found(index, "cat") == ["new", "old"]
 
@@ -201,3 +204,46 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
     asked = Ask(text_terms=terms("which colour theme for the editor"), vector=vector_of("dark mode"), now=NOW)
     assert rules.dense_weight(0.1) > 0.3
     assert index.search(asked).ids[0] == "meaning"
+
+
+@pytest.mark.parametrize(("before", "looked_for"), [(0, True), (MOST_EVENTS, False)])
+def test_of_very_many_events_the_first_are_looked_for(before, looked_for):
+    index = index_of(memory("early", "we had soup"), memory("move", "the move to Bonn", minutes=5))
+    named = [*(f"event {number}" for number in range(before)), "the move to Bonn"]
+    when = When(anchors=tuple(Anchor("before", phrase) for phrase in named))
+    ranking = index.search(ask("soup", when=when))
+    assert ("event" in ranking.terms(ranking.ids.index("early"))) is looked_for
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Return more equal memories than are weighed closely, the first of them grave."""
+    first = memory("m0", "the build passed", importance=1.0, minutes=-MOST)
+    others = (
+        memory(f"m{number}", "the build passed", importance=0.1, minutes=number) for number in range(1, MOST + 500)
+    )
+    return index_of(first, *others)
+
+
+def test_of_very_many_equal_memories_the_newest_are_found(many):
+    newest = f"m{MOST + 499}"
+    for scorer in ("fused", "lexical"):
+        assert found(many, "did the build pass", vector=False, scorer=scorer)[0] == newest
+
+
+def test_a_weight_of_importance_counts_for_all_of_very_many(many):
+    assert found(many, "did the build pass", gamma=1.0, when=When(stance="past"))[0] == "m0"
+    assert found(many, "build", scorer="reference", alpha=0.0)[0] == "m0"
+    assert found(many, "build", scorer="lexical", beta=0.0, gamma=1.0)[0] == "m0"
+
+
+def test_of_very_many_memories_none_is_ranked_twice(many):
+    ranking = many.search(ask("did the build pass"))
+    shown = [*ranking.ids, *(one for others in ranking.repeats.values() for one in others)]
+    assert MOST <= len(shown) == len(set(shown))
+
+
+def test_other_weights_leave_the_confidence(pets):
+    usual = pets.search(ask("my cat sleeps at noon")).confidence
+    for weights in ({"beta": 9.0}, {"beta": 0.0}, {"gamma": 5.0}, {"alpha": 3.0}, {"alpha": 0.0}):
+        assert pets.search(ask("my cat sleeps at noon", **weights)).confidence == usual

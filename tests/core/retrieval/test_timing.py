@@ -62,6 +62,14 @@ def test_lying_in_all_periods_counts_twice_as_much_as_lying_in_one():
     assert one == pytest.approx(timing.PERIOD / 2, rel=0.01)
 
 
+def test_of_very_many_periods_the_first_count():
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    days = [start + timedelta(days=number) for number in range(timing.MOST_WINDOWS + 1)]
+    windows = [Window(day, day + timedelta(days=1), 1.0) for day in days]
+    times = micros(*days)
+    assert timing.period_bonus(times, windows).tolist() == timing.period_bonus(times, windows[:-1]).tolist()
+
+
 def test_before_an_event_is_everything_earlier():
     event = to_micros(datetime(2025, 3, 5, tzinfo=UTC))
     found = timing.event_bonus(
