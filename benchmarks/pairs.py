@@ -44,10 +44,11 @@ def of_pairs(pairs: tuple[Pair, ...], settings: StoreSettings) -> dict[str, Any]
             signalled[pair.label] += older[pair] in named
         service.close()
     right = sum(signalled[label] for label in CORRECTS)
+    correcting = sum(total[label] for label in CORRECTS)
     wrong = sum(count for label, count in signalled.items() if label == "unrelated-but-similar")
     return {
         "embedder": settings.embedder,
         "precision": round(right / (right + wrong), 4) if right + wrong else None,
-        "recall": round(right / sum(total[label] for label in CORRECTS), 4),
+        "recall": round(right / correcting, 4) if correcting else None,
         "signalled": {label: round(signalled[label] / count, 4) for label, count in sorted(total.items())},
     }

@@ -65,7 +65,7 @@ class Figures:
             self.floors[answerable].append(answer.floor)
         if answerable:
             self.rows[question.category].append(measures.of_question(answer.ranked, question.gold, session_of))
-        if question.stale:
+        if question.stale and question.gold:
             self.newest.append(measures.newest_first(answer.ranked, question.gold, question.stale))
 
     def summary(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Figures:
         }
         if self.newest:
             result["update_newest_first"] = round(sum(self.newest) / len(self.newest), 4)
-        if self.tops[False]:
+        if self.tops[False] and self.tops[True]:
             result["none_auroc"] = round(measures.auroc(self.tops[True], self.tops[False]), 4)
             result["floor"] = {
                 "said_of_unanswerable": round(sum(self.floors[False]) / len(self.floors[False]), 4),
