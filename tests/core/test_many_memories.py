@@ -6,6 +6,7 @@ import pytest
 
 from hybrid_memory.model import MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck import engine
@@ -99,3 +100,23 @@ def test_a_brief_may_be_filtered(open_service):
     found = service.read(scope, ReadRequest(where=Where(tags=("whale",))))
     assert {hit.memory.id for hit in found.hits} == set(ids[6::8])
     assert found.total == len(PLACES)
+
+
+@pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
+def test_a_reading_of_very_many_memories_asks_the_approximate_index(open_service, monkeypatch):
+    scope = Scope(session="s")
+    service = open_service(hnsw_from=10)
+    fill(service, scope)
+    index = service._indexes.of(scope.namespace)
+    index.sort()
+    index._matrix.approximate.wait()
+    scanned = []
+    scores = Matrix.scores
+
+    def counted(matrix, vector, rows=None):
+        scanned.append(rows is None)
+        return scores(matrix, vector, rows)
+
+    monkeypatch.setattr(Matrix, "scores", counted)
+    assert answers(service, scope)
+    assert scanned == [False] * len(THINGS)

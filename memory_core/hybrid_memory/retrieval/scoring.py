@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import ranking
 from hybrid_memory.retrieval.ask import Ask, Ranking, Scorer
-from hybrid_memory.retrieval.candidates import Candidates, Neighbours, gather, total
+from hybrid_memory.retrieval.candidates import MOST, Candidates, Neighbours, gather, total
 from hybrid_memory.retrieval.confidence import LOOK, confidence, is_known
 from hybrid_memory.retrieval.context import add_context
 from hybrid_memory.retrieval.folding import between_unlike, fold
@@ -22,6 +22,7 @@ from hybrid_memory.retrieval.ranking import Floats
 from hybrid_memory.retrieval.rows import FADED, Rows
 from hybrid_memory.retrieval.second import echo, find_newer
 from hybrid_memory.retrieval.timing import EVENT_COVERED, MOST_EVENTS, event_bonus, period_bonus
+from hybrid_memory.retrieval.top import best
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.text import terms
 
@@ -53,6 +54,8 @@ FAINT = 0.15
 On our development sets no wanted memory among the first eight lies below it with the built-in embedder, and 4 in 1,000 with MiniLM.
 """
 
+_PROPOSED = 256
+"""How many of the nearest rows an approximate index is asked for."""
 _GATHER_BELOW = 4
 """A selective filter pays for gathering rows: below a quarter of them."""
 
@@ -74,10 +77,11 @@ def rank(ask: Ask, material: Material) -> Ranking:
     rows = material.rows
     scorer = Scorer(ask.scorer)
     visible = rows.visible(ask.now, as_of=ask.where.as_of, asked_at=ask.asked_at)
-    found = np.flatnonzero(visible & rows.matching(ask.where))
+    mask = visible & rows.matching(ask.where)
+    found = np.flatnonzero(mask)
     near = material.near if scorer is Scorer.FUSED else NO_NEAR_WORDS
     matches = match(material.lexical, ask.text_terms, visible, near)
-    cosine = _cosines(ask, material.matrix, found)
+    cosine = _cosines(ask, material.matrix, mask, found, matches.covered)
     parts = _relevance(scorer, matches, cosine, found, has_vector=material.matrix.fits(ask.vector))
     if scorer is Scorer.FUSED and ask.when.windows:
         parts["period"] = period_bonus(rows.happened_at(found), ask.when.windows)
@@ -120,9 +124,22 @@ def rank(ask: Ask, material: Material) -> Ranking:
     )
 
 
-def _cosines(ask: Ask, matrix: Matrix, found: NDArray[np.intp]) -> Floats:
+def _cosines(ask: Ask, matrix: Matrix, mask: NDArray[np.bool_], found: NDArray[np.intp], covered: Floats) -> Floats:
+    """Return the cosines of the rows that were found.
+
+    With an approximate index of very many vectors they are those of the rows that it proposes and of the rows that words
+    make likely; that of any other row counts as nothing.
+    """
     if ask.vector is None or not matrix.fits(ask.vector):
         return np.zeros(len(found), np.float32)
+    proposed = matrix.proposed(ask.vector, min(_PROPOSED, len(found)), mask)
+    if proposed is not None:
+        words = covered[found]
+        likely = found[best(words, MOST)]
+        rows = np.union1d(proposed, likely[covered[likely] > 0])
+        cosine = np.zeros(len(found), np.float32)
+        cosine[np.searchsorted(found, rows)] = matrix.scores(ask.vector, rows)
+        return cosine
     if len(found) * _GATHER_BELOW < len(matrix.has):
         return matrix.scores(ask.vector, found)
     return matrix.scores(ask.vector)[found]
@@ -154,9 +171,9 @@ def _add_events(ask: Ask, chosen: Candidates, material: Material, visible: NDArr
     for anchor in [one for one in dict.fromkeys(ask.when.anchors) if one.relation != "during"][:MOST_EVENTS]:
         told = match(material.lexical, terms(anchor.phrase), visible, NO_NEAR_WORDS).exact
         told = np.where(visible, told, np.float32(0))
-        best = int(told.argmax()) if len(told) else 0
-        if len(told) and told[best] >= EVENT_COVERED:
-            event_at = material.rows.happened_at(np.array([best]))[0]
+        teller = int(told.argmax()) if len(told) else 0
+        if len(told) and told[teller] >= EVENT_COVERED:
+            event_at = material.rows.happened_at(np.array([teller]))[0]
             chosen.add("event", event_bonus(times, anchor, int(event_at)))
 
 
@@ -207,14 +224,14 @@ def _confidence(scores: Floats, chosen: Candidates, matches: Matches, lexical: L
     covered = np.minimum(matches.covered[chosen.rows], 1)
     if not chosen.cosine.any():
         return float(covered.max(initial=0))
-    best = np.sort(np.partition(scores, max(len(scores) - LOOK, 0))[-LOOK:])
+    highest = np.sort(np.partition(scores, max(len(scores) - LOOK, 0))[-LOOK:])
     words, rarest = matches.words, 0.0
     if words.shares:
         held = by_word(words, count_terms([lexical.terms_of(int(chosen.rows[scores.argmax()]))]))
         rarest = float(held[0, np.argmax(words.shares)])
     return confidence(
         terms=len(words.terms),
-        gap=float(best[-1] - best[0]),
+        gap=float(highest[-1] - highest[0]),
         rarest=rarest,
         best_exact=min(float(matches.exact[chosen.rows].max()), 1.0),
         best_product=float((covered * np.maximum(chosen.cosine, 0)).max()),

@@ -118,6 +118,12 @@ class Matrix:
         rows = best(found, min(count, int(np.count_nonzero(mask))))
         return rows, found[rows]
 
+    def proposed(self, vector: NDArray[np.float32], count: int, mask: NDArray[np.bool_]) -> NDArray[np.intp] | None:
+        """Return rows of a mask, rising, among which are most of the ``count`` nearest; None where all are to be scanned."""
+        if self.approximate is None or not self.fits(vector):
+            return None
+        return self.approximate.candidates(vector, count, mask & self.has)
+
     def gather(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return a copy of the vectors of some rows."""
         return self._room[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
