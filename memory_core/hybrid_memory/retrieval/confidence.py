@@ -7,8 +7,8 @@ import math
 FLOOR = 0.65
 """Below this confidence nothing is said to be known.
 
-On a development set that leaves about one in five of the questions without an answer and one in 25 of the others below; at
-0.75 it is two in five and one in ten. The chance that an answerable question has the greater confidence is .80 there with
+It lies between two points measured on a development set: below 0.6 are 15 % of the questions without an answer and 2 % of the
+others, below 0.7 35 and 8 %. The chance that an answerable question has the greater confidence is .80 there with
 the built-in embedder and .82 with a contextual one, each store judged by what was fitted on the others.
 """
 

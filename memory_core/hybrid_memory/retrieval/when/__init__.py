@@ -20,14 +20,12 @@ from hybrid_memory.retrieval.when.almanac import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.when.anchors import anchors, opened
 from hybrid_memory.retrieval.when.phrases import phrases
 from hybrid_memory.retrieval.when.reader import Reader
-from hybrid_memory.retrieval.when.stance import is_present, lean, lean_of_statement, stance
+from hybrid_memory.retrieval.when.stance import is_present, lean, stance
 from hybrid_memory.retrieval.when.tokens import tokens
 from hybrid_memory.retrieval.when.values import Anchor, Relation, Stance, When, Window
 from hybrid_memory.retrieval.when.words import TRIGGERS
 
-__all__ = ["Anchor", "Relation", "Stance", "When", "Window", "mentioned", "understand"]
-
-MOST_MENTIONED = 8
+__all__ = ["Anchor", "Relation", "Stance", "When", "Window", "understand"]
 
 
 def understand(question: str, now: datetime) -> When:
@@ -51,26 +49,6 @@ def understand(question: str, now: datetime) -> When:
     return When(windows, tuple(one.anchor for one in told), about, _merged(places))
 
 
-def mentioned(text: str, written: datetime) -> tuple[Window, ...]:
-    """Return the dates, at most 8, that a statement written at that moment names outright, in its zone.
-
-    They are closed periods of at most a year: the day of "Ferry booked for 12 July", which is looked for after the writing
-    where the statement speaks of a plan, before it in the past tense, and else where it is nearest. "Since May" and "before
-    May" mention May. Vague times ("recently", "a few days ago", "around Christmas") are left out.
-    """
-    lower = _lower(text)
-    words = _WORD.findall(lower)
-    zone = _zone(written)
-    if not _may_tell(lower, words):
-        return ()
-    local = written.replace(tzinfo=None, fold=0)
-    reader = Reader(tokens(text), local, zone, lean_of_statement(lower, words), plain=True)
-    periods = [period for phrase in phrases(reader) for period in phrase.periods]
-    sure = [period for period in periods if period.sharp >= _SURE and period.grain not in {"decade", "vague"}]
-    return _windows(sure, zone)[:MOST_MENTIONED]
-
-
-_SURE = 0.7
 _WORD = re.compile("[a-z]+")
 _DIGIT = re.compile(r"\d")
 _NOTHING = When()

@@ -116,8 +116,6 @@ def _related(reader: Reader, at: int) -> Phrase | None:
         if found is None:
             continue
         chosen = _bound(reader, found[0], relation)
-        if reader.plain and relation != "around":
-            return Phrase(chosen, at, found[1], relation)
         ago = reader.word(found[1] - 1) in {"ago", "back"}
         if relation in {"less", "more"} and not ago:
             return None

@@ -12,7 +12,7 @@ from hybrid_memory.retrieval.when.almanac import Period
 from hybrid_memory.retrieval.when.tokens import NONE, Token
 from hybrid_memory.retrieval.when.words import NOT_NOUNS, TELLING, THIRDS
 
-Lean = Literal["past", "future", "either", "nearest"]
+Lean = Literal["past", "future", "either"]
 Each = Callable[[int], Period | None]
 
 
@@ -24,8 +24,6 @@ class Reader:
     now: datetime
     zone: tzinfo
     lean: Lean = "past"
-    plain: bool = False
-    """Whether connectives are passed over, so that "before May" names May."""
     known: dict[tuple[int, bool], Found | None] = field(default_factory=dict, compare=False)
     """What has been read at a place already; several rules ask."""
     nested: list[int] = field(default_factory=list, compare=False)

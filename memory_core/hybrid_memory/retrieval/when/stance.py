@@ -19,16 +19,6 @@ def lean(text: str, words: list[str]) -> Lean:
     return "either" if is_present(text, words) else "past"
 
 
-def lean_of_statement(text: str, words: list[str]) -> Lean:
-    """Return where a statement in lower case looks; "nearest" if it looks both ways or neither."""
-    there = set(words)
-    planned = not _PLANNED.isdisjoint(there) or _FUTURE.search(text) is not None
-    past = not _IRREGULAR.isdisjoint(there) or "ago" in there
-    if planned:
-        return "nearest" if past else "future"
-    return "past" if past or any(word.endswith("ed") and word not in _NO_PAST for word in there) else "nearest"
-
-
 def stance(
     text: str, words: list[str], phrases: list[Phrase], relations: set[str], now: datetime
 ) -> tuple[Stance, list[tuple[int, int]]]:
@@ -80,9 +70,6 @@ _FUTURE = re.compile(
     r"\b(?:will|won't|shall|must|should|need to|have to|can (?:i|we)|upcoming|tomorrow|next|going to|gonna|planning to|plans? for"
     r"|how (?:long|many \w+) (?:until|till|before|to)"
     r"|am i (?:do|go|fly|see|meet|travel|visit|leav)ing|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
-)
-_PLANNED = word_set(
-    "booked scheduled due planned planning plan plans appointment deadline expires expire reserved reservation invited upcoming"
 )
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had|wasn't|weren't|didn't|hadn't)\b")
 _NO_PAST = word_set(

@@ -164,7 +164,8 @@ def _embedded(raw: str, start: int) -> Iterator[Token]:
         if match.start() > at:
             yield Token("", start + at, start + match.start(), "junk")
         numbers = tuple(int(digits) for digits in _INTEGER.findall(match[0]))
-        kind = ("iso" if len(numbers) == 3 else "month") if match["cjk"] else ("iso" if match["iso"] else "ymd")  # noqa: PLR2004
+        whole = len(numbers) == 3  # noqa: PLR2004 - year, month and day
+        kind = ("iso" if whole else "month") if match["cjk"] else ("iso" if match["iso"] else "ymd")
         yield Token(match[0], start + match.start(), start + match.end(), kind, numbers)
         at = match.end()
     if at < len(raw):
