@@ -11,9 +11,10 @@ from typing import NamedTuple, TypeVar
 
 import duckdb
 
-from hybrid_memory.errors import Refused, StoreClosed
-from hybrid_memory.store.duck.connect import keep_private, temp_folder
+from hybrid_memory.errors import Refused, StoreClosed, StoreError
+from hybrid_memory.store.duck.connect import keep_private, log_file, temp_folder
 from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.journal import Journal
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, load_memo
 from hybrid_memory.store.duck.session import Session
@@ -21,7 +22,11 @@ from hybrid_memory.store.duck.session import Session
 _Item = TypeVar("_Item")
 
 _COUNT = "SELECT count(*) FROM memory"
+_ADVANCE = "UPDATE mark SET number = ?"
+_CHECKPOINT = "CHECKPOINT"
 _LARGE = 50_000
+_LONG_JOURNAL = 64 * 2**20
+_PATIENCE = 64
 
 
 class Transaction(NamedTuple):
@@ -39,8 +44,11 @@ class Transaction(NamedTuple):
 class Engine:
     """Gives out sessions on one open database. Each reader has its own; there is one write transaction at a time."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, lock: OwnLock) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, lock: OwnLock, journal: Journal) -> None:
         self.path = path
+        self.journal = journal
+        self._log_size = _size(log_file(path))
+        self._until_checkpoint = 0
         self._connection = connection
         self._lock = lock
         self._gate = threading.Condition()
@@ -102,6 +110,10 @@ class Engine:
                 if self._memo is None:
                     self._memo = load_memo(reads)
                 yield Transaction(changes, reads, self._memo)
+                if changes.work:
+                    self.journal.ready(self._memo.mark)
+                    self._memo.mark += 1
+                    changes.change(_ADVANCE, self._memo.mark)
                 changes.commit()
                 self._heads = {name: head.position for name, head in self._memo.heads.items()}
             except BaseException:
@@ -114,6 +126,37 @@ class Engine:
                 raise
             with suppress(OSError):
                 keep_private(self.path)
+            if changes.work:
+                self._note(self._memo.mark, changes)
+
+    def _note(self, number: int, changes: Session) -> None:
+        """Note a committed write in the journal; when a checkpoint has emptied the log, the journal begins anew.
+
+        Nothing that fails here undoes the write: it is durable. A journal that could not take it says so, and a checkpoint
+        makes up for it, tried now and then because a full disk may be the reason.
+        """
+        before, self._log_size = self._log_size, _size(log_file(self.path))
+        if self._log_size < before:
+            self._begin_journal(number)
+            return
+        self.journal.append(number, changes.work)
+        if self.journal.covers and self.journal.bytes < _LONG_JOURNAL:
+            return
+        self._until_checkpoint -= 1
+        if self._until_checkpoint < 0:
+            self._until_checkpoint = _PATIENCE
+            with suppress(StoreError):
+                changes.rows(_CHECKPOINT)
+                self._log_size = 0
+                self._begin_journal(number)
+
+    def _begin_journal(self, base: int) -> None:
+        try:
+            self.journal.begin(base)
+        except OSError:
+            self.journal.miss()
+        else:
+            self._until_checkpoint = 0
 
     def committed_head(self, namespace: str) -> int | None:
         """Return a namespace's head as of the last commit here, the only writer; None when that is not known."""
@@ -150,8 +193,16 @@ class Engine:
                 self._connection.close()
             with suppress(OSError):
                 temp_folder(self.path).rmdir()
+            self._close_journal()
         finally:
             self._lock.release()
+
+    def _close_journal(self) -> None:
+        """Remove the journal if closing has moved all writes into the database file, which DuckDB does not promise."""
+        self.journal.release()
+        if not _size(log_file(self.path)):
+            with suppress(OSError):
+                self.journal.remove()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -163,6 +214,13 @@ class Engine:
                 yield
             finally:
                 self._writing_thread = None
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _is_large(session: Session) -> bool:

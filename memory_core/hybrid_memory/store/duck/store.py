@@ -12,15 +12,15 @@ from hybrid_memory.errors import Refused
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.checks import check_text, to_object
 from hybrid_memory.store.duck import conversation as conversation_log
-from hybrid_memory.store.duck import ledger
-from hybrid_memory.store.duck.connect import connect, make_folder, size_on_disk
+from hybrid_memory.store.duck import ledger, quarantine
+from hybrid_memory.store.duck.connect import make_folder, size_on_disk
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
+from hybrid_memory.store.duck.opening import Settings, open_database
 from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, newest_contents
 from hybrid_memory.store.duck.reembedding import DuckReembedding
-from hybrid_memory.store.duck.schema import MIGRATIONS, migrate
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
@@ -72,18 +72,11 @@ class DuckStore(DuckReembedding):
         lock = OwnLock(path)
         lock.take()
         try:
-            connection = connect(path, memory_limit, threads)
-            try:
-                session = Session(connection)
-                migrate(session, clock.now())
-                session.close()
-            except BaseException:
-                connection.close()
-                raise
+            opened = open_database(path, clock.now(), Settings(memory_limit, threads))
         except BaseException:
             lock.release()
             raise
-        return cls(Engine(connection, path, lock), clock)
+        return cls(Engine(opened.connection, path, lock, opened.journal), clock)
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
@@ -96,7 +89,13 @@ class DuckStore(DuckReembedding):
                 bytes_on_disk=size_on_disk(self._engine.path),
                 embedder=pinned.identity if pinned else None,
                 dimensions=pinned.dimensions if pinned else None,
+                notices=(*(one.told() for one in quarantine.unseen(self._engine.path)), *self._journal_notices()),
             )
+
+    def _journal_notices(self) -> tuple[str, ...]:
+        if self._engine.journal.covers:
+            return ()
+        return ("the journal beside the store cannot be written: a damaged write-ahead log could lose writes",)
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""
