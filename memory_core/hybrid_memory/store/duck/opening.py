@@ -191,8 +191,14 @@ class _Mending:
             if todo.resume and reading is not None and len(done) == len(MIGRATIONS):
                 with translated():
                     journal.resume(reading)
-            elif recovery is not None or self._log or self._journal is not None or len(done) < len(MIGRATIONS):
+            elif recovery is not None or len(done) < len(MIGRATIONS):
                 session.rows(_CHECKPOINT)
+                with translated():
+                    journal.remove()
+            elif self._log:
+                # Killed between a commit and its record. A checkpoint now could fail for want of room.
+                journal.miss()
+            else:
                 with translated():
                     journal.remove()
             return Opened(connection, journal, recovery)

@@ -72,11 +72,12 @@ class DuckStore(DuckReembedding):
         lock = OwnLock(path)
         lock.take()
         try:
-            opened = open_database(path, clock.now(), Settings(memory_limit, threads))
+            settings = Settings(memory_limit, threads)
+            engine = Engine(path, lock, lambda: open_database(path, clock.now(), settings))
         except BaseException:
             lock.release()
             raise
-        return cls(Engine(opened.connection, path, lock, opened.journal), clock)
+        return cls(engine, clock)
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
@@ -93,9 +94,11 @@ class DuckStore(DuckReembedding):
             )
 
     def _journal_notices(self) -> tuple[str, ...]:
-        if self._engine.journal.covers:
+        if not self._engine.uncovered:
             return ()
-        return ("the journal beside the store cannot be written: a damaged write-ahead log could lose writes",)
+        return (
+            "the newest writes are not in the journal: if the write-ahead log were damaged now, they could be lost",
+        )
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""
