@@ -129,8 +129,7 @@ class ServiceProvider:
             return False
         self._rest = _REST
         with self._gate.passing(), only_logged("late work"), suppress(StoreClosed):
-            service = self._service
-            more = service.tend() if service is not None else False
+            more = self.opened().tend()
             self._rest = 0
             return more
         return False

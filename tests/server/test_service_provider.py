@@ -12,7 +12,7 @@ class Opened:
         self.log = log
         log.append("opened")
 
-    def listen(self, listener):
+    def listen(self, _listener):
         return lambda: None
 
     def close(self):
