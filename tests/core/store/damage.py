@@ -98,6 +98,7 @@ def lay_out(folder: Path, files: Files) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     for name, content in files.items():
+        (folder / name).touch(mode=0o600)
         (folder / name).write_bytes(content)
     return folder / DATABASE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
@@ -19,8 +20,20 @@ _SHARE = 8
 _UNCOMPRESSED = "SET force_compression='uncompressed'"
 _TEMP_FOLDER = "SET temp_directory=?"
 _TEMP_SIZE = "SET max_temp_directory_size='4GiB'"
+# A checkpoint over damaged blocks can end the process, so `close` makes one only when nothing was found damaged.
+_NO_LAST_CHECKPOINT = "PRAGMA disable_checkpoint_on_shutdown"
 _NO_FILES = "SET enable_external_access=false"
 _NO_SETTINGS = "SET lock_configuration=true"
+
+
+FORMAT: Mapping[str, str | bool] = {
+    "allow_unsigned_extensions": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "storage_compatibility_version": "v1.5.0",
+}
+"""Settings of every database of this program, other files included that it writes or reads."""
 
 
 def make_folder(folder: Path) -> None:
@@ -54,15 +67,7 @@ def dial(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyC
     keep_private(path)
     connection = duckdb.connect(
         str(path),
-        config={
-            "allow_unsigned_extensions": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-            "memory_limit": memory_limit or _memory_for(path),
-            "threads": threads,
-            "storage_compatibility_version": "v1.5.0",
-        },
+        config={**FORMAT, "memory_limit": memory_limit or _memory_for(path), "threads": threads},
     )
     try:
         keep_private(path)
@@ -70,6 +75,7 @@ def dial(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyC
         connection.execute(_TEMP_FOLDER, [str(temp_folder(path))])
         connection.execute(_TEMP_SIZE)
         connection.execute(_UNCOMPRESSED)
+        connection.execute(_NO_LAST_CHECKPOINT)
         connection.execute(_NO_FILES)
         connection.execute(_NO_SETTINGS)
     except BaseException:
