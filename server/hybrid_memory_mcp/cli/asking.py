@@ -13,7 +13,7 @@ from hybrid_memory.errors import HybridMemoryError, StoreError
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.operations import Steps
 from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack
+from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack, pack_fields
 from hybrid_memory_mcp.relay.reaching import connect
 
 _CHUNK = 1 << 16
@@ -31,16 +31,16 @@ def ask_hub(
     if connection is None:
         return None
     with connection:
-        hello = {
-            "protocol": frames.PROTOCOL,
-            "version": __version__,
-            "relay": os.urandom(16).hex(),
-            "pid": os.getpid(),
-            "operation": operation,
-            "given": dict(arguments),
-            "namespace": namespace,
-        }
-        connection.sendall(pack(frames.HELLO, json.dumps(hello).encode()))
+        hello = [
+            ("protocol", str(frames.PROTOCOL)),
+            ("version", __version__),
+            ("relay", os.urandom(16).hex()),
+            ("pid", str(os.getpid())),
+            ("operation", operation),
+            ("given", json.dumps(arguments)),
+            ("namespace", namespace),
+        ]
+        connection.sendall(pack(frames.HELLO, pack_fields(hello)))
         for frame in _frames(connection):
             if frame.kind == frames.STEP:
                 how_far = json.loads(frame.payload)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import unnamed_session
 from hybrid_memory_mcp.options import Options, read_options
-from hybrid_memory_mcp.relay.frames import PROTOCOL
+from hybrid_memory_mcp.relay.frames import PROTOCOL, read_fields
 
 
 class Hello(BaseModel):
@@ -32,6 +32,15 @@ class Hello(BaseModel):
     operation: str | None = None
     given: dict[str, Any] = {}
     namespace: str = "default"
+
+    @classmethod
+    def of_fields(cls, fields: Sequence[tuple[str, str]]) -> Hello:
+        """Return the hello that fields hold; raises ValueError."""
+        values: dict[str, Any] = dict(fields)
+        values["arguments"] = [value for name, value in fields if name == "argument"]
+        values["environment"] = dict(value.split("=", 1) for name, value in fields if name == "variable")
+        values["given"] = json.loads(values.get("given", "{}"))
+        return cls.model_validate(values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +66,7 @@ def read_hello(payload: bytes) -> Hello:
         InvalidInput: it is of another protocol, or no hello.
     """
     try:
-        return Hello.model_validate(json.loads(payload))
+        return Hello.of_fields(read_fields(payload))
     except (ValidationError, ValueError, RecursionError):
         raise InvalidInput(
             "hello", "is of another version; close all clients of this memory and start them again"
