@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -14,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import unnamed_session
+from hybrid_memory.settings import PREFIX, StoreSettings
 from hybrid_memory_mcp.options import Options, read_options
 from hybrid_memory_mcp.relay.frames import PROTOCOL, read_fields
 
@@ -45,13 +47,17 @@ class Hello(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A relay: who it is, and for whom it stands. ``connection`` counts the hubs that it has had before."""
+    """A relay: who it is, and for whom it stands.
+
+    ``connection`` counts the hubs that it has had before; ``unmet`` are variables that another client's start has decided.
+    """
 
     relay: str
     pid: int
     version: str
     connection: int
     options: Options
+    unmet: tuple[str, ...] = ()
 
     @property
     def session(self) -> str:
@@ -82,7 +88,16 @@ def guest_of(hello: Hello) -> Guest:
     options = read_options(hello.arguments, hello.environment, Path(hello.folder))
     if options.zone is None:
         options = options.in_zone(_zone_of(hello.environment))
-    return Guest(hello.relay, hello.pid, hello.version, hello.connection, options)
+    return Guest(hello.relay, hello.pid, hello.version, hello.connection, options, unmet_wishes(hello.environment))
+
+
+def unmet_wishes(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of a client's variables about the store whose values are not those that this process has."""
+    of_the_store = {PREFIX + name.upper() for name in StoreSettings.model_fields}
+    ours = os.environ  # noqa: TID251 - what the hub was started with is compared with what a client wants
+    return tuple(
+        sorted(name for name, value in environment.items() if name in of_the_store and ours.get(name) != value)
+    )
 
 
 def _zone_of(environment: Mapping[str, str]) -> tzinfo | None:
