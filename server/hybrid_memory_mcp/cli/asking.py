@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,11 @@ from hybrid_memory_mcp.operations import Steps
 from hybrid_memory_mcp.relay import frames
 from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack, pack_fields
 from hybrid_memory_mcp.relay.reaching import connect
+from hybrid_memory_mcp.relay.spawning import hub_is_there
 
 _CHUNK = 1 << 16
+_LEAVING = 15.0
+_PAUSE = 0.02
 
 
 def ask_hub(
@@ -53,6 +58,21 @@ def ask_hub(
             elif frame.kind == frames.REFUSED:
                 raise HybridMemoryError(frame.payload.decode("utf-8", "replace"))
     raise StoreError("the memory's hub ended before it was done; run the command again")
+
+
+def dismiss_hub(home: Path) -> bool:
+    """Ask the hub of a store to leave, and wait until it has; says whether there is none any more.
+
+    Its clients find or start another one when they need it.
+    """
+    begun = time.monotonic()
+    with suppress(HybridMemoryError):
+        ask_hub(home, "default", "leave", {}, lambda *_: None)
+    while hub_is_there(str(home)):
+        if time.monotonic() - begun > _LEAVING:
+            return False
+        time.sleep(_PAUSE)
+    return True
 
 
 def _frames(connection: socket.socket) -> Iterator[Frame]:

@@ -232,7 +232,7 @@ class Hub:
         house = self._house
         operation = hello.operation or ""
         if operation == "leave":
-            self.leave(MAKING_ROOM)
+            self.leave(int(hello.given.get("pause", 0)))
             await _tell(stream, pack(frames.DONE, b"{}"))
             return
         scope = Scope(namespace=hello.namespace, session="", actor="command line")
