@@ -15,6 +15,7 @@ from hybrid_memory.store.duck import conversation as conversation_log
 from hybrid_memory.store.duck import ledger
 from hybrid_memory.store.duck.connect import connect, make_folder, size_on_disk
 from hybrid_memory.store.duck.engine import Engine
+from hybrid_memory.store.duck.keeping import DuckKeeping
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
 from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, newest_contents
@@ -48,7 +49,7 @@ _NAMESPACES = """
 """
 
 
-class DuckStore(DuckReembedding):
+class DuckStore(DuckReembedding, DuckKeeping):
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.interface.Store` for what each method does.
 
     One process opens a file at a time. Reads run beside each other and beside the one write.
