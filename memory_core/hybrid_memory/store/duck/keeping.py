@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import Refused
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.checks import to_json
@@ -81,14 +80,9 @@ class DuckKeeping:
         given = {(one.memory.namespace, one.memory.id): one for one in memories}
         known = self.known(list(given)) if given else {}
         for key, there in known.items():
-            if not is_same(given[key], there):
+            if given[key].memory.content_hash != there.content_hash:
                 raise Refused("a memory of that id is there already and says something else; nothing was changed")
         return [one for key, one in given.items() if key not in known]
-
-
-def is_same(one: Kept, there: Known) -> bool:
-    """Say whether a memory is the one that is there: the same words, made at the same time."""
-    return (one.memory.content_hash, to_micros(one.memory.created_at)) == (there.content_hash, there.created_at)
 
 
 def _fill_buffers(transaction: Transaction, buffers: Sequence[KeptBuffer]) -> int:
