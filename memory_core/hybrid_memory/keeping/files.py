@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from hybrid_memory.errors import InvalidInput, StoreError, StoreFull, StoreReadOnly
+from hybrid_memory.store.duck.swap import sync_folder
 
 PRIVATE = 0o600
 _NO_SPACE = {"ENOSPC", "EDQUOT", "EFBIG"}
@@ -105,14 +106,3 @@ def sync_file(file: Path) -> None:
     """Wait until a closed file is on disk."""
     with told(), file.open("rb+") as stream:
         os.fsync(stream.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on disk, where the system can do that."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -23,6 +23,7 @@ from hybrid_memory.store.duck.reembedding import DuckReembedding
 from hybrid_memory.store.duck.schema import MIGRATIONS, migrate
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
+from hybrid_memory.store.duck.swap import finish_swap
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
 from hybrid_memory.store.interface import (
@@ -73,6 +74,7 @@ class DuckStore(DuckReembedding, DuckKeeping):
         lock = OwnLock(path)
         lock.take()
         try:
+            finish_swap(path)
             connection = connect(path, memory_limit, threads)
             try:
                 session = Session(connection)
