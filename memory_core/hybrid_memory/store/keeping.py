@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import Json, Memory, MemoryId, Usage
+    from hybrid_memory.store.erasing import Chosen, Selection
     from hybrid_memory.store.interface import BufferState
 
 
@@ -116,6 +117,10 @@ class KeepingStore(Store, Protocol):
 
     def everything(self, namespaces: Sequence[str] | None, *, vectors: bool) -> Contents:
         """Return what some namespaces hold, all of them when none is named."""
+        ...
+
+    def choose(self, selection: Selection) -> Chosen:
+        """Return what a purge of a selection would erase; nothing is changed."""
         ...
 
     def known(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], Known]:

@@ -18,7 +18,10 @@ from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.interface import BufferState
 from hybrid_memory.store.keeping import Item, Kept, KeptBuffer, KeptConversation, KeptEntry
 from hybrid_memory.testing import START, FakeClock
+from hybrid_memory.tiers.state import Buffers, encode_buffers
+from hybrid_memory.tiers.state import Item as Seen
 
+STATE = encode_buffers(Buffers((Seen(MemoryId("m1"), "", 0.5),)))
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 SOME = TEXTS.filter(bool)
 MOMENTS = st.integers(-(10**15), 10**15).map(lambda micros: START + timedelta(microseconds=micros))
@@ -103,7 +106,7 @@ def some(count: int = 3, namespace: str = "default") -> list[Item]:
     made[-1] = replace(made[-1], memory=replace(made[-1].memory, parents=(MemoryId("m0"),), trust=Trust.CONFIRMED))
     return [
         *made,
-        KeptBuffer(namespace, BufferState("s-1", "default", '{"v":1}', START)),
+        KeptBuffer(namespace, BufferState("s-1", "default", STATE, START)),
         KeptConversation(namespace, "talk", "message", 4),
         KeptEntry(namespace, "talk", "message", 2, {"said": "good morning"}),
     ]

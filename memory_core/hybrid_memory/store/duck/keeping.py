@@ -11,6 +11,7 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.store.checks import to_json
 from hybrid_memory.store.duck import ledger
 from hybrid_memory.store.duck.copying import copy_into
+from hybrid_memory.store.duck.erasing import choose
 from hybrid_memory.store.duck.filling import fill, fill_entries
 from hybrid_memory.store.duck.giving import contents_of
 from hybrid_memory.store.duck.memo import Head, Memo, Recent
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.store.duck.engine import Engine, Transaction
+    from hybrid_memory.store.erasing import Chosen, Selection
 
 _KNOWN = """
     SELECT namespace, id, content_hash, created_at FROM memory SEMI JOIN (
@@ -55,6 +57,11 @@ class DuckKeeping:
                 session.close()
                 raise
             return contents(self._engine.stepping(session, items))
+
+    def choose(self, selection: Selection) -> Chosen:
+        """Return what a purge of a selection would erase."""
+        with self._engine.moment() as session:
+            return choose(session, selection)
 
     def known(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], Known]:
         """Return those memories that exist, by namespace and id."""

@@ -24,6 +24,11 @@ def next_file(path: Path) -> Path:
     return path.with_suffix(".next")
 
 
+def work_file(path: Path) -> Path:
+    """Return where a copy of the database file is worked on; what a crash leaves of it is removed at the next opening."""
+    return path.with_suffix(".work")
+
+
 def store_files(path: Path) -> list[Path]:
     """Return what belongs to a database file and is of no use beside another: itself, its logs and its journal."""
     named = [path, log_file(path), *path.parent.glob(path.stem + ".journal*")]
@@ -66,7 +71,8 @@ def finish_swap(path: Path, reached: Callable[[str], None] = lambda _: None) -> 
             note.unlink()
             sync_folder(path.parent)
             reached("done")
-        for file in (new, log_file(new), note.with_suffix(".swap.new")):
+        work = work_file(path)
+        for file in (new, log_file(new), work, log_file(work), note.with_suffix(".swap.new")):
             file.unlink(missing_ok=True)
 
 
