@@ -82,11 +82,13 @@ class Outbox:
 
 
 async def frames_of(connection: socket.socket, reader: FrameReader) -> AsyncIterator[Frame]:
-    """Yield what a relay sends, to its end.
+    """Yield what a relay sends, to its end; first what the reader still holds.
 
     Raises:
         BrokenFrame: it does not speak as a relay does.
     """
+    for frame in reader.feed(b""):
+        yield frame
     while True:
         try:
             chunk = connection.recv(_CHUNK)
