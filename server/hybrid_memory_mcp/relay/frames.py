@@ -18,7 +18,7 @@ LINE = b"M"  # a line of the client
 AGAIN = b"A"  # the same line as was sent to an earlier hub
 REPLAY = b"R"  # a kept line; its answer is not for the client
 ENDS = b"O"  # first and last bytes of a line over the limit; the name is how many are the first
-DELIVERED = b"T"  # the lines up to the number are settled at this end too
+DELIVERED = b"T"  # the lines up to the number are settled at this end too, but for those that wait for long
 
 # From the hub.
 WELCOME = b"W"  # JSON: who serves

@@ -300,7 +300,9 @@ class Relay:
         self._settled += 1
         if self._settled % _TELL_EVERY == 0 and self._hub is not None and self._sending.acquire(blocking=False):
             try:
-                self._send(pack(frames.DELIVERED, b"", min(self._lines, default=self._number + 1) - 1))
+                # A line that waits for news has no result that the hub would keep for it.
+                open_lines = (number for number, line in self._lines.items() if not line.patient)
+                self._send(pack(frames.DELIVERED, b"", min(open_lines, default=self._number + 1) - 1))
             finally:
                 self._sending.release()
 
