@@ -90,9 +90,8 @@ class Connection:
 
     def key_of(self, context: Context[Any, Any]) -> RequestKey | None:
         """Return the key under which the result of a request is kept until the relay has it."""
-        request_id = context.request_context.request_id
-        number = None if request_id is None else self._ledger.number_of(request_id)
-        return RequestKey(self.presence.guest.relay, number) if number else None
+        asked = self._ledger.asked(context.request_context.request_id)
+        return RequestKey(self.presence.guest.relay, asked.number) if asked and asked.number else None
 
     async def serve(self, server: MemoryServer, welcome: bytes) -> None:
         """Serve until the relay leaves or the surrounding scope is cancelled."""
@@ -163,8 +162,6 @@ class Connection:
             return
         if message.method == INITIALIZE:
             self._outbox.put(pack(frames.KEEP, b"", frame.number, INITIALIZE))
-        elif message.method == LISTEN:
-            self._outbox.put(pack(frames.PATIENT, b"", frame.number))
         if begins:
             await self._to_server.send(SessionMessage(message))
 
@@ -252,14 +249,24 @@ class Connection:
 
     async def _news(self, message: JSONRPCNotification) -> None:
         params = message.params or {}
-        if message.method == _ACKNOWLEDGED and self._ledger.listens_again(_subscription(params)):
-            await self._server.announce((params.get("notifications") or {}).get("resourceSubscriptions") or ())
+        if message.method == _ACKNOWLEDGED:
+            await self._acknowledged(message, params)
             return
         if message.method == CANCELLED:
             token = f"{self.presence.guest.connection}-{params.get('requestId')}"
             message = message.model_copy(update={"params": {**params, "requestId": token}})
             self._outbox.put(pack(frames.CLOSED, b"", 0, token))
         await self._outbox.put_waiting(pack(frames.NEWS, write_message(message)))
+
+    async def _acknowledged(self, message: JSONRPCNotification, params: dict[str, Any]) -> None:
+        """A stream of news begins; one that a former hub began has been acknowledged, but may have missed news."""
+        asked = self._ledger.asked(_subscription(params))
+        if asked is not None and asked.again:
+            await self._server.announce((params.get("notifications") or {}).get("resourceSubscriptions") or ())
+            return
+        await self._outbox.put_waiting(pack(frames.NEWS, write_message(message)))
+        if asked is not None:
+            self._outbox.put(pack(frames.PATIENT, b"", asked.number))
 
     def _begin(self, message: JSONRPCRequest | None) -> None:
         if message is not None:

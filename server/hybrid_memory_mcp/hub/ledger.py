@@ -40,15 +40,10 @@ class Ledger:
     _waiting: deque[JSONRPCRequest] = field(default_factory=deque)
     _working: int = 0
 
-    def number_of(self, request_id: RequestId) -> int | None:
-        """Return the relay's number of a request at work."""
-        found = self._asked.get(request_id)
-        return found[0].number if found else None
-
-    def listens_again(self, request_id: RequestId | None) -> bool:
-        """Say whether a request at work is a stream of news that began at a former hub."""
+    def asked(self, request_id: RequestId | None) -> Asked | None:
+        """Return the request under an id that came first and is not over."""
         found = None if request_id is None else self._asked.get(request_id)
-        return found is not None and found[0].again and found[0].method == LISTEN
+        return found[0] if found else None
 
     def enter(self, message: JSONRPCRequest, asked: Asked) -> bool | None:
         """Note a request; says whether it may begin: True at once, False when its turn comes, None not at all."""

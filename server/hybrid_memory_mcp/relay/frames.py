@@ -15,7 +15,7 @@ PROTOCOL = 1
 # From the relay.
 HELLO = b"H"  # fields: who is there
 LINE = b"M"  # a line of the client
-AGAIN = b"A"  # the same line as was sent to an earlier hub
+AGAIN = b"A"  # the same line as was sent to an earlier hub, which let it wait for long
 REPLAY = b"R"  # a kept line; its answer is not for the client
 ENDS = b"O"  # first and last bytes of a line over the limit; the name is how many are the first
 DELIVERED = b"T"  # the lines up to the number are settled at this end too, but for those that wait for long

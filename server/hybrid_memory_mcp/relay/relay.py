@@ -243,7 +243,7 @@ class Relay:
                 self._give_up(number, line)
                 continue
             line.times += 1
-            again = frames.AGAIN if line.kind == frames.LINE and line.times > 1 else line.kind
+            again = frames.AGAIN if line.patient else line.kind
             self._send(pack(again, line.payload, number, line.name))
 
     def _give_up(self, number: int, line: Line) -> None:
