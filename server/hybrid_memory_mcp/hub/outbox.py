@@ -39,8 +39,7 @@ class Outbox:
     async def put_waiting(self, frame: bytes) -> None:
         """Send when there is room."""
         while self._size > _FULL:
-            self._emptied = anyio.Event()
-            await self._emptied.wait()
+            await self._sent()
         self.put(frame)
 
     async def write_all(self) -> None:
@@ -69,8 +68,13 @@ class Outbox:
     async def flush(self) -> None:
         """Wait until everything is sent."""
         while self._waiting or self._writing:
+            await self._sent()
+
+    async def _sent(self) -> None:
+        """Wait until more is sent; several may."""
+        if self._emptied.is_set():
             self._emptied = anyio.Event()
-            await self._emptied.wait()
+        await self._emptied.wait()
 
     def _rest(self, frame: bytes) -> bytes:
         try:
