@@ -161,14 +161,15 @@ class Hub:
 
     async def _meet(self, stream: socket.socket) -> None:
         reader = FrameReader()
+        hello: Hello | None = None
         with anyio.move_on_after(_GREETING):
             async for frame in frames_of(stream, reader):
                 if frame.kind != frames.HELLO:
                     raise BrokenFrame
                 hello = read_hello(frame.payload)
                 break
-            else:
-                return
+        if hello is None:
+            return
         if hello.operation is not None:
             await self._operate(stream, hello)
         elif len(list(self._company)) >= self._house.limits.connections:
