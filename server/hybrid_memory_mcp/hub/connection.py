@@ -32,7 +32,6 @@ from hybrid_memory_mcp.hub.ledger import (
     CANCELLED,
     INITIALIZE,
     INITIALIZED,
-    LISTEN,
     SUBSCRIBE,
     UNSUBSCRIBE,
     Asked,
@@ -48,6 +47,7 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 _LONGEST_NAME = 100
 _INITIALIZING = 10.0
+_GOODBYE = 0.5
 
 
 @dataclass(slots=True)
@@ -122,9 +122,12 @@ class Connection:
             while self._ledger.busy:
                 self._idle = anyio.Event()
                 await self._idle.wait()
-            self._outbox.put(pack(frames.LEAVING, b"", pause))
             await self._outbox.flush()
         self._muted = True
+        # Also to a relay whose answers took too long: it must not start a hub before whoever asked for this one's place.
+        self._outbox.put(pack(frames.LEAVING, b"", pause))
+        with anyio.move_on_after(_GOODBYE):
+            await self._outbox.flush()
 
     async def _read_all(self) -> None:
         async for frame in frames_of(self._stream, self._frames):

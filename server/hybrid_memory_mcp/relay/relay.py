@@ -73,7 +73,7 @@ class Relay:
         embedder: str | None,
         reading: int,
         writing: int,
-        host: Callable[[str], tuple[socket.socket, Callable[[], None]]],
+        host: Callable[[str, str | None], tuple[socket.socket, Callable[[], None]]],
     ) -> None:
         self._hello = hello
         self._home = home
@@ -211,8 +211,8 @@ class Relay:
         try:
             return reaching.reach(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
         except reaching.NoHub:
+            connection, self._stop_hosting = self._host(self._home, self._embedder)
             self._say(_ALONE)
-            connection, self._stop_hosting = self._host(self._home)
             return connection
         except reaching.HubBusy:
             self._say(_BUSY.format(file=places.PID))
@@ -374,8 +374,9 @@ def _folder() -> str:
         return "/"
 
 
-def _host(home: str) -> tuple[socket.socket, Callable[[], None]]:
+def _host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], None]]:
     from importlib import import_module
 
-    found: tuple[socket.socket, Callable[[], None]] = import_module("hybrid_memory_mcp.hub.hosting").host(home)
+    hosting = import_module("hybrid_memory_mcp.hub.hosting")
+    found: tuple[socket.socket, Callable[[], None]] = hosting.host(home, embedder)
     return found
