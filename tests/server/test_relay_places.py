@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+from pathlib import Path
 
 import platformdirs
 import pytest
@@ -35,7 +36,7 @@ def test_the_platforms_data_folder_is_the_one_that_platformdirs_names(monkeypatc
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    found = places.data_folder(os.environ)
+    found = places.data_folder(environment)
     assert found == platformdirs.user_data_dir("hybrid-memory-mcp", appauthor=False)
 
 
@@ -71,7 +72,7 @@ def test_a_socket_lies_in_its_store_where_the_path_is_short_enough(runtime):
 def test_a_long_path_leads_to_a_private_runtime_folder_under_a_name_of_its_own(runtime):
     first, second = (places.socket_path(f"/{'a' * 90}/{name}") for name in ("one", "two"))
     assert first != second
-    assert os.path.dirname(first) == str(runtime)
+    assert Path(first).parent == runtime
     assert stat.S_IMODE(runtime.stat().st_mode) == 0o700
 
 
