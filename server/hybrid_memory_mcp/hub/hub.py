@@ -66,6 +66,7 @@ class Hub:
         self._changed = anyio.Event()
         self._leaving = anyio.Event()
         self._pause = 0
+        self._at_door = anyio.CancelScope()
         self._group: anyio.abc.TaskGroup
 
     async def serve(self, door: Door | None, first: socket.socket | None = None, *, stays: bool = False) -> None:
@@ -84,8 +85,7 @@ class Hub:
             if not stays:
                 group.start_soon(self._watch)
             await self._leaving.wait()
-            if door is not None:
-                door.close()
+            self._at_door.cancel()
             async with anyio.create_task_group() as farewell:
                 for connection in self._company:
                     farewell.start_soon(connection.drain, DRAINING, self._pause)
@@ -97,11 +97,18 @@ class Hub:
         self._leaving.set()
 
     async def _keep_door(self, door: Door) -> None:
-        """Let guests in; look every second whether they still find the door."""
+        """Let guests in until this hub leaves; look every second whether they still find the door."""
+        try:
+            with self._at_door:
+                await self._let_in_and_look(door)
+        finally:
+            door.close()
+
+    async def _let_in_and_look(self, door: Door) -> None:
         while True:
-            with anyio.move_on_after(_LOOK) as looking:
+            with anyio.move_on_after(_LOOK):
                 await self._let_in(door)
-            if not looking.cancelled_caught or door.stands:
+            if door.stands:
                 continue
             if not door.ours:
                 log.warning("the store's folder was removed or replaced; this hub leaves")
@@ -161,14 +168,15 @@ class Hub:
 
     async def _meet(self, stream: socket.socket) -> None:
         reader = FrameReader()
+        hello: Hello | None = None
         with anyio.move_on_after(_GREETING):
             async for frame in frames_of(stream, reader):
                 if frame.kind != frames.HELLO:
                     raise BrokenFrame
                 hello = read_hello(frame.payload)
                 break
-            else:
-                return
+        if hello is None:
+            return
         if hello.operation is not None:
             await self._operate(stream, hello)
         elif len(list(self._company)) >= self._house.limits.connections:

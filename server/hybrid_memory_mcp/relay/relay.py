@@ -73,7 +73,7 @@ class Relay:
         embedder: str | None,
         reading: int,
         writing: int,
-        host: Callable[[str], tuple[socket.socket, Callable[[], None]]],
+        host: Callable[[str, str | None], tuple[socket.socket, Callable[[], None]]],
     ) -> None:
         self._hello = hello
         self._home = home
@@ -211,8 +211,8 @@ class Relay:
         try:
             return reaching.reach(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
         except reaching.NoHub:
+            connection, self._stop_hosting = self._host(self._home, self._embedder)
             self._say(_ALONE)
-            connection, self._stop_hosting = self._host(self._home)
             return connection
         except reaching.HubBusy:
             self._say(_BUSY.format(file=places.PID))
@@ -243,7 +243,7 @@ class Relay:
                 self._give_up(number, line)
                 continue
             line.times += 1
-            again = frames.AGAIN if line.kind == frames.LINE and line.times > 1 else line.kind
+            again = frames.AGAIN if line.patient else line.kind
             self._send(pack(again, line.payload, number, line.name))
 
     def _give_up(self, number: int, line: Line) -> None:
@@ -300,7 +300,9 @@ class Relay:
         self._settled += 1
         if self._settled % _TELL_EVERY == 0 and self._hub is not None and self._sending.acquire(blocking=False):
             try:
-                self._send(pack(frames.DELIVERED, b"", min(self._lines, default=self._number + 1) - 1))
+                # A line that waits for news has no result that the hub would keep for it.
+                open_lines = (number for number, line in self._lines.items() if not line.patient)
+                self._send(pack(frames.DELIVERED, b"", min(open_lines, default=self._number + 1) - 1))
             finally:
                 self._sending.release()
 
@@ -372,8 +374,9 @@ def _folder() -> str:
         return "/"
 
 
-def _host(home: str) -> tuple[socket.socket, Callable[[], None]]:
+def _host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], None]]:
     from importlib import import_module
 
-    found: tuple[socket.socket, Callable[[], None]] = import_module("hybrid_memory_mcp.hub.hosting").host(home)
+    hosting = import_module("hybrid_memory_mcp.hub.hosting")
+    found: tuple[socket.socket, Callable[[], None]] = hosting.host(home, embedder)
     return found
