@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory_mcp.cli import embedders
+from hybrid_memory_mcp.cli import embedders, tokens
 from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, ask
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(embedders.app, name="embedder")
+app.add_typer(tokens.app, name="token")
 app.command()(embedders.reembed)
 
 
