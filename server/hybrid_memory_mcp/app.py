@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from mcp.server import MCPServer
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -54,7 +55,15 @@ KeyOf: TypeAlias = Callable[[Context[Any, Any]], RequestKey | None]
 class MemoryServer(MCPServer[None]):
     """Serves one scope. Tools of our own are listed and called here; tools added through the SDK keep working."""
 
-    def __init__(self, provider: ServiceProvider, desk: Desk, views: Views, *, key_of: KeyOf | None = None) -> None:
+    def __init__(
+        self,
+        provider: ServiceProvider,
+        desk: Desk,
+        views: Views,
+        *,
+        key_of: KeyOf | None = None,
+        state: RequestStateSecurity | None = None,
+    ) -> None:
         self._provider = provider
         self._desk = desk
         self._key_of = key_of or _no_key
@@ -69,6 +78,7 @@ class MemoryServer(MCPServer[None]):
             log_level="WARNING",
             lifespan=announcer.running,
             subscriptions=announcer.bus,
+            request_state_security=state,
         )
         low = self._lowlevel_server
         low.add_request_handler("resources/subscribe", SubscribeRequestParams, announcer.subscribe)
@@ -99,7 +109,7 @@ class MemoryServer(MCPServer[None]):
         except ValidationError as error:
             raise ToolError(argument_problems(error, name, tuple(spec.takes.model_fields))) from None
         key = self._key_of(context) if context is not None else None
-        desk = replace(self._desk, scope=replace(self._desk.scope, actor=_actor(context)))
+        desk = replace(self._desk, scope=_signed(self._desk.scope, context))
         with as_tool_errors(name):
             if isinstance(given, ReflectArguments) and given.insights is None and context is not None:
                 thought = await self._think(context, desk, given, key)
@@ -145,14 +155,30 @@ class MemoryServer(MCPServer[None]):
 
 
 def build_server(
-    provider: ServiceProvider, scope: Scope, zone: tzinfo | None, views: Views, *, key_of: KeyOf | None = None
+    provider: ServiceProvider,
+    scope: Scope,
+    zone: tzinfo | None,
+    views: Views,
+    *,
+    key_of: KeyOf | None = None,
+    state: RequestStateSecurity | None = None,
 ) -> MemoryServer:
-    """Return a server for one scope over the provider's memory; ``zone`` is that of dates without one."""
-    return MemoryServer(provider, Desk(scope, zone), views, key_of=key_of)
+    """Return a server for one scope over the provider's memory; ``zone`` is that of dates without one.
+
+    ``state`` seals what clients carry for the server between two requests; without it with a key of this process.
+    """
+    return MemoryServer(provider, Desk(scope, zone), views, key_of=key_of, state=state)
+
+
+def _signed(scope: Scope, context: Context[None, Any] | None) -> Scope:
+    """Return the scope with the client's name for the audit: that of its token, if it has one, before what it calls itself."""
+    client = _actor(context)
+    known = scope.actor != Scope(session="").actor
+    return replace(scope, actor=f"{scope.actor}/{client}"[:_LONGEST_ACTOR] if known else client)
 
 
 def _actor(context: Context[None, Any] | None) -> str:
-    """Return the name that the client gives itself, for the audit."""
+    """Return the name that the client gives itself."""
     params = context.session.client_params if context is not None else None
     name = "".join(c for c in params.client_info.name if c.isprintable()).strip() if params is not None else ""
     return name[:_LONGEST_ACTOR] or "unknown"

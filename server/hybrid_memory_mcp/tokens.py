@@ -63,7 +63,7 @@ class Tokens:
         self._clock = clock
         self._dice = dice
         self._seen: tuple[int, ...] | None = None
-        self._grants: tuple[Grant, ...] = ()
+        self._grants: dict[str, Grant] = {}
 
     def create(self, name: str, *, namespace: str, agent: str, lifetime: timedelta | None = None) -> str:
         """Make a token and return it; it cannot be shown again.
@@ -118,15 +118,15 @@ class Tokens:
         self._look()
         digest = _digest(token)
         found = None
-        for grant in self._grants:
-            if hmac.compare_digest(grant.digest, digest):
+        for known, grant in self._grants.items():
+            if hmac.compare_digest(known, digest):
                 found = grant
         return None if found is None or found.expired(self._clock.now()) else found
 
     def still_good(self, grant: Grant) -> bool:
         """Say whether what a token allowed is still allowed."""
         self._look()
-        return grant in self._grants and not grant.expired(self._clock.now())
+        return self._grants.get(grant.digest) == grant and not grant.expired(self._clock.now())
 
     def _look(self) -> None:
         """Read the file again if it is another one than last time; what cannot be read lets nobody in."""
@@ -139,9 +139,9 @@ class Tokens:
             return
         self._seen = now
         try:
-            self._grants = _read(self._file)
+            self._grants = {grant.digest: grant for grant in _read(self._file)}
         except InvalidInput as error:
-            self._grants = ()
+            self._grants = {}
             log.error("nobody is let in: %s", error)  # noqa: TRY400 - the message says it all
 
     @contextmanager
