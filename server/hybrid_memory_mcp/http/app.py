@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
@@ -51,7 +51,7 @@ class HttpApp:
     def __init__(self, connections: Connections, tokens: Tokens, settings: HttpSettings, port: int) -> None:
         self.connections = connections
         self._tokens = tokens
-        self._settings = settings
+        self.settings = settings
         self._hosts = settings.hosts(port)
         self._origins = settings.origins(port)
         self._security = _security(settings, port)
@@ -78,7 +78,7 @@ class HttpApp:
         """Serve one request; whatever happens the client gets an answer, and nobody else notices."""
         if scope["type"] != "http":
             return
-        response = Response(send, self._settings.write_patience)
+        response = Response(send, self.settings.write_patience)
         try:
             refusal = await self._serve(scope, receive, response)
             if refusal is not None:
@@ -186,9 +186,9 @@ class HttpApp:
     def _wrong_address(self, headers: Headers) -> Refusal | None:
         """Refuse what was not meant for this server: a page of another origin, or a name that somebody bent to this address."""
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
             return Refusal(421, "this server does not go by that Host; `--allow-host` adds a name")
-        if any(origin.lower() not in self._origins for origin in headers.getlist("origin")):
+        if any(origin not in self._origins for origin in headers.getlist("origin")):
             return Refusal(403, "pages of that Origin may not use this server; `--allow-origin` adds one")
         return None
 
@@ -201,8 +201,8 @@ class HttpApp:
             return Refusal(405, "use POST, GET or DELETE", headers={"allow": ", ".join(_METHODS)})
         if self._leaving:
             return LEAVING
-        if self._crowd[grant.digest] >= self._settings.requests:
-            return Refusal(429, f"more than {self._settings.requests} requests of this token at once", headers=LATER)
+        if self._crowd[grant.digest] >= self.settings.requests:
+            return Refusal(429, f"more than {self.settings.requests} requests of this token at once", headers=LATER)
         return None
 
     def _grant(self, headers: Headers) -> Grant | None:
@@ -229,11 +229,20 @@ class HttpApp:
 
 
 def build_http_app(
-    provider: ServiceProvider, settings: HttpSettings, tokens: Tokens, dice: Dice, *, port: int | None = None
+    provider: ServiceProvider,
+    settings: HttpSettings,
+    tokens: Tokens,
+    dice: Dice,
+    *,
+    port: int | None = None,
+    now: Callable[[], float] = anyio.current_time,
 ) -> HttpApp:
-    """Return the application; ``port`` is the one that it is reached at, where that is not the setting's."""
+    """Return the application; ``port`` is the one that it is reached at, where that is not the setting's.
+
+    ``now`` is the clock, in seconds from anywhere, by which sessions are idle.
+    """
     port = settings.port if port is None else port
-    return HttpApp(Connections(provider, settings, _security(settings, port), dice), tokens, settings, port)
+    return HttpApp(Connections(provider, settings, _security(settings, port), dice, now), tokens, settings, port)
 
 
 def _security(settings: HttpSettings, port: int) -> TransportSecuritySettings:

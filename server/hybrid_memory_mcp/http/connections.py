@@ -86,7 +86,7 @@ class Connection:
 
 
 class Connections:
-    """All clients over one provider. ``now`` is the event loop's clock, in seconds."""
+    """All clients over one provider. ``now`` is a clock in seconds, by which a stay is idle."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Connections:
         settings: HttpSettings,
         security: TransportSecuritySettings,
         dice: Dice,
-        now: Callable[[], float] = anyio.current_time,
+        now: Callable[[], float],
     ) -> None:
         self._provider = provider
         self._settings = settings
@@ -105,6 +105,11 @@ class Connections:
         self._shared: dict[str, Connection] = {}
         self._opening = anyio.Lock()
         self._group: anyio.abc.TaskGroup | None = None
+
+    @property
+    def count(self) -> int:
+        """How many stays there are."""
+        return len(self._sessions) + len(self._shared)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
