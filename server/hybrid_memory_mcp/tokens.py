@@ -28,7 +28,6 @@ from hybrid_memory.config_file import replace_file
 from hybrid_memory.errors import InvalidInput
 
 TOKENS = "tokens.json"
-KEY = "state.key"
 PREFIX = "hmm_"
 MOST_TOKENS = 1000
 
@@ -166,24 +165,6 @@ class Tokens:
             for one in grants
         ]
         replace_file(self._file, _File(version=1, tokens=entries).model_dump_json(indent=2) + "\n")
-
-
-def state_key(home: Path, dice: Dice) -> bytes:
-    """Return the key that seals what clients carry for the server between two requests; made at the first call.
-
-    Raises:
-        InvalidInput: the key's file cannot be read or written.
-    """
-    file = home / KEY
-    try:
-        if not file.exists():
-            replace_file(file, dice.bits(_SECRET_BITS).to_bytes(_SECRET_BITS // 8, "big").hex() + "\n")
-        key = bytes.fromhex(file.read_text(encoding="ascii").strip())
-    except (OSError, ValueError):
-        raise InvalidInput(KEY, "cannot be read or written; remove it, a new one is made") from None
-    if len(key) * 8 != _SECRET_BITS:
-        raise InvalidInput(KEY, "is not whole; remove it, a new one is made")
-    return key
 
 
 class _Entry(BaseModel):

@@ -15,7 +15,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.testing import FakeClock, FakeDice
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.cli.tokens import _lifetime
-from hybrid_memory_mcp.tokens import KEY, TOKENS, Tokens, state_key
+from hybrid_memory_mcp.tokens import TOKENS, Tokens
 
 
 @pytest.fixture
@@ -52,11 +52,9 @@ def test_only_the_hash_is_kept(tokens, tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
 def test_the_files_are_for_their_owner_alone(tokens, tmp_path):
     make(tokens)
-    state_key(tmp_path, FakeDice(1))
     assert {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()} == {
         TOKENS: "0o600",
         "tokens.lock": "0o600",
-        KEY: "0o600",
     }
 
 
@@ -142,19 +140,6 @@ def test_a_file_that_others_may_change_lets_nobody_in(tokens, tmp_path):
     assert tokens.grant_of(token) is not None
     (tmp_path / TOKENS).chmod(0o666)
     assert tokens.grant_of(token) is None
-
-
-def test_the_state_key_survives(tmp_path):
-    first = state_key(tmp_path, FakeDice(1))
-    assert len(first) == 32
-    assert state_key(tmp_path, FakeDice(2)) == first
-
-
-@pytest.mark.parametrize("content", ["", "zz", "abcd"])
-def test_a_damaged_state_key_is_told(tmp_path, content):
-    (tmp_path / KEY).write_text(content)
-    with pytest.raises(InvalidInput, match="remove it"):
-        state_key(tmp_path, FakeDice(1))
 
 
 def test_a_lifetime_is_a_number_and_a_unit():

@@ -10,11 +10,11 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import anyio
 import anyio.abc
-from mcp.server.request_state import RequestStateSecurity
 from mcp.server.runner import serve_loop
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.transport_security import TransportSecuritySettings
@@ -187,8 +187,9 @@ class Connections:
             namespace=grant.namespace, session=new_session(self._dice), agent=grant.agent, actor=f"token {grant.name}"
         )
         views = Views(provider, scope, settings.zone, self._dice, settings.prompts)
-        state = RequestStateSecurity(keys=[settings.state_key], bind_principal=lambda _: grant.digest)
-        server = build_server(provider, scope, settings.zone, views, state=state)
+        # A key for each token: what one client carries for the server means nothing when another brings it.
+        key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
+        server = build_server(provider, scope, settings.zone, views, state_key=key)
         session_id = f"{self._dice.bits(_ID_BITS):032x}"
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         return Connection(session_id, grant, scope, server, transport, self._now, self._now())
