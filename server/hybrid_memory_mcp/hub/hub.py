@@ -38,6 +38,7 @@ DRAINING = 5.0
 MAKING_ROOM = 3000
 
 _GREETING = 10.0
+_LOOK = 1.0
 _ACKNOWLEDGED_EVERY = 256
 
 log = logging.getLogger("hybrid_memory_mcp")
@@ -88,7 +89,7 @@ class Hub:
             group.start_soon(settle_when_idle, self._house.provider)
             group.start_soon(tend, self._house.provider)
             if door is not None:
-                group.start_soon(self._let_in, door)
+                group.start_soon(self._keep_door, door)
             if first is not None:
                 group.start_soon(self._greet, first, None)
             if not stays:
@@ -106,6 +107,24 @@ class Hub:
         self._pause = pause
         self._leaving.set()
 
+    async def _keep_door(self, door: Door) -> None:
+        """Let guests in; look every second whether they still find the door."""
+        while True:
+            with anyio.move_on_after(_LOOK) as looking:
+                await self._let_in(door)
+            if not looking.cancelled_caught or door.stands:
+                continue
+            if not door.ours:
+                log.warning("the store's folder was removed or replaced; this hub leaves")
+                self.leave()
+                return
+            try:
+                door.reopen()
+            except OSError as error:
+                log.warning("the hub cannot listen any more and leaves: %s", outline(error))
+                self.leave()
+                return
+
     async def _let_in(self, door: Door) -> None:
         listener = door.listener
         listener.settimeout(0)
@@ -116,8 +135,6 @@ class Hub:
             except BlockingIOError:
                 continue
             except OSError as error:
-                if listener.fileno() < 0:
-                    return
                 log.warning("a connection could not be accepted: %s", outline(error))
                 await anyio.sleep(0.1)
                 continue

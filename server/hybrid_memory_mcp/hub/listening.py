@@ -25,12 +25,32 @@ _SHAKING_HANDS = 5.0
 class Door:
     """A listening socket that relays find, and the lock that says whose it is."""
 
-    def __init__(self, home: Path, lock: FileLock, listener: socket.socket, address: Path, token: bytes | None) -> None:
+    def __init__(self, home: Path, lock: FileLock) -> None:
         self.home = home
-        self.listener = listener
         self._lock = lock
-        self._address = address
-        self._token = token
+        self._lock_file = _identity(home / places.HUB_LOCK)
+        self.listener, self._address, self._token = _listen(home)
+        self._place = _identity(self._address)
+
+    @property
+    def stands(self) -> bool:
+        """Whether relays still find this door; something may have removed what leads to it."""
+        return _identity(self._address) == self._place
+
+    @property
+    def ours(self) -> bool:
+        """Whether the lock is still the one of this folder, which may have been removed or replaced as a whole."""
+        return _identity(self.home / places.HUB_LOCK) == self._lock_file
+
+    def reopen(self) -> None:
+        """Listen anew where relays look.
+
+        Raises:
+            OSError: nothing can be made there.
+        """
+        self.listener.close()
+        self.listener, self._address, self._token = _listen(self.home)
+        self._place = _identity(self._address)
 
     def admit(self, guest: socket.socket) -> bool:
         """Say whether who connected may come in: over loopback, one who knows the token; blocks."""
@@ -47,13 +67,15 @@ class Door:
     def close(self) -> None:
         """Let nobody in any more; the lock stays."""
         with contextlib.suppress(OSError):
-            self._address.unlink()
+            if self.stands:
+                self._address.unlink()
         self.listener.close()
 
     def release(self) -> None:
         """Let another hub open its door."""
         with contextlib.suppress(OSError):
-            (self.home / places.PID).unlink()
+            if self.ours:
+                (self.home / places.PID).unlink()
         self._lock.release()
 
 
@@ -79,7 +101,7 @@ def open_door(home: Path) -> Door | None:
                 return None
             time.sleep(_PAUSE)
     try:
-        door = _listen(home, lock)
+        door = Door(home, lock)
         (home / places.PID).write_text(f"{os.getpid()}\n", "ascii")
     except BaseException:
         lock.release()
@@ -87,7 +109,15 @@ def open_door(home: Path) -> Door | None:
     return door
 
 
-def _listen(home: Path, lock: FileLock) -> Door:
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _listen(home: Path) -> tuple[socket.socket, Path, bytes | None]:
     (home / places.PORT).unlink(missing_ok=True)
     wants_loopback = os.environ.get(places.LOOPBACK)  # noqa: TID251 - the socket is chosen before settings are imported
     if hasattr(socket, "AF_UNIX") and not wants_loopback:
@@ -102,11 +132,11 @@ def _listen(home: Path, lock: FileLock) -> Door:
             except BaseException:
                 listener.close()
                 raise
-            return Door(home, lock, listener, address, None)
-    return _listen_on_loopback(home, lock)
+            return listener, address, None
+    return _listen_on_loopback(home)
 
 
-def _listen_on_loopback(home: Path, lock: FileLock) -> Door:
+def _listen_on_loopback(home: Path) -> tuple[socket.socket, Path, bytes | None]:
     token = secrets.token_bytes(32)
     listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
     try:
@@ -115,7 +145,7 @@ def _listen_on_loopback(home: Path, lock: FileLock) -> Door:
     except BaseException:
         listener.close()
         raise
-    return Door(home, lock, listener, home / places.PORT, token)
+    return listener, home / places.PORT, token
 
 
 def _write_whole(path: Path, content: bytes) -> None:
