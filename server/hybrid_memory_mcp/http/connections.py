@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.abc
@@ -27,7 +28,7 @@ from hybrid_memory_mcp.app import MemoryServer, build_server
 from hybrid_memory_mcp.errors import only_logged, outline
 from hybrid_memory_mcp.http.answers import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.service import Lane, ServiceProvider
 from hybrid_memory_mcp.tokens import Grant
 from hybrid_memory_mcp.views import Views
 
@@ -103,6 +104,7 @@ class Connections:
         self._now = now
         self._sessions: dict[str, Connection] = {}
         self._shared: dict[str, Connection] = {}
+        self._lanes: WeakValueDictionary[str, Lane] = WeakValueDictionary()
         self._opening = anyio.Lock()
         self._group: anyio.abc.TaskGroup | None = None
 
@@ -186,10 +188,12 @@ class Connections:
         scope = Scope(
             namespace=grant.namespace, session=new_session(self._dice), agent=grant.agent, actor=f"token {grant.name}"
         )
-        views = Views(provider, scope, settings.zone, self._dice, settings.prompts)
+        lane = self._lanes.get(grant.digest) or Lane(provider, settings.calls)
+        self._lanes[grant.digest] = lane
+        views = Views(lane, scope, settings.zone, self._dice, settings.prompts)
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
-        server = build_server(provider, scope, settings.zone, views, state_key=key)
+        server = build_server(lane, scope, settings.zone, views, state_key=key)
         session_id = f"{self._dice.bits(_ID_BITS):032x}"
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         return Connection(session_id, grant, scope, server, transport, self._now, self._now())

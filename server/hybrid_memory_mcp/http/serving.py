@@ -25,14 +25,22 @@ _KEEP_ALIVE = 30
 
 
 async def serve_http(
-    provider: ServiceProvider, settings: HttpSettings, tokens: Tokens, dice: Dice, *, ready: Callable[[str], None]
+    provider: ServiceProvider,
+    settings: HttpSettings,
+    tokens: Tokens,
+    dice: Dice,
+    *,
+    ready: Callable[[str], None],
+    listening: socket.socket | None = None,
 ) -> None:
-    """Serve until cancelled; then what is being answered has ``settings.grace`` seconds. ``ready`` is told the URL.
+    """Serve until cancelled; then what is being answered has ``settings.grace`` seconds.
+
+    ``ready`` is told the URL; ``listening`` is a socket that listens already.
 
     Raises:
         InvalidInput: the address cannot be listened at.
     """
-    listening = listen(settings)
+    listening = listening or listen(settings)
     port = listening.getsockname()[1]
     app = build_http_app(provider, settings, tokens, dice, port=port)
     await serve_app(app, settings, listening, lambda: ready(f"http://{in_url(settings.host)}:{port}{PATH}"))

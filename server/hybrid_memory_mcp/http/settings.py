@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
 
-from hybrid_memory_mcp.wire import MESSAGE_LIMIT
+from hybrid_memory_mcp.relay.lines import MESSAGE_LIMIT
 
 PATH = "/mcp"
 HEALTH = "/healthz"
@@ -20,8 +20,8 @@ class HttpSettings:
     """Where to listen, for whom, and how much one client may ask for. Times are seconds, sizes bytes.
 
     ``state_key`` seals what clients carry for the server between two requests. ``allowed_hosts`` and ``allowed_origins`` come
-    beside those of this machine. ``requests`` and ``sessions`` are limits of one token, ``all_sessions`` and ``connections`` of
-    all together; ``buffered`` is how much of bodies is held at once.
+    beside those of this machine. ``requests``, ``calls`` (at work in the memory) and ``sessions`` are limits of one token,
+    ``all_sessions`` and ``connections`` of all together; ``buffered`` is how much of bodies is held at once.
     """
 
     state_key: bytes = field(repr=False)
@@ -36,6 +36,7 @@ class HttpSettings:
     depth: int = 100
     head: int = 16 * 1024
     requests: int = 64
+    calls: int = 3
     sessions: int = 32
     all_sessions: int = 512
     connections: int = 512
@@ -43,7 +44,7 @@ class HttpSettings:
     head_patience: float = 10
     body_patience: float = 30
     write_patience: float = 30
-    grace: float = 3
+    grace: float = 2
 
     def hosts(self, port: int) -> frozenset[str]:
         """Return every Host header that is meant for this server when it listens on ``port``."""

@@ -43,9 +43,7 @@ def host(home: str) -> tuple[socket.socket, Callable[[], None]]:
 
     Others find it as they find any hub, if a door can be opened here.
     """
-    for name in _OF_A_CLIENT:
-        # What this client chose comes with its greeting; it must not become what other clients get.
-        os.environ.pop(f"HYBRID_MEMORY_{name}", None)  # noqa: TID251 - see above
+    forget_client()
     quiet.keep_logging()
     house = house_of(Path(home), None)
     door: Door | None = None
@@ -72,6 +70,15 @@ def host(home: str) -> tuple[socket.socket, Callable[[], None]]:
         ended.wait(_LAST_MOMENT)
 
     return ours, stop
+
+
+def forget_client() -> None:
+    """Drop what the environment of this process chooses for one client: it must not become what other clients get.
+
+    What a relay's client chose comes with the relay's greeting, and for HTTP with the token.
+    """
+    for name in _OF_A_CLIENT:
+        os.environ.pop(f"HYBRID_MEMORY_{name}", None)  # noqa: TID251 - see above
 
 
 def house_of(home: Path, embedder: str | None) -> House:

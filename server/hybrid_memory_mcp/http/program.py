@@ -1,0 +1,160 @@
+"""``serve --http``: the hub of a store that stays, and serves HTTP beside the relays."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import anyio
+import anyio.to_thread
+
+from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreLocked
+from hybrid_memory_mcp import __version__, quiet
+from hybrid_memory_mcp.errors import only_logged
+from hybrid_memory_mcp.http.options import read_http_options
+from hybrid_memory_mcp.http.serving import listen, serve_http
+from hybrid_memory_mcp.http.settings import HttpSettings, is_loopback
+from hybrid_memory_mcp.hub.hosting import forget_client, house_of
+from hybrid_memory_mcp.hub.hub import House, Hub
+from hybrid_memory_mcp.hub.listening import Door, open_door
+from hybrid_memory_mcp.hub.sealing import state_key
+from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay.frames import pack
+from hybrid_memory_mcp.relay.reaching import connect
+from hybrid_memory_mcp.tokens import Tokens
+
+_TAKING_OVER = 15.0
+_PAUSE = 0.05
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Serve until a signal comes."""
+    logging.basicConfig(level=logging.WARNING, format="hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
+    os.umask(0o077)
+    try:
+        code = _run(arguments)
+    except HybridMemoryError as error:
+        sys.exit(f"hybrid-memory-mcp: {error}")
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    options, http = read_http_options(arguments)
+    forget_client()
+    quiet.keep_logging()
+    options.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    tokens = Tokens(options.home, SystemClock(), SystemDice())
+    settings = http.settings(options, state_key(options.home))
+    listening = listen(settings)
+    door = take_over(options.home)
+    house = house_of(options.home, options.embedder)
+    gc.freeze()
+    served: list[Exception | None] = [RuntimeError()]
+    with only_logged("serving"):
+        served[0] = anyio.run(_serve, house, door, settings, tokens, listening)
+    door.close()
+    house.provider.finish(None)
+    door.release()
+    if isinstance(served[0], HybridMemoryError):
+        raise served[0]
+    return 0 if served[0] is None else 1
+
+
+def take_over(home: Path) -> Door:
+    """Open the door of a store's hub; a hub that runs is asked to leave, its relays come to this one.
+
+    Raises:
+        StoreLocked: the other hub does not leave.
+        InvalidInput: nothing can be made in the folder.
+    """
+    begun = time.monotonic()
+    while time.monotonic() - begun < _TAKING_OVER:
+        _ask_to_leave(home)
+        try:
+            door = open_door(home)
+        except OSError:
+            raise InvalidInput("home", "the folder cannot be written") from None
+        if door is not None:
+            return door
+        time.sleep(_PAUSE)
+    raise StoreLocked
+
+
+def _ask_to_leave(home: Path) -> None:
+    """Ask the hub of a store to leave, and wait until it heard that; nothing where there is none."""
+    other = connect(str(home))
+    if other is None:
+        return
+    hello = {
+        "protocol": frames.PROTOCOL,
+        "version": __version__,
+        "relay": "0" * 32,
+        "pid": os.getpid(),
+        "operation": "leave",
+    }
+    with other:
+        try:
+            other.settimeout(_TAKING_OVER)
+            other.sendall(pack(frames.HELLO, json.dumps(hello).encode()))
+            while other.recv(4096):
+                pass
+        except OSError:
+            return
+
+
+async def _serve(
+    house: House, door: Door, settings: HttpSettings, tokens: Tokens, listening: socket.socket
+) -> Exception | None:
+    """Serve relays and HTTP until a signal comes, or until the hub has to make room; returns what went wrong."""
+    try:
+        await anyio.to_thread.run_sync(house.provider.opened)
+    except HybridMemoryError as error:
+        listening.close()
+        return error
+    hub = Hub(house)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_leave_on_signal, hub)
+
+        async def serve() -> None:
+            def ready(url: str) -> None:
+                _greet(url, settings, tokens)
+
+            await serve_http(house.provider, settings, tokens, house.dice, ready=ready, listening=listening)
+
+        group.start_soon(serve)
+        await hub.serve(door, stays=True)
+        group.cancel_scope.cancel()
+    return None
+
+
+async def _leave_on_signal(hub: Hub) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            hub.leave()
+
+
+def _greet(url: str, settings: HttpSettings, tokens: Tokens) -> None:
+    """Tell a person where the server is, and what is missing."""
+    _tell(f"serving {url}")
+    try:
+        if not tokens.grants():
+            _tell("there is no token yet; `hybrid-memory-mcp token create NAME` (with the same --home) makes one")
+    except InvalidInput as error:
+        _tell(f"nobody is let in: {error}")
+    if not is_loopback(settings.host):
+        _tell("this address is open to others and not encrypted; put a proxy with TLS before it")
+
+
+def _tell(text: str) -> None:
+    print(f"hybrid-memory-mcp: {text}", file=sys.stderr, flush=True)  # noqa: T201 - for a person
