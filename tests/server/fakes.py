@@ -225,6 +225,9 @@ class FakeService:
         }[what]
         return sorted(one for one in known if one.startswith(prefix))[:limit]
 
+    def notices(self):
+        return ()
+
     def settle(self):
         self.settled += 1
 
