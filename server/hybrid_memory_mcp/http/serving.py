@@ -93,7 +93,7 @@ def _config(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
         ws="none",
         lifespan="off",
         log_config=None,
-        log_level="error",
+        log_level="critical",
         access_log=False,
         proxy_headers=False,
         server_header=False,

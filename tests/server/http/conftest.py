@@ -183,6 +183,7 @@ def at_socket(tmp_path_factory):
             ):
                 yield client
 
+        connect.place = str(place)
         async with anyio.create_task_group() as group:
             group.start_soon(serve_app, app, app.settings, listening, lambda: None)
             try:

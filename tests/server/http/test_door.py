@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+import anyio
 import pytest
 from tests.server.http.conftest import Raw
 
@@ -164,3 +165,13 @@ async def test_a_failure_inside_is_told_without_what_failed(raw, monkeypatch, ca
     assert b"violin" not in answer.body
     assert "violin" not in caplog.text
     assert "RuntimeError" in caplog.text
+
+
+async def test_a_client_that_does_not_read_its_answer_is_given_up(serving):
+    async def stuck(_):
+        await anyio.sleep_forever()
+
+    scope = {"type": "http", "method": "GET", "path": "/healthz", "headers": [(b"host", b"localhost:8765")]}
+    async with serving(write_patience=0.01) as app:
+        with anyio.fail_after(10):
+            await app(scope, anyio.sleep_forever, stuck)
