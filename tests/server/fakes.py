@@ -228,6 +228,9 @@ class FakeService:
     def notices(self):
         return ()
 
+    def acknowledge(self, relay, up_to):
+        self._note("acknowledge", relay, up_to)
+
     def settle(self):
         self.settled += 1
 

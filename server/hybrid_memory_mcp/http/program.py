@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import logging
 import os
 import signal
@@ -11,6 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,8 +18,9 @@ import anyio
 import anyio.to_thread
 
 from hybrid_memory.clock import SystemClock, SystemDice
-from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreLocked
-from hybrid_memory_mcp import __version__, quiet
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
+from hybrid_memory_mcp import quiet
+from hybrid_memory_mcp.cli.asking import ask_hub
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.http.options import read_http_options
 from hybrid_memory_mcp.http.serving import listen, serve_http
@@ -28,9 +29,6 @@ from hybrid_memory_mcp.hub.hosting import forget_client, house_of
 from hybrid_memory_mcp.hub.hub import House, Hub
 from hybrid_memory_mcp.hub.listening import Door, open_door
 from hybrid_memory_mcp.hub.sealing import state_key
-from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.frames import pack
-from hybrid_memory_mcp.relay.reaching import connect
 from hybrid_memory_mcp.tokens import Tokens
 
 _TAKING_OVER = 15.0
@@ -92,25 +90,9 @@ def take_over(home: Path) -> Door:
 
 
 def _ask_to_leave(home: Path) -> None:
-    """Ask the hub of a store to leave, and wait until it heard that; nothing where there is none."""
-    other = connect(str(home))
-    if other is None:
-        return
-    hello = {
-        "protocol": frames.PROTOCOL,
-        "version": __version__,
-        "relay": "0" * 32,
-        "pid": os.getpid(),
-        "operation": "leave",
-    }
-    with other:
-        try:
-            other.settimeout(_TAKING_OVER)
-            other.sendall(pack(frames.HELLO, json.dumps(hello).encode()))
-            while other.recv(4096):
-                pass
-        except OSError:
-            return
+    """Ask the hub of a store to leave, if there is one."""
+    with suppress(StoreError):  # it was just leaving
+        ask_hub(home, "default", "leave", {}, lambda *_: None)
 
 
 async def _serve(

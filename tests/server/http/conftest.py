@@ -9,6 +9,7 @@ import httpx2
 import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from tests.server.raw import MODERN
 
 from hybrid_memory.testing import FakeClock, FakeDice
 from hybrid_memory_mcp.http.app import build_http_app
@@ -17,12 +18,6 @@ from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.tokens import Tokens
 
 URL = "http://localhost:8765/mcp"
-INFO = {"name": "raw", "version": "0"}
-MODERN = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": INFO,
-}
 
 
 class Answer:
@@ -91,7 +86,11 @@ class Raw:
 
     async def initialize(self):
         """Begin a session and return its id."""
-        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": INFO}
+        params = {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": MODERN["io.modelcontextprotocol/clientInfo"],
+        }
         answer = await self.post({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
         assert answer.status == 200, answer.body
         session = answer.headers["mcp-session-id"]

@@ -11,7 +11,7 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from tests.server.test_process import Raw
+from tests.server.raw import MODERN, started
 
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.errors import InvalidInput
@@ -22,12 +22,6 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
     pytest.mark.timeout(120),
 ]
-
-META = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"},
-}
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +58,7 @@ class Server:
             "MCP-Protocol-Version": "2026-07-28",
             "Mcp-Method": method,
         } | ({"Mcp-Name": params["name"]} if "name" in params else {})
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": META}})
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": MODERN}})
         try:
             connection.request("POST", "/mcp", body, headers)
             answer = connection.getresponse()
@@ -98,22 +92,6 @@ def serving(home, token, *more):
         process.stderr.close()
 
 
-@contextmanager
-def relayed(home):
-    command = [sys.executable, "-m", "hybrid_memory_mcp", "--home", str(home)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        with process:
-            raw = Raw(process)
-            raw.initialize()
-            yield raw
-            process.stdin.close()
-            process.wait(10)
-    finally:
-        if process.poll() is None:
-            process.kill()
-
-
 def test_memory_outlives_the_server_a_revoked_token_does_not_and_relays_are_served_beside(tmp_path, token):
     with serving(tmp_path, token) as server:
         assert server.call("write_memory", content="Ada plays the cello")["id"]
@@ -122,7 +100,8 @@ def test_memory_outlives_the_server_a_revoked_token_does_not_and_relays_are_serv
         Tokens(tmp_path, SystemClock(), SystemDice()).revoke("test")
         assert server.ask("tools/list")[0] == 401
         server.token = Tokens(tmp_path, SystemClock(), SystemDice()).create("new", namespace="default", agent="default")
-        with relayed(tmp_path) as relay:
+        with started(tmp_path, alone=False) as relay:
+            relay.initialize()
             (found,) = relay.call(1, "read_memories", query="cello")["structuredContent"]["memories"]
             assert found["text"] == "Ada plays the cello"
             relay.call(2, "write_memory", content="Grace plays chess")
@@ -131,7 +110,8 @@ def test_memory_outlives_the_server_a_revoked_token_does_not_and_relays_are_serv
 
 @pytest.mark.stress
 def test_it_takes_over_from_a_hub_whose_relays_do_not_notice(tmp_path, token):
-    with relayed(tmp_path) as relay:
+    with started(tmp_path, alone=False) as relay:
+        relay.initialize()
         relay.call(1, "write_memory", content="Ada plays the cello")
         with serving(tmp_path, token) as server:
             assert server.texts("cello") == ["Ada plays the cello"]

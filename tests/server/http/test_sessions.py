@@ -7,7 +7,8 @@ import json
 import anyio
 import anyio.lowlevel
 import pytest
-from tests.server.http.conftest import MODERN, Raw
+from tests.server.http.conftest import Raw
+from tests.server.raw import MODERN
 
 pytestmark = pytest.mark.anyio
 
