@@ -16,6 +16,8 @@ from tests.server.raw import MODERN, started
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.http.options import read_http_options
+from hybrid_memory_mcp.http.serving import listen
+from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.tokens import Tokens
 
 pytestmark = [
@@ -118,22 +120,11 @@ def test_it_takes_over_from_a_hub_whose_relays_do_not_notice(tmp_path, token):
             assert relay.call(2, "read_memories", query="cello")["structuredContent"]["memories"]
 
 
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--http", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-
-
-def test_a_port_that_is_taken_is_told_in_one_line(tmp_path):
+def test_a_port_that_is_taken_is_told():
     with socket.create_server(("127.0.0.1", 0)) as other:
-        done = run("--home", str(tmp_path), "--port", str(other.getsockname()[1]))
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "port: cannot listen there" in done.stderr
+        settings = HttpSettings(state_key=b"k" * 32, port=other.getsockname()[1])
+        with pytest.raises(InvalidInput, match="port: cannot listen there"):
+            listen(settings)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "memory.example"])  # noqa: S104 - it is refused
