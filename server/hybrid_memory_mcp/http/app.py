@@ -109,7 +109,7 @@ class HttpApp:
     ) -> Refusal | None:
         if scope["method"] != "POST":
             return await self._dispatch(grant, None, headers, scope, receive, response)
-        with self._bodies.room() as room:
+        with self._bodies.room(grant.digest) as room:
             body = await self._bodies.read(receive, headers.get("content-length"), room)
             if body is None or isinstance(body, Refusal):
                 return body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,26 +47,29 @@ class Body:
 
 
 class Bodies:
-    """Reads bodies; never holds more of them at once than the settings allow."""
+    """Reads bodies; never holds more of them at once than the settings allow, and half of that for one token."""
 
     def __init__(self, settings: HttpSettings) -> None:
         self._settings = settings
-        self._held = 0
+        self._held: Counter[str] = Counter()
 
     @contextmanager
-    def room(self) -> Iterator[Room]:
+    def room(self, owner: str) -> Iterator[Room]:
         """Give room for one body, which is free again afterwards."""
-        room = Room(self)
+        room = Room(self, owner)
         try:
             yield room
         finally:
-            self._held -= room.taken
+            self._held[owner] -= room.taken
+            if not self._held[owner]:
+                del self._held[owner]
 
-    def take(self, count: int) -> bool:
+    def take(self, owner: str, count: int) -> bool:
         """Say whether there is room for more bytes, and count them."""
-        if self._held + count > self._settings.buffered:
+        most = self._settings.buffered
+        if self._held.total() + count > most or self._held[owner] + count > most // 2:
             return False
-        self._held += count
+        self._held[owner] += count
         return True
 
     async def read(self, receive: Receive, declared: str | None, room: Room) -> Body | Refusal | None:
@@ -104,13 +108,14 @@ class Bodies:
 class Room:
     """What one request holds of the room for bodies."""
 
-    def __init__(self, bodies: Bodies) -> None:
+    def __init__(self, bodies: Bodies, owner: str) -> None:
         self._bodies = bodies
+        self._owner = owner
         self.taken = 0
 
     def take(self, count: int) -> bool:
         """Say whether there is room for more bytes, and count them."""
-        if not self._bodies.take(count):
+        if not self._bodies.take(self._owner, count):
             return False
         self.taken += count
         return True

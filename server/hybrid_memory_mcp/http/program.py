@@ -105,8 +105,9 @@ async def _serve(
         listening.close()
         return error
     hub = Hub(house)
+    told = anyio.Event()
     async with anyio.create_task_group() as group:
-        group.start_soon(_leave_on_signal, hub)
+        group.start_soon(_leave_on_signal, hub, told)
 
         async def serve() -> None:
             def ready(url: str) -> None:
@@ -117,12 +118,15 @@ async def _serve(
         group.start_soon(serve)
         await hub.serve(door, stays=True)
         group.cancel_scope.cancel()
-    return None
+    if told.is_set():
+        return None
+    return StoreError("another server, or a client of a later version, took the store over; this one leaves")
 
 
-async def _leave_on_signal(hub: Hub) -> None:
+async def _leave_on_signal(hub: Hub, told: anyio.Event) -> None:
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
+            told.set()
             hub.leave()
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.server.http.conftest import Raw
 
 from hybrid_memory_mcp.http.answers import Refusal
-from hybrid_memory_mcp.http.bodies import Body, checked, deeper_than
+from hybrid_memory_mcp.http.bodies import Bodies, Body, checked, deeper_than
+from hybrid_memory_mcp.http.settings import HttpSettings
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 TEXT = st.text(alphabet='[]{}"\\ab\u00e4', max_size=8)
@@ -116,13 +117,28 @@ async def test_a_body_of_exactly_the_limit_is_read(serving, token):
         assert (await Raw(app, token).ask(body=content + b" ")).status == 413
 
 
+def test_together_bodies_are_held_up_to_a_limit_and_half_of_it_for_one_token():
+    bodies = Bodies(HttpSettings(state_key=b"k" * 32, buffered=1000))
+    with bodies.room("laptop") as one, bodies.room("laptop") as two, bodies.room("phone") as three:
+        assert one.take(400)
+        assert not two.take(101)
+        assert three.take(500)
+        assert not two.take(101)
+        assert two.take(100)
+        with bodies.room("tablet") as four:
+            assert not four.take(1)
+    with bodies.room("tablet") as four:
+        assert four.take(500)
+
+
 @pytest.mark.anyio
-async def test_together_bodies_are_held_up_to_a_limit_which_is_free_again_afterwards(serving, token):
+async def test_a_body_for_which_there_is_no_room_is_refused_for_now(serving, token):
     async with serving(buffered=1000) as app:
         raw = Raw(app, token)
-        assert (await raw.ask(body=b"x" * 1001)).status == 503
-        assert (await raw.ask(body=b"x" * 1000)).status == 400
-        assert (await raw.ask(body=b"x" * 1000)).status == 400
+        refused = await raw.ask(body=b"x" * 501)
+        assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+        assert (await raw.ask(body=b"x" * 500)).status == 400
+        assert (await raw.ask(body=b"x" * 500)).status == 400
 
 
 @pytest.mark.anyio

@@ -120,6 +120,17 @@ def test_it_takes_over_from_a_hub_whose_relays_do_not_notice(tmp_path, token):
             assert relay.call(2, "read_memories", query="cello")["structuredContent"]["memories"]
 
 
+@pytest.mark.stress
+def test_a_server_that_has_to_make_room_says_so_and_fails(tmp_path, token):
+    command = [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--http", "--port", "0", "--home", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as first:
+        assert "serving" in first.stderr.readline()
+        with serving(tmp_path, token) as second:
+            assert first.wait(15) == 1
+            assert "took the store over" in first.stderr.read()
+            assert second.ask("tools/list")[0] == 200
+
+
 def test_a_port_that_is_taken_is_told():
     with socket.create_server(("127.0.0.1", 0)) as other:
         settings = HttpSettings(state_key=b"k" * 32, port=other.getsockname()[1])
