@@ -51,6 +51,7 @@ class FakeService:
         self.held.set()
         self.closed = False
         self.settled = 0
+        self.acknowledged = []
         self.moved = ()
         self.pending = False
         self.broken = None
@@ -229,7 +230,7 @@ class FakeService:
         return ()
 
     def acknowledge(self, relay, up_to):
-        self._note("acknowledge", relay, up_to)
+        self.acknowledged.append((relay, up_to))
 
     def settle(self):
         self.settled += 1
