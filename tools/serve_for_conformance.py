@@ -28,7 +28,6 @@ from hybrid_memory_mcp.service import ServiceProvider
 from hybrid_memory_mcp.tokens import Tokens
 from hybrid_memory_mcp.upkeep import open_service
 
-
 _THEIR_SUBSCRIPTIONS = (
     'mcp._lowlevel_server.add_request_handler(  # pyright: ignore[reportPrivateUsage]\n    "resources/subscribe"'
 )

@@ -121,6 +121,10 @@ class _Impatient(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""
         super().connection_made(transport)
+        stream = transport.get_extra_info("socket")
+        if stream is not None and stream.family in (socket.AF_INET, socket.AF_INET6):
+            # asyncio does this only where the listening socket names its protocol; without it every answer waits 40 ms.
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._wait(self.patience)
 
     def connection_lost(self, exc: Exception | None) -> None:
