@@ -11,6 +11,7 @@ from hybrid_memory.clock import Clock, from_micros, to_micros
 from hybrid_memory.errors import Refused
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.checks import check_text, to_object
+from hybrid_memory.store.conversation import ConversationEntry
 from hybrid_memory.store.duck import conversation as conversation_log
 from hybrid_memory.store.duck import ledger, quarantine
 from hybrid_memory.store.duck.connect import make_folder, size_on_disk
@@ -26,7 +27,6 @@ from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
 from hybrid_memory.store.interface import (
     NO_LIMIT,
-    ConversationEntry,
     Decide,
     LogEntry,
     RequestKey,
@@ -212,6 +212,11 @@ class DuckStore(DuckReembedding):
         """Forget the stored results of a relay up to and including a number; None forgets them all."""
         with self._engine.transaction() as (session, _, memo):
             ledger.forget_requests(session, memo, relay, NO_LIMIT if up_to is None else up_to)
+
+    def forget_results(self, before: datetime) -> None:
+        """Forget the stored results of requests that were made before a moment."""
+        with self._engine.transaction() as (session, reads, memo):
+            ledger.forget_old_requests(session, reads, memo, to_micros(before))
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""
