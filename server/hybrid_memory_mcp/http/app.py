@@ -59,6 +59,11 @@ class HttpApp:
         self._crowd: Counter[str] = Counter()
         self._leaving = False
 
+    @property
+    def idle(self) -> bool:
+        """Whether no request is being served, and nothing is held for one."""
+        return not self._crowd and not self._bodies.held and all(one.idle for one in self.connections)
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve while the body runs."""

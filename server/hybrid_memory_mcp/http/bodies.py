@@ -53,6 +53,11 @@ class Bodies:
         self._settings = settings
         self._held: Counter[str] = Counter()
 
+    @property
+    def held(self) -> int:
+        """How many bytes are held."""
+        return self._held.total()
+
     @contextmanager
     def room(self, owner: str) -> Iterator[Room]:
         """Give room for one body, which is free again afterwards."""
@@ -67,7 +72,7 @@ class Bodies:
     def take(self, owner: str, count: int) -> bool:
         """Say whether there is room for more bytes, and count them."""
         most = self._settings.buffered
-        if self._held.total() + count > most or self._held[owner] + count > most // 2:
+        if self.held + count > most or self._held[owner] + count > most // 2:
             return False
         self._held[owner] += count
         return True

@@ -113,6 +113,9 @@ class Connections:
         """How many stays there are."""
         return len(self._sessions) + len(self._shared)
 
+    def __iter__(self) -> Iterator[Connection]:
+        return iter([*self._sessions.values(), *self._shared.values()])
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve while the body runs; then every stay ends."""
@@ -122,7 +125,7 @@ class Connections:
                 yield
             finally:
                 self._group = None
-                for connection in self._all():
+                for connection in self:
                     connection.end()
         self._sessions.clear()
         self._shared.clear()
@@ -159,23 +162,20 @@ class Connections:
     def look(self, still_good: Callable[[Grant], bool]) -> None:
         """End every stay that was idle too long, or whose token is not good any more."""
         now = self._now()
-        for connection in self._all():
+        for connection in self:
             over = connection.idle and now - connection.used_at >= self._settings.session_idle
             if over or not still_good(connection.grant):
                 self._drop(connection)
 
     async def leave(self) -> None:
         """End every stream at once, and every stay when all is answered or the time is over that the settings grant."""
-        for connection in self._all():
+        for connection in self:
             connection.end_streams()
         with anyio.move_on_after(self._settings.grace):
-            while any(connection.calls for connection in self._all()):  # noqa: ASYNC110 - of many, any may be the last
+            while any(connection.calls for connection in self):  # noqa: ASYNC110 - of many, any may be the last
                 await anyio.sleep(_GLANCE)
-        for connection in self._all():
+        for connection in self:
             connection.end()
-
-    def _all(self) -> list[Connection]:
-        return [*self._sessions.values(), *self._shared.values()]
 
     def _drop(self, connection: Connection) -> None:
         for known, key in ((self._sessions, connection.id), (self._shared, connection.grant.digest)):

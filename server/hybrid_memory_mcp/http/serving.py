@@ -49,23 +49,30 @@ async def serve_http(
 async def serve_app(app: HttpApp, settings: HttpSettings, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Serve an application at a socket, which is closed in the end; runs until cancelled."""
     server = _Server(_config(app, settings))
-    async with app.running(), anyio.create_task_group() as group:
-        done = anyio.Event()
+    leaving, done = anyio.Event(), anyio.Event()
 
-        async def run() -> None:
-            with anyio.CancelScope(shield=True):
-                await server.serve(sockets=[listening])
-            done.set()
+    async def run() -> None:
+        await server.serve(sockets=[listening])
+        done.set()
+        leaving.set()
 
-        group.start_soon(run)
-        ready()
-        try:
-            await done.wait()
-        finally:
-            with anyio.CancelScope(shield=True):
+    async def serve() -> None:
+        # Shielded: whoever ends this must not end with it what is being answered.
+        with anyio.CancelScope(shield=True):
+            async with app.running(), anyio.create_task_group() as group:
+                group.start_soon(run)
+                ready()
+                await leaving.wait()
                 await app.leave()
                 server.should_exit = True
                 await done.wait()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(serve)
+        try:
+            await leaving.wait()
+        finally:
+            leaving.set()
 
 
 def listen(settings: HttpSettings) -> socket.socket:

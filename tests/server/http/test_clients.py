@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import CreateMessageResult, ResourceUpdatedNotification, TextContent
 from tests.server.fakes import call
+from tests.server.http.conftest import Raw
 
 # The SDK's client warns that newer servers have no such method.
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore:resources/:UserWarning")]
@@ -120,3 +122,26 @@ async def test_without_a_token_nobody_gets_in(build, at_socket):
             async with connect("hmm_guess", mode="legacy"):
                 pass
         assert caught.group_contains(MCPError)
+
+
+async def test_a_call_that_is_being_answered_when_the_server_leaves_is_answered(build, at_socket, fake, token):
+    app, written = build(grace=10), []
+    fake.held.clear()
+
+    async def write(connect):
+        async with connect(token, mode="2026-07-28") as client:
+            await client.list_tools()  # otherwise the client asks for them afterwards, to check the answer
+            written.append(await call(client, "write_memory", content="Ada"))
+
+    async def let_go():
+        with anyio.fail_after(10):
+            while (await Raw(app, token).modern("tools/list")).status != 503:
+                await anyio.lowlevel.checkpoint()
+        fake.held.set()
+
+    async with anyio.create_task_group() as group, at_socket(app) as connect:
+        group.start_soon(write, connect)
+        while not fake.threads:
+            await anyio.lowlevel.checkpoint()
+        group.start_soon(let_go)
+    assert written[0]["id"]
