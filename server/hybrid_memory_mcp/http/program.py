@@ -38,6 +38,7 @@ _PAUSE = 0.05
 def main(arguments: Sequence[str]) -> NoReturn:
     """Serve until a signal comes."""
     logging.basicConfig(level=logging.WARNING, format="hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
+    quiet.shorten_tracebacks()
     os.umask(0o077)
     try:
         code = _run(arguments)

@@ -107,7 +107,7 @@ async def crowd(serving, tokens, fake, seed, size):
         assert {status for status in mob.answers if status is not None} <= STATUSES
         assert app.idle
         assert app.connections.count <= 7 + 3
-        assert (await Raw(app, made[0]).initialize()) is not None
+        assert (await Raw(app, made[0]).modern("tools/list")).status == 200
     assert app.connections.count == 0
     assert all(map(is_unnamed_session, fake.ended))
 
