@@ -20,7 +20,7 @@ import anyio.to_thread
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
 from hybrid_memory_mcp import quiet
-from hybrid_memory_mcp.cli.asking import ask_hub
+from hybrid_memory_mcp.asking import ask_hub
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.http.options import read_http_options
 from hybrid_memory_mcp.http.serving import listen, serve_http
