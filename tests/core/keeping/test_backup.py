@@ -130,7 +130,7 @@ def test_what_a_restore_replaces_is_put_aside(store, home, tmp_path):
     put(store, "later")
     store.close()
     restored = restore(home, made.file, START)
-    assert (restored.memories, restored.aside) == (20, home / "quarantine" / "replaced-20260110T120000Z")
+    assert (restored.memories, restored.aside) == (20, home / "quarantine" / "20260110T120000Z-replaced")
     restore(home, restored.aside / "memory.duckdb", START)
     assert b'"id":"later"' in contents(home, tmp_path / "x")
 
@@ -158,7 +158,7 @@ def test_logs_and_journal_of_the_replaced_store_go_with_it(store, home):
     for name in ("memory.duckdb.wal", "memory.journal"):
         (home / name).write_text(name)
     aside = restore(home, made.file, START).aside
-    assert names(aside) == ["memory.duckdb", "memory.duckdb.wal", "memory.journal"]
+    assert names(aside) == ["memory.duckdb", "memory.duckdb.wal", "memory.journal", "report.json"]
     opened(home).close()
 
 
