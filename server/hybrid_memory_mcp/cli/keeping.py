@@ -41,9 +41,9 @@ def backup(
     if _shown(made, as_json):
         return
     console = _console()
-    console.print(f"{made['memories']} memories, {made['bytes'] / _MEGA:.1f} MB, checked: {escape(made['file'])}")
+    console.print(f"memories: {made['memories']}, {made['bytes'] / _MEGA:.1f} MB, checked: {escape(made['file'])}")
     if made["removed"]:
-        console.print(f"{made['removed']} older ones removed; `keep_backups` in config.toml says how many stay")
+        console.print(f"older ones removed: {made['removed']}; `keep_backups` in config.toml says how many stay")
 
 
 def restore(
@@ -62,7 +62,7 @@ def restore(
     if _shown(done, as_json):
         return
     console = _console()
-    console.print(f"{done['memories']} memories, from {escape(done['file'])}")
+    console.print(f"memories: {done['memories']}, from {escape(done['file'])}")
     if done["aside"]:
         console.print(f"what was there before: {escape(done['aside'])}")
 
@@ -88,7 +88,7 @@ def export(
     with _progress("exporting") as step:
         done = ask(home, "export", arguments, step=step)
     if not _shown(done, as_json):
-        what = f"{done['memories']} memories of {len(done['namespaces'])} namespaces, {done['bytes'] / _MEGA:.1f} MB"
+        what = f"memories: {done['memories']}, namespaces: {len(done['namespaces'])}, {done['bytes'] / _MEGA:.1f} MB"
         _console().print(f"{what}: {escape(str(file))}")
 
 
@@ -117,7 +117,7 @@ def import_(
     if _shown(done, as_json):
         return
     console = _console()
-    console.print(f"{done['new']} lines came in, {done['there']} were here already, {done['left_out']} left out")
+    console.print(f"new: {done['new']}, here already: {done['there']}, left out: {done['left_out']}")
     if done["ours"] and not done["trusted"]:
         console.print("they are untrusted; `--trusted` (into a store without them) keeps trust, origin and buffers")
 

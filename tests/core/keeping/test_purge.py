@@ -290,7 +290,9 @@ def purge_everywhere(home, made, secrets):
     damaged = own_backups(home)[0]
     damaged.write_bytes(damaged.read_bytes()[:20_000] + secrets[3])
     before = holding(home, secrets)
-    assert all(any(name in line for line in before) for name in (".journal", "memory.duckdb", "hub.log", "left.wal", "backups"))
+    assert all(
+        any(name in line for line in before) for name in (".journal", "memory.duckdb", "hub.log", "left.wal", "backups")
+    )
     assert len({line.partition(": ")[2] for line in before}) == len(secrets)
     done = purged(home, Selection(namespace="default", session="doomed"))
     assert (done.memories, done.rewritten, done.removed) == (len(made), 2, 2)
