@@ -1,4 +1,4 @@
-"""The operations that keep a store: backups, the way back, exports and imports. Paths in arguments are absolute."""
+"""The operations that keep a store: backups, the way back, exports, imports and purging. Paths in arguments are absolute."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.keeping import backup as backups
+from hybrid_memory.keeping import erasure
 from hybrid_memory.keeping.exchange import export_to, import_from
 from hybrid_memory.keeping.files import check_source, check_target
 from hybrid_memory.keeping.incoming import Incoming
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.erasing import Selection
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
+    from hybrid_memory.store.erasing import Chosen
     from hybrid_memory.store.keeping import KeepingStore
     from hybrid_memory_mcp.operations import Order
 
@@ -71,6 +75,57 @@ def import_(order: Order) -> dict[str, Any]:
         return _plain(import_from(_store(service), source, incoming, embed=embed, actor=actor, step=order.step))
 
     return order.run(work)
+
+
+def purge(order: Order) -> dict[str, Any]:
+    """Erase for good, or say with ``preview`` what would go.
+
+    Arguments are one of ``ids``, ``session``, ``forgotten`` and ``everything`` (of the order's namespace), ``derived``, and
+    ``count``: the number of memories that was confirmed, None for any.
+    """
+    given = order.arguments
+    selection = Selection(
+        namespace=order.scope.namespace,
+        ids=tuple(MemoryId(str(one)) for one in given["ids"]),
+        session=given["session"],
+        forgotten=bool(given["forgotten"]),
+        everything=bool(given["everything"]),
+        derived=bool(given["derived"]),
+    )
+    erasure.check_selection(selection)
+    chosen = order.run(lambda service: _store(service).choose(selection))
+    erasure.check_chosen(chosen, given["count"])
+    copies = erasure.copies_of(order.home)
+    told = _told(chosen) | {"backups": len(copies.backups), "set_aside": len(copies.set_aside)}
+    if given["preview"]:
+        return told
+    total, done = len(copies.backups) + len(copies.set_aside) + 1, 0
+
+    def reached(step: str) -> None:
+        nonlocal done
+        done = total if step == "done" else min(done + 1, total - 1)
+        order.step(done, total)
+
+    actor = order.scope.actor
+    now = SystemClock().now()
+    gone = order.alone(
+        lambda: erasure.purge(order.home, selection, now, actor=actor, count=given["count"], reached=reached)
+    )
+    order.run(lambda service: service.store.info())
+    return told | _plain(gone)
+
+
+def _told(chosen: Chosen) -> dict[str, Any]:
+    return {
+        "memories": len(chosen.ids),
+        "named": chosen.named,
+        "versions": chosen.versions,
+        "derived": chosen.derived,
+        "entries": chosen.entries,
+        "newer": list(chosen.newer),
+        "same_words": list(chosen.same_words),
+        "kept_derived": list(chosen.kept_derived),
+    }
 
 
 def _store(service: MemoryService) -> KeepingStore:

@@ -109,6 +109,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "restore": _later("restore"),
     "export": _later("export"),
     "import": _later("import_"),
+    "purge": _later("purge"),
 }
 
 

@@ -24,7 +24,19 @@ def home(tmp_path):
     return tmp_path
 
 
-COMMANDS = ("serve", "demo", "status", "recall", "embedder", "reembed", "backup", "restore", "export", "import")
+COMMANDS = (
+    "serve",
+    "demo",
+    "status",
+    "recall",
+    "embedder",
+    "reembed",
+    "backup",
+    "restore",
+    "export",
+    "import",
+    "purge",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,4 +1,4 @@
-"""Backup, restore, export and import from the terminal."""
+"""Backup, restore, export, import and purge from the terminal."""
 
 import json
 
@@ -159,4 +159,43 @@ def test_tricks_with_paths_write_nothing(home, tmp_path, command):
 @pytest.mark.parametrize("command", [("import",), ("restore", "--yes")])
 def test_what_is_no_plain_file_is_not_read(home, command, source):
     assert run(*command, source, "--home", home).exit_code == 1
+    assert recalled(home)[0].content == VIOLIN
+
+
+def holding(home, words):
+    return [file.name for file in home.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
+
+
+def test_a_purged_memory_is_gone_from_store_and_backups(home):
+    (secret,) = write(home, "The safe opens with 4711-canary.")
+    asked("backup", "--home", home)
+    assert len(holding(home, "4711-canary")) == 2
+    done = asked("purge", secret, "--home", home, "--yes")
+    assert (done["memories"], done["rewritten"], done["removed"]) == (1, 1, 0)
+    assert holding(home, "4711-canary") == []
+    assert [one.content for one in recalled(home, "What opens the safe?")] == [VIOLIN]
+
+
+def test_purging_says_what_goes_and_asks(home):
+    (secret,) = write(home, "The safe opens with 4711-canary.")
+    done = run("purge", secret, "--home", home, input="n\n")
+    assert done.exit_code == 1
+    assert "memories: 1 (1 named, 0 older versions, 0 made from them)" in done.output
+    assert holding(home, "4711-canary") == ["memory.duckdb"]
+    assert run("purge", secret, "--home", home, input="y\n").exit_code == 0
+    assert holding(home, "4711-canary") == []
+
+
+def test_what_is_forgotten_a_session_or_a_namespace_can_be_purged(home):
+    write(home, "The cello was sold.", namespace="work")
+    assert run("purge", "--forgotten", "--home", home, "--yes").exit_code == 1
+    assert asked("purge", "--session", "s", "--home", home, "--yes")["memories"] == 1
+    assert asked("purge", "--all", "--namespace", "work", "--home", home, "--yes")["memories"] == 1
+    assert holding(home, "cello") == holding(home, "violin") == holding(home, "work") == []
+
+
+def test_a_purge_of_what_is_not_there_changes_nothing(home):
+    done = run("purge", "absent", "--home", home, "--yes")
+    assert (done.exit_code, "nothing was purged" in done.output) == (1, True)
+    assert run("purge", "--home", home, "--yes").exit_code == 1
     assert recalled(home)[0].content == VIOLIN

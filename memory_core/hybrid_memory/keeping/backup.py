@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreReadOnly
 from hybrid_memory.keeping.files import copy_file, sync_file, told, whole_file
 from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.duck import quarantine
 from hybrid_memory.store.duck.connect import backup_folder, log_file, make_folder
 from hybrid_memory.store.duck.copying import checked, opened, remove
 from hybrid_memory.store.duck.lock import OwnLock
+from hybrid_memory.store.duck.quarantine import Recovery
 from hybrid_memory.store.duck.swap import finish_swap, next_file, store_files, swap, sync_folder
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 Reached: TypeAlias = Callable[[str], None]
 """Told the name of each step when it is done; tests stop the process there."""
 
-QUARANTINE = "quarantine"
 _OURS = re.compile(r"memory-\d{8}T\d{6}Z(-\d+)?\.duckdb")
 _PART = ".making.duckdb"
 
@@ -124,7 +125,7 @@ def restore(home: Path, backup: Path, now: datetime, *, reached: Reached = lambd
             sums = _checked(new)
             sync_file(new)
             reached("checked")
-            aside = _free_folder(home, now) if store_files(path) else None
+            aside = _aside(path, now) if store_files(path) else None
         except BaseException:
             remove(new)
             raise
@@ -177,13 +178,11 @@ def _free_name(folder: Path, now: datetime) -> Path:
     raise InvalidInput("file", "a thousand backups were made in this second; try again")
 
 
-def _free_folder(home: Path, now: datetime) -> Path:
-    stamp = f"replaced-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-    folder = home / QUARANTINE / stamp
-    number = 2
-    while folder.exists():
-        folder = home / QUARANTINE / f"{stamp}-{number}"
-        number += 1
+def _aside(path: Path, now: datetime) -> Path:
+    """Make a folder in quarantine for what a restore replaces, with a report that nobody need be told."""
+    folder = quarantine.new_folder(path, "replaced", now)
+    at = f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    quarantine.note(folder, Recovery(at=at, damaged="a backup replaced the store", folder=folder.name, seen=True))
     return folder
 
 

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.checks import check_name
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreDamaged
-from hybrid_memory.keeping.backup import QUARANTINE, Reached, locked, own_backups
+from hybrid_memory.keeping.backup import Reached, locked, own_backups
 from hybrid_memory.keeping.files import copy_file, sync_file, told
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.connect import log_file
 from hybrid_memory.store.duck.copying import checked, copy_into, opened, remove
 from hybrid_memory.store.duck.erasing import choose, erase
+from hybrid_memory.store.duck.quarantine import QUARANTINE, REPORT
+from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.swap import next_file, swap, sync_folder, work_file
 from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
 
@@ -81,8 +83,8 @@ def check_chosen(chosen: Chosen, count: int | None) -> None:
 def copies_of(home: Path) -> Copies:
     """Return the other files of a store's folder that may hold memories."""
     folder = home / QUARANTINE
-    aside = sorted(_plain_files(folder)) if folder.is_dir() and not folder.is_symlink() else []
-    return Copies(tuple(own_backups(home)), tuple(aside))
+    found = _plain_files(folder) if folder.is_dir() and not folder.is_symlink() else ()
+    return Copies(tuple(own_backups(home)), tuple(sorted(file for file in found if file.name != REPORT)))
 
 
 def purge(
@@ -105,10 +107,14 @@ def purge(
     """
     check_selection(selection)
     path = home / DATABASE
+    # Opened as a store first, so that what a killed process left to its journal is in the database file.
+    store = DuckStore.open(path, _Standing(now))
+    try:
+        chosen = store.choose(selection)
+    finally:
+        store.close()
+    check_chosen(chosen, count)
     with locked(path):
-        with opened(path) as session:
-            chosen = choose(session, selection)
-        check_chosen(chosen, count)
         erasure = _Erasure(path, selection, chosen.ids, now, actor)
         copies = copies_of(home)
         try:
@@ -123,6 +129,16 @@ def purge(
             raise
         swap(path, None, reached)
     return Purged(memories=gone, rewritten=rewritten, removed=removed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A clock that stands at the moment that was given."""
+
+    moment: datetime
+
+    def now(self) -> datetime:
+        return self.moment
 
 
 @dataclass(frozen=True, slots=True)

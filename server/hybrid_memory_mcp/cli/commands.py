@@ -29,6 +29,7 @@ app.command()(keeping.backup)
 app.command()(keeping.restore)
 app.command()(keeping.export)
 app.command("import")(keeping.import_)
+app.command()(keeping.purge)
 
 
 @app.callback(invoke_without_command=True)

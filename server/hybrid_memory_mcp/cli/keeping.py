@@ -1,4 +1,4 @@
-"""The commands that keep a store: backup, restore, export, import."""
+"""The commands that keep a store: backup, restore, export, import, purge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from hybrid_memory_mcp.cli.opening import AsJson, Home, ask
+from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, ask
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.operations import Steps
@@ -41,9 +41,9 @@ def backup(
     if _shown(made, as_json):
         return
     console = _console()
-    console.print(f"{made['memories']} memories, {made['bytes'] / _MEGA:.1f} MB, checked: {escape(made['file'])}")
+    console.print(f"memories: {made['memories']}, {made['bytes'] / _MEGA:.1f} MB, checked: {escape(made['file'])}")
     if made["removed"]:
-        console.print(f"{made['removed']} older ones removed; `keep_backups` in config.toml says how many stay")
+        console.print(f"older ones removed: {made['removed']}; `keep_backups` in config.toml says how many stay")
 
 
 def restore(
@@ -62,7 +62,7 @@ def restore(
     if _shown(done, as_json):
         return
     console = _console()
-    console.print(f"{done['memories']} memories, from {escape(done['file'])}")
+    console.print(f"memories: {done['memories']}, from {escape(done['file'])}")
     if done["aside"]:
         console.print(f"what was there before: {escape(done['aside'])}")
 
@@ -88,7 +88,7 @@ def export(
     with _progress("exporting") as step:
         done = ask(home, "export", arguments, step=step)
     if not _shown(done, as_json):
-        what = f"{done['memories']} memories of {len(done['namespaces'])} namespaces, {done['bytes'] / _MEGA:.1f} MB"
+        what = f"memories: {done['memories']}, namespaces: {len(done['namespaces'])}, {done['bytes'] / _MEGA:.1f} MB"
         _console().print(f"{what}: {escape(str(file))}")
 
 
@@ -117,9 +117,71 @@ def import_(
     if _shown(done, as_json):
         return
     console = _console()
-    console.print(f"{done['new']} lines came in, {done['there']} were here already, {done['left_out']} left out")
+    console.print(f"new: {done['new']}, here already: {done['there']}, left out: {done['left_out']}")
     if done["ours"] and not done["trusted"]:
         console.print("they are untrusted; `--trusted` (into a store without them) keeps trust, origin and buffers")
+
+
+def purge(
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids of memories.")] = None,
+    *,
+    session: Annotated[str | None, typer.Option(help="All of this session, its conversation included.")] = None,
+    forgotten: Annotated[bool, typer.Option("--forgotten", help="All that is forgotten.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All of the namespace, its log included.")] = False,
+    keep_derived: Annotated[
+        bool,
+        typer.Option("--keep-derived", help="Keep insights and summaries made from it; they may repeat its words."),
+    ] = False,
+    home: Home = None,
+    namespace: Namespace = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase memories for good: no byte of them stays in the store, its backups, its quarantine and its logs.
+
+    Older versions go along, and insights and summaries made from them. Exports, and backups that you put elsewhere, are
+    yours to remove. It cannot be undone; `forget_memories` can.
+    """
+    arguments: dict[str, Any] = {
+        "ids": ids or [],
+        "session": session,
+        "forgotten": forgotten,
+        "everything": everything,
+        "derived": not keep_derived,
+        "count": None,
+        "preview": True,
+    }
+    if not yes:
+        seen = ask(home, "purge", arguments, namespace=namespace)
+        _preview(seen, Console(stderr=True, soft_wrap=True))
+        typer.confirm("Erase them for good?", abort=True, err=True)
+        arguments["count"] = seen["memories"]
+    with _progress("purging") as step:
+        done = ask(home, "purge", arguments | {"preview": False}, namespace=namespace, step=step)
+    if _shown(done, as_json):
+        return
+    console = _console()
+    console.print(f"gone for good: {done['memories']}; other copies rewritten: {done['rewritten']}")
+    if done["removed"]:
+        console.print(f"files removed because they could not be rewritten: {done['removed']}")
+    _stays(done, console)
+
+
+def _preview(seen: dict[str, Any], console: Console) -> None:
+    parts = [f"{seen['named']} named", f"{seen['versions']} older versions", f"{seen['derived']} made from them"]
+    console.print(f"memories: {seen['memories']} ({', '.join(parts)}); entries of conversations: {seen['entries']}")
+    console.print(f"also in backups: {seen['backups']}; files in quarantine: {seen['set_aside']}")
+    _stays(seen, console)
+
+
+def _stays(told: dict[str, Any], console: Console) -> None:
+    for name, what in (
+        ("newer", "newer versions stay"),
+        ("same_words", "the same words stay in other memories"),
+        ("kept_derived", "what was made from them stays"),
+    ):
+        if told[name]:
+            console.print(f"{what}: {escape(' '.join(told[name]))}")
 
 
 @contextmanager

@@ -30,7 +30,7 @@ NUMBERS = st.integers(-(2**63), 2**63 - 1)
 PLAIN = st.none() | st.booleans() | NUMBERS | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
 VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2))
 OBJECTS = st.dictionaries(TEXTS, VALUES, max_size=3)
-IDS = SOME.map(MemoryId)
+IDS = SOME.filter(lambda text: not text.endswith("\0")).map(MemoryId)
 
 MEMORIES = st.builds(
     Memory,

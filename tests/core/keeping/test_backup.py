@@ -75,9 +75,15 @@ def test_the_newest_backups_stay_and_other_files_are_left_alone(store, home):
     assert names(folder) == ["memory-20260112T120000Z.duckdb", "memory-20260113T120000Z.duckdb", "memory-mine.duckdb"]
 
 
-def test_two_backups_of_one_second_are_two_files(store, home):
-    files = [back_up(store, home, START, keep=20).file for _ in range(11)]
-    assert own_backups(home) == files
+def test_backups_of_one_second_are_numbered_and_stay_in_order(store, home):
+    (home / "backups").mkdir()
+    stem = "memory-20260110T120000Z"
+    earlier = [home / "backups" / f"{stem}{end}.duckdb" for end in ("", *(f"-{number}" for number in range(2, 11)))]
+    for file in earlier:
+        file.touch()
+    made = back_up(store, home, START, keep=20)
+    assert made.file.name == f"{stem}-11.duckdb"
+    assert own_backups(home) == [*earlier, made.file]
 
 
 def test_a_backup_made_while_others_write_is_one_moment(store, home):
@@ -92,7 +98,7 @@ def test_a_backup_made_while_others_write_is_one_moment(store, home):
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        sums = [checked(back_up(store, home, START, keep=9).file) for _ in range(3)]
+        sums = [checked(back_up(store, home, START, keep=9).file) for _ in range(2)]
     finally:
         stop.set()
         writer.join()
@@ -130,7 +136,7 @@ def test_what_a_restore_replaces_is_put_aside(store, home, tmp_path):
     put(store, "later")
     store.close()
     restored = restore(home, made.file, START)
-    assert (restored.memories, restored.aside) == (20, home / "quarantine" / "replaced-20260110T120000Z")
+    assert (restored.memories, restored.aside) == (20, home / "quarantine" / "20260110T120000Z-replaced")
     restore(home, restored.aside / "memory.duckdb", START)
     assert b'"id":"later"' in contents(home, tmp_path / "x")
 
@@ -158,7 +164,7 @@ def test_logs_and_journal_of_the_replaced_store_go_with_it(store, home):
     for name in ("memory.duckdb.wal", "memory.journal"):
         (home / name).write_text(name)
     aside = restore(home, made.file, START).aside
-    assert names(aside) == ["memory.duckdb", "memory.duckdb.wal", "memory.journal"]
+    assert names(aside) == ["memory.duckdb", "memory.duckdb.wal", "memory.journal", "report.json"]
     opened(home).close()
 
 

@@ -9,7 +9,7 @@ from string import Template
 
 import duckdb
 
-from hybrid_memory.errors import SchemaTooNew, StoreDamaged
+from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreError
 from hybrid_memory.store.duck.connect import keep_private, log_file, plain_connection
 from hybrid_memory.store.duck.errors import DAMAGED, translated, translated_opening
 from hybrid_memory.store.duck.schema import MIGRATIONS
@@ -19,7 +19,7 @@ from hybrid_memory.store.keeping import Sums
 # DuckDB 1.5 takes no parameters in these statements; names and paths are quoted by `_name` and `_text`.
 _ATTACH = Template("ATTACH $file AS copy_of_all (STORAGE_VERSION 'v1.5.0')")
 _COPY = Template("COPY FROM DATABASE $source TO copy_of_all")
-_DETACH = "DETACH copy_of_all"
+_DETACH = "DETACH DATABASE IF EXISTS copy_of_all"
 _HERE = "SELECT current_database()"
 _COPIED_TABLES = """
     SELECT table_name FROM duckdb_tables() WHERE database_name = 'copy_of_all' AND NOT internal ORDER BY table_name
@@ -37,18 +37,20 @@ def copy_into(session: Session, file: Path) -> Sums:
     """
     source = session.rows(_HERE)[0][0]
     try:
+        session.rows(_DETACH)
         session.rows(_ATTACH.substitute(file=_text(str(file))))
-        try:
-            with translated():
-                keep_private(file)
-            session.rows(_COPY.substitute(source=_name(source)))
-            tables = [name for (name,) in session.rows(_COPIED_TABLES)]
-            return _sums(session, tables, prefix="copy_of_all.")
-        finally:
-            session.rows(_DETACH)
+        with translated():
+            keep_private(file)
+        session.rows(_COPY.substitute(source=_name(source)))
+        tables = [name for (name,) in session.rows(_COPIED_TABLES)]
+        sums = _sums(session, tables, prefix="copy_of_all.")
+        session.rows(_DETACH)
     except BaseException:
+        with suppress(StoreError):
+            session.rows(_DETACH)
         remove(file)
         raise
+    return sums
 
 
 def checked(file: Path) -> Sums:

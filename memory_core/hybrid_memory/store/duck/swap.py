@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.store.duck.connect import log_file, temp_folder
+from hybrid_memory.store.duck.connect import journal_file, log_file, temp_folder
 from hybrid_memory.store.duck.errors import DAMAGED, translated
 
 _PRIVATE = 0o600
@@ -31,7 +31,7 @@ def work_file(path: Path) -> Path:
 
 def store_files(path: Path) -> list[Path]:
     """Return what belongs to a database file and is of no use beside another: itself, its logs and its journal."""
-    named = [path, log_file(path), *path.parent.glob(path.stem + ".journal*")]
+    named = [path, log_file(path), *path.parent.glob(journal_file(path).name + "*")]
     return [file for file in named if file.exists()]
 
 
