@@ -59,7 +59,7 @@ class Tokens:
 
     def __init__(self, home: Path, clock: Clock, dice: Dice) -> None:
         self._file = home / TOKENS
-        self._clock = clock
+        self.clock = clock
         self._dice = dice
         self._seen: tuple[int, ...] | None = None
         self._grants: dict[str, Grant] = {}
@@ -75,7 +75,7 @@ class Tokens:
         token = PREFIX + urlsafe_b64encode(
             self._dice.bits(_SECRET_BITS).to_bytes(_SECRET_BITS // 8, "big")
         ).decode().rstrip("=")
-        now = self._clock.now()
+        now = self.clock.now()
         grant = Grant(
             name=name,
             namespace=namespace,
@@ -120,12 +120,12 @@ class Tokens:
         for known, grant in self._grants.items():
             if hmac.compare_digest(known, digest):
                 found = grant
-        return None if found is None or found.expired(self._clock.now()) else found
+        return None if found is None or found.expired(self.clock.now()) else found
 
     def still_good(self, grant: Grant) -> bool:
         """Say whether what a token allowed is still allowed."""
         self._look()
-        return self._grants.get(grant.digest) == grant and not grant.expired(self._clock.now())
+        return self._grants.get(grant.digest) == grant and not grant.expired(self.clock.now())
 
     def _look(self) -> None:
         """Read the file again if it is another one than last time; what cannot be read lets nobody in."""

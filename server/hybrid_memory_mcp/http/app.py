@@ -33,6 +33,7 @@ from hybrid_memory_mcp.http.answers import (
 from hybrid_memory_mcp.http.bodies import Bodies
 from hybrid_memory_mcp.http.connections import Connection, Connections
 from hybrid_memory_mcp.http.settings import HEALTH, PATH, HttpSettings
+from hybrid_memory_mcp.hub.company import Company
 from hybrid_memory_mcp.service import ServiceProvider
 from hybrid_memory_mcp.tokens import Grant, Tokens
 
@@ -42,7 +43,6 @@ LOOK = 1.0
 
 _METHODS = ("POST", "GET", "DELETE")
 _WRONG = 400
-_CALLS = ("tools/call", "resources/read", "prompts/get")
 
 
 class HttpApp:
@@ -155,7 +155,7 @@ class HttpApp:
         self, connection: Connection, message: JSONRPCMessage | None, scope: Scope, receive: Receive, response: Response
     ) -> Refusal | None:
         listening = isinstance(message, JSONRPCRequest) and message.method == "subscriptions/listen"
-        _note(connection, message)
+        connection.note(message)
         low = connection.server._lowlevel_server  # noqa: SLF001 - what the SDK's own manager takes
         with connection.serving(stream=listening):
             await handle_modern_request(
@@ -175,7 +175,7 @@ class HttpApp:
         transport = connection.transport
         if transport is None:
             return NO_SESSION
-        _note(connection, message)
+        connection.note(message)
         with connection.serving(stream=scope["method"] == "GET"):
             await transport.handle_request(scope, receive, response.send)
         if transport.is_terminated:
@@ -240,14 +240,17 @@ def build_http_app(
     dice: Dice,
     *,
     port: int | None = None,
+    company: Company | None = None,
     now: Callable[[], float] = anyio.current_time,
 ) -> HttpApp:
     """Return the application; ``port`` is the one that it is reached at, where that is not the setting's.
 
-    ``now`` is the clock, in seconds from anywhere, by which sessions are idle.
+    ``company`` are the hub's guests, who see one another in status. ``now`` is a clock in seconds, by which sessions are idle.
     """
     port = settings.port if port is None else port
-    return HttpApp(Connections(provider, settings, _security(settings, port), dice, now), tokens, settings, port)
+    security = _security(settings, port)
+    connections = Connections(provider, settings, security, dice, tokens.clock, now, company)
+    return HttpApp(connections, tokens, settings, port)
 
 
 def _security(settings: HttpSettings, port: int) -> TransportSecuritySettings:
@@ -257,8 +260,3 @@ def _security(settings: HttpSettings, port: int) -> TransportSecuritySettings:
         allowed_hosts=sorted(settings.hosts(port)),
         allowed_origins=sorted(settings.origins(port)),
     )
-
-
-def _note(connection: Connection, message: JSONRPCMessage | None) -> None:
-    if isinstance(message, JSONRPCRequest) and message.method in _CALLS:
-        connection.called = True

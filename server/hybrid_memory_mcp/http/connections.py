@@ -10,6 +10,8 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 from weakref import WeakValueDictionary
@@ -19,8 +21,9 @@ import anyio.abc
 from mcp.server.runner import serve_loop
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import CLIENT_INFO_META_KEY, JSONRPCMessage, JSONRPCRequest
 
-from hybrid_memory.clock import Dice
+from hybrid_memory.clock import Clock, Dice
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
@@ -28,6 +31,7 @@ from hybrid_memory_mcp.app import MemoryServer, build_server
 from hybrid_memory_mcp.errors import only_logged, outline
 from hybrid_memory_mcp.http.answers import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
+from hybrid_memory_mcp.hub.company import Company
 from hybrid_memory_mcp.service import Lane, ServiceProvider
 from hybrid_memory_mcp.tokens import Grant
 from hybrid_memory_mcp.views import Views
@@ -37,6 +41,8 @@ log = logging.getLogger("hybrid_memory_mcp")
 _ID_BITS = 128
 _CLOSING = 2.0
 _GLANCE = 0.02
+_LONGEST_NAME = 100
+_CALLS = ("tools/call", "resources/read", "prompts/get")
 
 
 @dataclass(eq=False)
@@ -50,6 +56,9 @@ class Connection:
     transport: StreamableHTTPServerTransport | None
     now: Callable[[], float]
     used_at: float
+    since: datetime
+    name: str = "unknown"
+    requests: int = 0
     called: bool = False
     state: Any = None
     stay: anyio.CancelScope = field(default_factory=anyio.CancelScope)
@@ -60,6 +69,29 @@ class Connection:
     def idle(self) -> bool:
         """Whether nothing is being served."""
         return not self.calls and not self.streams
+
+    def note(self, message: JSONRPCMessage | None) -> None:
+        """Count a request, and remember what the client calls itself."""
+        if not isinstance(message, JSONRPCRequest):
+            return
+        self.requests += 1
+        self.called = self.called or message.method in _CALLS
+        params = message.params or {}
+        about = params.get("clientInfo") or (params.get("_meta") or {}).get(CLIENT_INFO_META_KEY)
+        if isinstance(about, dict):
+            name = "".join(c for c in str(about.get("name", "")) if c.isprintable()).strip()
+            self.name = name[:_LONGEST_NAME] or "unknown"
+
+    def described(self) -> dict[str, Any]:
+        """Return who this is, as status shows it."""
+        return {
+            "client": self.name,
+            "token": self.grant.name,
+            "namespace": self.grant.namespace,
+            "session": self.scope.session,
+            "since": self.since.isoformat(timespec="seconds"),
+            "requests": self.requests,
+        }
 
     @contextmanager
     def serving(self, *, stream: bool) -> Iterator[None]:
@@ -95,13 +127,17 @@ class Connections:
         settings: HttpSettings,
         security: TransportSecuritySettings,
         dice: Dice,
+        clock: Clock,
         now: Callable[[], float],
+        company: Company | None = None,
     ) -> None:
         self._provider = provider
         self._settings = settings
         self._security = security
         self._dice = dice
+        self._clock = clock
         self._now = now
+        self._company = company or Company()
         self._sessions: dict[str, Connection] = {}
         self._shared: dict[str, Connection] = {}
         self._lanes: WeakValueDictionary[str, Lane] = WeakValueDictionary()
@@ -119,6 +155,12 @@ class Connections:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve while the body runs; then every stay ends."""
+        with self._company.beside(self._described):
+            async with self._serving():
+                yield
+
+    @asynccontextmanager
+    async def _serving(self) -> AsyncIterator[None]:
         async with anyio.create_task_group() as group:
             self._group = group
             try:
@@ -177,6 +219,9 @@ class Connections:
         for connection in self:
             connection.end()
 
+    def _described(self) -> list[dict[str, Any]]:
+        return [one.described() for one in self]
+
     def _drop(self, connection: Connection) -> None:
         for known, key in ((self._sessions, connection.id), (self._shared, connection.grant.digest)):
             if known.get(key) is connection:
@@ -190,13 +235,14 @@ class Connections:
         )
         lane = self._lanes.get(grant.digest) or Lane(provider, settings.calls)
         self._lanes[grant.digest] = lane
-        views = Views(lane, scope, settings.zone, self._dice, settings.prompts)
+        clients = partial(self._company.described, grant.namespace)
+        views = Views(lane, scope, settings.zone, self._dice, settings.prompts, clients=clients)
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
         server = build_server(lane, scope, settings.zone, views, state_key=key)
         session_id = f"{self._dice.bits(_ID_BITS):032x}"
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
-        return Connection(session_id, grant, scope, server, transport, self._now, self._now())
+        return Connection(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
 
     async def _begin(self, connection: Connection, known: dict[str, Connection]) -> Connection | Refusal:
         if self._group is None:

@@ -10,7 +10,6 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,7 +19,7 @@ import anyio.to_thread
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
 from hybrid_memory_mcp import quiet
-from hybrid_memory_mcp.asking import ask_hub
+from hybrid_memory_mcp.asking import dismiss_hub
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.http.options import read_http_options
 from hybrid_memory_mcp.http.serving import listen, serve_http
@@ -32,7 +31,6 @@ from hybrid_memory_mcp.hub.sealing import state_key
 from hybrid_memory_mcp.tokens import Tokens
 
 _TAKING_OVER = 15.0
-_PAUSE = 0.05
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -79,21 +77,14 @@ def take_over(home: Path) -> Door:
     """
     begun = time.monotonic()
     while time.monotonic() - begun < _TAKING_OVER:
-        _ask_to_leave(home)
+        dismiss_hub(home)
         try:
             door = open_door(home)
         except OSError:
             raise InvalidInput("home", "the folder cannot be written") from None
         if door is not None:
             return door
-        time.sleep(_PAUSE)
     raise StoreLocked
-
-
-def _ask_to_leave(home: Path) -> None:
-    """Ask the hub of a store to leave, if there is one."""
-    with suppress(StoreError):  # it was just leaving
-        ask_hub(home, "default", "leave", {}, lambda *_: None)
 
 
 async def _serve(
@@ -114,7 +105,9 @@ async def _serve(
             def ready(url: str) -> None:
                 _greet(url, settings, tokens)
 
-            await serve_http(house.provider, settings, tokens, house.dice, ready=ready, listening=listening)
+            await serve_http(
+                house.provider, settings, tokens, house.dice, ready=ready, listening=listening, company=hub.company
+            )
 
         group.start_soon(serve)
         await hub.serve(door, stays=True)

@@ -17,6 +17,7 @@ from hybrid_memory.clock import Dice
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url
+from hybrid_memory_mcp.hub.company import Company
 from hybrid_memory_mcp.service import ServiceProvider
 from hybrid_memory_mcp.tokens import Tokens
 
@@ -32,17 +33,18 @@ async def serve_http(
     *,
     ready: Callable[[str], None],
     listening: socket.socket | None = None,
+    company: Company | None = None,
 ) -> None:
     """Serve until cancelled; then what is being answered has ``settings.grace`` seconds.
 
-    ``ready`` is told the URL; ``listening`` is a socket that listens already.
+    ``ready`` is told the URL; ``listening`` is a socket that listens already; ``company`` are the guests of the same hub.
 
     Raises:
         InvalidInput: the address cannot be listened at.
     """
     listening = listening or listen(settings)
     port = listening.getsockname()[1]
-    app = build_http_app(provider, settings, tokens, dice, port=port)
+    app = build_http_app(provider, settings, tokens, dice, port=port, company=company)
     await serve_app(app, settings, listening, lambda: ready(f"http://{in_url(settings.host)}:{port}{PATH}"))
 
 

@@ -145,3 +145,14 @@ async def test_a_call_that_is_being_answered_when_the_server_leaves_is_answered(
             await anyio.lowlevel.checkpoint()
         group.start_soon(let_go)
     assert written[0]["id"]
+
+
+async def test_status_names_who_is_there_in_the_same_namespace(build, at_socket, token, other_token, foreign_token):
+    async with (
+        at_socket(build()) as connect,
+        connect(foreign_token, mode="legacy"),
+        connect(other_token, mode="legacy"),
+        connect(token, mode="2026-07-28") as client,
+    ):
+        status = json.loads((await client.read_resource("memory://status")).contents[0].text)
+    assert sorted((one["client"], one["token"]) for one in status["clients"]) == [("mcp", "laptop"), ("mcp", "phone")]

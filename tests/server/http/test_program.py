@@ -107,7 +107,10 @@ def test_memory_outlives_the_server_a_revoked_token_does_not_and_relays_are_serv
             (found,) = relay.call(1, "read_memories", query="cello")["structuredContent"]["memories"]
             assert found["text"] == "Ada plays the cello"
             relay.call(2, "write_memory", content="Grace plays chess")
-        assert server.texts("chess")[0] == "Grace plays chess"
+            assert server.texts("chess")[0] == "Grace plays chess"
+            status = json.loads(relay.ask(3, "resources/read", uri="memory://status")["result"]["contents"][0]["text"])
+            assert {"raw"} == {one["client"] for one in status["clients"]}
+            assert {None, "new"} <= {one.get("token") for one in status["clients"]}
 
 
 @pytest.mark.stress
