@@ -114,6 +114,9 @@ class Connection:
                 group.cancel_scope.cancel()
         except* (OSError, frames.BrokenFrame):
             pass
+        finally:
+            for stream in (self._to_server, incoming, outgoing, from_server):
+                stream.close()
 
     async def drain(self, patience: float, pause: int) -> None:
         """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause`` ms."""
