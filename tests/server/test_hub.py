@@ -73,6 +73,12 @@ def hub(home, fake):
         fake.go.set()
 
 
+@pytest.fixture
+def watchful(monkeypatch):
+    """Asked for before the hub: it looks at its door all the time."""
+    monkeypatch.setattr(hub_module, "_LOOK", 0.01)
+
+
 def reading(guest, request_id, query="wait", **more):
     params = {"name": "read_memories", "arguments": {"query": query}, "_meta": MODERN}
     return guest.request(request_id, "tools/call", **params, **more)
@@ -411,8 +417,7 @@ def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, fake):
     assert found == set(range(1, 9))
 
 
-def test_a_hub_that_leaves_does_not_open_its_door_again(hub, home, fake, monkeypatch):
-    monkeypatch.setattr(hub_module, "_LOOK", 0.01)
+def test_a_hub_that_leaves_does_not_open_its_door_again(watchful, hub, home, fake, monkeypatch):
     opened = threading.Event()
     monkeypatch.setattr(Door, "reopen", lambda _: opened.set())
     with hub.visited() as guest:
@@ -442,8 +447,7 @@ def test_an_older_relay_is_served_by_a_newer_hub(hub):
         assert guest.call("read_memories")["isError"] is False
 
 
-def test_a_hub_whose_socket_was_removed_listens_again(hub, home, monkeypatch):
-    monkeypatch.setattr(hub_module, "_LOOK", 0.01)
+def test_a_hub_whose_socket_was_removed_listens_again(watchful, hub, home):
     with hub.visited() as guest:
         (home / "hub.sock").unlink()
         while (found := connect(str(home))) is None:
@@ -452,8 +456,7 @@ def test_a_hub_whose_socket_was_removed_listens_again(hub, home, monkeypatch):
         assert guest.call("read_memories")["isError"] is False
 
 
-def test_a_hub_whose_folder_was_removed_leaves(hub, home, monkeypatch):
-    monkeypatch.setattr(hub_module, "_LOOK", 0.01)
+def test_a_hub_whose_folder_was_removed_leaves(watchful, hub, home):
     with hub.visited() as guest:
         home.rename(home.with_name("elsewhere"))
         assert guest.hear().kind == frames.LEAVING
