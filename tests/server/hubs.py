@@ -187,7 +187,7 @@ class Guest(End):
 class RealHub:
     """The hub in a thread of this process, over a service of the test's choice."""
 
-    def __init__(self, home, service, *, provider=None, key=KEY, **limits):
+    def __init__(self, home, service, *, provider=None, key=KEY, first=None, **limits):
         self.home = home
         self.service = service
         self.provider = provider or ServiceProvider(lambda: service)
@@ -202,6 +202,7 @@ class RealHub:
         )
         self.door = open_door(home)
         assert self.door is not None
+        self._first = first
         self._ready = threading.Event()
         self._thread = threading.Thread(target=anyio.run, args=(self._serve,))
         self._thread.start()
@@ -212,7 +213,7 @@ class RealHub:
         with anyio.CancelScope() as self._scope:
             async with BlockingPortal() as self.portal:
                 self._ready.set()
-                await self.hub.serve(self.door)
+                await self.hub.serve(self.door, self._first)
 
     def kill(self):
         """End as a killed process does: no goodbye, and every connection is cut."""

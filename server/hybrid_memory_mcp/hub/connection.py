@@ -114,6 +114,9 @@ class Connection:
                 group.cancel_scope.cancel()
         except* (OSError, frames.BrokenFrame):
             pass
+        finally:
+            for stream in (self._to_server, incoming, outgoing):
+                stream.close()
 
     async def drain(self, patience: float, pause: int) -> None:
         """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause`` ms."""
@@ -211,18 +214,21 @@ class Connection:
             await self._to_server.send(read)
 
     async def _write_all(self, from_server: ContextReceiveStream[SessionMessage]) -> None:
-        async for item in from_server:
-            if self._muted:
-                continue
-            message = item.message
-            if isinstance(message, JSONRPCResponse | JSONRPCError):
-                await self._answer(message)
-            elif isinstance(message, JSONRPCRequest):
-                token = f"{self.presence.guest.connection}-{message.id}"
-                question = message.model_copy(update={"id": token})
-                await self._outbox.put_waiting(pack(frames.QUESTION, write_message(question), 0, token))
-            else:
-                await self._news(message)
+        # Closed with this task: a server that is cancelled tries for a second to write its last words to whoever listens.
+        async with from_server:
+            async for item in from_server:
+                if not self._muted:
+                    await self._write(item.message)
+
+    async def _write(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            await self._answer(message)
+        elif isinstance(message, JSONRPCRequest):
+            token = f"{self.presence.guest.connection}-{message.id}"
+            question = message.model_copy(update={"id": token})
+            await self._outbox.put_waiting(pack(frames.QUESTION, write_message(question), 0, token))
+        else:
+            await self._news(message)
 
     async def _answer(self, message: JSONRPCResponse | JSONRPCError) -> None:
         asked, turn = (None, None) if message.id is None else self._ledger.leave(message.id)
