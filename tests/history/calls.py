@@ -1,6 +1,6 @@
 """What clients did, as they saw it: the record that the checker judges.
 
-Every statement and every element of a list is made once in a history, so what is seen tells whose call made it.
+Every statement, element of a list and value of a key is made once in a history, so what is seen tells whose call made it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from enum import StrEnum
 
 
 class Act(StrEnum):
-    """What a call does. Statements live in topics, elements at the end of lists; `place` names either."""
+    """What a call does.
+
+    Topics hold statements that are written, forgotten and restored; a list grows at its end; a key holds the value set last.
+    """
 
     WRITE = "write"
     FORGET = "forget"
@@ -21,6 +24,12 @@ class Act(StrEnum):
     READ = "read"
     APPEND = "append"
     LOOK = "look"
+    SET = "set"
+    GET = "get"
+
+
+READINGS = (Act.READ, Act.LOOK, Act.GET)
+MAKINGS = (Act.WRITE, Act.APPEND, Act.SET)
 
 
 class Outcome(StrEnum):

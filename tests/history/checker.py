@@ -1,6 +1,6 @@
 """Judges a history of concurrent calls: is there one order of them, true to real time, that explains all that was seen?
 
-The question is asked of each statement and each list by itself (what holds for every part holds for the whole), by trying
+The question is asked of each statement, list and key by itself (what holds for every part holds for the whole), by trying
 orders as Wing and Gong do: next may come any call that began before the first open one ended. A call of unknown outcome
 may have happened at any time after it began, or never.
 """
@@ -13,27 +13,24 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from tests.history.calls import Act, Call, Outcome
+from tests.history.calls import MAKINGS, READINGS, Act, Call, Outcome
 
 State: TypeAlias = Hashable
 Step: TypeAlias = Callable[[State, Call], State | None]
 """Returns the state after a call; None where the call cannot have happened in that state."""
 
-_READINGS = (Act.READ, Act.LOOK)
-
 
 def faults(history: Sequence[Call]) -> list[str]:
     """Return what is wrong with a history, each fault in a sentence; nothing when it can be explained."""
     calls = [call for call in history if call.outcome is not Outcome.FAIL]
-    readings = [call for call in calls if call.act in _READINGS and call.outcome is Outcome.OK]
+    readings = [call for call in calls if call.act in READINGS and call.outcome is Outcome.OK]
     found = [*_doubled(readings), *_invented(history, readings)]
     for place in sorted({call.place for call in calls}):
         here = [call for call in calls if call.place == place]
-        if any(call.act in (Act.APPEND, Act.LOOK) for call in here):
-            if not _explained(_known(here), (), _list_step):
-                found.append(f"list {place}: no order of the calls explains what was seen of it")
-        else:
+        if any(call.act in (Act.WRITE, Act.READ) for call in here):
             found.extend(_topic_faults(place, here))
+        elif not _explained(_known(here), (), _place_step):
+            found.append(f"{place}: no order of the calls explains what was seen of it")
     return found
 
 
@@ -45,7 +42,7 @@ def _doubled(readings: Iterable[Call]) -> Iterator[str]:
 
 
 def _invented(history: Sequence[Call], readings: Iterable[Call]) -> Iterator[str]:
-    made = {(call.place, call.word): call for call in history if call.act in (Act.WRITE, Act.APPEND)}
+    made = {(call.place, call.word): call for call in history if call.act in MAKINGS}
     for call in readings:
         for word in call.seen:
             maker = made.get((call.place, word))
@@ -79,7 +76,7 @@ def _how(word: str, own: Sequence[Call], readings: Sequence[Call]) -> str:
 
 def _known(calls: Iterable[Call]) -> list[Call]:
     """Return the calls without the readings that nobody knows the answer of."""
-    return [call for call in calls if call.act not in _READINGS or call.outcome is Outcome.OK]
+    return [call for call in calls if call.act not in READINGS or call.outcome is Outcome.OK]
 
 
 def _word_step(word: str, state: State, call: Call) -> State | None:
@@ -90,11 +87,12 @@ def _word_step(word: str, state: State, call: Call) -> State | None:
     return "forgotten" if call.act is Act.FORGET else "there"
 
 
-def _list_step(state: State, call: Call) -> State | None:
+def _place_step(state: State, call: Call) -> State | None:
+    """The state is what a reading shows: all elements of a list, or the one value of a key."""
     assert isinstance(state, tuple)
-    if call.act is Act.LOOK:
+    if call.act in READINGS:
         return state if call.seen == state else None
-    return (*state, call.word)
+    return (*state, call.word) if call.act is Act.APPEND else (call.word,)
 
 
 def _explained(calls: Sequence[Call], state: State, step: Step) -> bool:
@@ -110,7 +108,7 @@ def _explained(calls: Sequence[Call], state: State, step: Step) -> bool:
             continue
         tried.add((done, state))
         for at in _next(calls, done):
-            after = step(state, calls[at]) if calls[at].act not in _READINGS else None
+            after = step(state, calls[at]) if calls[at].act not in READINGS else None
             if after is not None:
                 waiting.append((done | 1 << at, after))
     return False
@@ -119,7 +117,7 @@ def _explained(calls: Sequence[Call], state: State, step: Step) -> bool:
 def _read_on(calls: Sequence[Call], done: int, state: State, step: Step) -> tuple[int, State]:
     """Let all readings come next that may: they change nothing, so to wait with them helps nothing."""
     while True:
-        fitting = [at for at in _next(calls, done) if calls[at].act in _READINGS and step(state, calls[at]) is not None]
+        fitting = [at for at in _next(calls, done) if calls[at].act in READINGS and step(state, calls[at]) is not None]
         if not fitting:
             return done, state
         done |= sum(1 << at for at in fitting)

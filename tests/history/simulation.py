@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 
 from hypothesis import assume
 from hypothesis import strategies as st
-from tests.history.calls import Act, Call, Outcome, Recorder
+from tests.history.calls import MAKINGS, READINGS, Act, Call, Outcome, Recorder
 
 TOPICS = ("birds", "boats")
 LISTS = ("guests", "tools")
+KEYS = ("next step",)
+PLACES = {Act.APPEND: LISTS, Act.LOOK: LISTS, Act.SET: KEYS, Act.GET: KEYS}
+READING_OF = {**dict.fromkeys(TOPICS, Act.READ), **dict.fromkeys(LISTS, Act.LOOK), **dict.fromkeys(KEYS, Act.GET)}
 
 
 @dataclass
@@ -30,7 +33,7 @@ class _World:
         self.draw = draw
         self.recorder = Recorder()
         self.clients = [_Client(f"c{number}") for number in range(clients)]
-        self.live = {place: [] for place in (*TOPICS, *LISTS)}
+        self.live = {place: [] for place in READING_OF}
         self.gone = []
         self.count = 0
 
@@ -45,9 +48,9 @@ class _World:
 
     def begin(self, client):
         act = self.draw(st.sampled_from(Act))
-        place = self.draw(st.sampled_from(LISTS if act in (Act.APPEND, Act.LOOK) else TOPICS))
+        place = self.draw(st.sampled_from(PLACES.get(act, TOPICS)))
         word = ""
-        if act in (Act.WRITE, Act.APPEND):
+        if act in MAKINGS:
             self.count += 1
             word = f"w{self.count}"
         elif act in (Act.FORGET, Act.RESTORE):
@@ -61,12 +64,12 @@ class _World:
     def happen(self, client):
         call, here = client.call, self.live[client.call.place]
         client.done = True
-        if call.act in (Act.READ, Act.LOOK):
+        if call.act in READINGS:
             client.seen = tuple(here)
-        elif call.act in (Act.WRITE, Act.APPEND):
+        elif call.act in MAKINGS:
             client.refused = self.draw(st.integers(0, 4)) == 0
             if not client.refused:
-                here.append(call.word)
+                here[:] = [call.word] if call.act is Act.SET else [*here, call.word]
         elif call.act is Act.FORGET and call.word in here:
             here.remove(call.word)
             self.gone.append((call.place, call.word))
@@ -81,8 +84,7 @@ class _World:
 
     def audit(self):
         for place, words in self.live.items():
-            act = Act.LOOK if place in LISTS else Act.READ
-            self.recorder.end(self.recorder.begin("auditor", act, place), Outcome.OK, words)
+            self.recorder.end(self.recorder.begin("auditor", READING_OF[place], place), Outcome.OK, words)
         return self.recorder.history()
 
 
@@ -108,10 +110,7 @@ def readings(history, place, *, after=0):
     return [
         call
         for call in history
-        if call.act in (Act.READ, Act.LOOK)
-        and call.outcome is Outcome.OK
-        and call.place == place
-        and call.start > after
+        if call.act in READINGS and call.outcome is Outcome.OK and call.place == place and call.start > after
     ]
 
 
@@ -160,7 +159,7 @@ def show_what_another_topic_holds(draw, history):
 
 
 def show_what_was_refused(draw, history):
-    write = picked(draw, made(history, Act.WRITE, Act.APPEND, outcome=Outcome.FAIL))
+    write = picked(draw, made(history, *MAKINGS, outcome=Outcome.FAIL))
     reading = readings(history, write.place)[-1]
     return changed(history, reading, seen=(*reading.seen, write.word))
 
@@ -210,6 +209,20 @@ def overwrite_an_append(draw, history):
     return changed(history, look, seen=look.seen[: look.seen.index(append.word)])
 
 
+def keep_a_value_that_was_replaced(draw, history):
+    """A reading shows a value although a later one was set, and acknowledged, before the reading began."""
+    later = picked(draw, made(history, Act.SET))
+    earlier = picked(draw, [one for one in made(history, Act.SET) if one.end < later.start])
+    reading = picked(draw, readings(history, later.place, after=later.end))
+    return changed(history, reading, seen=(earlier.word,))
+
+
+def hold_two_values_at_once(draw, history):
+    value = picked(draw, made(history, Act.SET))
+    reading = picked(draw, [one for one in readings(history, value.place) if value.word not in one.seen and one.seen])
+    return changed(history, reading, seen=(value.word, *reading.seen))
+
+
 PLANTS = (
     lose_a_write,
     miss_a_write_once,
@@ -223,4 +236,6 @@ PLANTS = (
     drop_an_element,
     swap_two_elements,
     overwrite_an_append,
+    keep_a_value_that_was_replaced,
+    hold_two_values_at_once,
 )

@@ -21,7 +21,7 @@ def test_a_history_of_a_right_memory_has_no_faults(history):
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
 )
 @given(data=st.data(), history=histories())
 def test_a_planted_fault_is_found(plant, data, history):
