@@ -14,6 +14,7 @@ from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.model import Scope
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import HashEmbedder
 from hybrid_memory_mcp.app import build_server
 from hybrid_memory_mcp.service import ServiceProvider
@@ -32,14 +33,14 @@ class Serving:
     hands: list[Hand]
 
 
-def opened(path: Path) -> MemoryService:
-    """Open a store with the quick embedder."""
-    store = DuckStore.open(path, SystemClock())
+def opened(path: Path | None) -> MemoryService:
+    """Open a store with the quick embedder; without a path one in memory."""
+    store = MemoryStore(SystemClock()) if path is None else DuckStore.open(path, SystemClock())
     return MemoryService(store, HashEmbedder(32), clock=SystemClock(), dice=SystemDice())
 
 
 @asynccontextmanager
-async def serving(path: Path, clients: int) -> AsyncIterator[Serving]:
+async def serving(path: Path | None, clients: int) -> AsyncIterator[Serving]:
     """Serve ``clients`` connections, each a session of its own, and close the store at the end."""
     service = opened(path)
     provider = ServiceProvider(lambda: service)
