@@ -8,14 +8,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-import anyio
-import anyio.to_thread
-
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.gate import Gate
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.seam import Committed, Service
+from hybrid_memory_mcp.workers import Workers
 
 T = TypeVar("T")
 
@@ -39,22 +37,20 @@ class ServiceProvider:
         self._listeners: dict[object, tuple[Committed, Callable[[], bool]]] = {}
         self._news: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
         self._teller: threading.Thread | None = None
-        self._limiter: anyio.CapacityLimiter | None = None
+        self.workers = Workers(_CALLS_AT_ONCE)
         self._rest = 0
         self.calls = 0
 
     async def call(self, work: Callable[[Service], T]) -> T:
         """Run ``work`` with the service in a worker thread and return what it returns.
 
-        A cancelled caller does not wait; the work itself is finished all the same.
+        A cancelled caller does not wait; work that has begun is finished all the same.
 
         Raises:
             HybridMemoryError: the store cannot be opened, or the work failed.
         """
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_CALLS_AT_ONCE)
         self.calls += 1
-        return await anyio.to_thread.run_sync(self.run, work, abandon_on_cancel=True, limiter=self._limiter)
+        return await self.workers.run(lambda: self.run(work))
 
     def run(self, work: Callable[[Service], T]) -> T:
         """Run ``work`` with the service in this thread; waits while `alone` has the store closed.

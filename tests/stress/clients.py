@@ -82,10 +82,7 @@ class Hand:
             return None
         found = answer["memories"]
         assert answer["remaining"] == 0
-        if act is Act.LOOK:
-            seen = found[0]["text"].split()[2:] if found else ["nothing"]
-        else:
-            seen = [one["text"].split()[-1] for one in found]
+        seen = _words(act, [one["text"].split() for one in found])
         self.recorder.end(call, Outcome.OK, seen)
         if act is Act.READ:
             self.known.update({word: (place, one["id"]) for word, one in zip(seen, found, strict=True)})
@@ -142,6 +139,13 @@ class Hand:
             return result.structured_content or json.loads(result.content[0].text)
         told = result.content[0].text
         return None if "outcome" in told and "unknown" in told else {"refused": told}
+
+
+def _words(act: Act, texts: list[list[str]]) -> list[str]:
+    """Return what a reading showed: the last word of each statement, or the elements of the one list."""
+    if act is not Act.LOOK:
+        return [text[-1] for text in texts]
+    return texts[0][2:] if texts else ["no list at all"]
 
 
 async def work(hand: Hand, draw: random.Random, places: Places, calls: int) -> None:

@@ -9,6 +9,8 @@ from datetime import UTC
 from pathlib import Path
 
 from mcp.client import Client
+from tests.history.calls import Recorder
+from tests.stress.clients import Hand
 
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.model import Scope
@@ -19,8 +21,6 @@ from hybrid_memory.testing import HashEmbedder
 from hybrid_memory_mcp.app import build_server
 from hybrid_memory_mcp.service import ServiceProvider
 from hybrid_memory_mcp.views import Views
-from tests.history.calls import Recorder
-from tests.stress.clients import Hand
 
 
 @dataclass
