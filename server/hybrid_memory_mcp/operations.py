@@ -37,6 +37,7 @@ class Order:
     scope: Scope
     arguments: Mapping[str, Any]
     step: Steps
+    clients: Callable[[], list[dict[str, Any]]] = list
 
     def run(self, work: Callable[[MemoryService], T]) -> T:
         """Do work with the open memory, beside the calls of clients.
@@ -68,8 +69,8 @@ def perform(name: str, order: Order) -> dict[str, Any]:
 
 
 def status(order: Order) -> dict[str, Any]:
-    """Return what the store holds."""
-    return asdict(order.run(lambda service: service.status(order.scope)))
+    """Return what the store holds and who is connected."""
+    return asdict(order.run(lambda service: service.status(order.scope))) | {"clients": order.clients()}
 
 
 def recall(order: Order) -> dict[str, Any]:

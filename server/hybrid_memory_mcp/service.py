@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.gate import Gate
@@ -16,6 +16,19 @@ from hybrid_memory_mcp.seam import Committed, Service
 from hybrid_memory_mcp.workers import Workers
 
 T = TypeVar("T")
+
+
+class Access(Protocol):
+    """How a client's server reaches the memory; see `ServiceProvider`."""
+
+    async def call(self, work: Callable[[Service], T]) -> T:
+        """Run ``work`` with the service in a worker thread and return what it returns."""
+        ...
+
+    def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
+        """Call ``callback`` soon after each commit; returns what ends that."""
+        ...
+
 
 _CALLS_AT_ONCE = 8
 _REST = 60
@@ -144,6 +157,11 @@ class ServiceProvider:
             service.close()
         self._news.put(None)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the service is open at this moment."""
+        return self._service is not None
+
     def _warm(self, scope: Scope) -> None:
         with only_logged("opening the store ahead of the first call"), suppress(StoreClosed):
             self.run(lambda service: service.warm_up(scope))
@@ -158,3 +176,20 @@ class ServiceProvider:
             for listener, _ in list(self._listeners.values()):
                 with only_logged("announcing a change"):
                     listener(*news)
+
+
+class Lane:
+    """One client's way to the service: at most ``width`` calls at a time, so that a flood of one leaves room for others."""
+
+    def __init__(self, provider: ServiceProvider, width: int) -> None:
+        self._provider = provider
+        self._limiter = anyio.CapacityLimiter(width)
+
+    async def call(self, work: Callable[[Service], T]) -> T:
+        """Run ``work`` with the service in a worker thread, when its turn has come, and return what it returns."""
+        async with self._limiter:
+            return await self._provider.call(work)
+
+    def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
+        """Call ``callback`` soon after each commit; returns what ends that."""
+        return self._provider.listen(callback, wanted)

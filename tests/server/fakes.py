@@ -219,6 +219,12 @@ class FakeService:
         }[what]
         return sorted(one for one in known if one.startswith(prefix))[:limit]
 
+    def notices(self):
+        return ()
+
+    def acknowledge(self, relay, up_to):
+        self._note("acknowledge", relay, up_to)
+
     def settle(self):
         self.settled += 1
 
