@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
+import anyio
+
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.gate import Gate
 from hybrid_memory.model import Scope

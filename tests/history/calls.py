@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -64,6 +65,7 @@ class Recorder:
     def __init__(self) -> None:
         self._order = itertools.count(1)
         self._calls: list[Call] = []
+        self._answers: Counter[str] = Counter()
 
     def begin(self, client: str, act: Act, place: str, word: str = "") -> Call:
         """Note that a call begins; what is never ended keeps its unknown outcome."""
@@ -73,7 +75,12 @@ class Recorder:
 
     def end(self, call: Call, outcome: Outcome = Outcome.OK, seen: Iterable[str] = ()) -> None:
         """Note how a call ended."""
+        self._answers[call.client] += 1
         self._calls.append(replace(call, end=next(self._order), outcome=outcome, seen=tuple(seen)))
+
+    def answers(self, client: str) -> int:
+        """Return how many calls of a client have ended."""
+        return self._answers[client]
 
     def history(self) -> tuple[Call, ...]:
         """Return every call once, in the order of their beginnings."""
