@@ -27,8 +27,7 @@ pytestmark = [
 LONG = [pytest.mark.stress, pytest.mark.timeout(600)]
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(60, marks=LONG)])
-@pytest.mark.timeout(90)
+@pytest.mark.parametrize("kills", [pytest.param(1, marks=pytest.mark.timeout(90)), pytest.param(60, marks=LONG)])
 async def test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing(tmp_path, kills):
     seed = seed_of_one()
     places = Places.many(topics=max(4, kills), lists=2)
