@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from tests.history.calls import Act, Call, Outcome, Recorder, from_json, to_json
 from tests.history.checker import faults
 from tests.history.simulation import PLANTS, histories
+from tests.stress.cases import CORPUS
 
 
 def call(act, start, end, word="", seen=(), outcome=Outcome.OK):
@@ -70,3 +71,8 @@ def test_a_call_that_ends_is_one_call_of_the_record():
     first, second = recorder.history()
     assert (first, first.outcome) == (open_call, Outcome.UNKNOWN)
     assert (second.client, second.seen, second.end) == ("b", ("x",), 3)
+
+
+@pytest.mark.parametrize("case", sorted(CORPUS.glob("history-*.json")), ids=lambda path: path.stem)
+def test_a_kept_history_is_judged_as_its_name_says(case):
+    assert (faults(from_json(case.read_text(encoding="utf-8"))) == []) is case.name.startswith("history-right-")
