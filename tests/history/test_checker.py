@@ -14,7 +14,7 @@ def call(act, start, end, word="", seen=(), outcome=Outcome.OK):
     return Call(client="a", act=act, place=place, word=word, start=start, end=end, outcome=outcome, seen=seen)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(histories())
 def test_a_history_of_a_right_memory_has_no_faults(history):
     assert faults(history) == []
@@ -22,14 +22,14 @@ def test_a_history_of_a_right_memory_has_no_faults(history):
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
 )
 @given(data=st.data(), history=histories())
 def test_a_planted_fault_is_found(plant, data, history):
     assert faults(plant(data.draw, history))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(histories())
 def test_a_history_can_be_kept_as_json(history):
     assert from_json(to_json(history)) == history

@@ -20,14 +20,8 @@ NEAREST = 10
 RECALL = 0.95
 SCOPE = Scope(session="s-1", actor="stress")
 FULL = [pytest.mark.stress, pytest.mark.timeout(300)]
-SEARCHED = [
-    pytest.param(10**9, id="scanned"),
-    pytest.param(
-        200,
-        id="approximately",
-        marks=pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed"),
-    ),
-]
+SCANNED = 10**9
+WITH_EXTENSION = pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
 
 pytestmark = pytest.mark.usefixtures("quick_binding")
 
@@ -97,8 +91,14 @@ def unit(count, draw):
     return (made / np.linalg.norm(made, axis=1)[:, None]).astype(np.float32)
 
 
-@pytest.mark.parametrize("hnsw_from", SEARCHED)
-@pytest.mark.parametrize(("count", "changes"), [(300, 20), pytest.param(5000, 500, marks=FULL)])
+@pytest.mark.parametrize(
+    ("count", "changes", "hnsw_from"),
+    [
+        pytest.param(300, 20, SCANNED, id="few, scanned"),
+        pytest.param(5000, 500, SCANNED, marks=FULL, id="scanned"),
+        pytest.param(5000, 500, 1000, marks=[*FULL, WITH_EXTENSION], id="approximately"),
+    ],
+)
 def test_the_nearest_are_found_and_the_dead_are_not_after_changes_a_restart_and_a_lost_index(
     tmp_path, count, changes, hnsw_from
 ):
