@@ -32,7 +32,7 @@ class Access(Protocol):
         ...
 
 
-_CALLS_AT_ONCE = 8
+CALLS_AT_ONCE = 8
 _REST = 60
 
 
@@ -43,7 +43,7 @@ class ServiceProvider:
     error goes to the caller, and the next call tries again.
     """
 
-    def __init__(self, open_service: Callable[[], Service]) -> None:
+    def __init__(self, open_service: Callable[[], Service], calls_at_once: int = CALLS_AT_ONCE) -> None:
         self._open_service = open_service
         self._opening = threading.Lock()
         self._gate = Gate()
@@ -52,7 +52,7 @@ class ServiceProvider:
         self._listeners: dict[object, tuple[Committed, Callable[[], bool]]] = {}
         self._news: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
         self._teller: threading.Thread | None = None
-        self.workers = Workers(_CALLS_AT_ONCE)
+        self.workers = Workers(calls_at_once)
         self._rest = 0
         self.calls = 0
 

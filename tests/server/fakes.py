@@ -47,6 +47,7 @@ class FakeService:
         self.ended = []
         self.closed = False
         self.settled = 0
+        self.acknowledged = []
         self.moved = ()
         self.pending = False
         self.broken = None
@@ -223,7 +224,7 @@ class FakeService:
         return ()
 
     def acknowledge(self, relay, up_to):
-        self._note("acknowledge", relay, up_to)
+        self.acknowledged.append((relay, up_to))
 
     def settle(self):
         self.settled += 1
