@@ -18,8 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.outside import machine
-from benchmarks.outside.targets import installed
-from benchmarks.outside.trials import TRIALS
+from benchmarks.outside.hubs import HUB_TRIALS
+from benchmarks.outside.targets import OURS, Target, installed
+from benchmarks.outside.trials import TRIALS, Figures
 from benchmarks.outside.wire import Gone
 
 _err = Console(stderr=True)
@@ -30,25 +31,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--trials", nargs="*", default=list(TRIALS), choices=list(TRIALS))
+    parser.add_argument("--trials", nargs="*", default=[*TRIALS, *HUB_TRIALS], choices=[*TRIALS, *HUB_TRIALS])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
     for trial in arguments.trials:
         for target, program in installed(arguments.peers, arguments.only):
-            began = time.perf_counter()
-            try:
-                figures = TRIALS[trial](target, program, arguments.seed)
-            except Gone as gone:
-                figures = {"gone": str(gone)}
-            figures |= {"load": machine.load(), "took": round(time.perf_counter() - began, 1)}
+            if trial in HUB_TRIALS and target is not OURS:
+                continue
+            figures = run(trial, target, program, arguments.seed)
             found.setdefault(trial, {})[target.name] = figures
             _err.print(trial, target.name, json.dumps(figures), soft_wrap=True, highlight=False, markup=False)
             if arguments.out:
                 arguments.out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     for trial, rows in found.items():
         show(trial, rows)
+
+
+def run(trial: str, target: Target, program: Path, seed: int) -> Figures:
+    """Return what one trial found; a server that does not answer is a finding too."""
+    began = time.perf_counter()
+    try:
+        figures = HUB_TRIALS[trial](program, seed) if trial in HUB_TRIALS else TRIALS[trial](target, program, seed)
+    except Gone as gone:
+        figures = {"gone": str(gone)}
+    return figures | {"load": machine.load(), "took": round(time.perf_counter() - began, 1)}
 
 
 def show(trial: str, rows: dict[str, dict[str, Any]]) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -28,10 +29,14 @@ def processes_of(token: str) -> set[int]:
 def kill_all(ids: Iterable[int]) -> None:
     """End processes as kill -9 does; one that is gone already is no error."""
     for number in ids:
-        try:
+        with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+
+
+def terminate(number: int) -> None:
+    """Ask a process to end; one that is gone already is no error."""
+    with suppress(ProcessLookupError):
+        os.kill(number, signal.SIGTERM)
 
 
 def megabytes(ids: Iterable[int], kind: str = "Rss") -> float:

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -27,7 +28,7 @@ def vector(text: str) -> Any:
 
     words = text.lower().split()
     numbers = np.zeros(SIZE, dtype=np.float32)
-    for part in [*words, *map(" ".join, zip(words, words[1:], strict=False))]:
+    for part in [*words, *map(" ".join, pairwise(words))]:
         code = zlib.crc32(part.encode())
         numbers[code % SIZE] += 1.0 if code & 0x8000_0000 else -1.0
     return numbers / (float(np.linalg.norm(numbers)) or 1.0)
@@ -40,7 +41,7 @@ def _fastembed(module: ModuleType) -> None:
     def embed(_self: Any, texts: Iterable[str], **_rest: Any) -> Iterator[Any]:
         return map(vector, texts)
 
-    changed = {"__init__": start, "passage_embed": embed, "query_embed": embed, "embed": embed}
+    changed: dict[str, Any] = {"__init__": start, "passage_embed": embed, "query_embed": embed, "embed": embed}
     module.TextEmbedding = type("TextEmbedding", (module.TextEmbedding,), changed)  # type: ignore[attr-defined]
 
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from benchmarks.outside import machine
 from benchmarks.outside.marks import marks_in, refuses
@@ -50,7 +50,7 @@ class Store:
         self.home = self.folder / "store"
         self.home.mkdir()
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -144,7 +144,7 @@ def inproc(target: Target, program: Path, seed: int) -> Figures:
         for mark, call in calls:
             tally.note(mark, call(120))
         server.close()
-        return together([tally], _counted(store))
+        return together([tally], counted(store))
 
 
 def crowd(
@@ -172,12 +172,12 @@ def crowd(
 
         tallies = list(pool.map(work, range(clients)))
         taken = time.perf_counter() - began
-        seen = _see_each_other(store, servers, random.Random(seed)) if clients == 2 else []
+        seen = _see_each_other(store, servers, random.Random(seed)) if clients == 2 else {}
         for server in servers:
             server.close()
-        survivors = _counted(store)
+        survivors = counted(store)
     figures = together(tallies, survivors)
-    figures |= {"clients": clients, "started": len(ready), "seconds": round(taken, 1), "sees_the_other": seen}
+    figures |= {"clients": clients, "started": len(ready), "seconds": round(taken, 1)} | seen
     figures["each"] = [len(one.told) for one in tallies]
     figures["survive"] = len(survivors & set[str]().union(*(one.sent for one in tallies)))
     return figures | {"call": spread([one for tally in tallies for one in tally.seconds])}
@@ -191,17 +191,19 @@ def _ready(server: Server) -> bool:
     return True
 
 
-def _see_each_other(store: Store, servers: Sequence[Server], dice: random.Random) -> list[bool]:
-    """Let each of two write once more and say whether the other finds it right afterwards."""
-    seen = []
+def _see_each_other(store: Store, servers: Sequence[Server], dice: random.Random) -> Figures:
+    """Let each of two write once more; say whether it finds that itself, and whether the other finds it right afterwards."""
+    seen: dict[str, list[bool]] = {"sees_its_own": [], "sees_the_other": []}
     for writer, reader in (servers, servers[::-1]):
         mark, text = sentence(dice)
+        question = store.target.read(store.target.find(mark, text))
         try:
-            told = acknowledged(writer.call(*store.target.write(mark, text)))
-            found = reader.call(*store.target.read(store.target.find(mark, text)))
-            seen.append(told and mark in marks_in(found.text))
+            writer.call(*store.target.write(mark, text))
+            found = [mark in marks_in(one.call(*question).text) for one in (writer, reader)]
         except Gone:
-            seen.append(False)
+            found = [False, False]
+        for answers, one in zip(seen.values(), found, strict=True):
+            answers.append(one)
     return seen
 
 
@@ -224,7 +226,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
             machine.kill_all(store.processes())
             writing.result(90)
         try:
-            survivors = _counted(store)
+            survivors = counted(store)
         except Gone as gone:
             survivors, tally.said = set(), tally.said or str(gone)
     return together([tally], survivors) | {"rounds": rounds, "opened": reopened}
@@ -261,7 +263,8 @@ def latency(target: Target, program: Path, seed: int, seconds: float = 120) -> F
     return figures | {"reached": total}
 
 
-def _counted(store: Store) -> set[str]:
+def counted(store: Store) -> set[str]:
+    """Wait until all processes of a store are gone, end those that stay, and return what a fresh one lists."""
     machine.until(lambda: not store.processes(), LINGER)
     machine.kill_all(store.processes())
     return store.survivors()

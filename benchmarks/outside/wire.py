@@ -154,7 +154,8 @@ class Server:
             message = future.result(patience)
         except Late:
             raise Gone(f"no answer in {patience:.0f} s") from None
-        return message.get("result", {"protocolError": message.get("error")})
+        result: Mapping[str, Any] = message.get("result", {"protocolError": message.get("error")})
+        return result
 
     def _read(self) -> None:
         stream = self.process.stdout
@@ -194,5 +195,10 @@ class Call:
         future.add_done_callback(lambda _: setattr(self, "_done", time.perf_counter()))
 
     def __call__(self, patience: float = PATIENCE) -> Answer:
+        """Wait for the answer.
+
+        Raises:
+            Gone: the server did not answer.
+        """
         result = self._server._result(self._future, patience)  # noqa: SLF001 - one part in two classes
         return Answer(result, self._done - self._began)
