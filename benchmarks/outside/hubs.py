@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.outside import machine
 from benchmarks.outside.targets import OURS, Store
-from benchmarks.outside.trials import LINGER, Figures, Tally, counted, spread, together
+from benchmarks.outside.trials import LINGER, Figures, Tally, counted, crowd, spread, together
 from benchmarks.outside.wire import Gone, Server
 
 BARE = Path(__file__).parent.with_name("bare_server.py")
@@ -31,7 +31,7 @@ def hub_of(store: Store) -> int | None:
     return number if number in store.processes() else None
 
 
-class Clients:
+class Pack:
     """Some clients of one store that write, and read every fourth time, until they are told to stop."""
 
     def __init__(self, store: Store, number: int, seed: int) -> None:
@@ -79,22 +79,22 @@ def hub_kills(program: Path, seed: int, *, rounds: int = 100, clients: int = 4) 
     dice, kills = random.Random(seed), 0
     with Store(OURS, program) as store:
         cold = [_cold(store) for _ in range(3)]
-        crowd = Clients(store, clients, seed)
-        crowd.begin()
+        pack = Pack(store, clients, seed)
+        pack.begin()
         while kills < rounds:
-            before = crowd.told
-            if machine.until(lambda at=before: crowd.told >= at + 2 * clients, _PATIENCE) is None:  # type: ignore[misc]
+            before = pack.told
+            if machine.until(lambda at=before: pack.told >= at + 2 * clients, _PATIENCE) is None:  # type: ignore[misc]
                 break
             time.sleep(dice.uniform(0, 0.2))
             if (hub := hub_of(store)) is not None:
                 machine.kill_all([hub])
                 kills += 1
-        crowd.end()
-        for server in crowd.servers:
+        pack.end()
+        for server in pack.servers:
             server.close()
-        figures = together(crowd.tallies, counted(store))
+        figures = together(pack.tallies, counted(store))
         cold += [_cold(store) for _ in range(3)]
-    calls = [one for tally in crowd.tallies for one in tally.seconds]
+    calls = [one for tally in pack.tallies for one in tally.seconds]
     return figures | {
         "kills": kills,
         "longest_pause": round(max(calls), 2),
@@ -119,29 +119,29 @@ def _cold(store: Store) -> float:
 def relay_kill(program: Path, seed: int, *, rounds: int = 5) -> Figures:
     """Kill one client's own process in the middle of its writes; the others go on."""
     with Store(OURS, program) as store:
-        crowd = Clients(store, rounds + 3, seed)
+        pack = Pack(store, rounds + 3, seed)
         hub = hub_of(store)
-        crowd.begin()
-        for victim in crowd.servers[:rounds]:
-            before = crowd.told
-            machine.until(lambda at=before: crowd.told >= at + 50, _PATIENCE)  # type: ignore[misc]
+        pack.begin()
+        for victim in pack.servers[:rounds]:
+            before = pack.told
+            machine.until(lambda at=before: pack.told >= at + 50, _PATIENCE)  # type: ignore[misc]
             victim.kill()
-        before = crowd.told
-        machine.until(lambda: crowd.told >= before + 150, _PATIENCE)
+        before = pack.told
+        machine.until(lambda: pack.told >= before + 150, _PATIENCE)
         same = hub is not None and hub == hub_of(store)
-        crowd.end()
-        for server in crowd.servers[rounds:]:
+        pack.end()
+        for server in pack.servers[rounds:]:
             server.close()
         survivors = counted(store)
-    others = together(crowd.tallies[rounds:], survivors)
-    everyone = together(crowd.tallies, survivors)
+    others = together(pack.tallies[rounds:], survivors)
+    everyone = together(pack.tallies, survivors)
     return {
         "killed": rounds,
         "same_hub": same,
         "others_refused": others["sent"] - others["acknowledged"],
         "others_failed_reads": others["failed_reads"],
         "others_said": others["said"],
-        "others_longest_call": round(max(one for tally in crowd.tallies[rounds:] for one in tally.seconds), 2),
+        "others_longest_call": round(max(one for tally in pack.tallies[rounds:] for one in tally.seconds), 2),
     } | {name: everyone[name] for name in ("acknowledged", "survive", "lost", "doubled")}
 
 
@@ -181,13 +181,13 @@ def left_over(program: Path, seed: int) -> Figures:
     figures: Figures = {}
     for name, ending in _ENDINGS.items():
         with Store(OURS, program) as store:
-            crowd = Clients(store, 4, seed)
-            crowd.begin()
-            machine.until(lambda one=crowd: one.told >= 40, _PATIENCE)  # type: ignore[misc]
-            crowd.end()
+            pack = Pack(store, 4, seed)
+            pack.begin()
+            machine.until(lambda one=pack: one.told >= 40, _PATIENCE)  # type: ignore[misc]
+            pack.end()
             running = len(store.processes())
             began = time.perf_counter()
-            ending(store, crowd.servers)
+            ending(store, pack.servers)
             gone = machine.until(lambda one=store: not one.processes(), LINGER)  # type: ignore[misc]
             time.sleep(max(0.0, began + LINGER - time.perf_counter()))
             figures[name] = {
@@ -260,4 +260,5 @@ HUB_TRIALS: Mapping[str, Callable[[Path, int], Figures]] = {
     "hub_kills": hub_kills,
     "relay_kill": relay_kill,
     "left_over": left_over,
+    "rush": lambda program, seed: crowd(OURS, program, seed, clients=10, writes=20, read_every=5, prepared=False),
 }

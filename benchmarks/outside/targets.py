@@ -49,18 +49,23 @@ class Store:
         self.folder = Path(self._temporary.name)
         self.home = self.folder / "store"
         self.home.mkdir()
+        self._spawned: list[Server] = []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for one in self._spawned:
+            one.kill()
         machine.kill_all(self.processes())
         self._temporary.cleanup()
 
     def spawn(self, variables: Mapping[str, str] | None = None) -> Server:
         """Start a server process over the store."""
         environment = {"HOME": str(self.folder), **self.target.environment(self.home), **(variables or {})}
-        return Server(self.target.start(self._program, self.home), environment, self.folder / "errors.txt")
+        server = Server(self.target.start(self._program, self.home), environment, self.folder / "errors.txt")
+        self._spawned.append(server)
+        return server
 
     def processes(self) -> set[int]:
         """Return the ids of all living processes over this store."""

@@ -148,10 +148,23 @@ def inproc(target: Target, program: Path, seed: int) -> Figures:
 
 
 def crowd(
-    target: Target, program: Path, seed: int, *, clients: int, writes: int, read_every: int = 0, seconds: float = 180
+    target: Target,
+    program: Path,
+    seed: int,
+    *,
+    clients: int,
+    writes: int,
+    read_every: int = 0,
+    seconds: float = 120,
+    prepared: bool = True,
 ) -> Figures:
-    """Let several processes write to one store at the same time; no client begins a write after ``seconds``."""
+    """Let several processes write to one store at the same time; no client begins a write after ``seconds``.
+
+    ``prepared``: another process made the store before, so that they do not also race for that.
+    """
     with Store(target, program) as store, ThreadPoolExecutor(clients) as pool:
+        if prepared:
+            _prepare(store, random.Random(-seed))
         servers = [store.spawn() for _ in range(clients)]
         ready = [one for one in pool.map(_ready, servers) if one]
         began = time.perf_counter()
@@ -181,6 +194,15 @@ def crowd(
     figures["each"] = [len(one.told) for one in tallies]
     figures["survive"] = len(survivors & set[str]().union(*(one.sent for one in tallies)))
     return figures | {"call": spread([one for tally in tallies for one in tally.seconds])}
+
+
+def _prepare(store: Store, dice: random.Random) -> None:
+    server = store.spawn()
+    server.initialize()
+    Tally().write(store, server, dice)
+    server.close()
+    machine.until(lambda: not store.processes(), LINGER)
+    machine.kill_all(store.processes())
 
 
 def _ready(server: Server) -> bool:

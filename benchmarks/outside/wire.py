@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -54,6 +55,7 @@ class Server:
         self._numbers = count(1)
         self._waiting: dict[int, Future[Mapping[str, Any]]] = {}
         self._lock = threading.Lock()
+        self._writing = threading.Lock()
         self._ended = False
         self.noise = 0
         self.spawned = time.perf_counter()
@@ -111,22 +113,29 @@ class Server:
     def close(self) -> float | None:
         """End the server's standard input; return the seconds until it had left, None where it had to be killed."""
         began = time.perf_counter()
-        try:
-            if self.process.stdin:
-                self.process.stdin.close()
-        except OSError:
-            pass
+        self._close_input()
         try:
             self.process.wait(_LEAVING)
         except subprocess.TimeoutExpired:
             self.kill()
             return None
-        return time.perf_counter() - began
+        taken = time.perf_counter() - began
+        self.kill()
+        return taken
 
     def kill(self) -> None:
-        """End the process as kill -9 does, and wait until it is gone."""
+        """End the process as kill -9 does, and wait until it is gone. Can be called again, and after its end."""
         self.process.kill()
         self.process.wait()
+        self._close_input()
+        self._reader.join(_LEAVING)
+        if self.process.stdout and not self._reader.is_alive():
+            self.process.stdout.close()
+
+    def _close_input(self) -> None:
+        if self.process.stdin:
+            with suppress(OSError), self._writing:
+                self.process.stdin.close()
 
     def _send(self, method: str, params: Mapping[str, Any]) -> Future[Mapping[str, Any]]:
         number = next(self._numbers)
@@ -142,7 +151,7 @@ class Server:
     def _put(self, message: Mapping[str, Any]) -> None:
         line = json.dumps(message, ensure_ascii=False).encode() + b"\n"
         try:
-            with self._lock:
+            with self._writing:
                 if self.process.stdin:
                     self.process.stdin.write(line)
                     self.process.stdin.flush()
