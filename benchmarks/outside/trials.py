@@ -19,6 +19,7 @@ from benchmarks.outside.wire import Answer, Gone, Server
 
 Figures = dict[str, Any]
 LINGER = 15.0
+_SHOWN = ("name", "description", "inputSchema")
 
 
 @dataclass
@@ -107,6 +108,7 @@ def start(target: Target, program: Path, seed: int) -> Figures:
         "processes": last["processes"],
         "tools": last["tools"],
         "tokens": last["tokens"],
+        "tokens_of_inputs": last["tokens_of_inputs"],
         "leaves": None if None in leaves else round(median(leaves), 2),
         "left_over": max(one["left_over"] for one in rows["again"]),
     }
@@ -116,7 +118,8 @@ def _one_start(store: Store, dice: random.Random) -> Figures:
     server = store.spawn()
     row: Figures = {"initialize": server.initialize()}
     tools = server.tools()
-    row |= {"tools": len(tools), "tokens": round(len(json.dumps(tools, ensure_ascii=False)) / 4)}
+    row |= {"tools": len(tools), "tokens": _tokens(tools)}
+    row["tokens_of_inputs"] = _tokens([{name: tool.get(name) for name in _SHOWN} for tool in tools])
     tally = Tally()
     tally.write(store, server, dice)
     row["write"] = time.perf_counter() - server.spawned
@@ -129,6 +132,10 @@ def _one_start(store: Store, dice: random.Random) -> Figures:
     row["left_over"] = len(store.processes())
     machine.kill_all(store.processes())
     return row
+
+
+def _tokens(value: object) -> int:
+    return round(len(json.dumps(value, ensure_ascii=False)) / 4)
 
 
 def inproc(target: Target, program: Path, seed: int) -> Figures:

@@ -9,6 +9,7 @@ import pytest
 from benchmarks.outside import machine
 from benchmarks.outside.marks import marks_in, refuses, sentence
 from benchmarks.outside.stand_in import SIZE, vector
+from benchmarks.outside.table import compared
 from benchmarks.outside.targets import OURS, PEERS, Store, Target, acknowledged, installed
 from benchmarks.outside.trials import Tally, crowd, inproc, kill, spread, together
 from benchmarks.outside.wire import Answer, Gone, Server
@@ -180,3 +181,15 @@ def test_processes_are_found_by_what_their_environment_says(forgetful):
         assert machine.megabytes(store.processes()) > 1
         running.close()
         assert store.processes() == set()
+
+
+def test_the_table_shows_losses_and_leaves_out_what_was_not_tried():
+    kept = {"acknowledged": 400, "lost": 0}
+    rows = {"two": {"a": kept | {"lost": 191}, "b": {"gone": "no answer"}}, "inproc": {"c": kept}}
+    seen = {"clients": 2, "started": 2, "sees_its_own": [True, True], "sees_the_other": [True, False]}
+    rows["two"]["a"] |= seen
+    assert compared(rows).splitlines()[2:] == [
+        "| 50 writes at once, one process: acknowledged / there |  |  | 400 / 400 |",
+        "| 2 processes × 200 writes: acknowledged / there | 400 / **209** | no answer |  |",
+        "| ... each finds what the other wrote last | **no** | no answer |  |",
+    ]
