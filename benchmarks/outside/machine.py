@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -64,3 +65,18 @@ def until(holds: Callable[[], bool], patience: float) -> float | None:
             return None
         time.sleep(0.01)
     return time.perf_counter() - began
+
+
+def free_port() -> int:
+    """Return a port of the loopback that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return int(one.getsockname()[1])
+
+
+def listens(port: int) -> bool:
+    """Say whether somebody takes connections on a port of the loopback."""
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True

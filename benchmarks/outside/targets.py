@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ from benchmarks.outside.wire import Answer, Server
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
 HYBRID = "hybrid-memory-mcp"
+_PATIENCE = 30
 Request = tuple[str, Mapping[str, Any]]
 
 
@@ -25,7 +26,8 @@ class Target:
     ``program`` is its executable below the folder of the peers. ``start`` gives the command from the executable and the store's
     folder, ``environment`` the variables. ``write`` takes a mark and its sentence, ``read`` a question (for one mark, ``find``).
     ``listing`` takes a page's number from 0 and the answer before it, and gives nothing where that was the last page;
-    ``counting`` are variables for the process that counts.
+    ``counting`` are variables for the process that counts. ``helper`` gives the command of a process that its user starts by
+    hand beside the store, from the executable, the folder and a free port; the store is used once it listens there.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Target:
     environment: Callable[[Path], Mapping[str, str]] = field(default=lambda _: {})
     find: Callable[[str, str], str] = field(default=lambda _mark, text: text)
     counting: Mapping[str, str] = field(default_factory=dict)
+    helper: Callable[[Path, Path, int], Sequence[str]] | None = None
     note: str = ""
 
 
@@ -50,11 +53,13 @@ class Store:
         self.home = self.folder / "store"
         self.home.mkdir()
         self._spawned: list[Server] = []
+        self._helper: Server | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end_helper()
         for one in self._spawned:
             one.kill()
         machine.kill_all(self.processes())
@@ -62,10 +67,26 @@ class Store:
 
     def spawn(self, variables: Mapping[str, str] | None = None) -> Server:
         """Start a server process over the store."""
-        environment = {"HOME": str(self.folder), **self.target.environment(self.home), **(variables or {})}
-        server = Server(self.target.start(self._program, self.home), environment, self.folder / "errors.txt")
+        self._start_helper()
+        server = self._run(self.target.start(self._program, self.home), variables or {})
         self._spawned.append(server)
         return server
+
+    def end_helper(self) -> None:
+        """End the process that its user would have started by hand, if there is one."""
+        if self._helper:
+            self._helper.kill()
+
+    def _start_helper(self) -> None:
+        if not self.target.helper or (self._helper and self._helper.process.poll() is None):
+            return
+        port = machine.free_port()
+        self._helper = self._run(self.target.helper(self._program, self.home, port), {})
+        machine.until(lambda: machine.listens(port), _PATIENCE)
+
+    def _run(self, command: Sequence[str], variables: Mapping[str, str]) -> Server:
+        environment = {"HOME": str(self.folder), **self.target.environment(self.home), **variables}
+        return Server(command, environment, self.folder / "errors.txt")
 
     def processes(self) -> set[int]:
         """Return the ids of all living processes over this store."""
@@ -114,6 +135,10 @@ def _python(program: Path, function: str, *arguments: str) -> Sequence[str]:
     return [str(program.with_name("python")), "-P", str(STAND_IN), function, *arguments]
 
 
+def _palace(home: Path) -> Sequence[str]:
+    return ["--palace", str(home / "palace")]
+
+
 OURS = Target(
     name=HYBRID,
     program=HYBRID,
@@ -121,6 +146,17 @@ OURS = Target(
     write=lambda _mark, text: ("write_memory", {"content": text}),
     read=lambda query: ("read_memories", {"query": query}),
     listing=_ours_listing,
+)
+
+_MEMPALACE = Target(
+    name="mempalace",
+    program="mempalace/bin/mempalace-mcp",
+    start=lambda program, home: _python(program, "mempalace.mcp_proxy:main", *_palace(home)),
+    environment=lambda home: {"MEMPALACE_CONFIG_DIR": str(home / "config"), "MEMPALACE_EMBEDDING_MODEL": "minilm"},
+    write=lambda _mark, text: ("mempalace_add_drawer", {"wing": "notes", "room": "general", "content": text}),
+    read=lambda query: ("mempalace_search", {"query": query}),
+    listing=lambda page, _before: ("mempalace_list_drawers", {"limit": 100, "offset": 100 * page}),
+    note="stand-in for its model; without its hub, which is started by hand",
 )
 
 PEERS = (
@@ -182,18 +218,14 @@ PEERS = (
         ),
         note="stand-in for its model; pydantic below 2.11",
     ),
-    Target(
-        name="mempalace",
-        program="mempalace/bin/mempalace-mcp",
-        start=lambda program, home: _python(program, "mempalace.mcp_proxy:main", "--palace", str(home / "palace")),
-        environment=lambda home: {
-            "MEMPALACE_CONFIG_DIR": str(home / "config"),
-            "MEMPALACE_EMBEDDING_MODEL": "minilm",
-        },
-        write=lambda _mark, text: ("mempalace_add_drawer", {"wing": "notes", "room": "general", "content": text}),
-        read=lambda query: ("mempalace_search", {"query": query}),
-        listing=lambda page, _before: ("mempalace_list_drawers", {"limit": 100, "offset": 100 * page}),
-        note="stand-in for its model; without its hub, which is started by hand",
+    _MEMPALACE,
+    replace(
+        _MEMPALACE,
+        name="mempalace with its hub",
+        helper=lambda program, home, port: _python(
+            program, "mempalace.mcp_server:main", *_palace(home), "--transport", "http", "--port", str(port)
+        ),
+        note="stand-in for its model; the hub was started by hand before",
     ),
     Target(
         name="basic-memory",

@@ -128,6 +128,7 @@ def _one_start(store: Store, dice: random.Random) -> Figures:
     running = store.processes()
     row |= {"megabytes": machine.megabytes(running), "processes": len(running)}
     row["leaves"] = server.close()
+    store.end_helper()
     machine.until(lambda: not store.processes(), LINGER)
     row["left_over"] = len(store.processes())
     machine.kill_all(store.processes())
@@ -208,8 +209,7 @@ def _prepare(store: Store, dice: random.Random) -> None:
     server.initialize()
     Tally().write(store, server, dice)
     server.close()
-    machine.until(lambda: not store.processes(), LINGER)
-    machine.kill_all(store.processes())
+    _empty(store)
 
 
 def _ready(server: Server) -> bool:
@@ -294,9 +294,14 @@ def latency(target: Target, program: Path, seed: int, seconds: float = 120) -> F
 
 def counted(store: Store) -> set[str]:
     """Wait until all processes of a store are gone, end those that stay, and return what a fresh one lists."""
+    _empty(store)
+    return store.survivors()
+
+
+def _empty(store: Store) -> None:
+    store.end_helper()
     machine.until(lambda: not store.processes(), LINGER)
     machine.kill_all(store.processes())
-    return store.survivors()
 
 
 TRIALS: Mapping[str, Callable[[Target, Path, int], Figures]] = {
