@@ -28,7 +28,12 @@ def new_id(now: datetime, dice: Dice) -> MemoryId:
 
 def new_session(dice: Dice) -> str:
     """Return a name for a conversation that nobody named: ``s-`` and 60 random bits."""
-    return "s-" + _base32(dice.bits(60), 12)
+    return unnamed_session(dice.bits(60))
+
+
+def unnamed_session(number: int) -> str:
+    """Return the name for a conversation that nobody named which belongs to the last 60 bits of a number."""
+    return "s-" + _base32(number, 12)
 
 
 def is_unnamed_session(session: str) -> bool:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hybrid_memory import checks, overview, recollection, reflecting
+from hybrid_memory import checks, overview, preparing, recollection, reflecting
 from hybrid_memory.analysis import Analyst
 from hybrid_memory.embedding.choice import check_spec, chosen
 from hybrid_memory.errors import NotFound, StoreClosed
@@ -24,6 +24,7 @@ from hybrid_memory.ids import new_id
 from hybrid_memory.indexes import Indexes
 from hybrid_memory.life import changing, outcomes, reflection, remembering, sessions
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.replaying import replays
 from hybrid_memory.requests import (
     ForgetRequest,
     ForgetResult,
@@ -44,7 +45,6 @@ from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.interface import Change, Ops
 from hybrid_memory.tending import Tending
 from hybrid_memory.tiers.flow import rules_of
-from hybrid_memory.tiers.importance import heuristic_importance
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,6 +117,7 @@ class MemoryService:
         return cls(store, embedder, clock=clock, dice=dice, settings=settings, former=former)
 
     @passes
+    @replays(outcomes.write_from_json)
     def write(self, scope: Scope, request: WriteRequest, *, key: RequestKey | None = None) -> WriteResult:
         """Remember a statement; durable and findable when this returns.
 
@@ -131,23 +132,8 @@ class MemoryService:
             self.settle()
         index = self._indexes.of(scope.namespace)
         analysis = self._analyst.analyse(request.content, request.speaker, request.occurred_at or now, request.key)
-        mark = index.head
-        repeats = index.repeats(analysis.content_hash, now)
-        session = request.session or scope.session
-        holder = None if request.key is None else index.holding_key(session, request.key, now)
-        statement = remembering.Statement(
-            id=new_id(now, self._dice),
-            scope=scope,
-            request=request,
-            analysis=analysis,
-            importance=heuristic_importance(
-                request.content, explicit=request.importance, kind=remembering.KIND_OF[request.memory_type]
-            ),
-            repeats=tuple(repeats),
-            holder=holder,
-            mark=mark,
-        )
-        known = {*repeats, request.supersedes, holder, statement.id}
+        statement = preparing.statement_of(new_id(now, self._dice), scope, request, analysis, index, now)
+        known = {*statement.repeats, request.supersedes, statement.holder, statement.id}
         # The commit waits for the disk; the search for related memories does not have to wait for it.
         beside = (self.store, index, self._excerpts, scope.namespace, analysis.vector, known, now)
         try:
@@ -207,6 +193,7 @@ class MemoryService:
         return reflecting.offer(self.store, index, self._analyst, scope.namespace, focus, where, limit=limit, now=now)
 
     @passes
+    @replays(outcomes.ids_from_json)
     def store_insights(
         self, scope: Scope, insights: Sequence[Insight], *, key: RequestKey | None = None
     ) -> tuple[MemoryId, ...]:
@@ -230,6 +217,7 @@ class MemoryService:
         return outcomes.ids_from_json(written.result)
 
     @passes
+    @replays(outcomes.update_from_json)
     def update(self, scope: Scope, request: UpdateRequest, *, key: RequestKey | None = None) -> UpdateResult:
         """Change a memory: new words make a new version that supersedes the old one, which is kept.
 
@@ -250,6 +238,7 @@ class MemoryService:
         return outcomes.update_from_json(written.result)
 
     @passes
+    @replays(outcomes.forget_from_json)
     def forget(self, scope: Scope, request: ForgetRequest, *, key: RequestKey | None = None) -> ForgetResult:
         """Forget memories so that nothing finds them, or bring forgotten ones back.
 
@@ -292,6 +281,14 @@ class MemoryService:
         """Return what the memory holds and how it is."""
         index, change = self._indexes.of(scope.namespace), self._tending.progress()
         return overview.status_of(self.store, index, self._analyst, change, scope, self._now())
+
+    def notices(self) -> tuple[str, ...]:
+        """Return what a user must know about the store: what was damaged, and what became of it."""
+        return self.store.info().notices
+
+    def acknowledge(self, relay: str, up_to: int | None = None) -> None:
+        """Forget the stored results of a relay's requests up to a number, None for all: it does not repeat those."""
+        self.store.acknowledge(relay, up_to)
 
     @passes
     def settle(self) -> None:

@@ -1,32 +1,53 @@
-"""``hybrid-memory-mcp``: decides what to start before it imports anything that takes time."""
+"""``hybrid-memory-mcp``: decides what to be before it imports anything that takes time."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 _HELP = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
+_ELSEWHERE = frozenset({"--http"})
 
 
 def main() -> None:
-    """Serve over standard input and output, or hand over to the command line."""
+    """Be a relay, a server alone, a hub, or the command line."""
     arguments = sys.argv[1:]
-    if serves_here(arguments):
+    role = role_of(arguments)
+    if role == "relay":
+        from hybrid_memory_mcp.relay import relay
+
+        _greet_a_person()
+        relay.main(arguments)
+    elif role == "standalone":
         serve(arguments)
+    elif role == "hub":
+        from hybrid_memory_mcp.hub import program
+
+        program.main(arguments[1:])
     else:
         from importlib import import_module
 
         import_module("hybrid_memory_mcp.cli").main()
 
 
-def serves_here(arguments: Sequence[str]) -> bool:
-    """Say whether the arguments ask for a server in this process: none, options alone, or ``serve --standalone``."""
-    if not arguments:
-        return True
-    if _HELP & set(arguments):
-        return False
-    return arguments[0].startswith("-") or (arguments[0] == "serve" and "--standalone" in arguments)
+def role_of(arguments: Sequence[str]) -> str:
+    """Return what the arguments ask for: ``relay`` (none, or options alone), ``standalone``, ``hub`` or ``commands``."""
+    first = arguments[0] if arguments else "serve"
+    if first == "hub":
+        return "hub"
+    serves = first == "serve" or first.startswith("-")
+    if not serves or _HELP & set(arguments) or _ELSEWHERE & set(arguments):
+        return "commands"
+    return "standalone" if "--standalone" in arguments else "relay"
+
+
+def _greet_a_person() -> None:
+    if sys.stdin is not None and sys.stdin.isatty():
+        print("Waiting for an MCP client on standard input; --help shows what else there is.", file=sys.stderr)  # noqa: T201 - for a person
 
 
 def serve(arguments: Sequence[str]) -> NoReturn:
@@ -35,8 +56,7 @@ def serve(arguments: Sequence[str]) -> NoReturn:
 
     from hybrid_memory_mcp.descriptors import claim
 
-    if sys.stdin is not None and sys.stdin.isatty():
-        print("Waiting for an MCP client on standard input; --help shows what else there is.", file=sys.stderr)  # noqa: T201 - for a person
+    _greet_a_person()
     try:
         wire = claim()
     except OSError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from importlib.metadata import version
@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from mcp.server import MCPServer
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -33,7 +34,7 @@ from hybrid_memory_mcp.prompts import add_prompts
 from hybrid_memory_mcp.resources import add_resources
 from hybrid_memory_mcp.results import Answer, stored_answer
 from hybrid_memory_mcp.sampling import Thinker
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.service import Access
 from hybrid_memory_mcp.subscriptions import Announcer
 from hybrid_memory_mcp.tools import TOOLS, Desk, ToolSpec
 from hybrid_memory_mcp.views import Views
@@ -54,13 +55,22 @@ KeyOf: TypeAlias = Callable[[Context[Any, Any]], RequestKey | None]
 class MemoryServer(MCPServer[None]):
     """Serves one scope. Tools of our own are listed and called here; tools added through the SDK keep working."""
 
-    def __init__(self, provider: ServiceProvider, desk: Desk, views: Views, *, key_of: KeyOf | None = None) -> None:
+    def __init__(
+        self,
+        provider: Access,
+        desk: Desk,
+        views: Views,
+        *,
+        key_of: KeyOf | None = None,
+        state_key: bytes | None = None,
+    ) -> None:
         self._provider = provider
         self._desk = desk
         self._key_of = key_of or _no_key
         self._specs: Mapping[str, ToolSpec] = {spec.name: spec for spec in TOOLS}
         self._thinker = Thinker(views, desk)
-        announcer = Announcer(provider, desk.scope.namespace)
+        self._unheard = True
+        self._announcer = announcer = Announcer(provider, desk.scope.namespace)
         super().__init__(
             NAME,
             title="Hybrid memory",
@@ -69,6 +79,7 @@ class MemoryServer(MCPServer[None]):
             log_level="WARNING",
             lifespan=announcer.running,
             subscriptions=announcer.bus,
+            request_state_security=None if state_key is None else RequestStateSecurity(keys=[state_key]),
         )
         low = self._lowlevel_server
         low.add_request_handler("resources/subscribe", SubscribeRequestParams, announcer.subscribe)
@@ -105,7 +116,11 @@ class MemoryServer(MCPServer[None]):
                 thought = await self._think(context, desk, given, key)
                 if thought is not None:
                     return thought
-            return _result(await self._provider.call(lambda service: spec.run(service, desk, given, key)))
+            answer, notices = await self._provider.call(
+                lambda service: (spec.run(service, desk, given, key), service.notices() if self._unheard else ())
+            )
+            self._unheard = False
+            return _result(answer, notices)
 
     async def _think(
         self, context: Context[None, Any], desk: Desk, given: ReflectArguments, key: RequestKey | None
@@ -121,6 +136,10 @@ class MemoryServer(MCPServer[None]):
         except (InvalidInput, NotFound):
             return None
         return _result(stored_answer(stored))
+
+    async def announce(self, uris: Iterable[str]) -> None:
+        """Tell those who listen that these resources may have changed."""
+        await self._announcer.announce(uris)
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[None, Any] | None = None
@@ -145,10 +164,19 @@ class MemoryServer(MCPServer[None]):
 
 
 def build_server(
-    provider: ServiceProvider, scope: Scope, zone: tzinfo | None, views: Views, *, key_of: KeyOf | None = None
+    provider: Access,
+    scope: Scope,
+    zone: tzinfo | None,
+    views: Views,
+    *,
+    key_of: KeyOf | None = None,
+    state_key: bytes | None = None,
 ) -> MemoryServer:
-    """Return a server for one scope over the provider's memory; ``zone`` is that of dates without one."""
-    return MemoryServer(provider, Desk(scope, zone), views, key_of=key_of)
+    """Return a server for one scope over the provider's memory; ``zone`` is that of dates without one.
+
+    ``state_key`` (32 bytes) seals what a client carries from one call to the next; without it only this process can read that.
+    """
+    return MemoryServer(provider, Desk(scope, zone), views, key_of=key_of, state_key=state_key)
 
 
 def _actor(context: Context[None, Any] | None) -> str:
@@ -158,9 +186,10 @@ def _actor(context: Context[None, Any] | None) -> str:
     return name[:_LONGEST_ACTOR] or "unknown"
 
 
-def _result(answer: Answer) -> CallToolResult:
+def _result(answer: Answer, notices: Sequence[str] = ()) -> CallToolResult:
     structured, text = answer
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
+    told = [TextContent(type="text", text=f"Notice of the memory server: {notice}") for notice in notices]
+    return CallToolResult(content=[TextContent(type="text", text=text), *told], structured_content=structured)
 
 
 def _no_key(_: Context[Any, Any]) -> None:

@@ -11,24 +11,20 @@ from typing import NoReturn
 
 import anyio
 
-from hybrid_memory.clock import Dice, SystemClock, SystemDice
+from hybrid_memory.clock import SystemDice
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import Scope
-from hybrid_memory_mcp import quiet
 from hybrid_memory_mcp.app import MemoryServer, build_server
 from hybrid_memory_mcp.descriptors import Wire
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.options import Options
-from hybrid_memory_mcp.seam import Service
 from hybrid_memory_mcp.service import ServiceProvider
 from hybrid_memory_mcp.stdio import serve_stdio
+from hybrid_memory_mcp.upkeep import open_service, settle_when_idle, tend
 from hybrid_memory_mcp.views import Views
 
 CLOSING = 0.75
 LAST_MOMENT = 0.85
-IDLE = 5.0
-TEND = 1.0
-BREATH = 0.05
 
 
 class Departure:
@@ -65,7 +61,7 @@ def serve(wire: Wire, options: Options) -> NoReturn:
     """Serve one client over ``wire`` in this process until it leaves or a signal comes."""
     dice = SystemDice()
     scope = options.scope(new_session(dice))
-    provider = ServiceProvider(lambda: open_service(options, dice))
+    provider = ServiceProvider(lambda: open_service(options.home, options.embedder, dice))
     views = Views(provider, scope, options.zone, dice, options.prompts)
     server = build_server(provider, scope, options.zone, views)
     departure = Departure(provider, scope)
@@ -76,48 +72,6 @@ def serve(wire: Wire, options: Options) -> NoReturn:
         anyio.run(_serve, server, wire, provider, scope, departure)
         served = True
     departure.leave(0 if served else 1)
-
-
-def open_service(options: Options, dice: Dice) -> Service:
-    """Open the memory that the options name; blocks, and imports everything heavy.
-
-    Raises:
-        HybridMemoryError: the store cannot be opened, or a setting is wrong.
-    """
-    quiet.settle_pandas()
-    # What the process makes is for its owner alone, the write-ahead log from its first byte on.
-    os.umask(0o077)
-    from hybrid_memory.settings import limit_threads, store_settings
-
-    limit_threads()
-    from hybrid_memory.service import MemoryService
-
-    settings = store_settings(options.home, embedder=options.embedder)
-    return MemoryService.open(options.home, clock=SystemClock(), dice=dice, settings=settings)
-
-
-async def settle_when_idle(provider: ServiceProvider) -> None:
-    """Let queued recalls be applied whenever nothing was asked for `IDLE` seconds; runs until cancelled."""
-    settled = 0
-    while True:
-        before = provider.calls
-        await anyio.sleep(IDLE)
-        if provider.calls == before != settled:
-            settled = before
-            await anyio.to_thread.run_sync(provider.settle, abandon_on_cancel=True)
-
-
-async def tend(provider: ServiceProvider) -> None:
-    """Let late work be done: a look every `TEND` seconds, then piece after piece while there is more; runs until cancelled.
-
-    While the client calls, it gets `BREATH` seconds between two pieces.
-    """
-    while True:
-        await anyio.sleep(TEND)
-        before = provider.calls
-        while await anyio.to_thread.run_sync(provider.tend, abandon_on_cancel=True):
-            await anyio.sleep(0 if provider.calls == before else BREATH)
-            before = provider.calls
 
 
 async def _serve(

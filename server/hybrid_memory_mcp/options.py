@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
+from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Scope
-from hybrid_memory.settings import client_settings
+from hybrid_memory.settings import PREFIX, client_settings
 
 _OPTIONS = {
     "home": "folder of the store",
@@ -40,30 +41,39 @@ class Options:
         """Return on whose behalf the client is served; ``session`` is for a client that named none."""
         return Scope(namespace=self.namespace, session=self.session or session, agent=self.agent)
 
+    def in_zone(self, zone: tzinfo | None) -> Options:
+        """Return the same options with another zone."""
+        return replace(self, zone=zone)
 
-def read_options(arguments: Sequence[str]) -> Options:
+
+def read_options(
+    arguments: Sequence[str], environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Options:
     """Return the options of ``[serve] [--standalone] [--namespace ...]``; an argument wins over its variable.
 
+    They are another process's where its ``environment`` and its ``folder``, from which paths are meant, are given.
+
     Raises:
-        InvalidInput: an option has a value that cannot be used.
-        SystemExit: an unknown option; standard error says which.
+        InvalidInput: an option is unknown or has a value that cannot be used.
     """
     given = vars(make_parser().parse_args(arguments))
+    if environment is not None:
+        given = {name: given[name] or environment.get(PREFIX + name.upper()) or None for name in _OPTIONS}
     settings = client_settings(**{name: given[name] for name in _OPTIONS if name != "embedder"})
     return Options(
-        home=settings.folder(),
+        home=(folder or Path()) / settings.folder(),
         namespace=settings.namespace,
         agent=settings.agent,
         session=settings.session,
         zone=_zone(settings.timezone),
-        prompts=_folder("prompts", settings.prompts),
+        prompts=_folder("prompts", settings.prompts, folder or Path()),
         embedder=given["embedder"],
     )
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the server's options; it prints no help by itself, because standard output is the client's."""
-    parser = argparse.ArgumentParser(prog="hybrid-memory-mcp", add_help=False, allow_abbrev=False)
+    parser = _Parser(prog="hybrid-memory-mcp", add_help=False, allow_abbrev=False)
     parser.add_argument("command", nargs="?", choices=["serve"], help="what happens without a command too")
     parser.add_argument("--standalone", action="store_true", help="serve in this process alone")
     for name, explanation in _OPTIONS.items():
@@ -71,12 +81,20 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _folder(name: str, folder: Path | None) -> Path | None:
+class _Parser(argparse.ArgumentParser):
+    """The hub reads the options of others: a wrong one must not end the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InvalidInput("arguments", f"{message}; --help shows what there is")
+
+
+def _folder(name: str, folder: Path | None, base: Path) -> Path | None:
     if folder is None:
         return None
-    if not folder.expanduser().is_dir():
+    found = base / folder.expanduser()
+    if not found.is_dir():
         raise InvalidInput(name, "is not a folder")
-    return folder.expanduser()
+    return found
 
 
 def _zone(name: str | None) -> tzinfo | None:

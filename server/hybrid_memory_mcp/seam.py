@@ -69,6 +69,14 @@ class Service(Protocol):
         """Return what the memory holds and how it is."""
         ...
 
+    def notices(self) -> tuple[str, ...]:
+        """Return what a user must know about the store: what was damaged, and what became of it."""
+        ...
+
+    def acknowledge(self, relay: str, up_to: int | None) -> None:
+        """Forget the stored results of a relay's requests up to a number, None for all."""
+        ...
+
     def suggest(self, scope: Scope, what: str, prefix: str, limit: int) -> list[str]:
         """Return known sessions, tags, speakers or ids that begin with ``prefix``."""
         ...

@@ -6,17 +6,31 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
 
 from hybrid_memory.errors import StoreClosed
+from hybrid_memory.gate import Gate
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.seam import Committed, Service
 
 T = TypeVar("T")
+
+
+class Access(Protocol):
+    """How a client's server reaches the memory; see `ServiceProvider`."""
+
+    async def call(self, work: Callable[[Service], T]) -> T:
+        """Run ``work`` with the service in a worker thread and return what it returns."""
+        ...
+
+    def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
+        """Call ``callback`` soon after each commit; returns what ends that."""
+        ...
+
 
 _CALLS_AT_ONCE = 8
 _REST = 60
@@ -32,10 +46,12 @@ class ServiceProvider:
     def __init__(self, open_service: Callable[[], Service]) -> None:
         self._open_service = open_service
         self._opening = threading.Lock()
+        self._gate = Gate()
         self._service: Service | None = None
         self._closed = False
         self._listeners: dict[object, tuple[Committed, Callable[[], bool]]] = {}
         self._news: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
+        self._teller: threading.Thread | None = None
         self._limiter: anyio.CapacityLimiter | None = None
         self._rest = 0
         self.calls = 0
@@ -51,9 +67,30 @@ class ServiceProvider:
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(_CALLS_AT_ONCE)
         self.calls += 1
-        return await anyio.to_thread.run_sync(
-            lambda: work(self.opened()), abandon_on_cancel=True, limiter=self._limiter
-        )
+        return await anyio.to_thread.run_sync(self.run, work, abandon_on_cancel=True, limiter=self._limiter)
+
+    def run(self, work: Callable[[Service], T]) -> T:
+        """Run ``work`` with the service in this thread; waits while `alone` has the store closed.
+
+        Raises:
+            HybridMemoryError: the store cannot be opened, or the work failed.
+        """
+        with self._gate.passing():
+            return work(self.opened())
+
+    def alone(self, work: Callable[[], T]) -> T:
+        """Close the store, run ``work`` while calls wait, and let the next call open it again; blocks.
+
+        Raises:
+            HybridMemoryError: the work failed; `StoreClosed` after `finish`.
+        """
+        with self._gate.alone(), self._opening:
+            if self._closed:
+                raise StoreClosed("the memory server is shutting down; start it again")
+            service, self._service = self._service, None
+            if service is not None:
+                service.close()
+            return work()
 
     def opened(self) -> Service:
         """Return the service, opening it if need be; blocks.
@@ -67,7 +104,9 @@ class ServiceProvider:
             if self._service is None:
                 self._service = self._open_service()
                 self._service.listen(self._committed)
-                threading.Thread(target=self._tell_news, name="news", daemon=True).start()
+                if self._teller is None:
+                    self._teller = threading.Thread(target=self._tell_news, name="news", daemon=True)
+                    self._teller.start()
             return self._service
 
     def warm(self, scope: Scope) -> None:
@@ -89,23 +128,21 @@ class ServiceProvider:
 
     def settle(self) -> None:
         """Let an open service apply what recalls have queued."""
-        service = self._service
-        if service is not None:
-            with only_logged("applying recalls"):
-                service.settle()
+        with self._gate.passing(), only_logged("applying recalls"):
+            if self._service is not None:
+                self._service.settle()
 
     def tend(self) -> bool:
         """Let an open service do a piece of late work; says whether there is more.
 
         After a failure, which the log tells, the next `_REST` calls do nothing: it would fail again.
         """
-        service = self._service
-        if service is None or self._rest > 0:
+        if self._service is None or self._rest > 0:
             self._rest = max(self._rest - 1, 0)
             return False
         self._rest = _REST
-        with only_logged("late work"), suppress(StoreClosed):
-            more = service.tend()
+        with self._gate.passing(), only_logged("late work"), suppress(StoreClosed):
+            more = self.opened().tend()
             self._rest = 0
             return more
         return False
@@ -124,9 +161,14 @@ class ServiceProvider:
             service.close()
         self._news.put(None)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the service is open at this moment."""
+        return self._service is not None
+
     def _warm(self, scope: Scope) -> None:
         with only_logged("opening the store ahead of the first call"), suppress(StoreClosed):
-            self.opened().warm_up(scope)
+            self.run(lambda service: service.warm_up(scope))
 
     def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
         if any(wanted() for _, wanted in list(self._listeners.values())):
@@ -138,3 +180,20 @@ class ServiceProvider:
             for listener, _ in list(self._listeners.values()):
                 with only_logged("announcing a change"):
                     listener(*news)
+
+
+class Lane:
+    """One client's way to the service: at most ``width`` calls at a time, so that a flood of one leaves room for others."""
+
+    def __init__(self, provider: ServiceProvider, width: int) -> None:
+        self._provider = provider
+        self._limiter = anyio.CapacityLimiter(width)
+
+    async def call(self, work: Callable[[Service], T]) -> T:
+        """Run ``work`` with the service in a worker thread, when its turn has come, and return what it returns."""
+        async with self._limiter:
+            return await self._provider.call(work)
+
+    def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
+        """Call ``callback`` soon after each commit; returns what ends that."""
+        return self._provider.listen(callback, wanted)

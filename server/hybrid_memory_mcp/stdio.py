@@ -20,7 +20,8 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
 from hybrid_memory_mcp.descriptors import Wire
-from hybrid_memory_mcp.wire import LineSplitter, read_line, write_message
+from hybrid_memory_mcp.relay.lines import LineSplitter
+from hybrid_memory_mcp.wire import read_line, write_message
 
 GRACE = 0.5
 

@@ -20,7 +20,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated, S
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.service import Access
 
 RECENT = "memory://most_recent_memories"
 
@@ -68,7 +68,7 @@ class Announcer:
     Changes that come while an announcement is on its way are announced together afterwards.
     """
 
-    def __init__(self, provider: ServiceProvider, namespace: str) -> None:
+    def __init__(self, provider: Access, namespace: str) -> None:
         self.bus = Bus()
         self._provider = provider
         self._namespace = namespace
@@ -119,6 +119,11 @@ class Announcer:
         connection = ctx.session._connection  # noqa: SLF001 - as in subscribe
         self._watchers.pop((unquote(str(params.uri)), id(connection)), None)
         return EmptyResult()
+
+    async def announce(self, uris: Iterable[str]) -> None:
+        """Tell streams of news about some URIs, changed or not: their client may have missed that."""
+        for uri in uris:
+            await self.bus.publish(ResourceUpdated(uri=uri))
 
     def _wanted(self) -> bool:
         return bool(self._watchers) or self.bus.heard

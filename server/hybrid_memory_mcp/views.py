@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
@@ -18,7 +18,7 @@ from hybrid_memory.requests import ReadRequest, ReflectionGroup
 from hybrid_memory_mcp.budget import QUARTERS, cost, cut
 from hybrid_memory_mcp.results import when
 from hybrid_memory_mcp.seam import Service
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.service import Access
 
 if TYPE_CHECKING:
     from hybrid_memory_prompts.render import Quoted, Renderer
@@ -33,13 +33,20 @@ class Views:
     """Renders memories of one scope; templates are loaded at first use, in a worker thread."""
 
     def __init__(
-        self, provider: ServiceProvider, scope: Scope, zone: tzinfo | None, dice: Dice, templates: Path | None = None
+        self,
+        provider: Access,
+        scope: Scope,
+        zone: tzinfo | None,
+        dice: Dice,
+        templates: Path | None = None,
+        clients: Callable[[], list[dict[str, Any]]] | None = None,
     ) -> None:
         self.provider = provider
         self.scope = scope
         self._zone = zone
         self._dice = dice
         self._templates = templates
+        self._clients = clients or list
         self._lock = threading.Lock()
         self._renderer: Renderer | None = None
 
@@ -62,10 +69,12 @@ class Views:
         return await self.provider.call(work)
 
     async def status(self) -> str:
-        """Return the state of the memory as JSON."""
+        """Return the state of the memory, and who is connected in this namespace, as JSON."""
+        clients = self._clients()
 
         def work(service: Service) -> str:
-            return json.dumps(asdict(service.status(self.scope)), ensure_ascii=False, default=dict)
+            values = asdict(service.status(self.scope)) | {"clients": clients}
+            return json.dumps(values, ensure_ascii=False, default=dict)
 
         return await self.provider.call(work)
 

@@ -1,4 +1,4 @@
-"""Lines of JSON-RPC: cutting bytes into lines, and reading a line so that every request gets an answer.
+"""Lines of JSON-RPC: reading a line so that every request gets an answer.
 
 The SDK's reader ignores what its parser refuses. Here a request that can be answered is: a lone surrogate, which JSON can
 write but no text can hold, becomes a noncharacter that the memory refuses by name; a message that is none, one nested too
@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mcp.shared.message import SessionMessage
@@ -24,7 +22,8 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-MESSAGE_LIMIT = 16 * 1024 * 1024
+from hybrid_memory_mcp.relay.lines import MESSAGE_LIMIT, Oversized
+
 SURROGATE_MARK = "\ufffe"
 
 _KEPT_ENDS = 4096
@@ -36,46 +35,6 @@ _ID_LAST = re.compile(_ID + r'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 Read: TypeAlias = SessionMessage | JSONRPCError | None
 """A message to serve, an error to answer at once, or nothing worth either."""
-
-
-@dataclass(frozen=True, slots=True)
-class Oversized:
-    """What is left of a line over the limit: its first and last bytes."""
-
-    head: bytes
-    tail: bytes
-
-
-class LineSplitter:
-    """Cuts a stream of bytes into lines; of a line over ``limit`` bytes only the ends are kept."""
-
-    def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
-        self._limit = limit
-        self._parts: list[bytes] = []
-        self._length = 0
-        self._head: bytes | None = None
-
-    def feed(self, chunk: bytes) -> Iterator[bytes | Oversized]:
-        """Yield the lines that end in ``chunk``, without their line feeds."""
-        *ended, rest = chunk.split(b"\n")
-        for piece in ended:
-            self._add(piece)
-            yield self._take()
-        self._add(rest)
-
-    def _add(self, piece: bytes) -> None:
-        self._length += len(piece)
-        self._parts.append(piece)
-        if self._length > self._limit:
-            whole = b"".join(self._parts)
-            if self._head is None:
-                self._head = whole[:_KEPT_ENDS]
-            self._parts = [whole[-_KEPT_ENDS:]]
-
-    def _take(self) -> bytes | Oversized:
-        whole, head = b"".join(self._parts), self._head
-        self._parts, self._length, self._head = [], 0, None
-        return whole if head is None else Oversized(head, whole)
 
 
 def read_line(line: bytes | Oversized) -> Read:

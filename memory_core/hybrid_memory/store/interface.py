@@ -192,6 +192,7 @@ Decide: TypeAlias = Callable[[View], Ops]
 """A pure function of the view; it can run again, and does no embedding, waiting or drawing."""
 
 
+NO_LIMIT = 2**62
 NO_TIME = -(2**63) + 1
 """Stands for no time in columns of microseconds, where a moment before 1970 is a negative number too."""
 
@@ -378,12 +379,12 @@ class Store(ConversationLog, ReembeddingStore, Protocol):
         """Add to the usage statistics; unknown ids are ignored. Announces nothing."""
         ...
 
-    def result(self, key: RequestKey) -> Mapping[str, Json] | None:
-        """Return the stored result of a request, None if it was never done."""
+    def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
+        """Return the stored result of a request in a namespace, None if it was never done there."""
         ...
 
-    def acknowledge(self, relay: str, up_to: int) -> None:
-        """Forget the stored results of a relay up to and including a number."""
+    def acknowledge(self, relay: str, up_to: int | None) -> None:
+        """Forget the stored results of a relay up to and including a number, None for all."""
         ...
 
     def trim(self, namespace: str, before: int) -> None:

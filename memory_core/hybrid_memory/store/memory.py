@@ -15,6 +15,7 @@ from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.applying import is_member
 from hybrid_memory.store.checks import check_moment, check_number, check_text, from_json, to_object
 from hybrid_memory.store.interface import (
+    NO_LIMIT,
     BufferState,
     ConversationEntry,
     Decide,
@@ -226,16 +227,17 @@ class MemoryStore(MemoryReembedding):
         with self._writing():
             _touch(self._space(namespace), touches)
 
-    def result(self, key: RequestKey) -> Mapping[str, Json] | None:
-        """Return the stored result of a request, None if it was never done."""
+    def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
+        """Return the stored result of a request in a namespace, None if it was never done there."""
         with self._reading():
             done = self._done.get(key)
-            return _object(done.result) if done else None
+            return _object(done.result) if done and done.namespace == namespace else None
 
-    def acknowledge(self, relay: str, up_to: int) -> None:
-        """Forget the stored results of a relay up to and including a number."""
+    def acknowledge(self, relay: str, up_to: int | None) -> None:
+        """Forget the stored results of a relay up to and including a number; None forgets them all."""
+        last = NO_LIMIT if up_to is None else up_to
         with self._writing():
-            self._done = {key: done for key, done in self._done.items() if key.relay != relay or key.number > up_to}
+            self._done = {key: done for key, done in self._done.items() if key.relay != relay or key.number > last}
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory.requests import ReadRequest
 from hybrid_memory_mcp.cli import embedders
-from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, opened
+from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, ask
 
 app = typer.Typer(
     name="hybrid-memory-mcp",
@@ -68,8 +68,7 @@ def demo(
 def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
     """Show what a store holds. No client may have it open."""
     console = Console()
-    with opened(home, namespace) as (service, scope):
-        values = asdict(service.status(scope))
+    values = ask(home, "status", namespace=namespace)
     if as_json:
         console.print_json(json.dumps(values))
         return
@@ -89,20 +88,18 @@ def recall(
 ) -> None:
     """Search a store from the terminal. No client may have it open."""
     console = Console()
-    with opened(home, namespace) as (service, scope):
-        result = service.read(scope, ReadRequest(query=query, limit=limit))
+    result = ask(home, "recall", {"query": query, "limit": limit}, namespace=namespace)
     table = Table("when", "tier", "memory", "score", title=query or "brief", show_lines=True)
-    for hit in result.hits:
-        score = "" if hit.score is None else f"{hit.score:.2f}"
-        weak = " (weak)" if hit.weak else ""
-        table.add_row(
-            f"{hit.memory.created_at:%Y-%m-%d %H:%M}", hit.memory.tier.value, hit.memory.content, score + weak
-        )
+    for hit in result["hits"]:
+        score = "" if hit["score"] is None else f"{hit['score']:.2f}"
+        weak = " (weak)" if hit["weak"] else ""
+        when = datetime.fromisoformat(hit["created_at"])
+        table.add_row(f"{when:%Y-%m-%d %H:%M}", hit["tier"], escape(hit["content"]), score + weak)
     console.print(table)
-    if result.words_alone:
+    if result["words_alone"]:
         console.print("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
-    if result.total > len(result.hits):
-        console.print(f"{result.total - len(result.hits)} more; raise --limit to see them")
+    if result["total"] > len(result["hits"]):
+        console.print(f"{result['total'] - len(result['hits'])} more; raise --limit to see them")
 
 
 def _plain(value: object) -> str:

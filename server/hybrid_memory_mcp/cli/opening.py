@@ -1,11 +1,11 @@
-"""How a command opens its store, and how it fails: in one line."""
+"""How a command reaches its store, and how it fails: in one line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,6 +16,7 @@ from hybrid_memory.model import Scope
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
+    from hybrid_memory_mcp.operations import Steps
 
 Home = Annotated[
     Path | None,
@@ -33,6 +34,35 @@ def in_one_line() -> Iterator[None]:
     except HybridMemoryError as error:
         Console(stderr=True, soft_wrap=True).print(f"[red]{escape(str(error))}[/red]")
         raise typer.Exit(1) from None
+
+
+def ask(
+    home: Path | None,
+    operation: str,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    namespace: str | None = None,
+    new: bool = False,
+    step: Steps | None = None,
+) -> dict[str, Any]:
+    """Let an operation of `hybrid_memory_mcp.operations` be done; an error is one line and exit code 1.
+
+    ``new`` says that the store need not exist yet. ``step`` is told how many of how many are done.
+    """
+    from hybrid_memory.settings import DATABASE, client_settings
+    from hybrid_memory_mcp.operations import Order, here, perform
+
+    with in_one_line():
+        settings = client_settings(home=home, namespace=namespace)
+        folder = settings.folder()
+        if not new and not (folder / DATABASE).exists():
+            raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
+        with here(folder, settings.namespace) as (provider, scope):
+            return perform(operation, Order(provider, folder, scope, arguments or {}, step or _unseen))
+
+
+def _unseen(done: int, total: int) -> None:
+    del done, total
 
 
 @contextmanager

@@ -158,7 +158,7 @@ def test_every_change_in_turn_may_fail_and_nothing_is_left_half_done(duck, monke
             patched.setattr(Session, "change", change)
             with pytest.raises(Unavailable):
                 duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
-        assert (duck.head("default"), duck.info().memories, duck.result(RequestKey("r", 1))) == (1, 1, None)
+        assert (duck.head("default"), duck.info().memories, duck.result("default", RequestKey("r", 1))) == (1, 1, None)
 
 
 def test_close_waits_for_a_running_write(duck):

@@ -71,5 +71,8 @@ def stored_writes(store: DuckStore) -> int:
     assert list(store.get("default", ids)) == ids[: 2 * stored]
     assert len(store.vectors("default", ids)) == stored
     assert [entry.position for entry in store.changes("default", 0, 10**6)] == list(range(1, 2 * stored + 1))
-    assert [store.result(RequestKey("relay", number)) for number in (stored - 1, stored)] == [{"n": stored - 1}, None]
+    assert [store.result("default", RequestKey("relay", number)) for number in (stored - 1, stored)] == [
+        {"n": stored - 1},
+        None,
+    ]
     return stored

@@ -141,12 +141,12 @@ def test_reopening_keeps_everything(writes):
     with duck_in_new_folder() as (store, path):
         play(store, writes)
         before = state(store)
-        results = [store.result(RequestKey("relay", number)) for number in range(1, 5)]
+        results = [store.result("default", RequestKey("relay", number)) for number in range(1, 5)]
         store.close()
         again = DuckStore.open(path, FakeClock())
         try:
             assert state(again) == before
-            assert [again.result(RequestKey("relay", number)) for number in range(1, 5)] == results
+            assert [again.result("default", RequestKey("relay", number)) for number in range(1, 5)] == results
         finally:
             again.close()
 

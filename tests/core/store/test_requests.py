@@ -24,9 +24,9 @@ def test_a_repeated_request_is_answered_and_not_done_again(store):
 
 def test_the_result_of_a_request_can_be_asked_for(store):
     store.write("default", RequestKey("relay", 1), always(result={"n": 1}))
-    assert store.result(RequestKey("relay", 1)) == {"n": 1}
-    assert store.result(RequestKey("relay", 2)) is None
-    assert store.result(RequestKey("other", 1)) is None
+    assert store.result("default", RequestKey("relay", 1)) == {"n": 1}
+    assert store.result("default", RequestKey("relay", 2)) is None
+    assert store.result("default", RequestKey("other", 1)) is None
 
 
 def test_an_acknowledged_request_is_forgotten(store):
@@ -34,8 +34,8 @@ def test_an_acknowledged_request_is_forgotten(store):
         store.write("default", RequestKey("relay", number), always(result={"n": number}))
     store.write("default", RequestKey("other", 1), always(result={"n": 9}))
     store.acknowledge("relay", 2)
-    assert [store.result(RequestKey("relay", number)) for number in (1, 2, 3)] == [None, None, {"n": 3}]
-    assert store.result(RequestKey("other", 1)) == {"n": 9}
+    assert [store.result("default", RequestKey("relay", number)) for number in (1, 2, 3)] == [None, None, {"n": 3}]
+    assert store.result("default", RequestKey("other", 1)) == {"n": 9}
     assert not store.write("default", RequestKey("relay", 2), always()).replayed
     assert store.write("default", RequestKey("relay", 3), always()).replayed
 

@@ -293,7 +293,7 @@ def test_a_stale_patch_undoes_the_whole_write(store):
             always(puts=(Put(memory("b")),), patches=(Patch(memory("a", rev=9)),), buffers=(state,)),
         )
     assert (store.head("default"), store.get("default", [MemoryId("b")])) == (1, {})
-    assert store.result(RequestKey("r", 1)) is None
+    assert store.result("default", RequestKey("r", 1)) is None
     store.write("default", None, lambda view: always(result={"none": view.buffer("s-1", "default") is None})(view))
     put(store, "b")
     assert store.head("default") == 2
@@ -309,7 +309,7 @@ def test_an_exception_of_the_decision_passes_and_changes_nothing(store):
     with pytest.raises(Broken):
         store.write("default", RequestKey("r", 1), decide)
     put(store, "a")
-    assert (store.head("default"), store.result(RequestKey("r", 1))) == (1, None)
+    assert (store.head("default"), store.result("default", RequestKey("r", 1))) == (1, None)
 
 
 def test_a_decision_can_neither_write_nor_close(store):
@@ -373,7 +373,7 @@ def test_a_closed_store_refuses_every_call(store):
         lambda: store.changes("default", 0),
         lambda: store.write("default", None, always()),
         lambda: store.touch("default", []),
-        lambda: store.result(RequestKey("r", 1)),
+        lambda: store.result("default", RequestKey("r", 1)),
         lambda: store.entries("default", "c", "message"),
     ]
     for call in calls:

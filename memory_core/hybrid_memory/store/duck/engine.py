@@ -120,6 +120,12 @@ class Engine:
         heads = self._heads
         return None if heads is None else heads.get(namespace, 0)
 
+    def never_asked(self, relay: str, number: int) -> bool:
+        """Say whether a request is known never to have been done, without asking the database."""
+        with self.running():
+            memo = self._memo
+            return memo is not None and number not in memo.requests.get(relay, ())
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """Mark a call as running, so that `close` waits for it."""

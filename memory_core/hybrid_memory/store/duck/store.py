@@ -25,6 +25,7 @@ from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spa
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
 from hybrid_memory.store.interface import (
+    NO_LIMIT,
     ConversationEntry,
     Decide,
     LogEntry,
@@ -197,16 +198,18 @@ class DuckStore(DuckReembedding):
         with self._engine.transaction() as (session, reads, _):
             ledger.add_touches(session, reads, namespace, touches)
 
-    def result(self, key: RequestKey) -> Mapping[str, Json] | None:
-        """Return the stored result of a request, None if it was never done."""
+    def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
+        """Return the stored result of a request in a namespace, None if it was never done there."""
+        if self._engine.never_asked(key.relay, key.number):
+            return None
         with self._engine.reading() as session:
             done = ledger.read_request(session, key)
-            return ledger.object_of(done.result) if done else None
+            return ledger.object_of(done.result) if done and done.namespace == namespace else None
 
-    def acknowledge(self, relay: str, up_to: int) -> None:
-        """Forget the stored results of a relay up to and including a number."""
+    def acknowledge(self, relay: str, up_to: int | None) -> None:
+        """Forget the stored results of a relay up to and including a number; None forgets them all."""
         with self._engine.transaction() as (session, _, memo):
-            ledger.forget_requests(session, memo, relay, up_to)
+            ledger.forget_requests(session, memo, relay, NO_LIMIT if up_to is None else up_to)
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""

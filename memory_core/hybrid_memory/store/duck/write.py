@@ -18,13 +18,11 @@ from hybrid_memory.store.duck.memo import Head, Memo
 from hybrid_memory.store.duck.records import insert_memory, memories_by_id, move_memories, read_members, replace_memory
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.vectors import VectorTable
-from hybrid_memory.store.interface import BufferState, Decide, LogEntry, RequestKey, Written
+from hybrid_memory.store.interface import NO_LIMIT, BufferState, Decide, LogEntry, RequestKey, Written
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-_NO_LIMIT = 2**62
 
 
 class DuckView:
@@ -94,7 +92,7 @@ class DuckView:
 
     def changes(self, after: int) -> Sequence[LogEntry]:
         """Return all log entries behind ``after``; raises `MarkExpired`."""
-        return ledger.read_log(self._session, self._namespace, after, _NO_LIMIT)
+        return ledger.read_log(self._session, self._namespace, after, NO_LIMIT)
 
 
 def replay(transaction: Transaction, namespace: str, key: RequestKey) -> Written | None:

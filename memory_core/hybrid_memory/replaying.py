@@ -1,0 +1,50 @@
+"""Answering a request that was done before from what was stored then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, cast
+
+from hybrid_memory.errors import Refused
+
+if TYPE_CHECKING:
+    from hybrid_memory.model import Json, Scope
+    from hybrid_memory.store.interface import RequestKey, Store
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Storing(Protocol):
+    """What has a store."""
+
+    store: Store
+
+
+S = TypeVar("S", bound=Storing)
+
+
+def replays(
+    outcome: Callable[[Mapping[str, Json]], R],
+) -> Callable[[Callable[Concatenate[S, Scope, P], R]], Callable[Concatenate[S, Scope, P], R]]:
+    """Let a verb whose ``key`` was seen before return its stored outcome, before it looks at anything else.
+
+    What a request needed may be gone by then, or its own doing may be in its way.
+    """
+
+    def decorate(verb: Callable[Concatenate[S, Scope, P], R]) -> Callable[Concatenate[S, Scope, P], R]:
+        @wraps(verb)
+        def once(self: S, scope: Scope, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            key = cast("RequestKey | None", kwargs.get("key"))
+            done = None if key is None else self.store.result(scope.namespace, key)
+            if done is None:
+                return verb(self, scope, *args, **kwargs)
+            try:
+                return outcome(done)
+            except (KeyError, TypeError, ValueError):
+                raise Refused("this request was made before for something else; make a new one") from None
+
+        return once
+
+    return decorate

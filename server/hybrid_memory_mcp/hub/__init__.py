@@ -1,0 +1,1 @@
+"""The process that has the store open and serves every client's relay."""

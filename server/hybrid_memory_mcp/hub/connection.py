@@ -1,0 +1,306 @@
+"""One relay at the hub: its lines to an MCP server of its own, and that server's lines back."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import anyio
+import anyio.abc
+from mcp.server.mcpserver.context import Context
+from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream, create_context_streams
+from mcp.shared.message import SessionMessage
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
+from mcp.types import (
+    INVALID_REQUEST,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+from hybrid_memory.store.interface import RequestKey
+from hybrid_memory_mcp.app import MemoryServer
+from hybrid_memory_mcp.hub.greeting import Guest
+from hybrid_memory_mcp.hub.ledger import (
+    CANCELLED,
+    INITIALIZE,
+    INITIALIZED,
+    LISTEN,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    Asked,
+    Ledger,
+)
+from hybrid_memory_mcp.hub.outbox import Outbox, frames_of
+from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack
+from hybrid_memory_mcp.relay.lines import Oversized
+from hybrid_memory_mcp.wire import read_line, write_message
+
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+_LONGEST_NAME = 100
+_INITIALIZING = 10.0
+
+
+@dataclass(slots=True)
+class Presence:
+    """Who is connected, for status. ``calls`` are the requests so far, ``delivered`` the last line known to be settled."""
+
+    guest: Guest
+    since: datetime
+    name: str = "unknown"
+    calls: int = 0
+    delivered: int = 0
+    subscriptions: set[str] = field(default_factory=set)
+
+
+class Connection:
+    """Serves one relay until it leaves; `drain` lets what is at work end and takes nothing new."""
+
+    def __init__(
+        self,
+        stream: socket.socket,
+        reader: FrameReader,
+        presence: Presence,
+        ledger: Ledger,
+        answered: Callable[[], None],
+    ) -> None:
+        """Make a connection; ``answered`` is called once, after the first answer."""
+        self.presence = presence
+        self._answered: Callable[[], None] | None = answered
+        self._stream = stream
+        self._frames = reader
+        self._outbox = Outbox(stream)
+        self._ledger = ledger
+        self._reading = anyio.CancelScope()
+        self._idle = anyio.Event()
+        self._muted = False
+        self._initialized = anyio.Event()
+        self._to_server: ContextSendStream[SessionMessage | Exception]
+        self._server: MemoryServer
+        self._group: anyio.abc.TaskGroup
+
+    def key_of(self, context: Context[Any, Any]) -> RequestKey | None:
+        """Return the key under which the result of a request is kept until the relay has it."""
+        request_id = context.request_context.request_id
+        number = None if request_id is None else self._ledger.number_of(request_id)
+        return RequestKey(self.presence.guest.relay, number) if number else None
+
+    async def serve(self, server: MemoryServer, welcome: bytes) -> None:
+        """Serve until the relay leaves or the surrounding scope is cancelled."""
+        self._server = server
+        self._to_server, incoming = create_context_streams[SessionMessage | Exception](0)
+        outgoing, from_server = create_context_streams[SessionMessage](0)
+        low = server._lowlevel_server  # noqa: SLF001 - the way to run it on streams of our own
+        self._outbox.put(pack(frames.WELCOME, welcome))
+        try:
+            async with anyio.create_task_group() as group:
+                self._group = group
+                group.start_soon(self._outbox.write_all)
+                group.start_soon(self._write_all, from_server)
+                group.start_soon(low.run, incoming, outgoing, low.create_initialization_options())
+                with self._reading:
+                    await self._read_all()
+                if self._reading.cancelled_caught:
+                    await anyio.sleep_forever()
+                self._muted = True
+                group.cancel_scope.cancel()
+        except* (OSError, frames.BrokenFrame):
+            pass
+
+    async def drain(self, patience: float, pause: int) -> None:
+        """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause`` ms."""
+        self._reading.cancel()
+        with anyio.move_on_after(patience):
+            while self._ledger.busy:
+                self._idle = anyio.Event()
+                await self._idle.wait()
+            self._outbox.put(pack(frames.LEAVING, b"", pause))
+            await self._outbox.flush()
+        self._muted = True
+
+    async def _read_all(self) -> None:
+        async for frame in frames_of(self._stream, self._frames):
+            if frame.kind == frames.DELIVERED:
+                self.presence.delivered = max(self.presence.delivered, frame.number)
+            elif frame.kind == frames.REPLAY:
+                await self._replay(frame)
+            elif frame.kind in (frames.LINE, frames.AGAIN, frames.ENDS):
+                await self._line(frame)
+
+    async def _line(self, frame: Frame) -> None:
+        """Take a line of the client."""
+        payload = frame.payload
+        read = read_line(_ends(frame) if frame.kind == frames.ENDS else payload)
+        if read is None:
+            self._settle(frame.number)
+        elif isinstance(read, JSONRPCError):
+            self._outbox.put(pack(frames.ANSWER, write_message(read), frame.number))
+        elif isinstance(read.message, JSONRPCRequest):
+            await self._request(read.message, frame)
+        elif isinstance(read.message, JSONRPCNotification):
+            await self._notification(read.message, frame.number)
+        else:
+            await self._answer_of_client(read.message, frame.number)
+
+    async def _request(self, message: JSONRPCRequest, frame: Frame) -> None:
+        self.presence.calls += 1
+        self._note_client(message)
+        asked = _asked(message, frame.number, again=frame.kind == frames.AGAIN)
+        begins = self._ledger.enter(message, asked)
+        if begins is None:
+            problem = f"too many requests at once: {self._ledger.most_waiting} wait already; wait for their answers"
+            refusal = JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=INVALID_REQUEST, message=problem))
+            self._outbox.put(pack(frames.ANSWER, write_message(refusal), frame.number))
+            return
+        if message.method == INITIALIZE:
+            self._outbox.put(pack(frames.KEEP, b"", frame.number, INITIALIZE))
+        elif message.method == LISTEN:
+            self._outbox.put(pack(frames.PATIENT, b"", frame.number))
+        if begins:
+            await self._to_server.send(SessionMessage(message))
+
+    async def _notification(self, message: JSONRPCNotification, number: int) -> None:
+        if message.method == INITIALIZED:
+            self._outbox.put(pack(frames.KEEP, b"", number, "initialized"))
+        elif message.method == CANCELLED:
+            self._cancelled((message.params or {}).get("requestId"))
+        await self._to_server.send(SessionMessage(message))
+        self._settle(number)
+
+    def _cancelled(self, request_id: Any) -> None:
+        """What the client cancelled gets no answer, so nobody waits for one."""
+        if not isinstance(request_id, str | int):
+            return
+        asked, turn = self._ledger.leave(request_id)
+        if asked is not None:
+            self._settle(asked.number)
+        self._begin(turn)
+
+    async def _answer_of_client(self, message: JSONRPCMessage, number: int) -> None:
+        """Take the answer to a question, unless a former hub had asked it."""
+        assert isinstance(message, JSONRPCResponse | JSONRPCError)  # noqa: S101 - for the type checker
+        epoch, _, own = str(message.id).partition("-")
+        if epoch == str(self.presence.guest.connection) and own.isdigit():
+            self._outbox.put(pack(frames.CLOSED, b"", 0, str(message.id)))
+            await self._to_server.send(SessionMessage(message.model_copy(update={"id": int(own)})))
+        self._settle(number)
+
+    async def _replay(self, frame: Frame) -> None:
+        """Take a line that a former hub answered: its answer is not for the client."""
+        read = read_line(frame.payload)
+        if not isinstance(read, SessionMessage):
+            return
+        message = read.message
+        if isinstance(message, JSONRPCRequest):
+            self._note_client(message)
+            self._ledger.enter(message, _asked(message, 0, again=True))
+            await self._to_server.send(read)
+            if message.method == INITIALIZE:
+                with anyio.move_on_after(_INITIALIZING):
+                    await self._initialized.wait()
+        else:
+            await self._to_server.send(read)
+
+    async def _write_all(self, from_server: ContextReceiveStream[SessionMessage]) -> None:
+        async for item in from_server:
+            if self._muted:
+                continue
+            message = item.message
+            if isinstance(message, JSONRPCResponse | JSONRPCError):
+                await self._answer(message)
+            elif isinstance(message, JSONRPCRequest):
+                token = f"{self.presence.guest.connection}-{message.id}"
+                question = message.model_copy(update={"id": token})
+                await self._outbox.put_waiting(pack(frames.QUESTION, write_message(question), 0, token))
+            else:
+                await self._news(message)
+
+    async def _answer(self, message: JSONRPCResponse | JSONRPCError) -> None:
+        asked, turn = (None, None) if message.id is None else self._ledger.leave(message.id)
+        if asked is None:
+            return
+        if isinstance(message, JSONRPCResponse):
+            self._subscribed(asked)
+        if asked.number:
+            await self._outbox.put_waiting(pack(frames.ANSWER, write_message(message), asked.number))
+        elif asked.method == INITIALIZE:
+            self._initialized.set()
+        self._begin(turn)
+        self._idle.set()
+        if self._answered is not None:
+            answered, self._answered = self._answered, None
+            answered()
+
+    def _subscribed(self, asked: Asked) -> None:
+        """Keep a subscription for later hubs; one of a former hub may have missed news."""
+        if asked.method == SUBSCRIBE:
+            if asked.number:
+                self._outbox.put(pack(frames.KEEP, b"", asked.number, _name_of(asked.uri)))
+            else:
+                self._outbox.put(pack(frames.NEWS, write_message(_updated(asked.uri))))
+        elif asked.method == UNSUBSCRIBE and asked.number:
+            self._outbox.put(pack(frames.DROP, b"", 0, _name_of(asked.uri)))
+
+    async def _news(self, message: JSONRPCNotification) -> None:
+        params = message.params or {}
+        if message.method == _ACKNOWLEDGED and self._ledger.listens_again(_subscription(params)):
+            await self._server.announce((params.get("notifications") or {}).get("resourceSubscriptions") or ())
+            return
+        if message.method == CANCELLED:
+            token = f"{self.presence.guest.connection}-{params.get('requestId')}"
+            message = message.model_copy(update={"params": {**params, "requestId": token}})
+            self._outbox.put(pack(frames.CLOSED, b"", 0, token))
+        await self._outbox.put_waiting(pack(frames.NEWS, write_message(message)))
+
+    def _begin(self, message: JSONRPCRequest | None) -> None:
+        if message is not None:
+            self._group.start_soon(self._to_server.send, SessionMessage(message))
+
+    def _settle(self, number: int) -> None:
+        if number:
+            self._outbox.put(pack(frames.SETTLED, b"", number))
+
+    def _note_client(self, message: JSONRPCRequest) -> None:
+        if self.presence.name != "unknown":
+            return
+        params = message.params or {}
+        about = (
+            params.get("clientInfo") if message.method == INITIALIZE else (params.get("_meta") or {}).get(_CLIENT_INFO)
+        )
+        if isinstance(about, dict):
+            name = "".join(c for c in str(about.get("name", "")) if c.isprintable()).strip()
+            self.presence.name = name[:_LONGEST_NAME] or "unknown"
+
+
+def _asked(message: JSONRPCRequest, number: int, *, again: bool) -> Asked:
+    uri = (message.params or {}).get("uri")
+    return Asked(number, message.method, uri if isinstance(uri, str) else "", again)
+
+
+def _ends(frame: Frame) -> Oversized:
+    at = int(frame.name) if frame.name.isdigit() else 0
+    return Oversized(frame.payload[:at], frame.payload[at:])
+
+
+def _subscription(params: dict[str, Any]) -> RequestId | None:
+    found: RequestId | None = (params.get("_meta") or {}).get(SUBSCRIPTION_ID_META_KEY)
+    return found
+
+
+def _name_of(uri: str) -> str:
+    from hashlib import blake2b
+
+    return "uri-" + blake2b(uri.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def _updated(uri: str) -> JSONRPCNotification:
+    return JSONRPCNotification(jsonrpc="2.0", method="notifications/resources/updated", params={"uri": uri})

@@ -1,0 +1,85 @@
+"""What a relay says about itself and its client, checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, Field, ValidationError
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.ids import unnamed_session
+from hybrid_memory_mcp.options import Options, read_options
+from hybrid_memory_mcp.relay.frames import PROTOCOL
+
+
+class Hello(BaseModel):
+    """The first frame of a relay, or of a command that wants an operation done."""
+
+    protocol: int = Field(ge=1, le=PROTOCOL)
+    version: str = Field(max_length=50)
+    relay: str = Field(pattern="^[0-9a-f]{32}$")
+    pid: int
+    connection: int = 0
+    arguments: list[str] = []
+    environment: dict[str, str] = {}
+    folder: str = "/"
+    operation: str | None = None
+    given: dict[str, Any] = {}
+    namespace: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """A relay: who it is, and for whom it stands. ``connection`` counts the hubs that it has had before."""
+
+    relay: str
+    pid: int
+    version: str
+    connection: int
+    options: Options
+
+    @property
+    def session(self) -> str:
+        """The conversation's name where the client gave none: the same for every hub that the relay comes to."""
+        return unnamed_session(int(self.relay, 16))
+
+
+def read_hello(payload: bytes) -> Hello:
+    """Return what a first frame says.
+
+    Raises:
+        InvalidInput: it is of another protocol, or no hello.
+    """
+    try:
+        return Hello.model_validate(json.loads(payload))
+    except (ValidationError, ValueError, RecursionError):
+        raise InvalidInput(
+            "hello", "is of another version; close all clients of this memory and start them again"
+        ) from None
+
+
+def guest_of(hello: Hello) -> Guest:
+    """Return the guest that a hello announces.
+
+    Raises:
+        InvalidInput: an option or variable of the client cannot be used.
+    """
+    options = read_options(hello.arguments, hello.environment, Path(hello.folder))
+    if options.zone is None:
+        options = options.in_zone(_zone_of(hello.environment))
+    return Guest(hello.relay, hello.pid, hello.version, hello.connection, options)
+
+
+def _zone_of(environment: Mapping[str, str]) -> tzinfo | None:
+    """Return the zone of the client's process, None for that of the machine."""
+    name = environment.get("TZ", "").removeprefix(":")
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None

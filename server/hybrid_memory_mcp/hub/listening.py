@@ -1,0 +1,156 @@
+"""The hub's door: one hub a store, listening before anything heavy is imported."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import time
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from hybrid_memory_mcp.relay import places
+from hybrid_memory_mcp.relay.reaching import connect, proof, read_exactly
+
+WAITING = 10.0
+
+_PAUSE = 0.01
+_BACKLOG = 128
+_NONCE = 16
+_SHAKING_HANDS = 5.0
+
+
+class Door:
+    """A listening socket that relays find, and the lock that says whose it is."""
+
+    def __init__(self, home: Path, lock: FileLock) -> None:
+        self.home = home
+        self._lock = lock
+        self._lock_file = _identity(home / places.HUB_LOCK)
+        self.listener, self._address, self._token = _listen(home)
+        self._place = _identity(self._address)
+
+    @property
+    def stands(self) -> bool:
+        """Whether relays still find this door; something may have removed what leads to it."""
+        return _identity(self._address) == self._place
+
+    @property
+    def ours(self) -> bool:
+        """Whether the lock is still the one of this folder, which may have been removed or replaced as a whole."""
+        return _identity(self.home / places.HUB_LOCK) == self._lock_file
+
+    def reopen(self) -> None:
+        """Listen anew where relays look.
+
+        Raises:
+            OSError: nothing can be made there.
+        """
+        self.listener.close()
+        self.listener, self._address, self._token = _listen(self.home)
+        self._place = _identity(self._address)
+
+    def admit(self, guest: socket.socket) -> bool:
+        """Say whether who connected may come in: over loopback, one who knows the token; blocks."""
+        if self._token is None:
+            return True
+        try:
+            guest.settimeout(_SHAKING_HANDS)
+            theirs, ours = read_exactly(guest, _NONCE), secrets.token_bytes(_NONCE)
+            guest.sendall(proof(self._token, theirs, b"hub") + ours)
+            return secrets.compare_digest(read_exactly(guest, 32), proof(self._token, ours, b"relay"))
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Let nobody in any more; the lock stays."""
+        with contextlib.suppress(OSError):
+            if self.stands:
+                self._address.unlink()
+        self.listener.close()
+
+    def release(self) -> None:
+        """Let another hub open its door."""
+        with contextlib.suppress(OSError):
+            if self.ours:
+                (self.home / places.PID).unlink()
+        self._lock.release()
+
+
+def open_door(home: Path) -> Door | None:
+    """Take the hub's lock and listen; None when another hub does, or is not gone within `WAITING` seconds.
+
+    Raises:
+        OSError: nothing can be made in the folder.
+    """
+    home.mkdir(0o700, parents=True, exist_ok=True)
+    lock = FileLock(home / places.HUB_LOCK, mode=0o600, thread_local=False)
+    begun = time.monotonic()
+    while True:
+        try:
+            lock.acquire(timeout=0)
+            break
+        except Timeout:
+            other = connect(str(home))
+            if other is not None:
+                other.close()
+                return None
+            if time.monotonic() - begun > WAITING:
+                return None
+            time.sleep(_PAUSE)
+    try:
+        door = Door(home, lock)
+        (home / places.PID).write_text(f"{os.getpid()}\n", "ascii")
+    except BaseException:
+        lock.release()
+        raise
+    return door
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _listen(home: Path) -> tuple[socket.socket, Path, bytes | None]:
+    (home / places.PORT).unlink(missing_ok=True)
+    wants_loopback = os.environ.get(places.LOOPBACK)  # noqa: TID251 - the socket is chosen before settings are imported
+    if hasattr(socket, "AF_UNIX") and not wants_loopback:
+        with contextlib.suppress(OSError):  # a file system that holds no sockets
+            address = Path(places.socket_path(str(home)))
+            address.unlink(missing_ok=True)
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                listener.bind(str(address))
+                address.chmod(0o600)
+                listener.listen(_BACKLOG)
+            except BaseException:
+                listener.close()
+                raise
+            return listener, address, None
+    return _listen_on_loopback(home)
+
+
+def _listen_on_loopback(home: Path) -> tuple[socket.socket, Path, bytes | None]:
+    token = secrets.token_bytes(32)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+    try:
+        _write_whole(home / places.TOKEN, token)
+        _write_whole(home / places.PORT, f"{listener.getsockname()[1]}\n".encode())
+    except BaseException:
+        listener.close()
+        raise
+    return listener, home / places.PORT, token
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+    fresh.replace(path)

@@ -1,0 +1,115 @@
+"""What commands ask of a store, done wherever the store is open: in its hub, or else in the command's own process.
+
+An operation takes an `Order` and returns a JSON object; both cross a socket when a hub does the work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest
+from hybrid_memory_mcp.service import ServiceProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from hybrid_memory.service import MemoryService
+
+T = TypeVar("T")
+
+Steps: TypeAlias = Callable[[int, int], None]
+"""Told how many of how many are done; may raise to stop the work where it can be stopped."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """One operation that was asked for. ``home`` is the store's folder, ``arguments`` are the operation's own."""
+
+    provider: ServiceProvider
+    home: Path
+    scope: Scope
+    arguments: Mapping[str, Any]
+    step: Steps
+    clients: Callable[[], list[dict[str, Any]]] = list
+
+    def run(self, work: Callable[[MemoryService], T]) -> T:
+        """Do work with the open memory, beside the calls of clients.
+
+        Raises:
+            HybridMemoryError: the store cannot be opened, or the work failed.
+        """
+        return self.provider.run(lambda service: work(cast("MemoryService", service)))
+
+    def alone(self, work: Callable[[], T]) -> T:
+        """Do work for which the store must be closed, while calls wait; the next call opens it again."""
+        return self.provider.alone(work)
+
+
+Operation: TypeAlias = Callable[[Order], dict[str, Any]]
+
+
+def perform(name: str, order: Order) -> dict[str, Any]:
+    """Do an operation.
+
+    Raises:
+        InvalidInput: there is no such operation, or an argument is wrong.
+        HybridMemoryError: what the operation says.
+    """
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise InvalidInput("operation", "is not known to the running version; close all clients and try again")
+    return operation(order)
+
+
+def status(order: Order) -> dict[str, Any]:
+    """Return what the store holds and who is connected."""
+    return asdict(order.run(lambda service: service.status(order.scope))) | {"clients": order.clients()}
+
+
+def recall(order: Order) -> dict[str, Any]:
+    """Return what a question finds; arguments are ``query`` and ``limit``."""
+    request = ReadRequest(query=str(order.arguments["query"]), limit=int(order.arguments["limit"]))
+    result = order.run(lambda service: service.read(order.scope, request))
+    hits = [
+        {
+            "created_at": hit.memory.created_at.isoformat(),
+            "tier": hit.memory.tier.value,
+            "content": hit.memory.content,
+            "score": hit.score,
+            "weak": hit.weak,
+        }
+        for hit in result.hits
+    ]
+    return {"hits": hits, "total": result.total, "words_alone": result.words_alone}
+
+
+OPERATIONS: Mapping[str, Operation] = {"status": status, "recall": recall}
+
+
+@contextmanager
+def here(home: Path, namespace: str) -> Iterator[tuple[ServiceProvider, Scope]]:
+    """Give a provider of the store in a folder to operations of this process, and close the store afterwards."""
+    from hybrid_memory.clock import SystemClock, SystemDice
+    from hybrid_memory.ids import new_session
+    from hybrid_memory_mcp import quiet
+
+    def open_service() -> MemoryService:
+        quiet.settle_pandas()
+        os.umask(0o077)
+        from hybrid_memory.service import MemoryService
+
+        return MemoryService.open(home, clock=SystemClock(), dice=dice)
+
+    dice = SystemDice()
+    provider = ServiceProvider(open_service)
+    try:
+        yield provider, Scope(namespace=namespace, session=new_session(dice), actor="command line")
+    finally:
+        provider.finish(None)

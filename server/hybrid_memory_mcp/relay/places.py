@@ -1,0 +1,85 @@
+"""Where a store's hub is found: the folder, and in it socket, locks, token and log."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+HUB_LOCK = "hub.lock"
+START_LOCK = "hub.start.lock"
+SOCKET = "hub.sock"
+PORT = "hub.port"
+PID = "hub.pid"
+TOKEN = "hub.token"  # noqa: S105 - the name of a file
+LOGS = "logs"
+LOG = "hub.log"
+HOME = "HYBRID_MEMORY_HOME"
+LOOPBACK = "HYBRID_MEMORY_LOOPBACK"
+
+# 108 bytes on Linux, 104 on macOS, the end mark included.
+_LONGEST_SOCKET_PATH = 100
+
+
+def home_of(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Return the absolute folder of the store: ``--home``, else the variable, else the platform's data folder."""
+    named = option(arguments, "--home") or environment.get(HOME)
+    return os.path.abspath(os.path.expanduser(named)) if named else data_folder(environment)
+
+
+def data_folder(environment: Mapping[str, str]) -> str:
+    """Return what platformdirs calls the user's data folder of this program; without it where that is simple.
+
+    Importing platformdirs takes as long as all else that a relay does before it is connected.
+    """
+    name = "hybrid-memory-mcp"
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Application Support/" + name)
+    if sys.platform == "linux":
+        base = environment.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
+        return os.path.join(base, name)
+    from platformdirs import user_data_dir
+
+    return user_data_dir(name, appauthor=False)
+
+
+def socket_path(home: str) -> str:
+    """Return the path of the hub's Unix socket; one that would be too long lies in the runtime folder under a hash."""
+    path = os.path.join(home, SOCKET)
+    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+        return path
+    from hashlib import blake2b
+
+    digest = blake2b(os.fsencode(os.path.realpath(home)), digest_size=12).hexdigest()
+    return os.path.join(runtime_folder(), digest + ".sock")
+
+
+def runtime_folder() -> str:
+    """Return the folder of this user for sockets, made if need be.
+
+    Raises:
+        OSError: what stands there is not this user's alone.
+    """
+    base = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"  # noqa: S108, TID251 - checked below; before any setting is read
+    folder = os.path.join(base, f"hybrid-memory-mcp-{os.getuid()}")
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        found = os.lstat(folder)
+        if found.st_uid != os.getuid() or found.st_mode & 0o077 or not found.st_mode & 0o040000:
+            raise PermissionError("the folder for sockets is not this user's alone") from None
+    return folder
+
+
+def option(arguments: Sequence[str], name: str) -> str | None:
+    """Return the last value of an option, written as ``--name value`` or ``--name=value``."""
+    found = None
+    for at, argument in enumerate(arguments):
+        if argument == name and at + 1 < len(arguments):
+            found = arguments[at + 1]
+        elif argument.startswith(name + "="):
+            found = argument[len(name) + 1 :]
+    return found

@@ -1,0 +1,373 @@
+"""The relay: a client's lines to the hub, the hub's lines to the client, and the next hub when one dies.
+
+Two threads: one reads the client, the main one reads the hub. A line of the client gets a number and is kept until the
+hub has settled it. When the hub is gone, its successor gets what has to be kept of the conversation and every line that
+is not settled, in their order; the hub knows by the number what was done before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+
+from hybrid_memory_mcp import __version__
+from hybrid_memory_mcp.relay import frames, places, reaching
+from hybrid_memory_mcp.relay.frames import BrokenFrame, Frame, FrameReader, pack
+from hybrid_memory_mcp.relay.lines import LineSplitter, Oversized
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import NoReturn
+
+GRACE = 0.5
+CONNECTING = 5.0
+QUIET = 5.0
+SENT_AGAIN = 2
+MOST_LINES = 10_000
+MOST_BYTES = 64 * 1024 * 1024
+WELCOMING = 30.0
+
+_CHUNK = 1 << 16
+_LOOK = 2.0
+_TELL_EVERY = 64
+_LONGEST_PAUSE = 0.5
+_UNKNOWN = (
+    "the memory server stopped {times} times while it worked on this; whether it was done is not known. "
+    "Look with read_memories before you repeat it"
+)
+_ALONE = "hybrid-memory-mcp: no hub could be started, so this process serves its client itself"
+_BUSY = "hybrid-memory-mcp: the memory's hub does not answer; end the process that {file} in the store's folder names"
+
+
+class Line:
+    """A line of the client that is not settled."""
+
+    __slots__ = ("kind", "name", "patient", "payload", "times")
+
+    def __init__(self, kind: bytes, name: str, payload: bytes) -> None:
+        self.kind = kind
+        self.name = name
+        self.payload = payload
+        self.patient = False
+        self.times = 0
+
+
+class Relay:
+    """Serves one client over two descriptors. ``host`` makes a hub in this process where none can be started."""
+
+    def __init__(
+        self,
+        hello: Mapping[str, object],
+        home: str,
+        embedder: str | None,
+        reading: int,
+        writing: int,
+        host: Callable[[str], tuple[socket.socket, Callable[[], None]]],
+    ) -> None:
+        self._hello = dict(hello)
+        self._home = home
+        self._embedder = embedder
+        self._reading = reading
+        self._writing = writing
+        self._host = host
+        self._stop_hosting: Callable[[], None] | None = None
+        # Held while there is no hub to send to, and by whoever sends.
+        self._sending = threading.Lock()
+        self._hub: socket.socket | None = None
+        self._reader = FrameReader()
+        self._early: list[Frame] = []
+        self._number = 0
+        self._lines: dict[int, Line] = {}
+        self._held = 0
+        self._room = threading.Condition()
+        self._kept: dict[str, bytes] = {}
+        self._questions: dict[str, None] = {}
+        self._settled = 0
+        self._connections = 0
+        self._not_before = 0.0
+
+    def run(self) -> NoReturn:
+        """Serve until the client is gone."""
+        self._sending.acquire()
+        threading.Thread(target=self._read_client, name="client", daemon=True).start()
+        while True:
+            self._connect()
+            self._sending.release()
+            try:
+                for frame in self._hub_frames():
+                    self._take(frame)
+            except (OSError, BrokenFrame):
+                pass
+            self._sending.acquire()
+
+    def leave(self, code: int = 0) -> NoReturn:
+        """End the process; nothing that was answered is lost."""
+        if self._stop_hosting is not None:
+            self._stop_hosting()
+        os._exit(code)
+
+    # the client's side
+
+    def _read_client(self) -> None:
+        splitter = LineSplitter()
+        for chunk in self._chunks():
+            for line in splitter.feed(chunk):
+                self._from_client(line)
+        self._finish()
+
+    def _chunks(self) -> Iterator[bytes]:
+        """Yield what comes; the end is the client's, or that of a parent which left without closing its pipes."""
+        parent = os.getppid()
+        last = time.monotonic()
+        while True:
+            if sys.platform != "win32" and not select.select([self._reading], [], [], _LOOK)[0]:
+                if os.getppid() != parent and time.monotonic() - last > QUIET:
+                    return
+                continue
+            try:
+                chunk = os.read(self._reading, _CHUNK)
+            except OSError:
+                return
+            if not chunk:
+                return
+            last = time.monotonic()
+            yield chunk
+
+    def _from_client(self, line: bytes | Oversized) -> None:
+        if isinstance(line, Oversized):
+            kept = Line(frames.ENDS, str(len(line.head)), line.head + line.tail)
+        elif line.strip():
+            kept = Line(frames.LINE, "", line)
+        else:
+            return
+        with self._room:
+            self._room.wait_for(lambda: len(self._lines) < MOST_LINES and self._held < MOST_BYTES)
+        with self._sending:
+            with self._room:
+                self._held += len(kept.payload)
+            self._number += 1
+            self._lines[self._number] = kept
+            kept.times += 1
+            self._send(pack(kept.kind, kept.payload, self._number, kept.name))
+
+    def _finish(self) -> NoReturn:
+        """Let what was asked be answered, for a moment, and leave."""
+        begun = time.monotonic()
+        connected: float | None = None
+        while any(not line.patient for line in list(self._lines.values())):
+            now = time.monotonic()
+            if connected is None and self._hub is not None:
+                connected = now
+            if now - (begun if connected is None else connected) > (CONNECTING if connected is None else GRACE):
+                break
+            time.sleep(0.002)
+        self.leave()
+
+    def _to_client(self, line: bytes) -> None:
+        rest = memoryview(line)
+        try:
+            while rest:
+                rest = rest[os.write(self._writing, rest) :]
+        except OSError:
+            self.leave()
+
+    # the hub's side
+
+    def _connect(self) -> None:
+        """Find a hub and tell it all that it must know; called with the right to send."""
+        pause = 0.0
+        while True:
+            self._hub = None
+            try:
+                connection = self._reached()
+                self._reader = FrameReader()
+                self._early = []
+                self._hello["connection"] = self._connections
+                connection.settimeout(WELCOMING)
+                connection.sendall(pack(frames.HELLO, json.dumps(self._hello).encode()))
+                self._welcome(connection)
+                connection.settimeout(None)
+            except (OSError, BrokenFrame):
+                time.sleep(pause)
+                pause = min(_LONGEST_PAUSE, pause * 2 + 0.01)
+                continue
+            self._hub = connection
+            self._connections += 1
+            self._resume()
+            return
+
+    def _reached(self) -> socket.socket:
+        try:
+            return reaching.reach(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
+        except reaching.NoHub:
+            self._say(_ALONE)
+            connection, self._stop_hosting = self._host(self._home)
+            return connection
+        except reaching.HubBusy:
+            self._say(_BUSY.format(file=places.PID))
+            self.leave(1)
+
+    def _welcome(self, connection: socket.socket) -> None:
+        while True:
+            chunk = connection.recv(_CHUNK)
+            if not chunk:
+                raise ConnectionResetError("the hub left")
+            for frame in self._reader.feed(chunk):
+                if frame.kind == frames.REFUSED:
+                    self._say("hybrid-memory-mcp: " + frame.payload.decode("utf-8", "replace"))
+                    self.leave(1)
+                self._early.append(frame)
+            if self._early:
+                return
+
+    def _resume(self) -> None:
+        """Send what an earlier hub knew, and what it did not settle."""
+        for token in self._questions:
+            gone = {"requestId": token, "reason": "the server was restarted"}
+            note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone}
+            self._to_client(json.dumps(note).encode() + b"\n")
+        self._questions.clear()
+        for name, kept in list(self._kept.items()):
+            self._send(pack(frames.REPLAY, kept, 0, name))
+        for number, line in sorted(self._lines.items()):
+            if line.times > SENT_AGAIN and not line.patient:
+                self._give_up(number, line)
+                continue
+            line.times += 1
+            again = frames.AGAIN if line.kind == frames.LINE and line.times > 1 else line.kind
+            self._send(pack(again, line.payload, number, line.name))
+
+    def _give_up(self, number: int, line: Line) -> None:
+        """Answer a request that no hub survived."""
+        answer = _outcome_unknown(line)
+        if answer is not None:
+            self._to_client(json.dumps(answer).encode() + b"\n")
+        self._settle(number)
+
+    def _hub_frames(self) -> Iterator[Frame]:
+        yield from self._early
+        assert self._hub is not None  # noqa: S101 - `_connect` has just set it
+        while chunk := self._hub.recv(_CHUNK):
+            yield from self._reader.feed(chunk)
+
+    def _take(self, frame: Frame) -> None:
+        kind, line = frame.kind, self._lines.get(frame.number)
+        if kind == frames.ANSWER:
+            # First to the client: as long as a line is not settled this process does not leave.
+            if line is not None:
+                self._to_client(frame.payload)
+                self._settle(frame.number)
+        elif kind == frames.NEWS:
+            self._to_client(frame.payload)
+        elif kind == frames.SETTLED:
+            self._settle(frame.number)
+        else:
+            self._note(frame, line)
+
+    def _note(self, frame: Frame, line: Line | None) -> None:
+        """Note what later hubs will have to be told."""
+        kind = frame.kind
+        if kind == frames.KEEP and line is not None:
+            self._kept[frame.name] = line.payload
+        elif kind == frames.DROP:
+            self._kept.pop(frame.name, None)
+        elif kind == frames.PATIENT and line is not None:
+            line.patient = True
+        elif kind == frames.QUESTION:
+            self._questions[frame.name] = None
+            self._to_client(frame.payload)
+        elif kind == frames.CLOSED:
+            self._questions.pop(frame.name, None)
+        elif kind == frames.LEAVING:
+            self._not_before = time.monotonic() + frame.number / 1000
+
+    def _settle(self, number: int) -> None:
+        line = self._lines.pop(number, None)
+        if line is None:
+            return
+        with self._room:
+            self._held -= len(line.payload)
+            self._room.notify()
+        self._settled += 1
+        if self._settled % _TELL_EVERY == 0 and self._hub is not None and self._sending.acquire(blocking=False):
+            try:
+                self._send(pack(frames.DELIVERED, b"", min(self._lines, default=self._number + 1) - 1))
+            finally:
+                self._sending.release()
+
+    def _send(self, frame: bytes) -> None:
+        """Send to the hub; if it is gone, the other thread will find out and send again what is not settled."""
+        hub = self._hub
+        if hub is not None:
+            try:
+                hub.sendall(frame)
+            except OSError:
+                pass
+
+    def _say(self, text: str) -> None:
+        try:
+            os.write(2, text.encode("utf-8", "replace") + b"\n")
+        except OSError:
+            pass
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Serve the client behind standard input and output."""
+    environment = os.environ  # noqa: TID251 - what the client chose goes to the hub as it is
+    try:
+        # Whatever else this process should write to standard output must not reach the client.
+        reading, writing = os.dup(0), os.dup(1)
+        os.dup2(2, 1)
+    except OSError:
+        sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
+    home = places.home_of(arguments, environment)
+    hello: dict[str, object] = {
+        "protocol": frames.PROTOCOL,
+        "version": __version__,
+        "relay": os.urandom(16).hex(),
+        "pid": os.getpid(),
+        "arguments": list(arguments),
+        "environment": {
+            name: value for name, value in environment.items() if name.startswith("HYBRID_MEMORY_") or name == "TZ"
+        },
+        "folder": _folder(),
+    }
+    relay = Relay(hello, home, places.option(arguments, "--embedder"), reading, writing, _host)
+    for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: relay.leave())
+    relay.run()
+
+
+def _outcome_unknown(line: Line) -> dict[str, object] | None:
+    try:
+        message = json.loads(line.payload)
+        request, method = message["id"], message["method"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    text = _UNKNOWN.format(times=line.times)
+    if method != "tools/call":
+        return {"jsonrpc": "2.0", "id": request, "error": {"code": -32603, "message": text}}
+    content = [{"type": "text", "text": text}]
+    return {"jsonrpc": "2.0", "id": request, "result": {"content": content, "isError": True, "resultType": "complete"}}
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
+
+
+def _host(home: str) -> tuple[socket.socket, Callable[[], None]]:
+    from importlib import import_module
+
+    found: tuple[socket.socket, Callable[[], None]] = import_module("hybrid_memory_mcp.hub.hosting").host(home)
+    return found
