@@ -76,29 +76,29 @@ class Pack:
 
 def hub_kills(program: Path, seed: int, *, rounds: int = 100, clients: int = 4) -> Figures:
     """Kill the hub in the middle of writes again and again; no client may notice more than a pause."""
-    dice, kills = random.Random(seed), 0
+    dice, kills = random.Random(seed), list[float]()
     with Store(OURS, program) as store:
         cold = [_cold(store) for _ in range(3)]
         pack = Pack(store, clients, seed)
         pack.begin()
-        while kills < rounds:
+        while len(kills) < rounds:
             before = pack.told
             if machine.until(lambda at=before: pack.told >= at + 2 * clients, _PATIENCE) is None:  # type: ignore[misc]
                 break
             time.sleep(dice.uniform(0, 0.2))
             if (hub := hub_of(store)) is not None:
+                kills.append(time.perf_counter())
                 machine.kill_all([hub])
-                kills += 1
         pack.end()
         for server in pack.servers:
             server.close()
         figures = together(pack.tallies, counted(store))
         cold += [_cold(store) for _ in range(3)]
-    calls = [one for tally in pack.tallies for one in tally.seconds]
+    pauses = [pause_of(at, pack.tallies) for at in kills]
     return figures | {
-        "kills": kills,
-        "longest_pause": round(max(calls), 2),
-        "pauses": spread(sorted(calls)[-kills:]),
+        "kills": len(kills),
+        "longest_pause": round(max(pauses, default=0), 2),
+        "pauses": spread(pauses),
         "cold_start": round(median(cold), 2),
         "cold_start_longest": round(max(cold), 2),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +32,7 @@ class Tally:
     reads: int = 0
     bad_reads: int = 0
     seconds: list[float] = field(default_factory=list)
+    ended: list[float] = field(default_factory=list)
     said: str = ""
 
     def write(self, store: Store, server: Server, dice: random.Random, patience: float = 60) -> None:
@@ -46,7 +47,7 @@ class Tally:
 
     def note(self, mark: str, answer: Answer) -> None:
         """Count an answer to a write."""
-        self.seconds.append(answer.seconds)
+        self._time(answer)
         if acknowledged(answer):
             self.told.add(mark)
         else:
@@ -62,7 +63,17 @@ class Tally:
         answer = server.call(*store.target.read(dice.choice(TOPICS)), patience=patience)
         self.reads += 1
         self.bad_reads += answer.error
+        self._time(answer)
+
+    def _time(self, answer: Answer) -> None:
         self.seconds.append(answer.seconds)
+        self.ended.append(answer.at)
+
+
+def pause_of(at: float, tallies: Iterable[Tally]) -> float:
+    """Return how long after a moment the last of the calls ended that were on their way then."""
+    pairs = [pair for tally in tallies for pair in zip(tally.seconds, tally.ended, strict=True)]
+    return max((ended - at for seconds, ended in pairs if ended - seconds <= at < ended), default=0.0)
 
 
 def together(tallies: Sequence[Tally], survivors: set[str]) -> Figures:

@@ -27,10 +27,11 @@ class Gone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool call gave: its result as the server sent it, and the seconds that it took."""
+    """What a tool call gave: its result as the server sent it, the seconds that it took, and when it came."""
 
     result: Mapping[str, Any]
     seconds: float
+    at: float = 0.0
 
     @property
     def error(self) -> bool:
@@ -210,4 +211,4 @@ class Call:
             Gone: the server did not answer.
         """
         result = self._server._result(self._future, patience)  # noqa: SLF001 - one part in two classes
-        return Answer(result, self._done - self._began)
+        return Answer(result, self._done - self._began, self._done)

@@ -11,7 +11,7 @@ from benchmarks.outside.marks import marks_in, refuses, sentence
 from benchmarks.outside.stand_in import SIZE, vector
 from benchmarks.outside.table import compared
 from benchmarks.outside.targets import OURS, PEERS, Store, Target, acknowledged, installed
-from benchmarks.outside.trials import Tally, crowd, inproc, kill, spread, together
+from benchmarks.outside.trials import Tally, crowd, inproc, kill, pause_of, spread, together
 from benchmarks.outside.wire import Answer, Gone, Server
 
 FORGETFUL = """
@@ -96,6 +96,13 @@ def test_a_write_that_is_told_to_be_known_already_was_done_twice():
     tally.note("a", answer("kept", structuredContent={"duplicate_of": "x"}))
     tally.note("b", answer("kept", structuredContent={"duplicate_of": None}))
     assert tally.doubled == 1
+
+
+def test_a_pause_lasts_until_the_last_call_that_was_on_its_way_is_answered():
+    one = Tally(seconds=[1.0, 2.0], ended=[10.0, 13.0])
+    other = Tally(seconds=[3.5], ended=[14.0])
+    assert pause_of(12.0, [one, other]) == 2.0
+    assert pause_of(20.0, [one, other]) == 0.0
 
 
 def test_times_are_told_in_milliseconds():
