@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.outside import machine
 from benchmarks.outside.targets import OURS, Store
-from benchmarks.outside.trials import LINGER, Figures, Tally, counted, crowd, spread, together
+from benchmarks.outside.trials import LINGER, Figures, Tally, counted, crowd, pause_of, spread, together
 from benchmarks.outside.wire import Gone, Server
 
 BARE = Path(__file__).parent.with_name("bare_server.py")
