@@ -76,6 +76,12 @@ class StoreSettings(BaseSettings):
     )
     duckdb_memory_limit: str | None = Field(None, description="DuckDB's memory_limit, as 2GB.")
     duckdb_threads: int = Field(1, ge=1, le=64, description="DuckDB's threads; one is fastest for single rows.")
+    connections: int = Field(100, ge=1, le=10_000, description="Clients that the hub serves at once.")
+    calls_at_once: int = Field(8, ge=1, le=64, description="Threads that work on the calls of all clients.")
+    calls_of_a_client: int = Field(3, ge=1, le=64, description="Threads that work on the calls of one client.")
+    requests_at_once: int = Field(64, ge=1, le=10_000, description="Requests of one client that are at work.")
+    requests_waiting: int = Field(1000, ge=0, le=100_000, description="Requests of one client that wait behind those.")
+    linger_seconds: float = Field(5, ge=0, le=86_400, description="How long the hub stays after its last client.")
 
     @classmethod
     def settings_customise_sources(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
 from mcp.server import MCPServer
@@ -28,6 +27,7 @@ from pydantic import ValidationError
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import Scope
 from hybrid_memory.store.interface import RequestKey
+from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.arguments import ReflectArguments
 from hybrid_memory_mcp.errors import argument_problems, as_tool_errors
 from hybrid_memory_mcp.prompts import add_prompts
@@ -75,7 +75,7 @@ class MemoryServer(MCPServer[None]):
             NAME,
             title="Hybrid memory",
             instructions=INSTRUCTIONS,
-            version=version(NAME),
+            version=__version__,
             log_level="WARNING",
             lifespan=announcer.running,
             subscriptions=announcer.bus,

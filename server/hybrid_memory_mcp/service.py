@@ -32,7 +32,7 @@ class Access(Protocol):
         ...
 
 
-_CALLS_AT_ONCE = 8
+CALLS_AT_ONCE = 8
 _REST = 60
 
 
@@ -43,8 +43,9 @@ class ServiceProvider:
     error goes to the caller, and the next call tries again.
     """
 
-    def __init__(self, open_service: Callable[[], Service]) -> None:
+    def __init__(self, open_service: Callable[[], Service], calls_at_once: int = CALLS_AT_ONCE) -> None:
         self._open_service = open_service
+        self._calls_at_once = calls_at_once
         self._opening = threading.Lock()
         self._gate = Gate()
         self._service: Service | None = None
@@ -65,7 +66,7 @@ class ServiceProvider:
             HybridMemoryError: the store cannot be opened, or the work failed.
         """
         if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(_CALLS_AT_ONCE)
+            self._limiter = anyio.CapacityLimiter(self._calls_at_once)
         self.calls += 1
         return await anyio.to_thread.run_sync(self.run, work, abandon_on_cancel=True, limiter=self._limiter)
 

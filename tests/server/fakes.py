@@ -47,6 +47,7 @@ class FakeService:
         self.ended = []
         self.closed = False
         self.settled = 0
+        self.acknowledged = []
         self.moved = ()
         self.pending = False
         self.broken = None
@@ -218,6 +219,12 @@ class FakeService:
             "id": set(self.memories),
         }[what]
         return sorted(one for one in known if one.startswith(prefix))[:limit]
+
+    def notices(self):
+        return ()
+
+    def acknowledge(self, relay, up_to):
+        self.acknowledged.append((relay, up_to))
 
     def settle(self):
         self.settled += 1

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.server.test_process import started
+from tests.server.raw import started
 
 PUPPY = "We adopted a puppy from the shelter."
 

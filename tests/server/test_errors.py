@@ -11,7 +11,7 @@ from mcp.types import Implementation
 from tests.server.fakes import SCOPE, FakeService, call, make_server, refusal
 
 from hybrid_memory.errors import StoreClosed, StoreLocked
-from hybrid_memory_mcp import lifecycle
+from hybrid_memory_mcp import upkeep
 from hybrid_memory_mcp.errors import UNEXPECTED, outline
 from hybrid_memory_mcp.service import ServiceProvider
 
@@ -65,7 +65,7 @@ async def test_a_failed_warm_up_is_left_for_the_first_call(caplog):
 
 
 async def test_recalls_are_applied_once_when_nothing_is_asked_for(provider, fake, monkeypatch):
-    monkeypatch.setattr(lifecycle, "IDLE", 0)
+    monkeypatch.setattr(upkeep, "IDLE", 0)
     settled = anyio.Event()
 
     def settle():
@@ -76,7 +76,7 @@ async def test_recalls_are_applied_once_when_nothing_is_asked_for(provider, fake
     await provider.call(lambda service: service)
     with anyio.fail_after(5):
         async with anyio.create_task_group() as group:
-            group.start_soon(lifecycle.settle_when_idle, provider)
+            group.start_soon(upkeep.settle_when_idle, provider)
             await settled.wait()
             for _ in range(20):
                 await anyio.lowlevel.checkpoint()

@@ -6,7 +6,7 @@ import pytest
 from tests.server.fakes import FakeService
 
 from hybrid_memory.errors import StoreFull
-from hybrid_memory_mcp import lifecycle, service
+from hybrid_memory_mcp import service, upkeep
 from hybrid_memory_mcp.service import ServiceProvider
 
 pytestmark = pytest.mark.anyio
@@ -36,10 +36,10 @@ def opened(busy):
 
 
 async def test_late_work_is_done_to_its_end(monkeypatch):
-    monkeypatch.setattr(lifecycle, "TEND", 0.001)
+    monkeypatch.setattr(upkeep, "TEND", 0.001)
     busy = Busy(5)
     async with anyio.create_task_group() as group:
-        group.start_soon(lifecycle.tend, opened(busy))
+        group.start_soon(upkeep.tend, opened(busy))
         while busy.pieces > 0:
             await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()

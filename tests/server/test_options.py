@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory_mcp.__main__ import serves_here
+from hybrid_memory_mcp.__main__ import role_of
 from hybrid_memory_mcp.options import read_options
 
 
@@ -16,23 +16,26 @@ def no_variables(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "role"),
     [
-        ([], True),
-        (["--standalone"], True),
-        (["--namespace", "work"], True),
-        (["serve", "--standalone"], True),
-        (["serve", "--standalone", "--home", "x"], True),
-        (["serve", "--http"], False),
-        (["serve", "--help"], False),
-        (["--help"], False),
-        (["-h"], False),
-        (["--version"], False),
-        (["doctor"], False),
+        ([], "relay"),
+        (["--namespace", "work"], "relay"),
+        (["serve"], "relay"),
+        (["serve", "--home", "x"], "relay"),
+        (["--standalone"], "standalone"),
+        (["serve", "--standalone"], "standalone"),
+        (["serve", "--standalone", "--home", "x"], "standalone"),
+        (["hub", "--home", "x"], "hub"),
+        (["serve", "--http"], "commands"),
+        (["serve", "--help"], "commands"),
+        (["--help"], "commands"),
+        (["-h"], "commands"),
+        (["--version"], "commands"),
+        (["doctor"], "commands"),
     ],
 )
-def test_only_serving_in_this_process_is_done_without_the_command_line(arguments, expected):
-    assert serves_here(arguments) is expected
+def test_the_arguments_alone_say_what_the_process_is(arguments, role):
+    assert role_of(arguments) == role
 
 
 def test_without_anything_the_defaults_hold():
@@ -57,10 +60,9 @@ def test_an_unknown_zone_is_refused():
         read_options(["--timezone", "../../etc/passwd"])
 
 
-def test_an_unknown_option_ends_the_program(capsys):
-    with pytest.raises(SystemExit):
+def test_an_unknown_option_is_told():
+    with pytest.raises(InvalidInput, match="--colour"):
         read_options(["--colour"])
-    assert "--colour" in capsys.readouterr().err
 
 
 def test_folders_may_begin_with_a_tilde(tmp_path, monkeypatch):

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCNotification
 
-from hybrid_memory_mcp.wire import MESSAGE_LIMIT, LineSplitter, Oversized, read_line, write_message
+from hybrid_memory_mcp.relay.lines import MESSAGE_LIMIT, LineSplitter, Oversized
+from hybrid_memory_mcp.wire import read_line, write_message
 
 
 def split(chunks, limit=MESSAGE_LIMIT):

@@ -45,11 +45,14 @@ def ask(
     new: bool = False,
     step: Steps | None = None,
 ) -> dict[str, Any]:
-    """Let an operation of `hybrid_memory_mcp.operations` be done; an error is one line and exit code 1.
+    """Let an operation of `hybrid_memory_mcp.operations` be done, by the store's hub if it has one.
+
+    An error is one line and exit code 1.
 
     ``new`` says that the store need not exist yet. ``step`` is told how many of how many are done.
     """
     from hybrid_memory.settings import DATABASE, client_settings
+    from hybrid_memory_mcp.cli.asking import ask_hub
     from hybrid_memory_mcp.operations import Order, here, perform
 
     with in_one_line():
@@ -57,6 +60,9 @@ def ask(
         folder = settings.folder()
         if not new and not (folder / DATABASE).exists():
             raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
+        done = ask_hub(folder, settings.namespace, operation, arguments or {}, step or _unseen)
+        if done is not None:
+            return done
         with here(folder, settings.namespace) as (provider, scope):
             return perform(operation, Order(provider, folder, scope, arguments or {}, step or _unseen))
 

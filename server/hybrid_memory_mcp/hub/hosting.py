@@ -15,6 +15,8 @@ import anyio
 import anyio.from_thread
 
 from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.settings import StoreSettings, store_settings
 from hybrid_memory_mcp import quiet
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.hub.hub import House, Hub
@@ -77,13 +79,17 @@ def host(home: str) -> tuple[socket.socket, Callable[[], None]]:
 def house_of(home: Path, embedder: str | None) -> House:
     """Return what the connections of a hub share; nothing is opened yet."""
     dice = SystemDice()
+    try:
+        limits = store_settings(home)
+    except InvalidInput:
+        limits = StoreSettings.model_construct()  # every call will say what is wrong with the settings
     return House(
         home=home,
-        provider=ServiceProvider(lambda: open_service(home, embedder, dice)),
+        provider=ServiceProvider(lambda: open_service(home, embedder, dice), limits.calls_at_once),
         clock=SystemClock(),
         dice=dice,
         state_key=state_key(home),
-        embedder=embedder,
+        limits=limits,
     )
 
 

@@ -17,6 +17,7 @@ from hybrid_memory.clock import Clock, Dice
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.ids import is_unnamed_session
 from hybrid_memory.model import Scope
+from hybrid_memory.settings import StoreSettings
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.app import build_server
 from hybrid_memory_mcp.errors import UNEXPECTED, only_logged, outline
@@ -44,28 +45,16 @@ _ACKNOWLEDGED_EVERY = 256
 log = logging.getLogger("hybrid_memory_mcp")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a hub bears. ``linger`` is in seconds."""
-
-    connections: int = 100
-    requests_at_once: int = 64
-    requests_waiting: int = 1000
-    calls_at_once: int = 3
-    linger: float = 5.0
-
-
 @dataclass(kw_only=True)
 class House:
-    """What all connections of a hub share. ``wishes`` are the store's settings that this hub was started with."""
+    """What all connections of a hub share. ``limits`` are the settings that say what it bears."""
 
     home: Path
     provider: ServiceProvider
     clock: Clock
     dice: Dice
     state_key: bytes
-    limits: Limits = field(default_factory=Limits)
-    embedder: str | None = None
+    limits: StoreSettings = field(default_factory=StoreSettings)
 
 
 class Hub:
@@ -147,7 +136,7 @@ class Hub:
             if self._company.guests:
                 await self._changed.wait()
                 continue
-            with anyio.move_on_after(self._house.limits.linger):
+            with anyio.move_on_after(self._house.limits.linger_seconds):
                 await self._changed.wait()
             if not self._company.guests:
                 self.leave()
@@ -158,7 +147,7 @@ class Hub:
         with self._company.visited(), stream:
             self._changed.set()
             try:
-                if door is not None and not await anyio.to_thread.run_sync(door.admit, stream):
+                if door is not None and door.guarded and not await anyio.to_thread.run_sync(door.admit, stream):
                     return
                 stream.settimeout(0)
                 await self._meet(stream)
@@ -196,9 +185,17 @@ class Hub:
         scope = guest.options.scope(guest.session)
         ledger = Ledger(limits.requests_at_once, limits.requests_waiting)
         connection = Connection(stream, reader, presence, ledger, partial(house.provider.warm, scope))
-        lane = Lane(house.provider, limits.calls_at_once)
+        lane = Lane(house.provider, limits.calls_of_a_client)
         described = partial(self._company.described, scope.namespace)
-        views = Views(lane, scope, guest.options.zone, house.dice, guest.options.prompts, described)
+        views = Views(
+            lane,
+            scope,
+            guest.options.zone,
+            house.dice,
+            guest.options.prompts,
+            clients=described,
+            notices=_notices(guest),
+        )
         server = build_server(
             lane, scope, guest.options.zone, views, key_of=connection.key_of, state_key=house.state_key
         )
@@ -235,7 +232,7 @@ class Hub:
         house = self._house
         operation = hello.operation or ""
         if operation == "leave":
-            self.leave(MAKING_ROOM)
+            self.leave(int(hello.given.get("pause", 0)))
             await _tell(stream, pack(frames.DONE, b"{}"))
             return
         scope = Scope(namespace=hello.namespace, session="", actor="command line")
@@ -256,6 +253,15 @@ class Hub:
             answer = await anyio.to_thread.run_sync(_performed, operation, order)
             group.cancel_scope.cancel()
         await _tell(stream, answer)
+
+
+def _notices(guest: Guest) -> tuple[str, ...]:
+    if not guest.unmet:
+        return ()
+    names = ", ".join(guest.unmet)
+    return (
+        f"{names} of this client has no effect: the memory was open already. Set it in config.toml for all clients",
+    )
 
 
 def _acknowledge(relay: str, up_to: int | None, service: Service) -> None:

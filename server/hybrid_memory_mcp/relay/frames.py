@@ -8,12 +8,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 PROTOCOL = 1
 
 # From the relay.
-HELLO = b"H"  # JSON: who is there
+HELLO = b"H"  # fields: who is there
 LINE = b"M"  # a line of the client
 AGAIN = b"A"  # the same line as was sent to an earlier hub
 REPLAY = b"R"  # a kept line; its answer is not for the client
@@ -59,6 +59,18 @@ class BrokenFrame(Exception):
 def pack(kind: bytes, payload: bytes = b"", number: int = 0, name: str = "") -> bytes:
     """Return the bytes of a frame."""
     return b"%b %d %b %d\n%b" % (kind, number, name.encode("ascii") or b"-", len(payload), payload)
+
+
+def pack_fields(fields: Sequence[tuple[str, str]]) -> bytes:
+    """Return names and values as bytes; a name may come several times. Neither holds a zero, as no argument can."""
+    # Not JSON: importing that would take a relay longer than all its other modules.
+    return b"\0".join(f"{name}={value}".encode("utf-8", "surrogateescape") for name, value in fields)
+
+
+def read_fields(payload: bytes) -> list[tuple[str, str]]:
+    """Return names and values, the inverse of `pack_fields`."""
+    parts = (part.decode("utf-8", "surrogateescape").partition("=") for part in payload.split(b"\0"))
+    return [(name, value) for name, _, value in parts]
 
 
 class FrameReader:

@@ -7,7 +7,6 @@ is not settled, in their order; the hub knows by the number what was done before
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -23,7 +22,7 @@ from hybrid_memory_mcp.relay.lines import LineSplitter, Oversized
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import NoReturn
 
 GRACE = 0.5
@@ -34,6 +33,7 @@ MOST_LINES = 10_000
 MOST_BYTES = 64 * 1024 * 1024
 WELCOMING = 30.0
 
+_OURS = "HYBRID_MEMORY_"
 _CHUNK = 1 << 16
 _LOOK = 2.0
 _TELL_EVERY = 64
@@ -41,6 +41,10 @@ _LONGEST_PAUSE = 0.5
 _UNKNOWN = (
     "the memory server stopped {times} times while it worked on this; whether it was done is not known. "
     "Look with read_memories before you repeat it"
+)
+_WITHDRAWN = (
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled",'
+    b'"params":{"requestId":"TOKEN","reason":"the server that asked has ended"}}\n'
 )
 _ALONE = "hybrid-memory-mcp: no hub could be started, so this process serves its client itself"
 _BUSY = "hybrid-memory-mcp: the memory's hub does not answer; end the process that {file} in the store's folder names"
@@ -64,14 +68,14 @@ class Relay:
 
     def __init__(
         self,
-        hello: Mapping[str, object],
+        hello: Sequence[tuple[str, str]],
         home: str,
         embedder: str | None,
         reading: int,
         writing: int,
         host: Callable[[str], tuple[socket.socket, Callable[[], None]]],
     ) -> None:
-        self._hello = dict(hello)
+        self._hello = hello
         self._home = home
         self._embedder = embedder
         self._reading = reading
@@ -189,9 +193,9 @@ class Relay:
                 connection = self._reached()
                 self._reader = FrameReader()
                 self._early = []
-                self._hello["connection"] = self._connections
+                hello = frames.pack_fields([*self._hello, ("connection", str(self._connections))])
                 connection.settimeout(WELCOMING)
-                connection.sendall(pack(frames.HELLO, json.dumps(self._hello).encode()))
+                connection.sendall(pack(frames.HELLO, hello))
                 self._welcome(connection)
                 connection.settimeout(None)
             except (OSError, BrokenFrame):
@@ -230,9 +234,7 @@ class Relay:
     def _resume(self) -> None:
         """Send what an earlier hub knew, and what it did not settle."""
         for token in self._questions:
-            gone = {"requestId": token, "reason": "the server was restarted"}
-            note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone}
-            self._to_client(json.dumps(note).encode() + b"\n")
+            self._to_client(_WITHDRAWN.replace(b"TOKEN", token.encode("ascii")))
         self._questions.clear()
         for name, kept in list(self._kept.items()):
             self._send(pack(frames.REPLAY, kept, 0, name))
@@ -248,7 +250,7 @@ class Relay:
         """Answer a request that no hub survived."""
         answer = _outcome_unknown(line)
         if answer is not None:
-            self._to_client(json.dumps(answer).encode() + b"\n")
+            self._to_client(answer)
         self._settle(number)
 
     def _hub_frames(self) -> Iterator[Frame]:
@@ -328,17 +330,16 @@ def main(arguments: Sequence[str]) -> NoReturn:
     except OSError:
         sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
     home = places.home_of(arguments, environment)
-    hello: dict[str, object] = {
-        "protocol": frames.PROTOCOL,
-        "version": __version__,
-        "relay": os.urandom(16).hex(),
-        "pid": os.getpid(),
-        "arguments": list(arguments),
-        "environment": {
-            name: value for name, value in environment.items() if name.startswith("HYBRID_MEMORY_") or name == "TZ"
-        },
-        "folder": _folder(),
-    }
+    variables = [f"{name}={value}" for name, value in environment.items() if name.startswith(_OURS) or name == "TZ"]
+    hello = [
+        ("protocol", str(frames.PROTOCOL)),
+        ("version", __version__),
+        ("relay", os.urandom(16).hex()),
+        ("pid", str(os.getpid())),
+        ("folder", _folder()),
+        *(("argument", argument) for argument in arguments),
+        *(("variable", variable) for variable in variables),
+    ]
     relay = Relay(hello, home, places.option(arguments, "--embedder"), reading, writing, _host)
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
@@ -346,17 +347,22 @@ def main(arguments: Sequence[str]) -> NoReturn:
     relay.run()
 
 
-def _outcome_unknown(line: Line) -> dict[str, object] | None:
+def _outcome_unknown(line: Line) -> bytes | None:
+    import json
+
     try:
         message = json.loads(line.payload)
         request, method = message["id"], message["method"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     text = _UNKNOWN.format(times=line.times)
-    if method != "tools/call":
-        return {"jsonrpc": "2.0", "id": request, "error": {"code": -32603, "message": text}}
-    content = [{"type": "text", "text": text}]
-    return {"jsonrpc": "2.0", "id": request, "result": {"content": content, "isError": True, "resultType": "complete"}}
+    answer = {"jsonrpc": "2.0", "id": request}
+    if method == "tools/call":
+        content = [{"type": "text", "text": text}]
+        answer["result"] = {"content": content, "isError": True, "resultType": "complete"}
+    else:
+        answer["error"] = {"code": -32603, "message": text}
+    return json.dumps(answer).encode() + b"\n"
 
 
 def _folder() -> str:

@@ -56,3 +56,46 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(path, open_duck, limit)
     assert len(store.get("default", [MemoryId(f"m{number}") for number in range(written + 1)])) == written
     again = store.write("default", RequestKey("relay", written), always(puts=(Put(memory("next")),)))
     assert (again.replayed, again.position) == (False, written + 1)
+
+
+CHECKPOINTS = """
+import resource, signal, sys
+from pathlib import Path
+from hybrid_memory.errors import StoreError
+from hybrid_memory.store.duck.connect import log_file
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.testing import FakeClock
+from tests.core.store.making import put
+
+path = Path(sys.argv[1])
+store = DuckStore.open(path, FakeClock())
+for number in range(30):
+    put(store, f"m{number}", content="x" * 100_000)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+limit = log_file(path).stat().st_size + 10_000
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+try:
+    with store._engine.reading() as session:
+        session.rows("CHECKPOINT")
+except StoreError as error:
+    print(type(error).__name__)
+print(len(store.get("default", [f"m{number}" for number in range(30)])))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+put(store, "later")
+store.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_a_disk_that_is_full_at_a_checkpoint_does_not_break_the_store_for_good(path, open_duck):
+    run = subprocess.run(
+        [sys.executable, "-c", CHECKPOINTS, str(path)],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=25,
+        check=False,
+    )
+    assert (run.stdout, run.stderr) == ("StoreFull\n30\n", "")
+    store = open_duck()
+    assert (len(store.get("default", ["m0", "m29", "later"])), store.info().notices) == (3, ())

@@ -99,7 +99,7 @@ def test_folder_and_files_are_private_whatever_the_umask_says(open_duck, path):
         store = open_duck()
         put(store, "a")
         modes = {file.name: mode(file) for file in path.parent.iterdir()}
-        files = ["memory.duckdb", "memory.duckdb.wal", "memory.lock", "memory.pid"]
+        files = ["memory.duckdb", "memory.duckdb.wal", "memory.journal", "memory.lock", "memory.pid"]
         assert (mode(path.parent), modes) == (0o700, dict.fromkeys(files, 0o600) | {"memory.tmp": 0o700})
         store._engine._connection.execute("CHECKPOINT")
         put(store, "b")
@@ -143,18 +143,15 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(open_duck, path, c
     assert path.read_bytes() == content
 
 
-def test_a_damaged_log_is_refused_and_left_alone(open_duck, path):
-    with child(path) as other:
-        assert other.stdout.readline() == "open\n"
-        other.kill()
-        other.wait()
-    wal = path.with_name("memory.duckdb.wal")
-    damaged = wal.read_bytes() + bytes(64)
-    wal.write_bytes(damaged)
+def test_a_damaged_file_is_refused_with_what_to_do_and_left_alone(open_duck, path):
+    open_duck().close()
+    damaged = bytearray(path.read_bytes())
+    damaged[100] ^= 1
+    path.write_bytes(damaged)
     with pytest.raises(StoreDamaged) as caught:
         open_duck()
-    assert wal.read_bytes() == damaged
-    assert "keep the file" in str(caught.value).lower()
+    assert path.read_bytes() == bytes(damaged)
+    assert "hybrid-memory-mcp doctor --repair" in str(caught.value)
     assert str(path) not in str(caught.value)
 
 
@@ -204,14 +201,14 @@ def test_a_migration_that_fails_leaves_neither_tables_nor_record():
     with duckdb.connect(":memory:") as connection:
         session = Session(connection)
         migrate(session, START)
-        broken = Migration(3, "broken", ("CREATE TABLE half (a INTEGER)", "SELECT * FROM missing"))
+        broken = Migration(4, "broken", ("CREATE TABLE half (a INTEGER)", "SELECT * FROM missing"))
         with pytest.raises(StoreDamaged):
             migrate(session, START, (*MIGRATIONS, broken))
-        assert session.rows("SELECT max(number) FROM migration") == [(2,)]
+        assert session.rows("SELECT max(number) FROM migration") == [(3,)]
         assert session.rows("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'half'") == [(0,)]
         whole = replace(broken, statements=broken.statements[:1])
-        assert migrate(session, START, (*MIGRATIONS, whole)) == 3
-        named = [(1, "begin"), (2, "find by id"), (3, "broken")]
+        assert migrate(session, START, (*MIGRATIONS, whole)) == 4
+        named = [(1, "begin"), (2, "find by id"), (3, "mark"), (4, "broken")]
         assert session.rows("SELECT number, name FROM migration ORDER BY number") == named
 
 

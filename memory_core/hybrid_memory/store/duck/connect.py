@@ -46,30 +46,35 @@ def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDB
         StoreDamaged, StoreLocked, StoreReadOnly, SchemaTooNew: the file cannot be opened.
     """
     with translated_opening():
+        return dial(path, memory_limit, threads)
+
+
+def dial(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
+    """As `connect`, with DuckDB's own errors, whose text says where a log is damaged."""
+    keep_private(path)
+    connection = duckdb.connect(
+        str(path),
+        config={
+            "allow_unsigned_extensions": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "memory_limit": memory_limit or _memory_for(path),
+            "threads": threads,
+            "storage_compatibility_version": "v1.5.0",
+        },
+    )
+    try:
         keep_private(path)
-        connection = duckdb.connect(
-            str(path),
-            config={
-                "allow_unsigned_extensions": False,
-                "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False,
-                "allow_community_extensions": False,
-                "memory_limit": memory_limit or _memory_for(path),
-                "threads": threads,
-                "storage_compatibility_version": "v1.5.0",
-            },
-        )
-        try:
-            keep_private(path)
-            make_folder(temp_folder(path))
-            connection.execute(_TEMP_FOLDER, [str(temp_folder(path))])
-            connection.execute(_TEMP_SIZE)
-            connection.execute(_UNCOMPRESSED)
-            connection.execute(_NO_FILES)
-            connection.execute(_NO_SETTINGS)
-        except BaseException:
-            connection.close()
-            raise
+        make_folder(temp_folder(path))
+        connection.execute(_TEMP_FOLDER, [str(temp_folder(path))])
+        connection.execute(_TEMP_SIZE)
+        connection.execute(_UNCOMPRESSED)
+        connection.execute(_NO_FILES)
+        connection.execute(_NO_SETTINGS)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -85,6 +90,11 @@ def temp_folder(path: Path) -> Path:
 def log_file(path: Path) -> Path:
     """Return where DuckDB keeps the write-ahead log of a database file."""
     return path.with_name(path.name + ".wal")
+
+
+def journal_file(path: Path) -> Path:
+    """Return where the journal of a database file is; see `hybrid_memory.store.duck.journal`."""
+    return path.with_suffix(".journal")
 
 
 def keep_private(path: Path) -> None:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import duckdb
 
-from hybrid_memory.errors import Refused, StoreClosed
-from hybrid_memory.store.duck.connect import keep_private, temp_folder
+from hybrid_memory.errors import Refused, StoreClosed, StoreError, Unavailable
+from hybrid_memory.store.duck.connect import keep_private, log_file, temp_folder
 from hybrid_memory.store.duck.errors import translated
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, load_memo
+from hybrid_memory.store.duck.opening import Opened
 from hybrid_memory.store.duck.session import Session
 
 _Item = TypeVar("_Item")
 
 _COUNT = "SELECT count(*) FROM memory"
+_ALIVE = "SELECT 1"
+_ADVANCE = "UPDATE mark SET number = ?"
+_CHECKPOINT = "CHECKPOINT"
 _LARGE = 50_000
+_LONG_JOURNAL = 64 * 2**20
+_PATIENCE = 64
 
 
 class Transaction(NamedTuple):
@@ -37,19 +43,28 @@ class Transaction(NamedTuple):
 
 
 class Engine:
-    """Gives out sessions on one open database. Each reader has its own; there is one write transaction at a time."""
+    """Gives out sessions on one open database. Each reader has its own; there is one write transaction at a time.
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, lock: OwnLock) -> None:
+    ``uncovered`` says that the journal could not take the newest writes.
+    """
+
+    def __init__(self, path: Path, lock: OwnLock, open_again: Callable[[], Opened]) -> None:
+        """Open the database; ``open_again`` does that, now and whenever DuckDB gives it up after a failure of its own."""
         self.path = path
-        self._connection = connection
+        self._open_again = open_again
+        self.uncovered = False
+        self._log_size = 0
+        self._broken = False
+        self._until_checkpoint = 0
+        self._memo: Memo | None = None
+        self._heads: dict[str, int] | None = None
+        self._take(open_again())
         self._lock = lock
         self._gate = threading.Condition()
         self._running = 0
         self._closed = False
         self._writer = threading.Lock()
         self._writing_thread: int | None = None
-        self._memo: Memo | None = None
-        self._heads: dict[str, int] | None = None
         self._changes: Session | None = None
         self._reads: Session | None = None
         self._open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
@@ -102,6 +117,10 @@ class Engine:
                 if self._memo is None:
                     self._memo = load_memo(reads)
                 yield Transaction(changes, reads, self._memo)
+                if changes.work:
+                    self.journal.ready(self._memo.mark)
+                    self._memo.mark += 1
+                    changes.change(_ADVANCE, self._memo.mark)
                 changes.commit()
                 self._heads = {name: head.position for name, head in self._memo.heads.items()}
             except BaseException:
@@ -114,6 +133,40 @@ class Engine:
                 raise
             with suppress(OSError):
                 keep_private(self.path)
+            if changes.work:
+                self._note(self._memo.mark, changes)
+
+    def _note(self, number: int, changes: Session) -> None:
+        """Note a committed write in the journal; when a checkpoint has emptied the log, the journal begins anew.
+
+        Nothing that fails here undoes the write: it is durable. A journal that could not take it says so, and a checkpoint
+        makes up for it, tried now and then because a full disk may be the reason.
+        """
+        before, self._log_size = self._log_size, _size(log_file(self.path))
+        if self._log_size < before:
+            self._begin_journal(number)
+            return
+        self.journal.append(number, changes.work)
+        if self.journal.covers and self.journal.bytes < _LONG_JOURNAL:
+            return
+        self.uncovered = not self.journal.covers
+        self._until_checkpoint -= 1
+        if self._until_checkpoint < 0:
+            self._until_checkpoint = _PATIENCE
+            with suppress(StoreError):
+                changes.rows(_CHECKPOINT)
+                self._log_size = 0
+                self._begin_journal(number)
+                return
+            self._broken = not self._alive()
+
+    def _begin_journal(self, base: int) -> None:
+        self._until_checkpoint = 0
+        try:
+            self.journal.begin(base)
+        except OSError:
+            self.journal.miss()
+        self.uncovered = not self.journal.covers
 
     def committed_head(self, namespace: str) -> int | None:
         """Return a namespace's head as of the last commit here, the only writer; None when that is not known."""
@@ -128,13 +181,23 @@ class Engine:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Mark a call as running, so that `close` waits for it."""
+        """Mark a call as running, so that `close` waits for it; the first call after a failure of DuckDB opens it again.
+
+        Raises:
+            StoreClosed: it is closed.
+            StoreError: it cannot be opened again, or not while other calls are still failing.
+        """
         with self._gate:
             if self._closed:
                 raise StoreClosed("the memory store is closed; open it again")
+            if self._broken:
+                self._mend()
             self._running += 1
         try:
             yield
+        except StoreError:
+            self._broken = self._broken or not self._alive()
+            raise
         finally:
             with self._gate:
                 self._running -= 1
@@ -150,14 +213,52 @@ class Engine:
             self._closed = True
             self._gate.wait_for(lambda: self._running == 0)
         try:
-            for session in [*self._open_sessions, *filter(None, (self._changes, self._reads))]:
-                session.close()
+            self._close_sessions()
             with translated():
                 self._connection.close()
             with suppress(OSError):
                 temp_folder(self.path).rmdir()
+            self._close_journal()
         finally:
             self._lock.release()
+
+    def _alive(self) -> bool:
+        """Say whether DuckDB still answers; after a fatal error, such as a full disk in a checkpoint, it never does."""
+        try:
+            self._connection.cursor().execute(_ALIVE).fetchall()
+        except duckdb.Error:
+            return False
+        return True
+
+    def _mend(self) -> None:
+        if self._running:
+            raise Unavailable("the database engine stopped; what was acknowledged is intact, try again")
+        self._close_sessions()
+        with suppress(duckdb.Error):
+            self._connection.close()
+        self.journal.release()
+        self._take(self._open_again())
+        self._broken = False
+        self._until_checkpoint = _PATIENCE
+
+    def _take(self, opened: Opened) -> None:
+        self._connection = opened.connection
+        self.journal = opened.journal
+        self._log_size = _size(log_file(self.path))
+        self._memo = None
+        self._heads = None
+
+    def _close_sessions(self) -> None:
+        for session in [*self._open_sessions, *filter(None, (self._changes, self._reads))]:
+            session.close()
+        self._changes = self._reads = None
+
+    def _close_journal(self) -> None:
+        """Remove the journal if closing has moved all writes into the database file, which DuckDB does not promise."""
+        self.journal.release()
+        if not _size(log_file(self.path)):
+            with suppress(OSError):
+                self.journal.remove()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -169,6 +270,13 @@ class Engine:
                 yield
             finally:
                 self._writing_thread = None
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _is_large(session: Session) -> bool:

@@ -22,7 +22,10 @@ from hybrid_memory.errors import (
     Unavailable,
 )
 
-DAMAGED = "the store's file cannot be read whole; nothing was changed. Keep the file as it is and restore a backup"
+DAMAGED = (
+    "the store's file cannot be read whole; nothing was changed. `hybrid-memory-mcp doctor --repair` keeps it aside and "
+    "saves what can be read; or restore a backup"
+)
 _FULL = "no space is left for the store; what was acknowledged is intact. Make room and try again"
 _READ_ONLY = "the store's folder or file cannot be written; give this user the right to write there"
 _TOO_NEW = "the store was written by a later version of this program; upgrade to open it"

@@ -6,8 +6,10 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
+from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.applying import is_member
+from hybrid_memory.store.duck.errors import DAMAGED
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.interface import BufferState
 
@@ -17,6 +19,7 @@ _HEADS = """
 """
 _REQUESTS = "SELECT relay, number FROM request"
 _BUFFER_KEYS = "SELECT namespace, session, agent FROM buffer"
+_MARK = "SELECT store, number FROM mark"
 _EMBEDDER = "SELECT number, identity, dimensions FROM embedder ORDER BY number DESC LIMIT 1"
 
 _RECENT = 1024
@@ -44,6 +47,14 @@ class Pinned:
     number: int
     identity: str
     dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The id of a store, and how many writes were ever committed to it."""
+
+    store: str
+    number: int
 
 
 class Recent(Generic[_Key, _Value]):
@@ -83,6 +94,7 @@ class Memo:
     requests: dict[str, set[int]]
     buffers: set[tuple[str, str, str]]
     last_at: int
+    mark: int
     embedder: Pinned | None
     recent_buffers: Recent[tuple[str, str, str], BufferState] = field(default_factory=Recent)
     recent_memories: Recent[tuple[str, MemoryId], Memory] = field(default_factory=Recent)
@@ -118,8 +130,21 @@ def load_memo(session: Session) -> Memo:
         requests=requests,
         buffers={(namespace, name, agent) for namespace, name, agent in session.rows(_BUFFER_KEYS)},
         last_at=max((last for *_, last in namespaces), default=0),
+        mark=read_mark(session).number,
         embedder=pinned_embedder(session),
     )
+
+
+def read_mark(session: Session) -> Mark:
+    """Return the id of the store and the number of its last write.
+
+    Raises:
+        StoreDamaged: there is none.
+    """
+    row = session.row(_MARK)
+    if row is None:
+        raise StoreDamaged(DAMAGED)
+    return Mark(*row)
 
 
 def pinned_embedder(session: Session) -> Pinned | None:

@@ -103,7 +103,17 @@ M001_BEGIN = Migration(
 # of one column only, so the primary key does not serve.
 M002_FIND_BY_ID = Migration(2, "find by id", ("CREATE INDEX memory_id ON memory (id)",))
 
-MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN, M002_FIND_BY_ID)
+# Each write counts up here in its own transaction; the journal's records have the same numbers. The id says whose journal.
+M003_MARK = Migration(
+    3,
+    "mark",
+    (
+        "CREATE TABLE mark (store VARCHAR NOT NULL, number BIGINT NOT NULL)",
+        "INSERT INTO mark (store, number) VALUES (uuid()::VARCHAR, 0)",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN, M002_FIND_BY_ID, M003_MARK)
 
 
 def migrate(session: Session, now: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> int:
@@ -113,7 +123,7 @@ def migrate(session: Session, now: datetime, migrations: Sequence[Migration] = M
         SchemaTooNew: the store knows a migration that this program does not.
         StoreDamaged: the record of migrations has a hole, or the file holds other tables than this program's.
     """
-    done = _done(session)
+    done = done_migrations(session)
     known = [migration.number for migration in migrations]
     if done and done[-1] > known[-1]:
         raise SchemaTooNew("the store was written by a later version of this program; upgrade to open it")
@@ -124,7 +134,12 @@ def migrate(session: Session, now: datetime, migrations: Sequence[Migration] = M
     return known[-1]
 
 
-def _done(session: Session) -> list[int]:
+def done_migrations(session: Session) -> list[int]:
+    """Return the numbers of the migrations that a store has had; none in a new file.
+
+    Raises:
+        StoreDamaged: the file holds other tables than this program's.
+    """
     if session.rows(_HAS_RECORD)[0][0]:
         return [number for (number,) in session.rows(_DONE)]
     if session.rows(_TABLES)[0][0]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.journal import Step
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,6 +36,7 @@ class Session:
         self, connection: duckdb.DuckDBPyConnection, *, for_changes: bool = False, large: bool = False
     ) -> None:
         self.large = large
+        self._work: list[Step] | None = [] if for_changes else None
         self._parsed: dict[str, duckdb.Statement] | None = None
         with translated():
             self._cursor = connection.cursor()
@@ -43,12 +45,19 @@ class Session:
                 if not large:
                     self._cursor.execute(_PLAIN_PLANS)
 
+    @property
+    def work(self) -> Sequence[Step]:
+        """What the open transaction has executed; always empty in a session that is not ``for_changes``."""
+        return self._work or ()
+
     def rows(self, statement: str, *values: Any) -> list[Row]:
         """Return all rows of a query."""
         with translated():
             self._execute(statement, values)
             found: list[Row] = self._cursor.fetchall()
-            return found
+        if self._work is not None:
+            self._work.append((statement, values))
+        return found
 
     def row(self, statement: str, *values: Any) -> Row | None:
         """Return the first row of a query, None without rows."""
@@ -69,7 +78,10 @@ class Session:
 
     def begin(self) -> None:
         """Begin a transaction."""
-        self.rows(_BEGIN)
+        with translated():
+            self._execute(_BEGIN, ())
+        if self._work is not None:
+            self._work = []
 
     def commit(self) -> None:
         """Make the transaction durable.

@@ -12,15 +12,15 @@ from hybrid_memory.errors import Refused
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.checks import check_text, to_object
 from hybrid_memory.store.duck import conversation as conversation_log
-from hybrid_memory.store.duck import ledger
-from hybrid_memory.store.duck.connect import connect, make_folder, size_on_disk
+from hybrid_memory.store.duck import ledger, quarantine
+from hybrid_memory.store.duck.connect import make_folder, size_on_disk
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
+from hybrid_memory.store.duck.opening import Settings, open_database
 from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, newest_contents
 from hybrid_memory.store.duck.reembedding import DuckReembedding
-from hybrid_memory.store.duck.schema import MIGRATIONS, migrate
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
@@ -73,18 +73,12 @@ class DuckStore(DuckReembedding):
         lock = OwnLock(path)
         lock.take()
         try:
-            connection = connect(path, memory_limit, threads)
-            try:
-                session = Session(connection)
-                migrate(session, clock.now())
-                session.close()
-            except BaseException:
-                connection.close()
-                raise
+            settings = Settings(memory_limit, threads)
+            engine = Engine(path, lock, lambda: open_database(path, clock.now(), settings))
         except BaseException:
             lock.release()
             raise
-        return cls(Engine(connection, path, lock), clock)
+        return cls(engine, clock)
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
@@ -97,7 +91,15 @@ class DuckStore(DuckReembedding):
                 bytes_on_disk=size_on_disk(self._engine.path),
                 embedder=pinned.identity if pinned else None,
                 dimensions=pinned.dimensions if pinned else None,
+                notices=(*(one.told() for one in quarantine.unseen(self._engine.path)), *self._journal_notices()),
             )
+
+    def _journal_notices(self) -> tuple[str, ...]:
+        if not self._engine.uncovered:
+            return ()
+        return (
+            "the newest writes are not in the journal: if the write-ahead log were damaged now, they could be lost",
+        )
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""

@@ -1,0 +1,145 @@
+"""Where damaged files are kept before anything is mended, and what is told about them until somebody has taken notice.
+
+Each event has a folder ``quarantine/<time>-<what>`` beside the database with copies of the files as they were found, and a
+``report.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hybrid_memory.store.duck.errors import translated
+
+_FOLDER = 0o700
+_FILE = 0o600
+_REPORT = "report.json"
+QUARANTINE = "quarantine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """What was found damaged when a store was opened, and what became of it.
+
+    ``restored`` writes came back from the journal; ``lost`` acknowledged ones are missing, None when nobody can tell.
+    ``folder`` is the name of the folder in quarantine. ``seen`` says that somebody has taken notice.
+    """
+
+    at: str
+    damaged: str
+    folder: str
+    restored: int = 0
+    lost: int | None = None
+    seen: bool = False
+
+    def told(self) -> str:
+        """Say it in a sentence or two."""
+        if self.lost is None:
+            loss = "acknowledged writes may be missing, and how many cannot be told"
+        elif self.lost:
+            loss = f"the newest {self.lost} acknowledged {'write is' if self.lost == 1 else 'writes are'} missing"
+        else:
+            loss = "nothing that was acknowledged is missing"
+        back = f", {self.restored} {'write was' if self.restored == 1 else 'writes were'} restored from the journal"
+        return (
+            f"{self.at}: {self.damaged}{back if self.restored else ''}; {loss}. The files as they were found are in "
+            f"{QUARANTINE}/{self.folder}. `hybrid-memory-mcp doctor` checks the store and takes this notice away"
+        )
+
+
+def keep(database: Path, found: Mapping[str, bytes], what: str, now: datetime) -> Path:
+    """Store files as they were found, by name, in a new folder in quarantine, durably; returns the folder.
+
+    Raises:
+        StoreFull, StoreReadOnly: there is no room for them, or the folder cannot be written.
+    """
+    with translated():
+        folder = new_folder(database, what, now)
+        try:
+            for name, content in found.items():
+                copy = folder / name
+                copy.touch(_FILE)
+                copy.write_bytes(content)
+                sync(copy)
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return folder
+
+
+def note(folder: Path, recovery: Recovery) -> None:
+    """Store what is to be told, durably, in place of what was stored before.
+
+    Raises:
+        StoreFull, StoreReadOnly: it cannot be written.
+    """
+    with translated():
+        fresh = folder / (_REPORT + ".new")
+        fresh.write_text(json.dumps(asdict(recovery)), "utf-8")
+        fresh.chmod(_FILE)
+        sync(fresh)
+        fresh.replace(folder / _REPORT)
+
+
+def unseen(database: Path) -> Sequence[Recovery]:
+    """Return what nobody has taken notice of, oldest first."""
+    return [recovery for recovery in everything(database) if not recovery.seen]
+
+
+def everything(database: Path) -> Sequence[Recovery]:
+    """Return all that was ever reported, oldest first; a folder whose report cannot be read says so."""
+    place = database.parent / QUARANTINE
+    try:
+        folders = sorted(one for one in place.iterdir() if one.is_dir())
+    except OSError:
+        return []
+    return [_read(folder) for folder in folders]
+
+
+def take_notice(database: Path) -> None:
+    """Let what was reported no longer be told.
+
+    Raises:
+        StoreFull, StoreReadOnly: that cannot be written.
+    """
+    for recovery in unseen(database):
+        note(database.parent / QUARANTINE / recovery.folder, replace(recovery, seen=True))
+
+
+def new_folder(database: Path, what: str, now: datetime) -> Path:
+    """Make a folder in quarantine whose name begins with the time and says ``what``."""
+    place = database.parent / QUARANTINE
+    place.mkdir(_FOLDER, exist_ok=True)
+    stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{what}"
+    number = 1
+    while True:
+        folder = place / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            folder.mkdir(_FOLDER)
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
+
+
+def _read(folder: Path) -> Recovery:
+    try:
+        told: dict[str, Any] = json.loads((folder / _REPORT).read_text("utf-8"))
+        return replace(Recovery(**told), folder=folder.name)
+    except (OSError, ValueError, TypeError):
+        return Recovery(at=folder.name, damaged="files were put aside without a report", folder=folder.name)
+
+
+def sync(file: Path) -> None:
+    """Wait until a file is on the disk."""
+    handle = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,103 @@
+"""Damaged files are opened with everything that was acknowledged, or it is said what is missing."""
+
+import random
+
+import pytest
+from tests.core.store.damage import DATABASE, JOURNAL, LOG, damage, judged, lay_out, make_template, opened, zeroed
+from tests.core.store.making import put
+
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.testing import FakeClock
+
+WRITES = 18
+CLOSED_AT = 5
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    return make_template(tmp_path_factory.mktemp("template") / "home", WRITES, closed_at=CLOSED_AT)
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+def test_a_store_that_nobody_closed_is_whole_and_nothing_is_told(template, home):
+    found = opened(lay_out(home, template.files), template)
+    assert (found.state, found.notices) == (WRITES, ())
+
+
+@pytest.mark.parametrize("kind", ["cut", "zeroed", "zeros behind", "flipped", "garbage"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_damaged_log_costs_nothing_that_the_journal_has(template, home, kind, seed):
+    files = damage(kind, template.files, LOG, random.Random(f"{kind} {seed}"))
+    assert judged(lay_out(home, files), template) == "whole"
+
+
+@pytest.mark.parametrize("kind", ["cut", "zeroed", "zeros behind", "flipped", "garbage"])
+def test_a_damaged_journal_costs_nothing(template, home, kind):
+    files = damage(kind, template.files, JOURNAL, random.Random(kind))
+    assert judged(lay_out(home, files), template) == "whole"
+
+
+def test_a_log_that_is_gone_is_made_up_for_by_the_journal(template, home):
+    files = {name: content for name, content in template.files.items() if name != LOG}
+    found = opened(lay_out(home, files), template)
+    assert found.state == WRITES
+    assert f"{WRITES - CLOSED_AT} writes were restored from the journal; nothing" in found.notices[0]
+
+
+def test_without_a_journal_the_log_is_kept_up_to_the_damage_and_the_loss_is_told(template, home):
+    log = template.files[LOG]
+    path = lay_out(home, {DATABASE: template.files[DATABASE], LOG: zeroed(log, len(log) // 2)})
+    assert judged(path, template) == "told"
+    found = opened(path, template)
+    assert CLOSED_AT < found.state < WRITES
+    assert "how many cannot be told" in found.notices[0]
+
+
+def test_a_journal_that_ends_early_beside_a_damaged_log_is_used_and_the_loss_is_told(template, home):
+    log, journal = template.files[LOG], template.files[JOURNAL]
+    files = {DATABASE: template.files[DATABASE], LOG: log[:100], JOURNAL: zeroed(journal, len(journal) - 10)}
+    path = lay_out(home, files)
+    found = opened(path, template)
+    assert found.state == WRITES - 1
+    assert "how many cannot be told" in found.notices[0]
+
+
+def test_a_record_damaged_in_the_middle_says_how_many_are_missing(template, home):
+    journal = bytearray(template.files[JOURNAL])
+    journal[len(journal) // 2] ^= 1
+    path = lay_out(home, {DATABASE: template.files[DATABASE], LOG: template.files[LOG][:100], JOURNAL: bytes(journal)})
+    found = opened(path, template)
+    assert f"the newest {WRITES - found.state} acknowledged" in found.notices[0]
+
+
+def test_the_files_as_they_were_found_are_in_quarantine(template, home):
+    files = {**template.files, LOG: template.files[LOG] + bytes(64)}
+    lay_out(home, files)
+    opened(home / DATABASE, template)
+    (folder,) = (home / "quarantine").iterdir()
+    assert {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "report.json"} == {
+        LOG: files[LOG],
+        JOURNAL: files[JOURNAL],
+    }
+
+
+def test_a_mended_store_goes_on(template, home):
+    path = lay_out(home, {**template.files, LOG: template.files[LOG][:200]})
+    store = DuckStore.open(path, FakeClock())
+    put(store, "later")
+    store.close()
+    again = DuckStore.open(path, FakeClock())
+    assert "later" in again.get("default", ["later"])
+    again.close()
+
+
+def test_the_journal_of_another_store_is_not_used(template, home, tmp_path):
+    other = make_template(tmp_path / "other", 3)
+    path = lay_out(home, {**template.files, JOURNAL: other.files[JOURNAL]})
+    found = opened(path, template)
+    assert found.state == WRITES
+    assert "another store's" in found.notices[0]

@@ -1,0 +1,66 @@
+"""Clients that speak lines, against real processes."""
+
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+
+VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"},
+}
+
+
+class Raw:
+    """A client that speaks lines."""
+
+    def __init__(self, process):
+        self.process = process
+        self.lines = []
+
+    def send(self, message):
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self):
+        self.lines.append(self.process.stdout.readline())
+        return json.loads(self.lines[-1])
+
+    def ask(self, number, method, **params):
+        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        answer = self.receive()
+        assert answer["id"] == number
+        return answer
+
+    def initialize(self, version="2025-11-25"):
+        info = {"name": "raw", "version": "0"}
+        answer = self.ask(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=info)
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return answer["result"]
+
+    def call(self, number, name, **arguments):
+        return self.ask(number, "tools/call", name=name, arguments=arguments)["result"]
+
+
+@contextmanager
+def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True):
+    """A server for one client: a process that has the store open itself, or else a relay."""
+    options = ["--standalone"] if alone else []
+    process = subprocess.Popen(
+        [sys.executable, *program, *options, "--home", str(home), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        with process:
+            yield Raw(process)
+            if not process.stdin.closed:
+                process.stdin.close()
+            process.wait(10)
+    finally:
+        if process.poll() is None:
+            process.kill()
