@@ -83,7 +83,7 @@ def together(tallies: Sequence[Tally], survivors: set[str]) -> Figures:
     return {
         "sent": len(sent),
         "acknowledged": len(told),
-        "survive": len(survivors),
+        "survive": len(survivors & sent),
         "lost": len(told - survivors),
         "doubled": sum(one.doubled for one in tallies),
         "reads": sum(one.reads for one in tallies),
@@ -211,7 +211,6 @@ def crowd(
     figures = together(tallies, survivors)
     figures |= {"clients": clients, "started": len(ready), "seconds": round(taken, 1)} | seen
     figures["each"] = [len(one.told) for one in tallies]
-    figures["survive"] = len(survivors & set[str]().union(*(one.sent for one in tallies)))
     return figures | {"call": spread([one for tally in tallies for one in tally.seconds])}
 
 
