@@ -117,6 +117,26 @@ def _kill_hubs(store: Store, pack: Pack, dice: random.Random, kills: int) -> lis
     return moments
 
 
+def storm(program: Path, seed: int, *, kills: int = 30, clients: int = 4) -> Figures:
+    """Kill each hub at some moment from its first breath on, whether or not anybody got further in between.
+
+    A request that several hubs died of may be answered with an error then; what was acknowledged must be there.
+    """
+    dice = random.Random(seed)
+    with Store(OURS, program) as store:
+        pack = Pack(store, clients, seed)
+        pack.begin()
+        for _ in range(kills):
+            machine.until(lambda: hub_of(store) is not None, _PATIENCE)
+            time.sleep(dice.uniform(0, 4))
+            machine.kill_all(filter(None, [hub_of(store)]))
+        pack.end()
+        for server in pack.servers:
+            server.close()
+        figures = together(pack.tallies, counted(store))
+    return figures | {"kills": kills, "refused": figures["sent"] - figures["acknowledged"]}
+
+
 def _cold(store: Store) -> float:
     """Return the seconds from a spawn without a hub to the first acknowledged write."""
     machine.kill_all(store.processes())
@@ -271,6 +291,7 @@ def _memory(store: Store, client: Server) -> Figures:
 HUB_TRIALS: Mapping[str, Callable[[Path, int], Figures]] = {
     "starting": starting,
     "hub_kills": hub_kills,
+    "storm": storm,
     "relay_kill": relay_kill,
     "left_over": left_over,
     "rush": lambda program, seed: crowd(OURS, program, seed, clients=10, writes=20, read_every=5, prepared=False),
