@@ -2,6 +2,7 @@
 
     python -m benchmarks.outside [--peers FOLDER] [--only NAME ...] [--trials NAME ...] [--out FILE.json]
 
+A file that is there already is added to: what is tried again replaces what it holds of that.
 Linux only. What the trials do stands in `docs/benchmarks.md`, how to install the peers too.
 """
 
@@ -36,6 +37,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
+    if arguments.out and arguments.out.exists():
+        found = json.loads(arguments.out.read_text("utf-8"))
     for trial in arguments.trials:
         for target, program in installed(arguments.peers, arguments.only):
             if trial in HUB_TRIALS and target is not OURS:

@@ -279,7 +279,7 @@ def _until_gone(tally: Tally, store: Store, server: Server, dice: random.Random)
         return
 
 
-def latency(target: Target, program: Path, seed: int, seconds: float = 90) -> Figures:
+def latency(target: Target, program: Path, seed: int, seconds: float = 45) -> Figures:
     """Time single writes and reads at 100 and 1,000 memories, filled through the write tool in limited time."""
     dice, figures, total = random.Random(seed), Figures(), 0
     with Store(target, program) as store:
