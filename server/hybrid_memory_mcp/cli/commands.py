@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory_mcp.cli import embedders
+from hybrid_memory_mcp.cli import embedders, keeping
 from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, ask
 
 app = typer.Typer(
@@ -24,6 +24,10 @@ app = typer.Typer(
 )
 app.add_typer(embedders.app, name="embedder")
 app.command()(embedders.reembed)
+app.command()(keeping.backup)
+app.command()(keeping.restore)
+app.command()(keeping.export)
+app.command("import")(keeping.import_)
 
 
 @app.callback(invoke_without_command=True)
