@@ -58,6 +58,7 @@ Listener = Callable[[str, frozenset[str]], None]
 _RECALLED = 4
 _QUEUE = 4096
 _SETTLE_AT = 256
+_RESULTS_KEPT = timedelta(days=1)
 
 
 class MemoryService:
@@ -80,7 +81,7 @@ class MemoryService:
         self.store = store
         self.settings = settings or StoreSettings()
         self.gate = Gate()
-        self._analyst = Analyst(store, embedder, former)
+        self.analyst = self._analyst = Analyst(store, embedder, former)
         self._clock = clock
         self._dice = dice
         self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
@@ -326,6 +327,7 @@ class MemoryService:
             return
         self._swept.add(scope.namespace)
         self._excerpts.warm(self.store, scope.namespace)
+        self.store.forget_results(self._now() - _RESULTS_KEPT)
         index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):
             pass

@@ -71,11 +71,18 @@ class StoreSettings(BaseSettings):
     )
     earned_uses: int = Field(2, ge=1, le=1000, description="Recalls that take a leaving or faded memory to long-term.")
     session_idle_hours: float = Field(24, gt=0, description="Silence after which an unnamed session has ended.")
+    keep_backups: int = Field(10, ge=1, le=10_000, description="Backups kept in the store's folder; the oldest go.")
     hnsw_from: int = Field(
         2_000_000, ge=0, description="Memories of a namespace above which vectors are searched approximately (HNSW)."
     )
     duckdb_memory_limit: str | None = Field(None, description="DuckDB's memory_limit, as 2GB.")
     duckdb_threads: int = Field(1, ge=1, le=64, description="DuckDB's threads; one is fastest for single rows.")
+    connections: int = Field(100, ge=1, le=10_000, description="Clients that the hub serves at once.")
+    calls_at_once: int = Field(8, ge=1, le=64, description="Threads that work on the calls of all clients.")
+    calls_of_a_client: int = Field(3, ge=1, le=64, description="Threads that work on the calls of one client.")
+    requests_at_once: int = Field(64, ge=1, le=10_000, description="Requests of one client that are at work.")
+    requests_waiting: int = Field(1000, ge=0, le=100_000, description="Requests of one client that wait behind those.")
+    linger_seconds: float = Field(5, ge=0, le=86_400, description="How long the hub stays after its last client.")
 
     @classmethod
     def settings_customise_sources(

@@ -39,7 +39,9 @@ class Views:
         zone: tzinfo | None,
         dice: Dice,
         templates: Path | None = None,
+        *,
         clients: Callable[[], list[dict[str, Any]]] | None = None,
+        notices: Sequence[str] = (),
     ) -> None:
         self.provider = provider
         self.scope = scope
@@ -47,6 +49,7 @@ class Views:
         self._dice = dice
         self._templates = templates
         self._clients = clients or list
+        self._notices = tuple(notices)
         self._lock = threading.Lock()
         self._renderer: Renderer | None = None
 
@@ -73,7 +76,8 @@ class Views:
         clients = self._clients()
 
         def work(service: Service) -> str:
-            values = asdict(service.status(self.scope)) | {"clients": clients}
+            status = service.status(self.scope)
+            values = asdict(status) | {"notices": [*status.notices, *self._notices], "clients": clients}
             return json.dumps(values, ensure_ascii=False, default=dict)
 
         return await self.provider.call(work)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from hybrid_memory.agent.blocking import run_blocking
 from hybrid_memory.clock import Clock, SystemClock
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.store.interface import ConversationLog
+from hybrid_memory.store.conversation import ConversationLog
 
 _MESSAGE = "message"
 _PLAN = "plan"

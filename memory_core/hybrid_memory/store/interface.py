@@ -13,6 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from hybrid_memory.store.conversation import ConversationLog
 from hybrid_memory.store.reembedding import ReembeddingStore
 
 if TYPE_CHECKING:
@@ -270,32 +271,6 @@ class StoreInfo:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationEntry:
-    """One message or plan of the conversation log; ``number`` orders it within its conversation and kind."""
-
-    number: int
-    body: Mapping[str, Json]
-
-
-class ConversationLog(Protocol):
-    """The log of messages and plans beside the memories; ``kind`` is "message" or "plan"."""
-
-    def put_entry(
-        self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
-    ) -> int:
-        """Store an entry durably, replacing one of the same number; None takes the next number. Returns the number."""
-        ...
-
-    def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
-        """Return the entries of a conversation by rising number."""
-        ...
-
-    def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
-        """Remove the entries of a conversation; returns how many there were. Their numbers are not used again."""
-        ...
-
-
 class VectorIndex(Protocol):
     """Finds about the nearest of very many vectors in memory; errors are those of the store."""
 
@@ -385,6 +360,10 @@ class Store(ConversationLog, ReembeddingStore, Protocol):
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:
         """Forget the stored results of a relay up to and including a number, None for all."""
+        ...
+
+    def forget_results(self, before: datetime) -> None:
+        """Forget the stored results of requests that were made before a moment, whoever made them."""
         ...
 
     def trim(self, namespace: str, before: int) -> None:

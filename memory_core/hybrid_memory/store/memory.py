@@ -14,10 +14,10 @@ from hybrid_memory.errors import MarkExpired, Refused, StoreClosed
 from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.applying import is_member
 from hybrid_memory.store.checks import check_moment, check_number, check_text, from_json, to_object
+from hybrid_memory.store.conversation import ConversationEntry
 from hybrid_memory.store.interface import (
     NO_LIMIT,
     BufferState,
-    ConversationEntry,
     Decide,
     LogEntry,
     RequestKey,
@@ -238,6 +238,11 @@ class MemoryStore(MemoryReembedding):
         last = NO_LIMIT if up_to is None else up_to
         with self._writing():
             self._done = {key: done for key, done in self._done.items() if key.relay != relay or key.number > last}
+
+    def forget_results(self, before: datetime) -> None:
+        """Forget the stored results of requests that were made before a moment."""
+        with self._writing():
+            self._done = {key: done for key, done in self._done.items() if done.at >= before}
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""

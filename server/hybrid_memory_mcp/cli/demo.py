@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,9 @@ from mcp.types import CallToolResult, TextResourceContents
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from hybrid_memory_mcp.asking import dismiss_hub
+from hybrid_memory_mcp.relay.places import PID
 
 DAY: Sequence[tuple[str, float]] = (
     ("Ada moved to Lisbon in March and works from home.", 0.6),
@@ -42,6 +47,8 @@ RIGHT = "The dentist appointment is on Thursday at four."
 INSIGHT = "Ada is settling in Lisbon: she learns the language and has a teacher she does homework for."
 QUESTION = "Which ingredient must I avoid when cooking?"
 ANSWER = "peanuts"
+PAINT = ("white", "green", "yellow", "blue", "grey", "red")
+COLOURS = len(PAINT)
 
 
 @dataclass
@@ -93,12 +100,14 @@ class Life:
 def run(keep: Path | None) -> int:
     """Play the demo; returns 0 when everything was as promised, else 1."""
     story = Story(Console())
-    if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
-        anyio.run(_play, keep, story)
-    else:
-        with tempfile.TemporaryDirectory(prefix="hybrid-memory-demo-") as folder:
-            anyio.run(_play, Path(folder), story)
+    with ExitStack() as stack:
+        if keep is not None:
+            keep.mkdir(parents=True, exist_ok=True)
+            home = keep.absolute()
+        else:
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hybrid-memory-demo-")))
+        stack.callback(dismiss_hub, home)
+        anyio.run(_play, home, story)
     story.console.print()
     if story.broken:
         story.console.print(f"[bold red]{len(story.broken)} promises were broken.[/bold red]")
@@ -109,7 +118,7 @@ def run(keep: Path | None) -> int:
 
 @asynccontextmanager
 async def _server(home: Path, story: Story) -> AsyncIterator[Life]:
-    command = [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--standalone", "--home", str(home)]
+    command = [sys.executable, "-m", "hybrid_memory_mcp", "--home", str(home)]
     async with Client(StdioServerParameters(command=command[0], args=command[1:])) as client:
         yield Life(client, story)
 
@@ -120,9 +129,12 @@ async def _play(home: Path, story: Story) -> None:
         habit = await _a_habit(life, story)
         newer = await _a_correction(life, story)
         insight = await _a_thought(life, story)
-    story.chapter("A restart: the server's process ends, another one starts")
+    story.chapter("A restart: all processes end, others start")
+    dismiss_hub(home)
     async with _server(home, story) as life:
         await _remember(life, story, habit, newer, insight)
+        async with _server(home, story) as other:
+            await _together(life, other, story, home)
 
 
 async def _a_day(life: Life, story: Story) -> None:
@@ -205,6 +217,30 @@ async def _a_thought(life: Life, story: Story) -> str:
     ids = stored.get("stored", [])
     story.promise("the assistant's insight is in long-term with its evidence", kept=len(ids) == 1)
     return str(ids[0]) if ids else ""
+
+
+async def _together(first: Life, second: Life, story: Story, home: Path) -> None:
+    story.chapter("Two assistants, one memory; then the process behind both is killed")
+    for number in range(COLOURS):
+        await (first, second)[number % 2].call("write_memory", content=f"Room {number} is painted {PAINT[number]}.")
+    seen = await _rooms(first), await _rooms(second)
+    story.promise("each sees at once what the other wrote", kept=seen == (COLOURS, COLOURS))
+    pid = int((home / PID).read_text("ascii"))
+    relays = {one["pid"] for one in (await first.status()).get("clients", [])}
+    if sys.platform == "win32" or pid in relays:
+        story.tell("here the process behind both cannot be killed: one of the clients' own does its work")
+        return
+    os.kill(pid, signal.SIGKILL)
+    result = await second.call("write_memory", content="The kitchen is painted violet.")
+    story.promise("a write right after the kill is answered as if nothing had happened", kept=bool(result.get("id")))
+    successor = int((home / PID).read_text("ascii"))
+    story.tell(f"process {pid} is gone, process {successor} has taken over")
+    story.promise("nothing that was acknowledged is lost", kept=await _rooms(first) == COLOURS)
+
+
+async def _rooms(life: Life) -> int:
+    found = await life.call("read_memories", query="which room is painted in which colour", limit=20)
+    return sum(one["text"].startswith("Room ") for one in found.get("memories", []))
 
 
 async def _remember(life: Life, story: Story, habit: str, newer: str, insight: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
@@ -14,8 +15,9 @@ from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import unnamed_session
+from hybrid_memory.settings import PREFIX, StoreSettings
 from hybrid_memory_mcp.options import Options, read_options
-from hybrid_memory_mcp.relay.frames import PROTOCOL
+from hybrid_memory_mcp.relay.frames import PROTOCOL, read_fields
 
 
 class Hello(BaseModel):
@@ -33,16 +35,29 @@ class Hello(BaseModel):
     given: dict[str, Any] = {}
     namespace: str = "default"
 
+    @classmethod
+    def of_fields(cls, fields: Sequence[tuple[str, str]]) -> Hello:
+        """Return the hello that fields hold; raises ValueError."""
+        values: dict[str, Any] = dict(fields)
+        values["arguments"] = [value for name, value in fields if name == "argument"]
+        values["environment"] = dict(value.split("=", 1) for name, value in fields if name == "variable")
+        values["given"] = json.loads(values.get("given", "{}"))
+        return cls.model_validate(values)
+
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """A relay: who it is, and for whom it stands. ``connection`` counts the hubs that it has had before."""
+    """A relay: who it is, and for whom it stands.
+
+    ``connection`` counts the hubs that it has had before; ``unmet`` are variables that another client's start has decided.
+    """
 
     relay: str
     pid: int
     version: str
     connection: int
     options: Options
+    unmet: tuple[str, ...] = ()
 
     @property
     def session(self) -> str:
@@ -57,7 +72,7 @@ def read_hello(payload: bytes) -> Hello:
         InvalidInput: it is of another protocol, or no hello.
     """
     try:
-        return Hello.model_validate(json.loads(payload))
+        return Hello.of_fields(read_fields(payload))
     except (ValidationError, ValueError, RecursionError):
         raise InvalidInput(
             "hello", "is of another version; close all clients of this memory and start them again"
@@ -73,7 +88,16 @@ def guest_of(hello: Hello) -> Guest:
     options = read_options(hello.arguments, hello.environment, Path(hello.folder))
     if options.zone is None:
         options = options.in_zone(_zone_of(hello.environment))
-    return Guest(hello.relay, hello.pid, hello.version, hello.connection, options)
+    return Guest(hello.relay, hello.pid, hello.version, hello.connection, options, unmet_wishes(hello.environment))
+
+
+def unmet_wishes(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of a client's variables about the store whose values are not those that this process has."""
+    of_the_store = {PREFIX + name.upper() for name in StoreSettings.model_fields}
+    ours = os.environ  # noqa: TID251 - what the hub was started with is compared with what a client wants
+    return tuple(
+        sorted(name for name, value in environment.items() if name in of_the_store and ours.get(name) != value)
+    )
 
 
 def _zone_of(environment: Mapping[str, str]) -> tzinfo | None:

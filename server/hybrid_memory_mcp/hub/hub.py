@@ -17,6 +17,7 @@ from hybrid_memory.clock import Clock, Dice
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.ids import is_unnamed_session
 from hybrid_memory.model import Scope
+from hybrid_memory.settings import StoreSettings
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.app import build_server
 from hybrid_memory_mcp.errors import UNEXPECTED, only_logged, outline
@@ -44,28 +45,16 @@ _ACKNOWLEDGED_EVERY = 256
 log = logging.getLogger("hybrid_memory_mcp")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a hub bears. ``linger`` is in seconds."""
-
-    connections: int = 100
-    requests_at_once: int = 64
-    requests_waiting: int = 1000
-    calls_at_once: int = 3
-    linger: float = 5.0
-
-
 @dataclass(kw_only=True)
 class House:
-    """What all connections of a hub share. ``wishes`` are the store's settings that this hub was started with."""
+    """What all connections of a hub share. ``limits`` are the settings that say what it bears."""
 
     home: Path
     provider: ServiceProvider
     clock: Clock
     dice: Dice
     state_key: bytes
-    limits: Limits = field(default_factory=Limits)
-    embedder: str | None = None
+    limits: StoreSettings = field(default_factory=StoreSettings)
 
 
 class Hub:
@@ -73,10 +62,11 @@ class Hub:
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._company = Company()
+        self.company = Company()
         self._changed = anyio.Event()
         self._leaving = anyio.Event()
         self._pause = 0
+        self._at_door = anyio.CancelScope()
         self._group: anyio.abc.TaskGroup
 
     async def serve(self, door: Door | None, first: socket.socket | None = None, *, stays: bool = False) -> None:
@@ -95,10 +85,9 @@ class Hub:
             if not stays:
                 group.start_soon(self._watch)
             await self._leaving.wait()
-            if door is not None:
-                door.close()
+            self._at_door.cancel()
             async with anyio.create_task_group() as farewell:
-                for connection in self._company:
+                for connection in self.company:
                     farewell.start_soon(connection.drain, DRAINING, self._pause)
             group.cancel_scope.cancel()
 
@@ -108,11 +97,18 @@ class Hub:
         self._leaving.set()
 
     async def _keep_door(self, door: Door) -> None:
-        """Let guests in; look every second whether they still find the door."""
+        """Let guests in until this hub leaves; look every second whether they still find the door."""
+        try:
+            with self._at_door:
+                await self._let_in_and_look(door)
+        finally:
+            door.close()
+
+    async def _let_in_and_look(self, door: Door) -> None:
         while True:
-            with anyio.move_on_after(_LOOK) as looking:
+            with anyio.move_on_after(_LOOK):
                 await self._let_in(door)
-            if not looking.cancelled_caught or door.stands:
+            if door.stands:
                 continue
             if not door.ours:
                 log.warning("the store's folder was removed or replaced; this hub leaves")
@@ -144,21 +140,21 @@ class Hub:
         """Leave when nobody was there for a while."""
         while True:
             self._changed = anyio.Event()
-            if self._company.guests:
+            if self.company.guests:
                 await self._changed.wait()
                 continue
-            with anyio.move_on_after(self._house.limits.linger):
+            with anyio.move_on_after(self._house.limits.linger_seconds):
                 await self._changed.wait()
-            if not self._company.guests:
+            if not self.company.guests:
                 self.leave()
                 return
 
     async def _greet(self, stream: socket.socket, door: Door | None) -> None:
         """Find out who came, and serve."""
-        with self._company.visited(), stream:
+        with self.company.visited(), stream:
             self._changed.set()
             try:
-                if door is not None and not await anyio.to_thread.run_sync(door.admit, stream):
+                if door is not None and door.guarded and not await anyio.to_thread.run_sync(door.admit, stream):
                     return
                 stream.settimeout(0)
                 await self._meet(stream)
@@ -172,17 +168,18 @@ class Hub:
 
     async def _meet(self, stream: socket.socket) -> None:
         reader = FrameReader()
+        hello: Hello | None = None
         with anyio.move_on_after(_GREETING):
             async for frame in frames_of(stream, reader):
                 if frame.kind != frames.HELLO:
                     raise BrokenFrame
                 hello = read_hello(frame.payload)
                 break
-            else:
-                return
+        if hello is None:
+            return
         if hello.operation is not None:
             await self._operate(stream, hello)
-        elif len(list(self._company)) >= self._house.limits.connections:
+        elif len(list(self.company)) >= self._house.limits.connections:
             problem = f"{self._house.limits.connections} clients are connected already; close one, or raise the setting connections"
             raise InvalidInput("connections", problem)
         elif _is_newer(hello.version):
@@ -196,14 +193,22 @@ class Hub:
         scope = guest.options.scope(guest.session)
         ledger = Ledger(limits.requests_at_once, limits.requests_waiting)
         connection = Connection(stream, reader, presence, ledger, partial(house.provider.warm, scope))
-        lane = Lane(house.provider, limits.calls_at_once)
-        described = partial(self._company.described, scope.namespace)
-        views = Views(lane, scope, guest.options.zone, house.dice, guest.options.prompts, described)
+        lane = Lane(house.provider, limits.calls_of_a_client)
+        described = partial(self.company.described, scope.namespace)
+        views = Views(
+            lane,
+            scope,
+            guest.options.zone,
+            house.dice,
+            guest.options.prompts,
+            clients=described,
+            notices=_notices(guest),
+        )
         server = build_server(
             lane, scope, guest.options.zone, views, key_of=connection.key_of, state_key=house.state_key
         )
         welcome = json.dumps({"version": __version__}).encode()
-        with self._company.joined(connection):
+        with self.company.joined(connection):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._acknowledge, presence)
                 await connection.serve(server, welcome)
@@ -235,7 +240,7 @@ class Hub:
         house = self._house
         operation = hello.operation or ""
         if operation == "leave":
-            self.leave(MAKING_ROOM)
+            self.leave(int(hello.given.get("pause", 0)))
             await _tell(stream, pack(frames.DONE, b"{}"))
             return
         scope = Scope(namespace=hello.namespace, session="", actor="command line")
@@ -250,12 +255,21 @@ class Hub:
                 if told:
                     await _tell(stream, told.pop())
 
-        order = Order(house.provider, house.home, scope, hello.given, step, self._company.described)
+        order = Order(house.provider, house.home, scope, hello.given, step, self.company.described)
         async with anyio.create_task_group() as group:
             group.start_soon(tell_steps)
             answer = await anyio.to_thread.run_sync(_performed, operation, order)
             group.cancel_scope.cancel()
         await _tell(stream, answer)
+
+
+def _notices(guest: Guest) -> tuple[str, ...]:
+    if not guest.unmet:
+        return ()
+    names = ", ".join(guest.unmet)
+    return (
+        f"{names} of this client has no effect: the memory was open already. Set it in config.toml for all clients",
+    )
 
 
 def _acknowledge(relay: str, up_to: int | None, service: Service) -> None:

@@ -33,6 +33,11 @@ class Door:
         self._place = _identity(self._address)
 
     @property
+    def guarded(self) -> bool:
+        """Whether guests must show first that they may come in: over loopback, where any user can knock."""
+        return self._token is not None
+
+    @property
     def stands(self) -> bool:
         """Whether relays still find this door; something may have removed what leads to it."""
         return _identity(self._address) == self._place

@@ -7,7 +7,6 @@ is not settled, in their order; the hub knows by the number what was done before
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -23,7 +22,7 @@ from hybrid_memory_mcp.relay.lines import LineSplitter, Oversized
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import NoReturn
 
 GRACE = 0.5
@@ -33,7 +32,10 @@ SENT_AGAIN = 2
 MOST_LINES = 10_000
 MOST_BYTES = 64 * 1024 * 1024
 WELCOMING = 30.0
+SHORT_LIFE = 1.0
+PATIENT_WITH_HUBS = 10
 
+_OURS = "HYBRID_MEMORY_"
 _CHUNK = 1 << 16
 _LOOK = 2.0
 _TELL_EVERY = 64
@@ -41,6 +43,10 @@ _LONGEST_PAUSE = 0.5
 _UNKNOWN = (
     "the memory server stopped {times} times while it worked on this; whether it was done is not known. "
     "Look with read_memories before you repeat it"
+)
+_WITHDRAWN = (
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled",'
+    b'"params":{"requestId":"TOKEN","reason":"the server that asked has ended"}}\n'
 )
 _ALONE = "hybrid-memory-mcp: no hub could be started, so this process serves its client itself"
 _BUSY = "hybrid-memory-mcp: the memory's hub does not answer; end the process that {file} in the store's folder names"
@@ -64,14 +70,14 @@ class Relay:
 
     def __init__(
         self,
-        hello: Mapping[str, object],
+        hello: Sequence[tuple[str, str]],
         home: str,
         embedder: str | None,
         reading: int,
         writing: int,
-        host: Callable[[str], tuple[socket.socket, Callable[[], None]]],
+        host: Callable[[str, str | None], tuple[socket.socket, Callable[[], None]]],
     ) -> None:
-        self._hello = dict(hello)
+        self._hello = hello
         self._home = home
         self._embedder = embedder
         self._reading = reading
@@ -97,15 +103,21 @@ class Relay:
         """Serve until the client is gone."""
         self._sending.acquire()
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
+        in_a_row = 0
         while True:
             self._connect()
             self._sending.release()
+            begun = time.monotonic()
             try:
                 for frame in self._hub_frames():
                     self._take(frame)
             except (OSError, BrokenFrame):
                 pass
             self._sending.acquire()
+            # What kills every hub at once must not keep the machine busy for ever.
+            in_a_row = in_a_row + 1 if time.monotonic() - begun < SHORT_LIFE else 0
+            if in_a_row > PATIENT_WITH_HUBS:
+                time.sleep(SHORT_LIFE)
 
     def leave(self, code: int = 0) -> NoReturn:
         """End the process; nothing that was answered is lost."""
@@ -189,9 +201,9 @@ class Relay:
                 connection = self._reached()
                 self._reader = FrameReader()
                 self._early = []
-                self._hello["connection"] = self._connections
+                hello = frames.pack_fields([*self._hello, ("connection", str(self._connections))])
                 connection.settimeout(WELCOMING)
-                connection.sendall(pack(frames.HELLO, json.dumps(self._hello).encode()))
+                connection.sendall(pack(frames.HELLO, hello))
                 self._welcome(connection)
                 connection.settimeout(None)
             except (OSError, BrokenFrame):
@@ -207,8 +219,8 @@ class Relay:
         try:
             return reaching.reach(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
         except reaching.NoHub:
+            connection, self._stop_hosting = self._host(self._home, self._embedder)
             self._say(_ALONE)
-            connection, self._stop_hosting = self._host(self._home)
             return connection
         except reaching.HubBusy:
             self._say(_BUSY.format(file=places.PID))
@@ -230,9 +242,7 @@ class Relay:
     def _resume(self) -> None:
         """Send what an earlier hub knew, and what it did not settle."""
         for token in self._questions:
-            gone = {"requestId": token, "reason": "the server was restarted"}
-            note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone}
-            self._to_client(json.dumps(note).encode() + b"\n")
+            self._to_client(_WITHDRAWN.replace(b"TOKEN", token.encode("ascii")))
         self._questions.clear()
         for name, kept in list(self._kept.items()):
             self._send(pack(frames.REPLAY, kept, 0, name))
@@ -241,14 +251,14 @@ class Relay:
                 self._give_up(number, line)
                 continue
             line.times += 1
-            again = frames.AGAIN if line.kind == frames.LINE and line.times > 1 else line.kind
+            again = frames.AGAIN if line.patient else line.kind
             self._send(pack(again, line.payload, number, line.name))
 
     def _give_up(self, number: int, line: Line) -> None:
         """Answer a request that no hub survived."""
         answer = _outcome_unknown(line)
         if answer is not None:
-            self._to_client(json.dumps(answer).encode() + b"\n")
+            self._to_client(answer)
         self._settle(number)
 
     def _hub_frames(self) -> Iterator[Frame]:
@@ -298,7 +308,9 @@ class Relay:
         self._settled += 1
         if self._settled % _TELL_EVERY == 0 and self._hub is not None and self._sending.acquire(blocking=False):
             try:
-                self._send(pack(frames.DELIVERED, b"", min(self._lines, default=self._number + 1) - 1))
+                # A line that waits for news has no result that the hub would keep for it.
+                open_lines = (number for number, line in self._lines.items() if not line.patient)
+                self._send(pack(frames.DELIVERED, b"", min(open_lines, default=self._number + 1) - 1))
             finally:
                 self._sending.release()
 
@@ -324,21 +336,20 @@ def main(arguments: Sequence[str]) -> NoReturn:
     try:
         # Whatever else this process should write to standard output must not reach the client.
         reading, writing = os.dup(0), os.dup(1)
-        os.dup2(2, 1)
+        os.dup2(os.open(os.devnull, os.O_RDWR) if _is_closed(2) else 2, 1)
     except OSError:
         sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
     home = places.home_of(arguments, environment)
-    hello: dict[str, object] = {
-        "protocol": frames.PROTOCOL,
-        "version": __version__,
-        "relay": os.urandom(16).hex(),
-        "pid": os.getpid(),
-        "arguments": list(arguments),
-        "environment": {
-            name: value for name, value in environment.items() if name.startswith("HYBRID_MEMORY_") or name == "TZ"
-        },
-        "folder": _folder(),
-    }
+    variables = [f"{name}={value}" for name, value in environment.items() if name.startswith(_OURS) or name == "TZ"]
+    hello = [
+        ("protocol", str(frames.PROTOCOL)),
+        ("version", __version__),
+        ("relay", os.urandom(16).hex()),
+        ("pid", str(os.getpid())),
+        ("folder", _folder()),
+        *(("argument", argument) for argument in arguments),
+        *(("variable", variable) for variable in variables),
+    ]
     relay = Relay(hello, home, places.option(arguments, "--embedder"), reading, writing, _host)
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
@@ -346,17 +357,30 @@ def main(arguments: Sequence[str]) -> NoReturn:
     relay.run()
 
 
-def _outcome_unknown(line: Line) -> dict[str, object] | None:
+def _outcome_unknown(line: Line) -> bytes | None:
+    import json
+
     try:
         message = json.loads(line.payload)
         request, method = message["id"], message["method"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     text = _UNKNOWN.format(times=line.times)
-    if method != "tools/call":
-        return {"jsonrpc": "2.0", "id": request, "error": {"code": -32603, "message": text}}
-    content = [{"type": "text", "text": text}]
-    return {"jsonrpc": "2.0", "id": request, "result": {"content": content, "isError": True, "resultType": "complete"}}
+    answer = {"jsonrpc": "2.0", "id": request}
+    if method == "tools/call":
+        content = [{"type": "text", "text": text}]
+        answer["result"] = {"content": content, "isError": True, "resultType": "complete"}
+    else:
+        answer["error"] = {"code": -32603, "message": text}
+    return json.dumps(answer).encode() + b"\n"
+
+
+def _is_closed(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return True
+    return False
 
 
 def _folder() -> str:
@@ -366,8 +390,9 @@ def _folder() -> str:
         return "/"
 
 
-def _host(home: str) -> tuple[socket.socket, Callable[[], None]]:
+def _host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], None]]:
     from importlib import import_module
 
-    found: tuple[socket.socket, Callable[[], None]] = import_module("hybrid_memory_mcp.hub.hosting").host(home)
+    hosting = import_module("hybrid_memory_mcp.hub.hosting")
+    found: tuple[socket.socket, Callable[[], None]] = hosting.host(home, embedder)
     return found

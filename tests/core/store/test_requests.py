@@ -90,3 +90,24 @@ def test_readers_beside_a_writer_see_whole_writes_only(store):
     done.set()
     reader.join()
     assert torn == []
+
+
+def test_results_that_nobody_came_back_for_are_forgotten_by_their_age(store, clock):
+    store.write("default", RequestKey("gone", 1), always(result={"n": 1}))
+    clock.advance(seconds=60)
+    between = clock.now()
+    store.write("default", RequestKey("here", 1), always(result={"n": 2}))
+    store.forget_results(between)
+    assert store.result("default", RequestKey("gone", 1)) is None
+    assert store.result("default", RequestKey("here", 1)) == {"n": 2}
+
+
+def test_a_result_is_told_only_in_its_own_namespace(store):
+    store.write("default", RequestKey("relay", 1), always(result={"n": 1}))
+    assert store.result("other", RequestKey("relay", 1)) is None
+
+
+def test_all_results_of_a_relay_that_left_are_forgotten(store):
+    store.write("default", RequestKey("relay", 2**40), always(result={"n": 1}))
+    store.acknowledge("relay", None)
+    assert store.result("default", RequestKey("relay", 2**40)) is None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hybrid_memory.store.checks import check_number, check_text
+from hybrid_memory.store.conversation import ConversationEntry
 from hybrid_memory.store.duck.ledger import object_of
 from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.interface import ConversationEntry
 
 _LAST = "SELECT last FROM conversation WHERE namespace = ? AND name = ? AND kind = ?"
 _NEW = "INSERT INTO conversation (last, namespace, name, kind) VALUES (?, ?, ?, ?)"

@@ -45,6 +45,8 @@ _REQUEST = "SELECT namespace, result, position, made_at FROM request WHERE relay
 _REQUEST_INSERT = """
     INSERT INTO request (relay, number, namespace, position, made_at, result) VALUES (?, ?, ?, ?, ?, ?)
 """
+_REQUESTS_BEFORE = "SELECT relay, number FROM request WHERE made_at < ?"
+_REQUESTS_FORGET = "DELETE FROM request WHERE made_at < ?"
 _REQUEST_FORGET = "DELETE FROM request WHERE relay = ? AND number <= ?"
 
 _BUFFER = "SELECT session, agent, state, touched_at FROM buffer WHERE namespace = ? AND session = ? AND agent = ?"
@@ -145,6 +147,16 @@ def forget_requests(session: Session, memo: Memo, relay: str, up_to: int) -> Non
     left = {number for number in memo.requests.pop(relay, ()) if number > up_to}
     if left:
         memo.requests[relay] = left
+
+
+def forget_old_requests(session: Session, reads: Session, memo: Memo, before: int) -> None:
+    """Forget what requests led to that were made before a time."""
+    old = reads.rows(_REQUESTS_BEFORE, before)
+    if not old:
+        return
+    session.change(_REQUESTS_FORGET, before)
+    for relay, number in old:
+        memo.requests[relay].discard(number)
 
 
 def read_buffer(session: Session, namespace: str, name: str, agent: str) -> BufferState | None:

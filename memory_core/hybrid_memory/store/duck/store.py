@@ -11,10 +11,12 @@ from hybrid_memory.clock import Clock, from_micros, to_micros
 from hybrid_memory.errors import Refused
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.checks import check_text, to_object
+from hybrid_memory.store.conversation import ConversationEntry
 from hybrid_memory.store.duck import conversation as conversation_log
 from hybrid_memory.store.duck import ledger, quarantine
 from hybrid_memory.store.duck.connect import make_folder, size_on_disk
 from hybrid_memory.store.duck.engine import Engine
+from hybrid_memory.store.duck.keeping import DuckKeeping
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
 from hybrid_memory.store.duck.opening import Settings, open_database
@@ -22,12 +24,12 @@ from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, new
 from hybrid_memory.store.duck.reembedding import DuckReembedding
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
+from hybrid_memory.store.duck.swap import finish_swap
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
 from hybrid_memory.store.health import Report
 from hybrid_memory.store.interface import (
     NO_LIMIT,
-    ConversationEntry,
     Decide,
     LogEntry,
     RequestKey,
@@ -50,7 +52,7 @@ _NAMESPACES = """
 """
 
 
-class DuckStore(DuckReembedding):
+class DuckStore(DuckReembedding, DuckKeeping):
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.interface.Store` for what each method does.
 
     One process opens a file at a time. Reads run beside each other and beside the one write.
@@ -74,6 +76,7 @@ class DuckStore(DuckReembedding):
         lock = OwnLock(path)
         lock.take()
         try:
+            finish_swap(path)
             settings = Settings(memory_limit, threads)
             engine = Engine(path, lock, lambda: open_database(path, clock.now(), settings))
         except BaseException:
@@ -222,6 +225,11 @@ class DuckStore(DuckReembedding):
         """Forget the stored results of a relay up to and including a number; None forgets them all."""
         with self._engine.transaction() as (session, _, memo):
             ledger.forget_requests(session, memo, relay, NO_LIMIT if up_to is None else up_to)
+
+    def forget_results(self, before: datetime) -> None:
+        """Forget the stored results of requests that were made before a moment."""
+        with self._engine.transaction() as (session, reads, memo):
+            ledger.forget_old_requests(session, reads, memo, to_micros(before))
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""

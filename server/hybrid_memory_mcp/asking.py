@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,13 @@ from hybrid_memory.errors import HybridMemoryError, StoreError
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.operations import Steps
 from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack
+from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack, pack_fields
 from hybrid_memory_mcp.relay.reaching import connect
+from hybrid_memory_mcp.relay.spawning import hub_is_there
 
 _CHUNK = 1 << 16
+_LEAVING = 15.0
+_PAUSE = 0.02
 
 
 def ask_hub(
@@ -31,16 +36,16 @@ def ask_hub(
     if connection is None:
         return None
     with connection:
-        hello = {
-            "protocol": frames.PROTOCOL,
-            "version": __version__,
-            "relay": os.urandom(16).hex(),
-            "pid": os.getpid(),
-            "operation": operation,
-            "given": dict(arguments),
-            "namespace": namespace,
-        }
-        connection.sendall(pack(frames.HELLO, json.dumps(hello).encode()))
+        hello = [
+            ("protocol", str(frames.PROTOCOL)),
+            ("version", __version__),
+            ("relay", os.urandom(16).hex()),
+            ("pid", str(os.getpid())),
+            ("operation", operation),
+            ("given", json.dumps(arguments)),
+            ("namespace", namespace),
+        ]
+        connection.sendall(pack(frames.HELLO, pack_fields(hello)))
         for frame in _frames(connection):
             if frame.kind == frames.STEP:
                 how_far = json.loads(frame.payload)
@@ -53,6 +58,21 @@ def ask_hub(
             elif frame.kind == frames.REFUSED:
                 raise HybridMemoryError(frame.payload.decode("utf-8", "replace"))
     raise StoreError("the memory's hub ended before it was done; run the command again")
+
+
+def dismiss_hub(home: Path) -> bool:
+    """Ask the hub of a store to leave, and wait until it has; says whether there is none any more.
+
+    Its clients find or start another one when they need it.
+    """
+    begun = time.monotonic()
+    with suppress(HybridMemoryError):
+        ask_hub(home, "default", "leave", {}, lambda *_: None)
+    while hub_is_there(str(home)):
+        if time.monotonic() - begun > _LEAVING:
+            return False
+        time.sleep(_PAUSE)
+    return True
 
 
 def _frames(connection: socket.socket) -> Iterator[Frame]:
