@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from hybrid_memory.errors import InvalidInput
@@ -90,13 +91,11 @@ def recall(order: Order) -> dict[str, Any]:
     return {"hits": hits, "total": result.total, "words_alone": result.words_alone}
 
 
-def _later(name: str) -> Operation:
-    """Return an operation of `hybrid_memory_mcp.keeping`, which is imported when it is asked for."""
+def _later(name: str, module: str = "keeping") -> Operation:
+    """Return an operation of another module, which is imported when it is asked for."""
 
     def operation(order: Order) -> dict[str, Any]:
-        from hybrid_memory_mcp import keeping
-
-        found: Operation = getattr(keeping, name)
+        found: Operation = getattr(import_module(f"hybrid_memory_mcp.{module}"), name)
         return found(order)
 
     return operation
@@ -110,6 +109,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "export": _later("export"),
     "import": _later("import_"),
     "purge": _later("purge"),
+    "embedder": _later("state", "embedding"),
+    "pinned": _later("pinned", "embedding"),
+    "reembed": _later("reembed", "embedding"),
 }
 
 

@@ -19,6 +19,11 @@ HELD_BY = {
         "core/store/test_duck_engine.py::test_every_change_in_turn_may_fail_and_nothing_is_left_half_done",
         "core/store/test_requests.py::test_readers_beside_a_writer_see_whole_writes_only",
     ],
+    "opens or explains": [
+        "core/store/test_damage.py::test_a_damaged_log_costs_nothing_that_the_journal_has",
+        "core/store/test_damage.py::test_without_a_journal_the_log_is_kept_up_to_the_damage_and_the_loss_is_told",
+        "core/store/test_damage.py::test_the_files_as_they_were_found_are_in_quarantine",
+    ],
     "index is a cache": [
         "core/retrieval/test_index.py::test_following_the_log_leads_to_the_state_of_a_fresh_snapshot",
         "model/test_machine.py::TestLives",
@@ -26,6 +31,12 @@ HELD_BY = {
     "serial": [
         "core/store/test_requests.py::test_threads_that_repeat_each_others_requests_write_each_once",
         "core/store/test_requests.py::test_a_repeated_request_is_answered_and_not_done_again",
+        "server/test_hub.py::test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again",
+    ],
+    "one hub": [
+        "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
+        "server/test_hub.py::test_a_second_hub_finds_the_door_taken",
+        "server/test_hub.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
     ],
     "bounded": [
         "server/test_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
