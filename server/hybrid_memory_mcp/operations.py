@@ -90,7 +90,27 @@ def recall(order: Order) -> dict[str, Any]:
     return {"hits": hits, "total": result.total, "words_alone": result.words_alone}
 
 
-OPERATIONS: Mapping[str, Operation] = {"status": status, "recall": recall}
+def _later(name: str) -> Operation:
+    """Return an operation of `hybrid_memory_mcp.keeping`, which is imported when it is asked for."""
+
+    def operation(order: Order) -> dict[str, Any]:
+        from hybrid_memory_mcp import keeping
+
+        found: Operation = getattr(keeping, name)
+        return found(order)
+
+    return operation
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "status": status,
+    "recall": recall,
+    "backup": _later("backup"),
+    "restore": _later("restore"),
+    "export": _later("export"),
+    "import": _later("import_"),
+    "purge": _later("purge"),
+}
 
 
 @contextmanager

@@ -9,13 +9,13 @@ from contextlib import suppress
 from typing import Protocol, TypeVar
 
 import anyio
-import anyio.to_thread
 
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.gate import Gate
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.seam import Committed, Service
+from hybrid_memory_mcp.workers import Workers
 
 T = TypeVar("T")
 
@@ -45,7 +45,6 @@ class ServiceProvider:
 
     def __init__(self, open_service: Callable[[], Service], calls_at_once: int = CALLS_AT_ONCE) -> None:
         self._open_service = open_service
-        self._calls_at_once = calls_at_once
         self._opening = threading.Lock()
         self._gate = Gate()
         self._service: Service | None = None
@@ -53,22 +52,20 @@ class ServiceProvider:
         self._listeners: dict[object, tuple[Committed, Callable[[], bool]]] = {}
         self._news: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
         self._teller: threading.Thread | None = None
-        self._limiter: anyio.CapacityLimiter | None = None
+        self.workers = Workers(calls_at_once)
         self._rest = 0
         self.calls = 0
 
     async def call(self, work: Callable[[Service], T]) -> T:
         """Run ``work`` with the service in a worker thread and return what it returns.
 
-        A cancelled caller does not wait; the work itself is finished all the same.
+        A cancelled caller does not wait; work that has begun is finished all the same.
 
         Raises:
             HybridMemoryError: the store cannot be opened, or the work failed.
         """
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(self._calls_at_once)
         self.calls += 1
-        return await anyio.to_thread.run_sync(self.run, work, abandon_on_cancel=True, limiter=self._limiter)
+        return await self.workers.run(lambda: self.run(work))
 
     def run(self, work: Callable[[Service], T]) -> T:
         """Run ``work`` with the service in this thread; waits while `alone` has the store closed.

@@ -52,7 +52,7 @@ def ask(
     ``new`` says that the store need not exist yet. ``step`` is told how many of how many are done.
     """
     from hybrid_memory.settings import DATABASE, client_settings
-    from hybrid_memory_mcp.cli.asking import ask_hub
+    from hybrid_memory_mcp.asking import ask_hub
     from hybrid_memory_mcp.operations import Order, here, perform
 
     with in_one_line():

@@ -49,9 +49,7 @@ def host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], N
     Raises:
         ConnectionError: by now another process is the hub.
     """
-    for name in _OF_A_CLIENT:
-        # What this client chose comes with its greeting; it must not become what other clients get.
-        os.environ.pop(f"HYBRID_MEMORY_{name}", None)  # noqa: TID251 - see above
+    forget_client()
     quiet.keep_logging()
     door = _door_if_possible(Path(home))
     house = house_of(Path(home), embedder)
@@ -77,6 +75,15 @@ def host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], N
         ended.wait(_LAST_MOMENT)
 
     return ours, stop
+
+
+def forget_client() -> None:
+    """Drop what the environment of this process chooses for one client: it must not become what other clients get.
+
+    What a relay's client chose comes with the relay's greeting, and for HTTP with the token.
+    """
+    for name in _OF_A_CLIENT:
+        os.environ.pop(f"HYBRID_MEMORY_{name}", None)  # noqa: TID251 - see above
 
 
 def house_of(home: Path, embedder: str | None) -> House:

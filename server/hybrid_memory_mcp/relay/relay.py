@@ -32,6 +32,8 @@ SENT_AGAIN = 2
 MOST_LINES = 10_000
 MOST_BYTES = 64 * 1024 * 1024
 WELCOMING = 30.0
+SHORT_LIFE = 1.0
+PATIENT_WITH_HUBS = 10
 
 _OURS = "HYBRID_MEMORY_"
 _CHUNK = 1 << 16
@@ -101,15 +103,21 @@ class Relay:
         """Serve until the client is gone."""
         self._sending.acquire()
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
+        in_a_row = 0
         while True:
             self._connect()
             self._sending.release()
+            begun = time.monotonic()
             try:
                 for frame in self._hub_frames():
                     self._take(frame)
             except (OSError, BrokenFrame):
                 pass
             self._sending.acquire()
+            # What kills every hub at once must not keep the machine busy for ever.
+            in_a_row = in_a_row + 1 if time.monotonic() - begun < SHORT_LIFE else 0
+            if in_a_row > PATIENT_WITH_HUBS:
+                time.sleep(SHORT_LIFE)
 
     def leave(self, code: int = 0) -> NoReturn:
         """End the process; nothing that was answered is lost."""
@@ -328,7 +336,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     try:
         # Whatever else this process should write to standard output must not reach the client.
         reading, writing = os.dup(0), os.dup(1)
-        os.dup2(2, 1)
+        os.dup2(os.open(os.devnull, os.O_RDWR) if _is_closed(2) else 2, 1)
     except OSError:
         sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
     home = places.home_of(arguments, environment)
@@ -365,6 +373,14 @@ def _outcome_unknown(line: Line) -> bytes | None:
     else:
         answer["error"] = {"code": -32603, "message": text}
     return json.dumps(answer).encode() + b"\n"
+
+
+def _is_closed(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return True
+    return False
 
 
 def _folder() -> str:

@@ -1,0 +1,69 @@
+import threading
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from hybrid_memory_mcp.workers import Workers
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+async def until(condition):
+    with anyio.fail_after(10):
+        while not condition():
+            await anyio.lowlevel.checkpoint()
+
+
+async def begun(workers, work):
+    """Begin work whose caller gives up while it is being done."""
+    started = threading.Event()
+
+    def watched():
+        started.set()
+        return work()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(workers.run, watched)
+        await until(started.is_set)
+        group.cancel_scope.cancel()
+
+
+async def test_work_gives_its_answer_and_its_place_back():
+    workers = Workers(1)
+    assert [await workers.run(lambda: 1), await workers.run(lambda: 2)] == [1, 2]
+    assert workers.busy == 0
+
+
+async def test_an_error_reaches_the_caller_and_gives_the_place_back():
+    workers = Workers(1)
+    with pytest.raises(ZeroDivisionError):
+        await workers.run(lambda: 1 // 0)
+    assert workers.busy == 0
+
+
+async def test_work_whose_caller_left_keeps_its_place_until_it_is_done():
+    workers, end = Workers(1), threading.Event()
+    await begun(workers, end.wait)
+    assert workers.busy == 1
+    end.set()
+    await until(lambda: workers.busy == 0)
+
+
+async def test_work_that_had_to_wait_is_not_begun_when_its_caller_left():
+    workers, end, done = Workers(1), threading.Event(), []
+    async with anyio.create_task_group() as group:
+        group.start_soon(workers.run, end.wait)
+        await until(lambda: workers.busy == 1)
+        async with anyio.create_task_group() as impatient:
+            impatient.start_soon(workers.run, lambda: done.append("late"))
+            await anyio.lowlevel.checkpoint()
+            impatient.cancel_scope.cancel()
+        end.set()
+    assert await workers.run(lambda: "next") == "next"
+    assert done == []

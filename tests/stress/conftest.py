@@ -1,0 +1,22 @@
+"""What several long tests need."""
+
+import sys
+
+import pytest
+
+from hybrid_memory_mcp import quiet
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture
+def quick_binding():
+    """Without pandas DuckDB looks for it at each value; the server's process has an empty one, so do these tests."""
+    before = sys.modules.get("pandas")
+    quiet.settle_pandas()
+    yield
+    if before is None:
+        del sys.modules["pandas"]

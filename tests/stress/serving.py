@@ -1,0 +1,56 @@
+"""The real server and store in this process, with clients connected in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+from mcp.client import Client
+from tests.history.calls import Recorder
+from tests.stress.clients import Hand
+
+from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.model import Scope
+from hybrid_memory.service import MemoryService
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import HashEmbedder
+from hybrid_memory_mcp.app import build_server
+from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.views import Views
+
+
+@dataclass
+class Serving:
+    """What a test needs of it."""
+
+    service: MemoryService
+    provider: ServiceProvider
+    recorder: Recorder
+    hands: list[Hand]
+
+
+def opened(path: Path | None) -> MemoryService:
+    """Open a store with the quick embedder; without a path one in memory."""
+    store = MemoryStore(SystemClock()) if path is None else DuckStore.open(path, SystemClock())
+    return MemoryService(store, HashEmbedder(32), clock=SystemClock(), dice=SystemDice())
+
+
+@asynccontextmanager
+async def serving(path: Path | None, clients: int) -> AsyncIterator[Serving]:
+    """Serve ``clients`` connections, each a session of its own, and close the store at the end."""
+    service = opened(path)
+    provider = ServiceProvider(lambda: service)
+    recorder, known = Recorder(), {}
+    hands = []
+    async with AsyncExitStack() as stack:
+        stack.callback(service.close)
+        for number in range(clients):
+            scope = Scope(session=f"session{number}")
+            server = build_server(provider, scope, UTC, Views(provider, scope, UTC, SystemDice(), None))
+            client = await stack.enter_async_context(Client(server))
+            hands.append(Hand(f"c{number}", client, recorder, known))
+        yield Serving(service, provider, recorder, hands)
