@@ -4,11 +4,13 @@ import socket
 import stat
 import sys
 import threading
+from contextlib import ExitStack
 
 import pytest
 from tests.server.fakes import FakeService
 from tests.server.hubs import PATIENCE, RealHub, no_other_hub, relay, short_folder
 
+from hybrid_memory_mcp.hub import admission
 from hybrid_memory_mcp.relay import frames, reaching
 from hybrid_memory_mcp.relay.frames import pack
 from hybrid_memory_mcp.relay.reaching import connect, proof
@@ -107,9 +109,21 @@ def test_a_hubs_own_proof_is_no_proof_of_a_relay(hub, home):
         assert all_that_comes(first) == b""
 
 
-def test_a_stranger_who_says_nothing_keeps_nobody_out(hub, home):
-    with knock(home), hub.visited() as guest:
-        assert guest.call("read_memories")["isError"] is False
+def test_strangers_who_say_nothing_keep_nobody_out_and_hold_up_no_end(hub, home, monkeypatch):
+    monkeypatch.setattr(admission, "SHAKING_HANDS", 60)
+    with ExitStack() as stack:
+        for _ in range(60):
+            stack.enter_context(knock(home))
+        with hub.visited() as guest:
+            assert guest.call("read_memories")["isError"] is False
+        hub.leave()
+        hub.wait()
+
+
+def test_a_stranger_who_says_nothing_is_turned_away(hub, home, monkeypatch):
+    monkeypatch.setattr(admission, "SHAKING_HANDS", 0.02)
+    with knock(home) as stranger:
+        assert all_that_comes(stranger) == b""
 
 
 def test_an_imposter_that_does_not_know_the_token_learns_nothing(home):
@@ -142,8 +156,7 @@ def test_a_port_that_leads_nowhere_is_no_hub(home, port):
 
 def test_a_hub_over_unix_sockets_clears_the_port_of_a_former_one_away(home, monkeypatch):
     (home / "hub.port").write_text("1\n")
-    monkeypatch.delenv("HYBRID_MEMORY_LOOPBACK")
-    monkeypatch.undo()
+    monkeypatch.undo()  # back to Unix sockets, and to none but those
     with RealHub(home, FakeService()) as hub, hub.visited() as guest:
         assert not (home / "hub.port").exists()
         assert guest.call("read_memories")["isError"] is False
