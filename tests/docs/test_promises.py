@@ -24,8 +24,7 @@ HELD_BY = {
     "index is a cache": [
         "core/retrieval/test_index.py::test_following_the_log_leads_to_the_state_of_a_fresh_snapshot",
         "model/test_machine.py::TestLives",
-        "stress/test_nearest.py::"
-        "test_the_nearest_are_found_and_the_dead_are_not_after_changes_a_restart_and_a_lost_index",
+        "stress/test_nearest.py::test_the_nearest_are_found_and_the_dead_are_not_after_changes_a_restart_and_a_lost_index",
     ],
     "serial": [
         "core/store/test_requests.py::test_threads_that_repeat_each_others_requests_write_each_once",
