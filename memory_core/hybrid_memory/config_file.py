@@ -28,16 +28,21 @@ def change_config(home: Path, changes: Mapping[str, str | None]) -> None:
                 document[name] = value
             elif name in document:
                 del document[name]
-        _replace(file, tomlkit.dumps(document))
+        replace_file(file, tomlkit.dumps(document))
     except TOMLKitError:
         raise InvalidInput(CONFIG, "is not valid TOML; nothing was changed") from None
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(CONFIG, "cannot be read or written; nothing was changed") from None
 
 
-def _replace(file: Path, text: str) -> None:
+def replace_file(file: Path, text: str) -> None:
+    """Replace a file whole, or not at all; it is for its owner alone.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, fresh = tempfile.mkstemp(dir=file.parent, prefix=f".{CONFIG}.")
+    handle, fresh = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)

@@ -13,6 +13,7 @@ _RANDOM_BITS = 52
 _TIME_BITS = 48
 _BITS_A_CHARACTER = 5
 _DRAW_BYTES = 8
+_DIGEST_BYTES = 16
 
 ID_LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_A_CHARACTER
 
@@ -24,6 +25,12 @@ def new_id(now: datetime, dice: Dice) -> MemoryId:
     """
     milliseconds = (to_micros(now) // 1000) & ((1 << _TIME_BITS) - 1)
     return MemoryId(_base32((milliseconds << _RANDOM_BITS) | dice.bits(_RANDOM_BITS), ID_LENGTH))
+
+
+def id_of(text: str) -> MemoryId:
+    """Return an id that a text always has, for what is to be recognised when it comes again."""
+    digest = hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
+    return MemoryId(_base32(int.from_bytes(digest, "big"), ID_LENGTH))
 
 
 def new_session(dice: Dice) -> str:

@@ -81,7 +81,7 @@ class MemoryService:
         self.store = store
         self.settings = settings or StoreSettings()
         self.gate = Gate()
-        self._analyst = Analyst(store, embedder, former)
+        self.analyst = self._analyst = Analyst(store, embedder, former)
         self._clock = clock
         self._dice = dice
         self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)

@@ -110,7 +110,7 @@ class MemoryServer(MCPServer[None]):
         except ValidationError as error:
             raise ToolError(argument_problems(error, name, tuple(spec.takes.model_fields))) from None
         key = self._key_of(context) if context is not None else None
-        desk = replace(self._desk, scope=replace(self._desk.scope, actor=_actor(context)))
+        desk = replace(self._desk, scope=_signed(self._desk.scope, context))
         with as_tool_errors(name):
             if isinstance(given, ReflectArguments) and given.insights is None and context is not None:
                 thought = await self._think(context, desk, given, key)
@@ -179,8 +179,15 @@ def build_server(
     return MemoryServer(provider, Desk(scope, zone), views, key_of=key_of, state_key=state_key)
 
 
+def _signed(scope: Scope, context: Context[None, Any] | None) -> Scope:
+    """Return the scope with the client's name for the audit: that of its token, if it has one, before what it calls itself."""
+    client = _actor(context)
+    known = scope.actor != Scope(session="").actor
+    return replace(scope, actor=f"{scope.actor}/{client}"[:_LONGEST_ACTOR] if known else client)
+
+
 def _actor(context: Context[None, Any] | None) -> str:
-    """Return the name that the client gives itself, for the audit."""
+    """Return the name that the client gives itself."""
     params = context.session.client_params if context is not None else None
     name = "".join(c for c in params.client_info.name if c.isprintable()).strip() if params is not None else ""
     return name[:_LONGEST_ACTOR] or "unknown"

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from hybrid_memory.errors import InvalidInput
@@ -90,7 +91,28 @@ def recall(order: Order) -> dict[str, Any]:
     return {"hits": hits, "total": result.total, "words_alone": result.words_alone}
 
 
-OPERATIONS: Mapping[str, Operation] = {"status": status, "recall": recall}
+def _later(name: str, module: str = "keeping") -> Operation:
+    """Return an operation of another module, which is imported when it is asked for."""
+
+    def operation(order: Order) -> dict[str, Any]:
+        found: Operation = getattr(import_module(f"hybrid_memory_mcp.{module}"), name)
+        return found(order)
+
+    return operation
+
+
+OPERATIONS: Mapping[str, Operation] = {
+    "status": status,
+    "recall": recall,
+    "backup": _later("backup"),
+    "restore": _later("restore"),
+    "export": _later("export"),
+    "import": _later("import_"),
+    "purge": _later("purge"),
+    "embedder": _later("state", "embedding"),
+    "pinned": _later("pinned", "embedding"),
+    "reembed": _later("reembed", "embedding"),
+}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import sys
 from types import ModuleType
 
@@ -17,6 +18,16 @@ def keep_logging() -> None:
     vars(sdk)["configure_logging"] = _leave_alone
 
 
+def shorten_tracebacks() -> None:
+    """Let what the handlers of the root logger write name the place of an error in its one line.
+
+    Libraries log whole tracebacks, at a client's will when it goes away in the middle, and an error's text could hold what
+    somebody stored.
+    """
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_shortened)
+
+
 def settle_pandas() -> None:
     """Give this process an empty ``pandas``, before DuckDB is used.
 
@@ -29,6 +40,15 @@ def settle_pandas() -> None:
     for name in ("NaT", "NA", "DataFrame"):
         setattr(empty, name, type(name, (), {}))
     sys.modules["pandas"] = empty
+
+
+def _shortened(record: logging.LogRecord) -> bool:
+    if record.exc_info and record.exc_info[1] is not None:
+        from hybrid_memory_mcp.errors import outline
+
+        record.msg, record.args = f"{record.getMessage()}: {outline(record.exc_info[1])}", ()
+        record.exc_info = record.exc_text = None
+    return True
 
 
 def _leave_alone(level: str) -> None:

@@ -21,6 +21,11 @@ HELD_BY = {
         "core/store/test_duck_engine.py::test_every_change_in_turn_may_fail_and_nothing_is_left_half_done",
         "core/store/test_requests.py::test_readers_beside_a_writer_see_whole_writes_only",
     ],
+    "opens or explains": [
+        "core/store/test_damage.py::test_a_damaged_log_costs_nothing_that_the_journal_has",
+        "core/store/test_damage.py::test_without_a_journal_the_log_is_kept_up_to_the_damage_and_the_loss_is_told",
+        "core/store/test_damage.py::test_the_files_as_they_were_found_are_in_quarantine",
+    ],
     "index is a cache": [
         "core/retrieval/test_index.py::test_following_the_log_leads_to_the_state_of_a_fresh_snapshot",
         "model/test_machine.py::TestLives",
@@ -30,6 +35,12 @@ HELD_BY = {
         "core/store/test_requests.py::test_threads_that_repeat_each_others_requests_write_each_once",
         "core/store/test_requests.py::test_a_repeated_request_is_answered_and_not_done_again",
         "stress/test_concurrent.py::test_calls_of_many_clients_at_once_have_an_order_that_explains_all_that_they_saw",
+        "server/test_hub.py::test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again",
+    ],
+    "one hub": [
+        "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
+        "server/test_hub.py::test_a_second_hub_finds_the_door_taken",
+        "server/test_hub.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
     ],
     "bounded": [
         "server/test_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
@@ -53,6 +64,16 @@ HELD_BY = {
         "core/test_changes_of_mind.py::test_what_is_forgotten_is_not_found_and_can_be_restored",
         "core/test_changes_of_mind.py::test_new_words_make_a_new_version_and_keep_the_attributes",
         "core/test_service.py::test_a_group_that_is_consolidated_keeps_its_members_and_their_lineage",
+    ],
+    "erasable": [
+        "core/keeping/test_purge.py::test_no_byte_of_what_was_purged_is_left_in_any_file",
+        "core/keeping/test_purge.py::test_without_a_rewrite_the_bytes_would_still_be_there",
+        "stress/test_keeping.py::test_two_hundred_canaries_are_gone_from_every_file",
+    ],
+    "portable": [
+        "core/keeping/test_exchange.py::test_what_was_imported_is_exported_byte_by_byte_the_same",
+        "core/keeping/test_backup.py::test_a_restore_that_is_killed_leaves_the_old_store_or_the_new_one",
+        "stress/test_keeping.py::test_five_hundred_random_stores_are_the_same_after_export_and_import",
     ],
 }
 

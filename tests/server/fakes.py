@@ -45,6 +45,10 @@ class FakeService:
         self.keys = []
         self.actors = []
         self.ended = []
+        self.session_ended = threading.Event()
+        self.walls = {}
+        self.held = threading.Event()
+        self.held.set()
         self.closed = False
         self.settled = 0
         self.acknowledged = []
@@ -86,6 +90,8 @@ class FakeService:
         self._enter()
         self.keys.append(key)
         self.actors.append(scope.actor)
+        self.walls[request.content] = scope.namespace
+        assert self.held.wait(10)
         check_text("content", request.content, limit=100_000)
         same = next((m for m in self.memories.values() if m.content == request.content), None)
         session = request.session or scope.session
@@ -237,6 +243,7 @@ class FakeService:
 
     def end_session(self, scope):
         self.ended.append(scope.session)
+        self.session_ended.set()
 
     def close(self):
         self.closed = True

@@ -24,7 +24,22 @@ def home(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["serve", "demo", "status", "recall", "embedder", "reembed"])
+COMMANDS = (
+    "serve",
+    "demo",
+    "status",
+    "recall",
+    "embedder",
+    "reembed",
+    "backup",
+    "restore",
+    "export",
+    "import",
+    "purge",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_names_every_command_and_every_command_has_help(command):
     assert command in run("--help").output
     assert run(command, "--help").exit_code == 0

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory_mcp.cli import embedders
+from hybrid_memory_mcp.cli import embedders, keeping, tokens
 from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, ask
 
 app = typer.Typer(
@@ -23,7 +23,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(embedders.app, name="embedder")
+app.add_typer(tokens.app, name="token")
 app.command()(embedders.reembed)
+app.command()(keeping.backup)
+app.command()(keeping.restore)
+app.command()(keeping.export)
+app.command("import")(keeping.import_)
+app.command()(keeping.purge)
 
 
 @app.callback(invoke_without_command=True)
@@ -39,16 +45,22 @@ def root(
 
 
 @app.command(
-    help="Serve MCP over stdin and stdout; what a client runs. The same happens without any command.",
+    help="Serve MCP over stdin and stdout; what a client runs. The same happens without any command. With --http over HTTP.",
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
 )
 def serve(context: typer.Context) -> None:
-    """Serve MCP over stdin and stdout."""
+    """Serve MCP over stdin and stdout, or over HTTP."""
     if {"-h", "--help"} & set(context.args):
+        from hybrid_memory_mcp.http.options import make_http_parser
         from hybrid_memory_mcp.options import make_parser
 
         typer.echo(make_parser().format_help())
+        typer.echo(make_http_parser().format_help())
         return
+    if "--http" in context.args:
+        from hybrid_memory_mcp.http import program
+
+        program.main(context.args)
     from hybrid_memory_mcp.__main__ import serve as serve_stdio
 
     serve_stdio(context.args)

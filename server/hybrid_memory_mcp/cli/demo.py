@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hybrid_memory_mcp.cli.asking import dismiss_hub
+from hybrid_memory_mcp.asking import dismiss_hub
 from hybrid_memory_mcp.relay.places import PID
 
 DAY: Sequence[tuple[str, float]] = (

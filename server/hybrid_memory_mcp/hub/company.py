@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,17 @@ class Company:
 
     def __init__(self) -> None:
         self._connections: dict[int, Connection] = {}
+        self._others: list[Callable[[], list[dict[str, Any]]]] = []
         self.guests = 0
+
+    @contextmanager
+    def beside(self, others: Callable[[], list[dict[str, Any]]]) -> Iterator[None]:
+        """Name others too while the body runs, who come to the same memory by another way."""
+        self._others.append(others)
+        try:
+            yield
+        finally:
+            self._others.remove(others)
 
     @contextmanager
     def joined(self, connection: Connection) -> Iterator[None]:
@@ -40,8 +50,9 @@ class Company:
 
     def described(self, namespace: str | None = None) -> list[dict[str, Any]]:
         """Return who is there: all, or those of one namespace."""
-        present = [one.presence for one in self]
-        return [_described(one) for one in present if namespace in (None, one.guest.options.namespace)]
+        present = [_described(one.presence) for one in self]
+        present += [one for others in self._others for one in others()]
+        return [one for one in present if namespace in (None, one["namespace"])]
 
 
 def _described(presence: Presence) -> dict[str, Any]:

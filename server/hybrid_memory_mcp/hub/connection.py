@@ -32,7 +32,6 @@ from hybrid_memory_mcp.hub.ledger import (
     CANCELLED,
     INITIALIZE,
     INITIALIZED,
-    LISTEN,
     SUBSCRIBE,
     UNSUBSCRIBE,
     Asked,
@@ -48,6 +47,7 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 _LONGEST_NAME = 100
 _INITIALIZING = 10.0
+_GOODBYE = 0.5
 
 
 @dataclass(slots=True)
@@ -90,9 +90,8 @@ class Connection:
 
     def key_of(self, context: Context[Any, Any]) -> RequestKey | None:
         """Return the key under which the result of a request is kept until the relay has it."""
-        request_id = context.request_context.request_id
-        number = None if request_id is None else self._ledger.number_of(request_id)
-        return RequestKey(self.presence.guest.relay, number) if number else None
+        asked = self._ledger.asked(context.request_context.request_id)
+        return RequestKey(self.presence.guest.relay, asked.number) if asked and asked.number else None
 
     async def serve(self, server: MemoryServer, welcome: bytes) -> None:
         """Serve until the relay leaves or the surrounding scope is cancelled."""
@@ -115,6 +114,9 @@ class Connection:
                 group.cancel_scope.cancel()
         except* (OSError, frames.BrokenFrame):
             pass
+        finally:
+            for stream in (self._to_server, incoming, outgoing):
+                stream.close()
 
     async def drain(self, patience: float, pause: int) -> None:
         """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause`` ms."""
@@ -123,9 +125,12 @@ class Connection:
             while self._ledger.busy:
                 self._idle = anyio.Event()
                 await self._idle.wait()
-            self._outbox.put(pack(frames.LEAVING, b"", pause))
             await self._outbox.flush()
         self._muted = True
+        # Also to a relay whose answers took too long: it must not start a hub before whoever asked for this one's place.
+        self._outbox.put(pack(frames.LEAVING, b"", pause))
+        with anyio.move_on_after(_GOODBYE):
+            await self._outbox.flush()
 
     async def _read_all(self) -> None:
         async for frame in frames_of(self._stream, self._frames):
@@ -163,8 +168,6 @@ class Connection:
             return
         if message.method == INITIALIZE:
             self._outbox.put(pack(frames.KEEP, b"", frame.number, INITIALIZE))
-        elif message.method == LISTEN:
-            self._outbox.put(pack(frames.PATIENT, b"", frame.number))
         if begins:
             await self._to_server.send(SessionMessage(message))
 
@@ -211,18 +214,21 @@ class Connection:
             await self._to_server.send(read)
 
     async def _write_all(self, from_server: ContextReceiveStream[SessionMessage]) -> None:
-        async for item in from_server:
-            if self._muted:
-                continue
-            message = item.message
-            if isinstance(message, JSONRPCResponse | JSONRPCError):
-                await self._answer(message)
-            elif isinstance(message, JSONRPCRequest):
-                token = f"{self.presence.guest.connection}-{message.id}"
-                question = message.model_copy(update={"id": token})
-                await self._outbox.put_waiting(pack(frames.QUESTION, write_message(question), 0, token))
-            else:
-                await self._news(message)
+        # Closed with this task: a server that is cancelled tries for a second to write its last words to whoever listens.
+        async with from_server:
+            async for item in from_server:
+                if not self._muted:
+                    await self._write(item.message)
+
+    async def _write(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            await self._answer(message)
+        elif isinstance(message, JSONRPCRequest):
+            token = f"{self.presence.guest.connection}-{message.id}"
+            question = message.model_copy(update={"id": token})
+            await self._outbox.put_waiting(pack(frames.QUESTION, write_message(question), 0, token))
+        else:
+            await self._news(message)
 
     async def _answer(self, message: JSONRPCResponse | JSONRPCError) -> None:
         asked, turn = (None, None) if message.id is None else self._ledger.leave(message.id)
@@ -252,14 +258,24 @@ class Connection:
 
     async def _news(self, message: JSONRPCNotification) -> None:
         params = message.params or {}
-        if message.method == _ACKNOWLEDGED and self._ledger.listens_again(_subscription(params)):
-            await self._server.announce((params.get("notifications") or {}).get("resourceSubscriptions") or ())
+        if message.method == _ACKNOWLEDGED:
+            await self._acknowledged(message, params)
             return
         if message.method == CANCELLED:
             token = f"{self.presence.guest.connection}-{params.get('requestId')}"
             message = message.model_copy(update={"params": {**params, "requestId": token}})
             self._outbox.put(pack(frames.CLOSED, b"", 0, token))
         await self._outbox.put_waiting(pack(frames.NEWS, write_message(message)))
+
+    async def _acknowledged(self, message: JSONRPCNotification, params: dict[str, Any]) -> None:
+        """A stream of news begins; one that a former hub began has been acknowledged, but may have missed news."""
+        asked = self._ledger.asked(_subscription(params))
+        if asked is not None and asked.again:
+            await self._server.announce((params.get("notifications") or {}).get("resourceSubscriptions") or ())
+            return
+        await self._outbox.put_waiting(pack(frames.NEWS, write_message(message)))
+        if asked is not None:
+            self._outbox.put(pack(frames.PATIENT, b"", asked.number))
 
     def _begin(self, message: JSONRPCRequest | None) -> None:
         if message is not None:

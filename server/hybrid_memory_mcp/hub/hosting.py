@@ -6,13 +6,15 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
-import anyio.from_thread
+from anyio.from_thread import BlockingPortal
 
 from hybrid_memory.clock import SystemClock, SystemDice
 from hybrid_memory.errors import InvalidInput
@@ -26,6 +28,7 @@ from hybrid_memory_mcp.service import ServiceProvider
 from hybrid_memory_mcp.upkeep import open_service
 
 _LAST_MOMENT = 0.85
+_PATIENCE = 3.0
 _OF_A_CLIENT = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS")
 
 
@@ -40,27 +43,25 @@ def serve(home: Path, door: Door, embedder: str | None) -> None:
     house.provider.finish(None)
 
 
-def host(home: str) -> tuple[socket.socket, Callable[[], None]]:
+def host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], None]]:
     """Be a hub in a thread of this process; returns a socket that leads to it, and what ends it.
 
     Others find it as they find any hub, if a door can be opened here.
+
+    Raises:
+        ConnectionError: by now another process is the hub.
     """
-    for name in _OF_A_CLIENT:
-        # What this client chose comes with its greeting; it must not become what other clients get.
-        os.environ.pop(f"HYBRID_MEMORY_{name}", None)  # noqa: TID251 - see above
+    forget_client()
     quiet.keep_logging()
-    house = house_of(Path(home), None)
-    door: Door | None = None
-    with suppress(OSError):
-        door = open_door(Path(home))
+    door = _door_if_possible(Path(home))
+    house = house_of(Path(home), embedder)
     ours, theirs = socket.socketpair()
+    leave: list[Callable[[], object]] = []
     ended = threading.Event()
 
     def run() -> None:
         with only_logged("serving"):
-            anyio.run(_serve_here, house, door, theirs)
-        if door is not None:
-            door.close()
+            anyio.run(_serve_here, house, door, theirs, leave)
         house.provider.finish(None)
         if door is not None:
             door.release()
@@ -69,11 +70,22 @@ def host(home: str) -> tuple[socket.socket, Callable[[], None]]:
     threading.Thread(target=run, name="hub", daemon=True).start()
 
     def stop() -> None:
+        """Let others have what is at work answered; what takes longer they ask the next hub again."""
         ours.close()
-        threading.Thread(target=house.provider.finish, args=(None,), daemon=True).start()
+        with suppress(IndexError, RuntimeError):  # it has not begun, or is over
+            leave[0]()
         ended.wait(_LAST_MOMENT)
 
     return ours, stop
+
+
+def forget_client() -> None:
+    """Drop what the environment of this process chooses for one client: it must not become what other clients get.
+
+    What a relay's client chose comes with the relay's greeting, and for HTTP with the token.
+    """
+    for name in _OF_A_CLIENT:
+        os.environ.pop(f"HYBRID_MEMORY_{name}", None)  # noqa: TID251 - see above
 
 
 def house_of(home: Path, embedder: str | None) -> House:
@@ -85,7 +97,7 @@ def house_of(home: Path, embedder: str | None) -> House:
         limits = StoreSettings.model_construct()  # every call will say what is wrong with the settings
     return House(
         home=home,
-        provider=ServiceProvider(lambda: open_service(home, embedder, dice), limits.calls_at_once),
+        provider=ServiceProvider(lambda: open_service(home, embedder, dice, _PATIENCE), limits.calls_at_once),
         clock=SystemClock(),
         dice=dice,
         state_key=state_key(home),
@@ -101,11 +113,26 @@ async def _serve(house: House, door: Door) -> None:
         group.cancel_scope.cancel()
 
 
-async def _serve_here(house: House, door: Door | None, first: socket.socket) -> None:
-    await Hub(house).serve(door, first)
+def _door_if_possible(home: Path) -> Door | None:
+    try:
+        door = open_door(home)
+    except OSError:
+        return None
+    if door is None:
+        raise ConnectionRefusedError("another process is the hub")
+    return door
+
+
+async def _serve_here(house: House, door: Door | None, first: socket.socket, leave: list[Callable[[], object]]) -> None:
+    hub = Hub(house)
+    async with BlockingPortal() as portal:
+        leave.append(partial(portal.start_task_soon, hub.leave))
+        await hub.serve(door, first)
 
 
 async def _leave_on_signal(hub: Hub) -> None:
+    if sys.platform == "win32":
+        return  # there a process is ended without being asked
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             hub.leave()

@@ -62,10 +62,11 @@ class Hub:
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._company = Company()
+        self.company = Company()
         self._changed = anyio.Event()
         self._leaving = anyio.Event()
         self._pause = 0
+        self._at_door = anyio.CancelScope()
         self._group: anyio.abc.TaskGroup
 
     async def serve(self, door: Door | None, first: socket.socket | None = None, *, stays: bool = False) -> None:
@@ -84,10 +85,9 @@ class Hub:
             if not stays:
                 group.start_soon(self._watch)
             await self._leaving.wait()
-            if door is not None:
-                door.close()
+            self._at_door.cancel()
             async with anyio.create_task_group() as farewell:
-                for connection in self._company:
+                for connection in self.company:
                     farewell.start_soon(connection.drain, DRAINING, self._pause)
             group.cancel_scope.cancel()
 
@@ -97,11 +97,18 @@ class Hub:
         self._leaving.set()
 
     async def _keep_door(self, door: Door) -> None:
-        """Let guests in; look every second whether they still find the door."""
+        """Let guests in until this hub leaves; look every second whether they still find the door."""
+        try:
+            with self._at_door:
+                await self._let_in_and_look(door)
+        finally:
+            door.close()
+
+    async def _let_in_and_look(self, door: Door) -> None:
         while True:
-            with anyio.move_on_after(_LOOK) as looking:
+            with anyio.move_on_after(_LOOK):
                 await self._let_in(door)
-            if not looking.cancelled_caught or door.stands:
+            if door.stands:
                 continue
             if not door.ours:
                 log.warning("the store's folder was removed or replaced; this hub leaves")
@@ -133,18 +140,18 @@ class Hub:
         """Leave when nobody was there for a while."""
         while True:
             self._changed = anyio.Event()
-            if self._company.guests:
+            if self.company.guests:
                 await self._changed.wait()
                 continue
             with anyio.move_on_after(self._house.limits.linger_seconds):
                 await self._changed.wait()
-            if not self._company.guests:
+            if not self.company.guests:
                 self.leave()
                 return
 
     async def _greet(self, stream: socket.socket, door: Door | None) -> None:
         """Find out who came, and serve."""
-        with self._company.visited(), stream:
+        with self.company.visited(), stream:
             self._changed.set()
             try:
                 if door is not None and door.guarded and not await anyio.to_thread.run_sync(door.admit, stream):
@@ -161,17 +168,18 @@ class Hub:
 
     async def _meet(self, stream: socket.socket) -> None:
         reader = FrameReader()
+        hello: Hello | None = None
         with anyio.move_on_after(_GREETING):
             async for frame in frames_of(stream, reader):
                 if frame.kind != frames.HELLO:
                     raise BrokenFrame
                 hello = read_hello(frame.payload)
                 break
-            else:
-                return
+        if hello is None:
+            return
         if hello.operation is not None:
             await self._operate(stream, hello)
-        elif len(list(self._company)) >= self._house.limits.connections:
+        elif len(list(self.company)) >= self._house.limits.connections:
             problem = f"{self._house.limits.connections} clients are connected already; close one, or raise the setting connections"
             raise InvalidInput("connections", problem)
         elif _is_newer(hello.version):
@@ -186,7 +194,7 @@ class Hub:
         ledger = Ledger(limits.requests_at_once, limits.requests_waiting)
         connection = Connection(stream, reader, presence, ledger, partial(house.provider.warm, scope))
         lane = Lane(house.provider, limits.calls_of_a_client)
-        described = partial(self._company.described, scope.namespace)
+        described = partial(self.company.described, scope.namespace)
         views = Views(
             lane,
             scope,
@@ -200,7 +208,7 @@ class Hub:
             lane, scope, guest.options.zone, views, key_of=connection.key_of, state_key=house.state_key
         )
         welcome = json.dumps({"version": __version__}).encode()
-        with self._company.joined(connection):
+        with self.company.joined(connection):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._acknowledge, presence)
                 await connection.serve(server, welcome)
@@ -247,7 +255,7 @@ class Hub:
                 if told:
                     await _tell(stream, told.pop())
 
-        order = Order(house.provider, house.home, scope, hello.given, step, self._company.described)
+        order = Order(house.provider, house.home, scope, hello.given, step, self.company.described)
         async with anyio.create_task_group() as group:
             group.start_soon(tell_steps)
             answer = await anyio.to_thread.run_sync(_performed, operation, order)

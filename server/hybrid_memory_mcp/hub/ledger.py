@@ -15,19 +15,23 @@ INITIALIZED = "notifications/initialized"
 CANCELLED = "notifications/cancelled"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Asked:
-    """A request at work: the relay's number of it, 0 for one that a former hub answered; ``uri`` of a subscription."""
+    """A request: the relay's number of it, 0 for one that a former hub answered; ``uri`` of a subscription.
+
+    ``waiting`` is its message until it begins.
+    """
 
     number: int
     method: str
     uri: str = ""
     again: bool = False
+    waiting: JSONRPCRequest | None = None
 
     @property
     def counts(self) -> bool:
-        """Whether it takes a place among the requests at work; one that waits for news does not."""
-        return self.method != LISTEN
+        """Whether it takes a place among the requests at work; one that waits for news or is replayed does not."""
+        return self.method != LISTEN and self.number > 0
 
 
 @dataclass(slots=True)
@@ -37,18 +41,13 @@ class Ledger:
     at_once: int
     most_waiting: int
     _asked: dict[RequestId, deque[Asked]] = field(default_factory=dict)
-    _waiting: deque[JSONRPCRequest] = field(default_factory=deque)
+    _waiting: deque[Asked] = field(default_factory=deque)
     _working: int = 0
 
-    def number_of(self, request_id: RequestId) -> int | None:
-        """Return the relay's number of a request at work."""
-        found = self._asked.get(request_id)
-        return found[0].number if found else None
-
-    def listens_again(self, request_id: RequestId | None) -> bool:
-        """Say whether a request at work is a stream of news that began at a former hub."""
+    def asked(self, request_id: RequestId | None) -> Asked | None:
+        """Return the request under an id that came first and is not over."""
         found = None if request_id is None else self._asked.get(request_id)
-        return found is not None and found[0].again and found[0].method == LISTEN
+        return found[0] if found else None
 
     def enter(self, message: JSONRPCRequest, asked: Asked) -> bool | None:
         """Note a request; says whether it may begin: True at once, False when its turn comes, None not at all."""
@@ -58,8 +57,9 @@ class Ledger:
             return True
         if len(self._waiting) >= self.most_waiting:
             return None
+        asked.waiting = message
         self._asked.setdefault(message.id, deque()).append(asked)
-        self._waiting.append(message)
+        self._waiting.append(asked)
         return False
 
     def leave(self, request_id: RequestId) -> tuple[Asked | None, JSONRPCRequest | None]:
@@ -70,15 +70,16 @@ class Ledger:
         asked = found.popleft()
         if not found:
             del self._asked[request_id]
-        for waiting in self._waiting:
-            if waiting.id == request_id:
-                self._waiting.remove(waiting)
-                return asked, None
+        if asked.waiting is not None:
+            self._waiting.remove(asked)
+            return asked, None
         self._working -= asked.counts
-        if self._waiting and self._working < self.at_once:
-            self._working += 1
-            return asked, self._waiting.popleft()
-        return asked, None
+        if not self._waiting or self._working >= self.at_once:
+            return asked, None
+        self._working += 1
+        following = self._waiting.popleft()
+        turn, following.waiting = following.waiting, None
+        return asked, turn
 
     @property
     def busy(self) -> bool:

@@ -39,8 +39,7 @@ class Outbox:
     async def put_waiting(self, frame: bytes) -> None:
         """Send when there is room."""
         while self._size > _FULL:
-            self._emptied = anyio.Event()
-            await self._emptied.wait()
+            await self._sent()
         self.put(frame)
 
     async def write_all(self) -> None:
@@ -69,8 +68,13 @@ class Outbox:
     async def flush(self) -> None:
         """Wait until everything is sent."""
         while self._waiting or self._writing:
+            await self._sent()
+
+    async def _sent(self) -> None:
+        """Wait until more is sent; several may."""
+        if self._emptied.is_set():
             self._emptied = anyio.Event()
-            await self._emptied.wait()
+        await self._emptied.wait()
 
     def _rest(self, frame: bytes) -> bytes:
         try:
@@ -82,11 +86,13 @@ class Outbox:
 
 
 async def frames_of(connection: socket.socket, reader: FrameReader) -> AsyncIterator[Frame]:
-    """Yield what a relay sends, to its end.
+    """Yield what a relay sends, to its end; first what the reader still holds.
 
     Raises:
         BrokenFrame: it does not speak as a relay does.
     """
+    for frame in reader.feed(b""):
+        yield frame
     while True:
         try:
             chunk = connection.recv(_CHUNK)

@@ -15,10 +15,10 @@ PROTOCOL = 1
 # From the relay.
 HELLO = b"H"  # fields: who is there
 LINE = b"M"  # a line of the client
-AGAIN = b"A"  # the same line as was sent to an earlier hub
+AGAIN = b"A"  # the same line as was sent to an earlier hub, which let it wait for long
 REPLAY = b"R"  # a kept line; its answer is not for the client
 ENDS = b"O"  # first and last bytes of a line over the limit; the name is how many are the first
-DELIVERED = b"T"  # the lines up to the number are settled at this end too
+DELIVERED = b"T"  # the lines up to the number are settled at this end too, but for those that wait for long
 
 # From the hub.
 WELCOME = b"W"  # JSON: who serves
@@ -81,30 +81,30 @@ class FrameReader:
         self._header: tuple[bytes, int, str, int] | None = None
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """Yield the frames that end in ``chunk``.
+        """Yield the frames that end in ``chunk``, and those that were not taken of an earlier one.
 
         Raises:
             BrokenFrame: it does not continue a frame.
         """
-        self._held += chunk
-        at = 0
+        held = self._held
+        held += chunk
         while True:
             if self._header is None:
-                end = self._held.find(b"\n", at, at + LONGEST_HEADER)
+                end = held.find(b"\n", 0, LONGEST_HEADER)
                 if end < 0:
-                    if len(self._held) - at >= LONGEST_HEADER:
+                    if len(held) >= LONGEST_HEADER:
                         raise BrokenFrame
-                    break
-                self._header = _header(bytes(self._held[at:end]))
-                at = end + 1
+                    return
+                self._header = _header(bytes(held[:end]))
+                del held[: end + 1]
             kind, number, name, length = self._header
-            if len(self._held) - at < length:
-                break
+            if len(held) < length:
+                return
+            # Before the frame is given: who takes one frame need not take the next, and must not find this one again.
             self._header = None
-            payload = bytes(self._held[at : at + length])
-            at += length
+            payload = bytes(held[:length])
+            del held[:length]
             yield Frame(kind, number, name, payload)
-        del self._held[:at]
 
 
 def _header(line: bytes) -> tuple[bytes, int, str, int]:

@@ -22,6 +22,7 @@ LOOPBACK = "HYBRID_MEMORY_LOOPBACK"
 
 # 108 bytes on Linux, 104 on macOS, the end mark included.
 _LONGEST_SOCKET_PATH = 100
+_NAME = "hybrid-memory-mcp"
 
 
 def home_of(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
@@ -35,15 +36,16 @@ def data_folder(environment: Mapping[str, str]) -> str:
 
     Importing platformdirs takes as long as all else that a relay does before it is connected.
     """
-    name = "hybrid-memory-mcp"
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Application Support/" + name)
-    if sys.platform == "linux":
-        base = environment.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
-        return os.path.join(base, name)
+    usual = {"linux": ".local/share", "darwin": "Library/Application Support"}.get(sys.platform)
+    own, chosen = environment.get("HOME", ""), environment.get("XDG_DATA_HOME", "")
+    if usual and "ANDROID_ROOT" not in environment:
+        if not chosen and own.startswith("/"):
+            return os.path.join(own.rstrip("/") or "/", usual, _NAME)
+        if sys.platform == "linux" and chosen.startswith("/") and chosen == chosen.strip():
+            return os.path.join(chosen, _NAME)
     from platformdirs import user_data_dir
 
-    return user_data_dir(name, appauthor=False)
+    return user_data_dir(_NAME, appauthor=False)
 
 
 def socket_path(home: str) -> str:
@@ -64,7 +66,7 @@ def runtime_folder() -> str:
         OSError: what stands there is not this user's alone.
     """
     base = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"  # noqa: S108, TID251 - checked below; before any setting is read
-    folder = os.path.join(base, f"hybrid-memory-mcp-{os.getuid()}")
+    folder = os.path.join(base, f"{_NAME}-{os.getuid()}")
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:

@@ -47,7 +47,7 @@ def reach(home: str, embedder: str | None, environment: Mapping[str, str], not_b
             if connection is not None:
                 return connection
             now = time.monotonic()
-            if child is None and now >= not_before and starting.take():
+            if child is None and now >= not_before and _made(home) and starting.take():
                 child = _started(home, embedder, environment)
             failed = child is not None and bool(child.poll())
             waited = now - max(begun, not_before)
@@ -104,9 +104,17 @@ def read_exactly(connection: socket.socket, count: int) -> bytes:
     return found
 
 
-def _started(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _made(home: str) -> bool:
+    """Make the folder, without which there is no lock that lets only one relay start a hub; raises NoHub."""
     try:
         os.makedirs(home, 0o700, exist_ok=True)
+    except OSError:
+        raise NoHub from None
+    return True
+
+
+def _started(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    try:
         return start_hub(home, embedder, environment)
     except OSError:
         raise NoHub from None

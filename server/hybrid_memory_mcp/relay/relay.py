@@ -32,6 +32,8 @@ SENT_AGAIN = 2
 MOST_LINES = 10_000
 MOST_BYTES = 64 * 1024 * 1024
 WELCOMING = 30.0
+SHORT_LIFE = 1.0
+PATIENT_WITH_HUBS = 10
 
 _OURS = "HYBRID_MEMORY_"
 _CHUNK = 1 << 16
@@ -73,7 +75,7 @@ class Relay:
         embedder: str | None,
         reading: int,
         writing: int,
-        host: Callable[[str], tuple[socket.socket, Callable[[], None]]],
+        host: Callable[[str, str | None], tuple[socket.socket, Callable[[], None]]],
     ) -> None:
         self._hello = hello
         self._home = home
@@ -101,15 +103,21 @@ class Relay:
         """Serve until the client is gone."""
         self._sending.acquire()
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
+        in_a_row = 0
         while True:
             self._connect()
             self._sending.release()
+            begun = time.monotonic()
             try:
                 for frame in self._hub_frames():
                     self._take(frame)
             except (OSError, BrokenFrame):
                 pass
             self._sending.acquire()
+            # What kills every hub at once must not keep the machine busy for ever.
+            in_a_row = in_a_row + 1 if time.monotonic() - begun < SHORT_LIFE else 0
+            if in_a_row > PATIENT_WITH_HUBS:
+                time.sleep(SHORT_LIFE)
 
     def leave(self, code: int = 0) -> NoReturn:
         """End the process; nothing that was answered is lost."""
@@ -211,8 +219,8 @@ class Relay:
         try:
             return reaching.reach(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
         except reaching.NoHub:
+            connection, self._stop_hosting = self._host(self._home, self._embedder)
             self._say(_ALONE)
-            connection, self._stop_hosting = self._host(self._home)
             return connection
         except reaching.HubBusy:
             self._say(_BUSY.format(file=places.PID))
@@ -243,7 +251,7 @@ class Relay:
                 self._give_up(number, line)
                 continue
             line.times += 1
-            again = frames.AGAIN if line.kind == frames.LINE and line.times > 1 else line.kind
+            again = frames.AGAIN if line.patient else line.kind
             self._send(pack(again, line.payload, number, line.name))
 
     def _give_up(self, number: int, line: Line) -> None:
@@ -300,7 +308,9 @@ class Relay:
         self._settled += 1
         if self._settled % _TELL_EVERY == 0 and self._hub is not None and self._sending.acquire(blocking=False):
             try:
-                self._send(pack(frames.DELIVERED, b"", min(self._lines, default=self._number + 1) - 1))
+                # A line that waits for news has no result that the hub would keep for it.
+                open_lines = (number for number, line in self._lines.items() if not line.patient)
+                self._send(pack(frames.DELIVERED, b"", min(open_lines, default=self._number + 1) - 1))
             finally:
                 self._sending.release()
 
@@ -326,7 +336,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     try:
         # Whatever else this process should write to standard output must not reach the client.
         reading, writing = os.dup(0), os.dup(1)
-        os.dup2(2, 1)
+        os.dup2(os.open(os.devnull, os.O_RDWR) if _is_closed(2) else 2, 1)
     except OSError:
         sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
     home = places.home_of(arguments, environment)
@@ -365,6 +375,14 @@ def _outcome_unknown(line: Line) -> bytes | None:
     return json.dumps(answer).encode() + b"\n"
 
 
+def _is_closed(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return True
+    return False
+
+
 def _folder() -> str:
     try:
         return os.getcwd()
@@ -372,8 +390,9 @@ def _folder() -> str:
         return "/"
 
 
-def _host(home: str) -> tuple[socket.socket, Callable[[], None]]:
+def _host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], None]]:
     from importlib import import_module
 
-    found: tuple[socket.socket, Callable[[], None]] = import_module("hybrid_memory_mcp.hub.hosting").host(home)
+    hosting = import_module("hybrid_memory_mcp.hub.hosting")
+    found: tuple[socket.socket, Callable[[], None]] = hosting.host(home, embedder)
     return found

@@ -16,6 +16,7 @@ _LEAST_MEMORY = 64
 _MEBIBYTE = 2**20
 _SHARE = 8
 
+_PLACES = "SET allowed_directories=?"
 _UNCOMPRESSED = "SET force_compression='uncompressed'"
 _TEMP_FOLDER = "SET temp_directory=?"
 _TEMP_SIZE = "SET max_temp_directory_size='4GiB'"
@@ -70,6 +71,34 @@ def dial(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyC
         connection.execute(_TEMP_FOLDER, [str(temp_folder(path))])
         connection.execute(_TEMP_SIZE)
         connection.execute(_UNCOMPRESSED)
+        connection.execute(_PLACES, [[str(backup_folder(path))]])
+        connection.execute(_NO_FILES)
+        connection.execute(_NO_SETTINGS)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duckdb.DuckDBPyConnection:
+    """Open a database file that is no store in use; copies of it may be written into ``folder``."""
+    connection = duckdb.connect(
+        str(file.absolute()),
+        read_only=read_only,
+        config={
+            "allow_unsigned_extensions": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "memory_limit": _memory_for(file),
+            "threads": 1,
+            "storage_compatibility_version": "v1.5.0",
+            "temp_directory": "",
+        },
+    )
+    try:
+        connection.execute(_UNCOMPRESSED)
+        connection.execute(_PLACES, [[str(folder.absolute())] if folder else []])
         connection.execute(_NO_FILES)
         connection.execute(_NO_SETTINGS)
     except BaseException:
@@ -80,6 +109,11 @@ def dial(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyC
 
 def _memory_for(path: Path) -> str:
     return f"{max(_LEAST_MEMORY, size_on_disk(path) // _SHARE // _MEBIBYTE)}MiB"
+
+
+def backup_folder(path: Path) -> Path:
+    """Return where copies of a database file are kept, the only other folder that DuckDB may write to."""
+    return path.absolute().parent / "backups"
 
 
 def temp_folder(path: Path) -> Path:

@@ -19,7 +19,7 @@ from hybrid_memory.store.duck.errors import translated
 
 _FOLDER = 0o700
 _FILE = 0o600
-_REPORT = "report.json"
+REPORT = "report.json"
 QUARANTINE = "quarantine"
 
 
@@ -80,11 +80,11 @@ def note(folder: Path, recovery: Recovery) -> None:
         StoreFull, StoreReadOnly: it cannot be written.
     """
     with translated():
-        fresh = folder / (_REPORT + ".new")
+        fresh = folder / (REPORT + ".new")
         fresh.write_text(json.dumps(asdict(recovery)), "utf-8")
         fresh.chmod(_FILE)
         sync(fresh)
-        fresh.replace(folder / _REPORT)
+        fresh.replace(folder / REPORT)
 
 
 def unseen(database: Path) -> Sequence[Recovery]:
@@ -130,7 +130,7 @@ def new_folder(database: Path, what: str, now: datetime) -> Path:
 
 def _read(folder: Path) -> Recovery:
     try:
-        told: dict[str, Any] = json.loads((folder / _REPORT).read_text("utf-8"))
+        told: dict[str, Any] = json.loads((folder / REPORT).read_text("utf-8"))
         return replace(Recovery(**told), folder=folder.name)
     except (OSError, ValueError, TypeError):
         return Recovery(at=folder.name, damaged="files were put aside without a report", folder=folder.name)

@@ -16,6 +16,7 @@ from hybrid_memory.store.duck import conversation as conversation_log
 from hybrid_memory.store.duck import ledger, quarantine
 from hybrid_memory.store.duck.connect import make_folder, size_on_disk
 from hybrid_memory.store.duck.engine import Engine
+from hybrid_memory.store.duck.keeping import DuckKeeping
 from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
 from hybrid_memory.store.duck.opening import Settings, open_database
@@ -23,6 +24,7 @@ from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, new
 from hybrid_memory.store.duck.reembedding import DuckReembedding
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
+from hybrid_memory.store.duck.swap import finish_swap
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
 from hybrid_memory.store.interface import (
@@ -49,7 +51,7 @@ _NAMESPACES = """
 """
 
 
-class DuckStore(DuckReembedding):
+class DuckStore(DuckReembedding, DuckKeeping):
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.interface.Store` for what each method does.
 
     One process opens a file at a time. Reads run beside each other and beside the one write.
@@ -73,6 +75,7 @@ class DuckStore(DuckReembedding):
         lock = OwnLock(path)
         lock.take()
         try:
+            finish_swap(path)
             settings = Settings(memory_limit, threads)
             engine = Engine(path, lock, lambda: open_database(path, clock.now(), settings))
         except BaseException:

@@ -1,0 +1,1 @@
+"""Keeping a store: exports, imports, backups, restoring and purging."""

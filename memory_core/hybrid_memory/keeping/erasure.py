@@ -1,0 +1,233 @@
+"""Purging: memories and all that was made from them go for good, their bytes out of every file of the store's folder.
+
+Deleting a row leaves its bytes in the file, so each database is copied without them into a new file that takes its place:
+first the backups and what lies in quarantine, the store itself last. A purge that is killed is therefore not done, and
+is done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hybrid_memory.checks import check_name
+from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreDamaged
+from hybrid_memory.keeping.backup import Reached, locked, own_backups
+from hybrid_memory.keeping.files import copy_file, sync_file, told
+from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.duck.connect import log_file
+from hybrid_memory.store.duck.copying import checked, copy_into, opened, remove
+from hybrid_memory.store.duck.erasing import choose, erase
+from hybrid_memory.store.duck.quarantine import QUARANTINE, REPORT
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.duck.swap import next_file, swap, sync_folder, work_file
+from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
+
+if TYPE_CHECKING:
+    from hybrid_memory.model import MemoryId
+    from hybrid_memory.store.erasing import Chosen, Selection
+
+LOGS = "logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The other files in the store's folder that may hold what is to be purged."""
+
+    backups: tuple[Path, ...]
+    set_aside: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What a purge did: memories that went, copies that were rewritten, and files that were removed because they could not be."""
+
+    memories: int
+    rewritten: int
+    removed: int
+
+
+def check_selection(selection: Selection) -> None:
+    """Check that a selection is one of ids, session, forgotten or everything.
+
+    Raises:
+        InvalidInput: it is none or several.
+    """
+    check_name("namespace", selection.namespace)
+    if selection.session is not None:
+        check_name("session", selection.session)
+    ways = [bool(selection.ids), selection.session is not None, selection.forgotten, selection.everything]
+    if sum(ways) != 1:
+        raise InvalidInput("ids", "name ids, a session, all that is forgotten or everything, and only one of these")
+
+
+def check_chosen(chosen: Chosen, count: int | None) -> None:
+    """Check that there is something to purge, and as much as was confirmed.
+
+    Raises:
+        NotFound: an id is not there, or nothing is.
+        ConfirmationNeeded: it is not ``count`` memories.
+    """
+    if chosen.missing:
+        raise NotFound(f"ids: {chosen.missing} of them are not in this namespace; nothing was purged")
+    if chosen.nothing:
+        raise NotFound("there is nothing of that in this namespace; nothing was purged")
+    if count is not None and count != len(chosen.ids):
+        raise ConfirmationNeeded(len(chosen.ids))
+
+
+def copies_of(home: Path) -> Copies:
+    """Return the other files of a store's folder that may hold memories."""
+    folder = home / QUARANTINE
+    found = _plain_files(folder) if folder.is_dir() and not folder.is_symlink() else ()
+    return Copies(tuple(own_backups(home)), tuple(sorted(file for file in found if file.name != REPORT)))
+
+
+def purge(
+    home: Path,
+    selection: Selection,
+    now: datetime,
+    *,
+    actor: str,
+    count: int | None = None,
+    reached: Reached = lambda _: None,
+) -> Purged:
+    """Erase what was selected from the store of a folder, which nobody may have open, and from all its copies there.
+
+    A copy that cannot be rewritten is removed. Killed at any moment, the store is the old one or the new one.
+
+    Raises:
+        InvalidInput, NotFound, ConfirmationNeeded: nothing was changed.
+        StoreLocked: somebody has the store open.
+        StoreFull: there is no room for the new files; the store is unchanged.
+    """
+    check_selection(selection)
+    path = home / DATABASE
+    # Opened as a store first, so that what a killed process left to its journal is in the database file.
+    store = DuckStore.open(path, _Standing(now))
+    try:
+        chosen = store.choose(selection)
+    finally:
+        store.close()
+    check_chosen(chosen, count)
+    with locked(path):
+        erasure = _Erasure(path, selection, chosen.ids, now, actor)
+        copies = copies_of(home)
+        try:
+            rewritten = sum([erasure.rewrite(file, reached) for file in copies.backups])
+            rewritten += sum([erasure.rewrite(file, reached) for file in copies.set_aside if _is_database(file)])
+            removed = _cleared(home, copies)
+            reached("copies")
+            gone = erasure.make_next(path)
+            reached("erased")
+        except BaseException:
+            remove(next_file(path), work_file(path))
+            raise
+        swap(path, None, reached)
+    return Purged(memories=gone, rewritten=rewritten, removed=removed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """A clock that stands at the moment that was given."""
+
+    moment: datetime
+
+    def now(self) -> datetime:
+        return self.moment
+
+
+@dataclass(frozen=True, slots=True)
+class _Erasure:
+    """Erases the same from several database files; works beside the store's own, where an interrupted one is tidied up."""
+
+    path: Path
+    selection: Selection
+    ids: frozenset[MemoryId]
+    now: datetime
+    actor: str
+
+    def make_next(self, source: Path) -> int:
+        """Make the next file of a database without what is erased; returns how many memories went."""
+        work, new = work_file(self.path), next_file(self.path)
+        remove(work, new)
+        copy_file(source, work)
+        if log_file(source).is_file():
+            copy_file(log_file(source), log_file(work))
+            with opened(work):
+                pass
+        checked(work)
+        with opened(work, folder=self.path.parent) as session:
+            ids = self.ids | choose(session, self.selection).ids
+            gone = erase(session, self.selection, ids, at=self.now, actor=self.actor, without=_state_without)
+            written = copy_into(session, new)
+        remove(work)
+        sync_file(new)
+        if checked(new) != written:
+            raise StoreDamaged(
+                "the new file does not hold what was written; the disk may be failing, nothing was purged"
+            )
+        return gone
+
+    def rewrite(self, file: Path, reached: Reached) -> int:
+        """Exchange a copy for one without what is erased, or remove it where it is damaged; returns how many were exchanged."""
+        try:
+            self.make_next(file)
+        except StoreDamaged:
+            remove(next_file(self.path), work_file(self.path), file)
+            return 0
+        with told():
+            next_file(self.path).replace(file)
+            log_file(file).unlink(missing_ok=True)
+            sync_folder(file.parent)
+        reached("copy")
+        return 1
+
+
+def _cleared(home: Path, copies: Copies) -> int:
+    """Remove what is no database from quarantine, and what logs say; returns how many copies are no longer there."""
+    with told():
+        for file in copies.set_aside:
+            if file.exists() and not _is_database(file):
+                file.unlink()
+        logs = home / LOGS
+        for file in _plain_files(logs) if logs.is_dir() and not logs.is_symlink() else ():
+            with file.open("r+b") as stream:
+                stream.truncate(0)
+    return sum(not file.exists() for file in (*copies.backups, *copies.set_aside))
+
+
+def _plain_files(folder: Path) -> Iterator[Path]:
+    for file in folder.rglob("*"):
+        if file.is_file() and not file.is_symlink():
+            yield file
+
+
+def _is_database(file: Path) -> bool:
+    """Say whether a file begins as DuckDB's do: eight bytes of checksum, then its mark."""
+    with suppress(OSError), file.open("rb") as stream:
+        return stream.read(12)[8:] == b"DUCK"
+    return False
+
+
+def _state_without(state: str, ids: frozenset[MemoryId]) -> str | None:
+    try:
+        buffers = decode_buffers(state)
+    except StoreDamaged:
+        return None
+    left = Buffers(
+        sensory=tuple(one for one in buffers.sensory if one.id not in ids),
+        short_term=tuple(_held_without(one, ids) for one in buffers.short_term if one.item.id not in ids),
+    )
+    if left == buffers:
+        return state
+    return encode_buffers(left) if left != Buffers() else None
+
+
+def _held_without(held: Held, ids: frozenset[MemoryId]) -> Held:
+    enhancers: tuple[Item, ...] = tuple(one for one in held.enhancers if one.id not in ids)
+    return replace(held, enhancers=enhancers)

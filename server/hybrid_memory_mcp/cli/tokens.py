@@ -1,0 +1,104 @@
+"""The commands about tokens: making one, listing them, taking one back."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.settings import client_settings
+from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, in_one_line
+from hybrid_memory_mcp.tokens import Grant, Tokens
+
+app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
+
+Name = Annotated[
+    str, typer.Argument(help="What the token is called here, as the client's name: it stands in the audit.")
+]
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_LONGEST = timedelta(days=36_500)
+
+
+@app.command()
+def create(
+    name: Name,
+    home: Home = None,
+    namespace: Namespace = None,
+    agent: Annotated[str | None, typer.Option(help="Name of the agent that remembers. Default: default.")] = None,
+    expires: Annotated[
+        str | None, typer.Option(help="How long it is good, as 90d, 12h or 30m. Default: for ever.")
+    ] = None,
+) -> None:
+    """Make a token and print it, this once; only its hash is kept."""
+    with in_one_line():
+        settings = client_settings(home=home, namespace=namespace, agent=agent)
+        lifetime = None if expires is None else _lifetime(expires)
+        tokens = Tokens(settings.folder(), SystemClock(), SystemDice())
+        token = tokens.create(name, namespace=settings.namespace, agent=settings.agent, lifetime=lifetime)
+    typer.echo(token)
+    Console(stderr=True).print(
+        f"Keep it: it is not shown again. Namespace {escape(settings.namespace)}; clients send it as "
+        "[bold]Authorization: Bearer <token>[/bold].",
+        highlight=False,
+    )
+
+
+@app.command("list")
+def list_tokens(home: Home = None, as_json: AsJson = False) -> None:
+    """Show which tokens there are; never the tokens themselves."""
+    with in_one_line():
+        grants = _tokens_of(home).grants()
+    console = Console()
+    now = SystemClock().now()
+    if as_json:
+        console.print_json(json.dumps([_row(grant, now) for grant in grants]))
+        return
+    table = Table("name", "namespace", "agent", "made", "good until")
+    for grant in grants:
+        until = "for ever" if grant.expires_at is None else f"{grant.expires_at:%Y-%m-%d %H:%M}"
+        over = " (over)" if grant.expired(now) else ""
+        made = f"{grant.created_at:%Y-%m-%d %H:%M}"
+        table.add_row(escape(grant.name), escape(grant.namespace), escape(grant.agent), made, until + over)
+    console.print(table)
+
+
+@app.command()
+def revoke(name: Name, home: Home = None) -> None:
+    """Take a token back; a running server refuses it at once."""
+    with in_one_line():
+        _tokens_of(home).revoke(name)
+    typer.echo(f"{name} is revoked")
+
+
+def _tokens_of(home: Home) -> Tokens:
+    return Tokens(client_settings(home=home).folder(), SystemClock(), SystemDice())
+
+
+def _row(grant: Grant, now: datetime) -> dict[str, object]:
+    return {
+        "name": grant.name,
+        "namespace": grant.namespace,
+        "agent": grant.agent,
+        "created_at": grant.created_at.isoformat(),
+        "expires_at": None if grant.expires_at is None else grant.expires_at.isoformat(),
+        "expired": grant.expired(now),
+    }
+
+
+def _lifetime(text: str) -> timedelta:
+    found = re.fullmatch(r"([1-9]\d{0,5})([mhdw])", text.strip().lower())
+    if found is None:
+        raise InvalidInput("expires", "is a number and m, h, d or w, as 90d")
+    lifetime = timedelta(**{_UNITS[found[2]]: int(found[1])})
+    if lifetime > _LONGEST:
+        raise InvalidInput("expires", "is at most a hundred years; leave it out for a token without an end")
+    return lifetime

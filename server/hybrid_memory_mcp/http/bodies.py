@@ -1,0 +1,162 @@
+"""Reading the body of a request within limits, and making sure that it is one message before anybody works on it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import anyio
+import anyio.to_thread
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCError, JSONRPCMessage
+from starlette.types import Message, Receive
+
+from hybrid_memory_mcp.http.answers import LATER, NO_JSON, Refusal
+from hybrid_memory_mcp.http.settings import HttpSettings
+from hybrid_memory_mcp.wire import read_line, write_message
+
+_LARGE = 256 * 1024
+# Every alternative matches wherever it begins, at the end of the text too: no input makes this look twice at the same place.
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.|\\\Z)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_OPENING, _CLOSING = (b"[", b"{"), (b"]", b"}")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body that holds one message: ``content`` is what the SDK may read."""
+
+    content: bytes
+    message: JSONRPCMessage
+
+    def replayed(self, receive: Receive) -> Receive:
+        """Return a way to receive that gives this body first, then what else comes."""
+        given = False
+
+        async def again() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": self.content, "more_body": False}
+
+        return again
+
+
+class Bodies:
+    """Reads bodies; never holds more of them at once than the settings allow, and half of that for one token."""
+
+    def __init__(self, settings: HttpSettings) -> None:
+        self._settings = settings
+        self._held: Counter[str] = Counter()
+
+    @property
+    def held(self) -> int:
+        """How many bytes are held."""
+        return self._held.total()
+
+    @contextmanager
+    def room(self, owner: str) -> Iterator[Room]:
+        """Give room for one body, which is free again afterwards."""
+        room = Room(self, owner)
+        try:
+            yield room
+        finally:
+            self._held[owner] -= room.taken
+            if not self._held[owner]:
+                del self._held[owner]
+
+    def take(self, owner: str, count: int) -> bool:
+        """Say whether there is room for more bytes, and count them."""
+        most = self._settings.buffered
+        if self.held + count > most or self._held[owner] + count > most // 2:
+            return False
+        self._held[owner] += count
+        return True
+
+    async def read(self, receive: Receive, declared: str | None, room: Room) -> Body | Refusal | None:
+        """Return the body, why it is refused, or None when the client left."""
+        settings = self._settings
+        if declared is not None and declared.isascii() and declared.isdigit() and int(declared[:20]) > settings.body:
+            return self._too_long()
+        with anyio.move_on_after(settings.body_patience):
+            content = await self._gather(receive, room)
+            if not isinstance(content, bytes):
+                return content
+            if len(content) < _LARGE:
+                return checked(content, settings.depth)
+            return await anyio.to_thread.run_sync(checked, content, settings.depth)
+        return Refusal(408, f"the body took longer than {settings.body_patience:g} seconds")
+
+    async def _gather(self, receive: Receive, room: Room) -> bytes | Refusal | None:
+        parts = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            part = message.get("body", b"")
+            if len(parts) + len(part) > self._settings.body:
+                return self._too_long()
+            if not room.take(len(part)):
+                return Refusal(503, "too many large requests at once; try again", headers=LATER)
+            parts += part
+            if not message.get("more_body", False):
+                return bytes(parts)
+
+    def _too_long(self) -> Refusal:
+        return Refusal(413, f"the message is longer than {self._settings.body} bytes")
+
+
+class Room:
+    """What one request holds of the room for bodies."""
+
+    def __init__(self, bodies: Bodies, owner: str) -> None:
+        self._bodies = bodies
+        self._owner = owner
+        self.taken = 0
+
+    def take(self, count: int) -> bool:
+        """Say whether there is room for more bytes, and count them."""
+        if not self._bodies.take(self._owner, count):
+            return False
+        self.taken += count
+        return True
+
+
+def checked(content: bytes, depth: int) -> Body | Refusal:
+    """Return the one message of a body, or why it is none.
+
+    A lone surrogate, which JSON can write but no text can hold, becomes the mark that the memory refuses by name.
+    """
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return NO_JSON
+    if deeper_than(depth, content):
+        return Refusal(400, f"the message is nested deeper than {depth}", closing=False)
+    read = read_line(content)
+    if isinstance(read, JSONRPCError):
+        return Refusal(400, read.error.message, read.error.code, closing=False)
+    if not isinstance(read, SessionMessage):
+        return NO_JSON
+    if _SURROGATE.search(content):
+        content = write_message(read.message)
+    return Body(content, read.message)
+
+
+def deeper_than(limit: int, content: bytes) -> bool:
+    """Say whether brackets are nested deeper than ``limit``; brackets in strings do not count."""
+    if content.count(b"[") + content.count(b"{") <= limit:
+        return False
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(content):
+        if found[0] in _OPENING:
+            depth += 1
+            if depth > limit:
+                return True
+        elif found[0] in _CLOSING:
+            depth -= 1
+    return False

@@ -1,0 +1,282 @@
+"""The clients that are served over HTTP: which server each of them speaks to, and when its stay ends.
+
+Up to 2025-11-25 a client begins with ``initialize`` and is known by a session id from then on, which works only with the token
+that it began with. From 2026-07-28 on every request stands alone; those of one token share a stay, and with it a conversation.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+from weakref import WeakValueDictionary
+
+import anyio
+import anyio.abc
+from mcp.server.runner import serve_loop
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import CLIENT_INFO_META_KEY, JSONRPCMessage, JSONRPCRequest
+
+from hybrid_memory.clock import Clock, Dice
+from hybrid_memory.errors import StoreClosed
+from hybrid_memory.ids import new_session
+from hybrid_memory.model import Scope
+from hybrid_memory_mcp.app import MemoryServer, build_server
+from hybrid_memory_mcp.errors import only_logged, outline
+from hybrid_memory_mcp.http.answers import FULL, TOO_MANY_SESSIONS, Refusal
+from hybrid_memory_mcp.http.settings import HttpSettings
+from hybrid_memory_mcp.hub.company import Company
+from hybrid_memory_mcp.service import Lane, ServiceProvider
+from hybrid_memory_mcp.tokens import Grant
+from hybrid_memory_mcp.views import Views
+
+log = logging.getLogger("hybrid_memory_mcp")
+
+_ID_BITS = 128
+_CLOSING = 2.0
+_GLANCE = 0.02
+_LONGEST_NAME = 100
+_CALLS = ("tools/call", "resources/read", "prompts/get")
+
+
+@dataclass(eq=False)
+class Connection:
+    """One client's stay. ``transport`` is there for a client with a session; ``state`` once its server runs."""
+
+    id: str
+    grant: Grant
+    scope: Scope
+    server: MemoryServer
+    transport: StreamableHTTPServerTransport | None
+    now: Callable[[], float]
+    used_at: float
+    since: datetime
+    name: str = "unknown"
+    requests: int = 0
+    called: bool = False
+    state: Any = None
+    stay: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    calls: set[anyio.CancelScope] = field(default_factory=set)
+    streams: set[anyio.CancelScope] = field(default_factory=set)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is being served."""
+        return not self.calls and not self.streams
+
+    def note(self, message: JSONRPCMessage | None) -> None:
+        """Count a request, and remember what the client calls itself."""
+        if not isinstance(message, JSONRPCRequest):
+            return
+        self.requests += 1
+        self.called = self.called or message.method in _CALLS
+        params = message.params or {}
+        about = params.get("clientInfo") or (params.get("_meta") or {}).get(CLIENT_INFO_META_KEY)
+        if isinstance(about, dict):
+            name = "".join(c for c in str(about.get("name", "")) if c.isprintable()).strip()
+            self.name = name[:_LONGEST_NAME] or "unknown"
+
+    def described(self) -> dict[str, Any]:
+        """Return who this is, as status shows it."""
+        return {
+            "client": self.name,
+            "token": self.grant.name,
+            "namespace": self.grant.namespace,
+            "session": self.scope.session,
+            "since": self.since.isoformat(timespec="seconds"),
+            "requests": self.requests,
+        }
+
+    @contextmanager
+    def serving(self, *, stream: bool) -> Iterator[None]:
+        """Serve a request in the body, which is left when the stay ends; a stream lasts as long as the client wants."""
+        requests = self.streams if stream else self.calls
+        with anyio.CancelScope() as scope:
+            requests.add(scope)
+            try:
+                yield
+            finally:
+                requests.discard(scope)
+                self.used_at = self.now()
+
+    def end(self) -> None:
+        """End the stay and whatever is being served."""
+        self.end_streams()
+        for scope in list(self.calls):
+            scope.cancel()
+        self.stay.cancel()
+
+    def end_streams(self) -> None:
+        """End what would last as long as the client wants."""
+        for scope in list(self.streams):
+            scope.cancel()
+
+
+class Connections:
+    """All clients over one provider. ``now`` is a clock in seconds, by which a stay is idle."""
+
+    def __init__(
+        self,
+        provider: ServiceProvider,
+        settings: HttpSettings,
+        security: TransportSecuritySettings,
+        dice: Dice,
+        clock: Clock,
+        now: Callable[[], float],
+        company: Company | None = None,
+    ) -> None:
+        self._provider = provider
+        self._settings = settings
+        self._security = security
+        self._dice = dice
+        self._clock = clock
+        self._now = now
+        self._company = company or Company()
+        self._sessions: dict[str, Connection] = {}
+        self._shared: dict[str, Connection] = {}
+        self._lanes: WeakValueDictionary[str, Lane] = WeakValueDictionary()
+        self._opening = anyio.Lock()
+        self._group: anyio.abc.TaskGroup | None = None
+
+    @property
+    def count(self) -> int:
+        """How many stays there are."""
+        return len(self._sessions) + len(self._shared)
+
+    def __iter__(self) -> Iterator[Connection]:
+        return iter([*self._sessions.values(), *self._shared.values()])
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve while the body runs; then every stay ends."""
+        with self._company.beside(self._described):
+            async with self._serving():
+                yield
+
+    @asynccontextmanager
+    async def _serving(self) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as group:
+            self._group = group
+            try:
+                yield
+            finally:
+                self._group = None
+                for connection in self:
+                    connection.end()
+        self._sessions.clear()
+        self._shared.clear()
+
+    def session(self, session_id: str, grant: Grant) -> Connection | None:
+        """Return the session with an id; None when there is none, or when it is another token's."""
+        found = self._sessions.get(session_id)
+        return found if found is not None and found.grant == grant else None
+
+    async def open_session(self, grant: Grant) -> Connection | Refusal:
+        """Begin a session; if the token has its full number of them, the longest idle one ends."""
+        mine = [one for one in self._sessions.values() if one.grant == grant]
+        if len(mine) >= self._settings.sessions:
+            idle = [one for one in mine if one.idle]
+            if not idle:
+                return TOO_MANY_SESSIONS
+            self._drop(min(idle, key=lambda one: one.used_at))
+        if len(self._sessions) >= self._settings.all_sessions:
+            return FULL
+        return await self._begin(self._make(grant, lasting=True), self._sessions)
+
+    async def shared(self, grant: Grant) -> Connection | Refusal:
+        """Return the stay that all requests without a session share which show one token."""
+        async with self._opening:
+            found = self._shared.get(grant.digest)
+            if found is not None and found.grant == grant:
+                return found
+            return await self._begin(self._make(grant, lasting=False), self._shared)
+
+    def end(self, connection: Connection) -> None:
+        """End one stay; its id means nothing from now on."""
+        self._drop(connection)
+
+    def look(self, still_good: Callable[[Grant], bool]) -> None:
+        """End every stay that was idle too long, or whose token is not good any more."""
+        now = self._now()
+        for connection in self:
+            over = connection.idle and now - connection.used_at >= self._settings.session_idle
+            if over or not still_good(connection.grant):
+                self._drop(connection)
+
+    async def leave(self) -> None:
+        """End every stream at once, and every stay when all is answered or the time is over that the settings grant."""
+        for connection in self:
+            connection.end_streams()
+        with anyio.move_on_after(self._settings.grace):
+            while any(connection.calls for connection in self):  # noqa: ASYNC110 - of many, any may be the last
+                await anyio.sleep(_GLANCE)
+        for connection in self:
+            connection.end()
+
+    def _described(self) -> list[dict[str, Any]]:
+        return [one.described() for one in self]
+
+    def _drop(self, connection: Connection) -> None:
+        for known, key in ((self._sessions, connection.id), (self._shared, connection.grant.digest)):
+            if known.get(key) is connection:
+                del known[key]
+        connection.end()
+
+    def _make(self, grant: Grant, *, lasting: bool) -> Connection:
+        provider, settings = self._provider, self._settings
+        scope = Scope(
+            namespace=grant.namespace, session=new_session(self._dice), agent=grant.agent, actor=f"token {grant.name}"
+        )
+        lane = self._lanes.get(grant.digest) or Lane(provider, settings.calls)
+        self._lanes[grant.digest] = lane
+        clients = partial(self._company.described, grant.namespace)
+        views = Views(lane, scope, settings.zone, self._dice, settings.prompts, clients=clients)
+        # A key for each token: what one client carries for the server means nothing when another brings it.
+        key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
+        server = build_server(lane, scope, settings.zone, views, state_key=key)
+        session_id = f"{self._dice.bits(_ID_BITS):032x}"
+        transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
+        return Connection(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
+
+    async def _begin(self, connection: Connection, known: dict[str, Connection]) -> Connection | Refusal:
+        if self._group is None:
+            return FULL
+        known[connection.id if connection.transport is not None else connection.grant.digest] = connection
+        await self._group.start(self._live, connection)
+        return connection
+
+    async def _live(self, connection: Connection, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        low = connection.server._lowlevel_server  # noqa: SLF001 - the SDK's own managers take it like this
+        transport = connection.transport
+        try:
+            async with low.lifespan(low) as state:
+                connection.state = state
+                if transport is None:
+                    task_status.started()
+                    with connection.stay:
+                        await anyio.sleep_forever()
+                else:
+                    async with transport.connect() as (reading, writing):
+                        task_status.started()
+                        with connection.stay:
+                            await serve_loop(low, reading, writing, lifespan_state=state, session_id=connection.id)
+        except Exception as error:  # noqa: BLE001 - one client's failure is not the others'
+            log.error("serving a client failed: %s", outline(error))  # noqa: TRY400 - a traceback could hold stored text
+        finally:
+            self._drop(connection)
+            with anyio.move_on_after(_CLOSING, shield=True):
+                if transport is not None and not transport.is_terminated:
+                    await transport.terminate()
+                await self._end_session(connection)
+
+    async def _end_session(self, connection: Connection) -> None:
+        """Let the attention of the conversation come to rest, if there was one."""
+        if connection.called:
+            with only_logged("ending the session"), suppress(StoreClosed):
+                await self._provider.call(lambda service: service.end_session(connection.scope))

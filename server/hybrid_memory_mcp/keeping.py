@@ -1,0 +1,137 @@
+"""The operations that keep a store: backups, the way back, exports, imports and purging. Paths in arguments are absolute."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from hybrid_memory.clock import SystemClock
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.keeping import backup as backups
+from hybrid_memory.keeping import erasure
+from hybrid_memory.keeping.exchange import export_to, import_from
+from hybrid_memory.keeping.files import check_source, check_target
+from hybrid_memory.keeping.incoming import Incoming
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.erasing import Selection
+
+if TYPE_CHECKING:
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory.store.erasing import Chosen
+    from hybrid_memory.store.keeping import KeepingStore
+    from hybrid_memory_mcp.operations import Order
+
+
+def backup(order: Order) -> dict[str, Any]:
+    """Copy the store while it is in use; arguments are ``file`` (None: among its own backups) and ``force``."""
+    named = order.arguments["file"]
+    place = None if named is None else check_target(Path(named), order.home, force=bool(order.arguments["force"]))
+
+    def work(service: MemoryService) -> backups.Backup:
+        keep = service.settings.keep_backups
+        return backups.back_up(_store(service), order.home, SystemClock().now(), keep=keep, place=place)
+
+    return _plain(order.run(work))
+
+
+def restore(order: Order) -> dict[str, Any]:
+    """Put a backup in the place of the store; the argument ``file`` None means the newest of its own."""
+    named = order.arguments["file"]
+    if named is None:
+        own = backups.own_backups(order.home)
+        if not own:
+            raise InvalidInput("file", "there is no backup in the store's folder; name one")
+        source = own[-1]
+    else:
+        source = check_source(Path(named))
+    done = order.alone(lambda: backups.restore(order.home, source, SystemClock().now()))
+    order.run(lambda service: service.store.info())
+    return _plain(done) | {"file": str(source)}
+
+
+def export(order: Order) -> dict[str, Any]:
+    """Write what the store holds as JSON lines; arguments are ``file``, ``namespaces`` (None: all), ``vectors`` and ``force``."""
+    given = order.arguments
+    place = check_target(Path(given["file"]), order.home, force=bool(given["force"]))
+    vectors = bool(given["vectors"])
+    return _plain(
+        order.run(
+            lambda service: export_to(
+                _store(service), place, namespaces=given["namespaces"], vectors=vectors, step=order.step
+            )
+        )
+    )
+
+
+def import_(order: Order) -> dict[str, Any]:
+    """Store what a file of JSON lines holds; arguments are ``file``, ``namespace`` (None: as in the file) and ``trusted``."""
+    given = order.arguments
+    source = check_source(Path(given["file"]))
+    incoming = Incoming(now=SystemClock().now(), namespace=given["namespace"], trusted=bool(given["trusted"]))
+
+    def work(service: MemoryService) -> dict[str, Any]:
+        embed, actor = service.analyst.vectors, order.scope.actor
+        return _plain(import_from(_store(service), source, incoming, embed=embed, actor=actor, step=order.step))
+
+    return order.run(work)
+
+
+def purge(order: Order) -> dict[str, Any]:
+    """Erase for good, or say with ``preview`` what would go.
+
+    Arguments are one of ``ids``, ``session``, ``forgotten`` and ``everything`` (of the order's namespace), ``derived``, and
+    ``count``: the number of memories that was confirmed, None for any.
+    """
+    given = order.arguments
+    selection = Selection(
+        namespace=order.scope.namespace,
+        ids=tuple(MemoryId(str(one)) for one in given["ids"]),
+        session=given["session"],
+        forgotten=bool(given["forgotten"]),
+        everything=bool(given["everything"]),
+        derived=bool(given["derived"]),
+    )
+    erasure.check_selection(selection)
+    chosen = order.run(lambda service: _store(service).choose(selection))
+    erasure.check_chosen(chosen, given["count"])
+    copies = erasure.copies_of(order.home)
+    told = _told(chosen) | {"backups": len(copies.backups), "set_aside": len(copies.set_aside)}
+    if given["preview"]:
+        return told
+    total, done = len(copies.backups) + len(copies.set_aside) + 1, 0
+
+    def reached(step: str) -> None:
+        nonlocal done
+        done = total if step == "done" else min(done + 1, total - 1)
+        order.step(done, total)
+
+    actor = order.scope.actor
+    now = SystemClock().now()
+    gone = order.alone(
+        lambda: erasure.purge(order.home, selection, now, actor=actor, count=given["count"], reached=reached)
+    )
+    order.run(lambda service: service.store.info())
+    return told | _plain(gone)
+
+
+def _told(chosen: Chosen) -> dict[str, Any]:
+    return {
+        "memories": len(chosen.ids),
+        "named": chosen.named,
+        "versions": chosen.versions,
+        "derived": chosen.derived,
+        "entries": chosen.entries,
+        "newer": list(chosen.newer),
+        "same_words": list(chosen.same_words),
+        "kept_derived": list(chosen.kept_derived),
+    }
+
+
+def _store(service: MemoryService) -> KeepingStore:
+    # A service that was opened in a folder stands on the store that can do this; one in memory is for tests.
+    return cast("KeepingStore", service.store)
+
+
+def _plain(result: Any) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(result).items()}

@@ -1,0 +1,65 @@
+"""Runs a step of keeping in a process of its own that is killed at a named point."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUNS = """
+import os, signal, sys
+from datetime import timedelta
+from pathlib import Path
+from hybrid_memory.testing import START
+
+what, home, point, *rest = sys.argv[1:]
+home, times = Path(home), 0
+point, _, wanted = point.partition(":")
+
+def reached(name):
+    global times
+    if name == point:
+        times += 1
+        if times >= int(wanted or 1):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+if what == "restore":
+    from hybrid_memory.keeping.backup import restore
+    restore(home, Path(rest[0]), START, reached=reached)
+elif what == "backup":
+    from hybrid_memory.keeping.backup import back_up
+    from hybrid_memory.clock import SystemClock
+    from hybrid_memory.store.duck.store import DuckStore
+    store = DuckStore.open(home / "memory.duckdb", SystemClock())
+    back_up(store, home, START, keep=10, reached=reached)
+elif what == "purge":
+    from hybrid_memory.keeping.erasure import purge
+    from hybrid_memory.store.erasing import Selection
+    from hybrid_memory.model import MemoryId
+    purge(home, Selection(namespace="default", ids=(MemoryId(rest[0]),)), START, actor="test", reached=reached)
+elif what == "import":
+    from hybrid_memory.clock import SystemClock
+    from hybrid_memory.keeping.exchange import import_from
+    from hybrid_memory.keeping.incoming import Incoming
+    from hybrid_memory.store.duck.store import DuckStore
+    store = DuckStore.open(home / "memory.duckdb", SystemClock())
+    incoming = Incoming(now=START + timedelta(days=9), trusted=True)
+    import_from(store, Path(rest[0]), incoming, embed=lambda _: None, actor="t", step=lambda _, __: reached("batch"))
+    store.close()
+print("finished")
+"""
+
+
+def also(*points):
+    """Mark points of which a quick run leaves the rest to `just stress`."""
+    return [pytest.param(point, marks=pytest.mark.stress) for point in points]
+
+
+def killed_at(what: str, home: Path, point: str, *rest: object) -> bool:
+    """Run it until the point (``name:n`` is its n-th time); says whether the point was reached."""
+    command = [sys.executable, "-c", RUNS, what, str(home), point, *map(str, rest)]
+    done = subprocess.run(
+        command, cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode in (0, -9), done.stderr
+    return done.returncode == -9

@@ -1,0 +1,174 @@
+"""``serve --http`` as a process of its own, over real loopback."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+from tests.server.raw import MODERN, started
+
+from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory_mcp.http.options import read_http_options
+from hybrid_memory_mcp.http.serving import listen
+from hybrid_memory_mcp.http.settings import HttpSettings
+from hybrid_memory_mcp.tokens import Tokens
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
+    pytest.mark.timeout(120),
+]
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    """These tests may speak to this machine."""
+    real = socket.socket.connect
+
+    def connect(self, address):
+        assert self.family == socket.AF_UNIX or address[0] == "127.0.0.1", "a test spoke to a network"
+        return real(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+
+
+@pytest.fixture
+def token(tmp_path):
+    return Tokens(tmp_path, SystemClock(), SystemDice()).create("test", namespace="default", agent="default")
+
+
+class Server:
+    """A process that serves HTTP."""
+
+    def __init__(self, process, port, token):
+        self.process = process
+        self.port = port
+        self.token = token
+
+    def ask(self, method, *, token=None, **params):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        headers = {
+            "Authorization": f"Bearer {token or self.token}",
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": method,
+        } | ({"Mcp-Name": params["name"]} if "name" in params else {})
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": MODERN}})
+        try:
+            connection.request("POST", "/mcp", body, headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+    def call(self, tool, **arguments):
+        status, answer = self.ask("tools/call", name=tool, arguments=arguments)
+        assert status == 200, answer
+        return answer["result"]["structuredContent"]
+
+    def texts(self, query):
+        return [one["text"] for one in self.call("read_memories", query=query)["memories"]]
+
+
+@contextmanager
+def serving(home, token, *more):
+    command = [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--http", "--port", "0", "--home", str(home), *more]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        told = process.stderr.readline()
+        assert "serving http://127.0.0.1:" in told, told + process.stderr.read()
+        yield Server(process, int(told.rsplit(":", 1)[1].split("/")[0]), token)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(15) == 0
+        assert "Traceback" not in process.stderr.read()
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def test_memory_outlives_the_server_a_revoked_token_does_not_and_relays_are_served_beside(tmp_path, token):
+    with serving(tmp_path, token) as server:
+        assert server.call("write_memory", content="Ada plays the cello")["id"]
+    with serving(tmp_path, token) as server:
+        assert server.texts("cello") == ["Ada plays the cello"]
+        Tokens(tmp_path, SystemClock(), SystemDice()).revoke("test")
+        assert server.ask("tools/list")[0] == 401
+        server.token = Tokens(tmp_path, SystemClock(), SystemDice()).create("new", namespace="default", agent="default")
+        with started(tmp_path, alone=False) as relay:
+            relay.initialize()
+            (found,) = relay.call(1, "read_memories", query="cello")["structuredContent"]["memories"]
+            assert found["text"] == "Ada plays the cello"
+            relay.call(2, "write_memory", content="Grace plays chess")
+            assert server.texts("chess")[0] == "Grace plays chess"
+            status = json.loads(relay.ask(3, "resources/read", uri="memory://status")["result"]["contents"][0]["text"])
+            assert {"raw"} == {one["client"] for one in status["clients"]}
+            assert {None, "new"} <= {one.get("token") for one in status["clients"]}
+
+
+@pytest.mark.stress
+def test_it_takes_over_from_a_hub_whose_relays_do_not_notice(tmp_path, token):
+    with started(tmp_path, alone=False) as relay:
+        relay.initialize()
+        relay.call(1, "write_memory", content="Ada plays the cello")
+        with serving(tmp_path, token) as server:
+            assert server.texts("cello") == ["Ada plays the cello"]
+            assert relay.call(2, "read_memories", query="cello")["structuredContent"]["memories"]
+
+
+@pytest.mark.stress
+def test_a_server_that_has_to_make_room_says_so_and_fails(tmp_path, token):
+    command = [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--http", "--port", "0", "--home", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as first:
+        assert "serving" in first.stderr.readline()
+        with serving(tmp_path, token) as second:
+            assert first.wait(15) == 1
+            assert "took the store over" in first.stderr.read()
+            assert second.ask("tools/list")[0] == 200
+
+
+def test_a_port_that_is_taken_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        settings = HttpSettings(state_key=b"k" * 32, port=other.getsockname()[1])
+        with pytest.raises(InvalidInput, match="port: cannot listen there"):
+            listen(settings)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "memory.example"])  # noqa: S104 - it is refused
+def test_an_address_that_others_reach_needs_a_word(host):
+    with pytest.raises(InvalidInput, match="not encrypted"):
+        read_http_options(["serve", "--http", "--host", host])
+    assert read_http_options(["serve", "--http", "--host", host, "--allow-remote"])[1].host == host
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+def test_this_machine_alone_needs_none(host):
+    assert read_http_options(["serve", "--http", "--host", host])[1].host == host
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--namespace", "work"],
+        ["--session=x"],
+        ["--agent", "a"],
+        ["--port", "70000"],
+        ["--port", "-1"],
+        ["--port", "x"],
+        ["--allow-host", "https://memory.example"],
+        ["--allow-host", "*"],
+        ["--allow-origin", "memory.example"],
+        ["--allow-origin", "null"],
+        ["--nonsense"],
+    ],
+)
+def test_options_that_make_no_sense_are_named(arguments):
+    with pytest.raises(InvalidInput):
+        read_http_options(["serve", "--http", *arguments])

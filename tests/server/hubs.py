@@ -1,0 +1,257 @@
+"""Hubs and relays for tests: a hub that the test plays itself, the real one in a thread, and a relay without a process."""
+
+import json
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import anyio
+from anyio.from_thread import BlockingPortal
+from tests.server.raw import MODERN, started
+
+from hybrid_memory.settings import StoreSettings
+from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory_mcp import __version__
+from hybrid_memory_mcp.hub.hub import House, Hub
+from hybrid_memory_mcp.hub.listening import open_door
+from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay.frames import FrameReader, pack, pack_fields, read_fields
+from hybrid_memory_mcp.relay.reaching import connect
+from hybrid_memory_mcp.service import ServiceProvider
+
+PATIENCE = 20
+KEY = b"k" * 32
+
+
+@contextmanager
+def short_folder() -> Iterator[Path]:
+    """A folder whose path leaves room for a socket's name, which those of pytest may not."""
+    with tempfile.TemporaryDirectory(prefix="hm-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder) / "home"
+
+
+@contextmanager
+def relay(home, *arguments, program=("-m", "hybrid_memory_mcp")):
+    """A relay as a client starts it, in a process of its own."""
+    with started(home, *arguments, program=program, alone=False) as client:
+        yield client
+
+
+class End:
+    """One end of a connection that speaks frames."""
+
+    def __init__(self, connection):
+        connection.settimeout(PATIENCE)
+        self.connection = connection
+        self.reader = FrameReader()
+
+    def say(self, kind, payload=b"", number=0, name=""):
+        self.connection.sendall(pack(kind, payload, number, name))
+
+    def hear(self, *kinds):
+        """Return the next frame, or the next of some kinds; None at the other side's end."""
+        while True:
+            frame = next(self.reader.feed(b""), None)
+            if frame is not None and (not kinds or frame.kind in kinds):
+                return frame
+            if frame is None:
+                try:
+                    chunk = self.connection.recv(1 << 16)
+                except ConnectionError:
+                    return None
+                if not chunk:
+                    return None
+                self.connection_feed(chunk)
+
+    def connection_feed(self, chunk):
+        self.reader._held += chunk
+
+    def close(self):
+        self.connection.close()
+
+
+class Meeting(End):
+    """A relay at the hub that the test plays."""
+
+    def welcome(self):
+        frame = self.hear()
+        assert frame.kind == frames.HELLO
+        self.hello = read_fields(frame.payload)
+        self.say(frames.WELCOME, b"{}")
+        return self
+
+    def told(self, name):
+        return [value for field, value in self.hello if field == name]
+
+    def line(self):
+        """Return number and message of the next line of the client."""
+        frame = self.hear(frames.LINE, frames.AGAIN, frames.ENDS, frames.REPLAY)
+        return frame.number, json.loads(frame.payload)
+
+    def lines(self, count):
+        """Return kind, number and method of the next lines."""
+        found = (self.hear(frames.LINE, frames.AGAIN, frames.REPLAY) for _ in range(count))
+        return [(frame.kind, frame.number, json.loads(frame.payload)["method"]) for frame in found]
+
+    def answer(self, number, request_id, **result):
+        message = {"jsonrpc": "2.0", "id": request_id, "result": result}
+        self.say(frames.ANSWER, json.dumps(message).encode() + b"\n", number)
+
+
+class PlayedHub:
+    """The place where relays look for a hub; what the hub says is the test's."""
+
+    def __init__(self, home):
+        home.mkdir(0o700, parents=True, exist_ok=True)
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.settimeout(PATIENCE)
+        self.listener.bind(str(home / "hub.sock"))
+        self.listener.listen(8)
+        self.meetings = []
+
+    def meet(self):
+        meeting = Meeting(self.listener.accept()[0])
+        self.meetings.append(meeting)
+        return meeting
+
+    def welcome(self):
+        return self.meet().welcome()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+        for meeting in self.meetings:
+            meeting.close()
+
+
+class Guest(End):
+    """A relay without a process: it speaks to a hub as relays do."""
+
+    def __init__(self, connection, *, relay="0" * 32, times=0, arguments=(), variables=(), version=__version__):
+        super().__init__(connection)
+        self.sent = 0
+        fields = [
+            ("protocol", str(frames.PROTOCOL)),
+            ("version", version),
+            ("relay", relay),
+            ("pid", "4711"),
+            ("folder", "/"),
+            *(("argument", one) for one in arguments),
+            *(("variable", one) for one in variables),
+            ("connection", str(times)),
+        ]
+        self.say(frames.HELLO, pack_fields(fields))
+
+    def welcomed(self):
+        frame = self.hear()
+        assert frame is not None
+        assert frame.kind == frames.WELCOME, frame.payload
+        return self
+
+    def send(self, message, *, kind=frames.LINE, number=None):
+        self.sent = self.sent + 1 if number is None else number
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.say(kind, line, self.sent)
+        return self.sent
+
+    def request(self, request_id, method, *, kind=frames.LINE, number=None, **params):
+        message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+        return self.send(message, kind=kind, number=number)
+
+    def notify(self, method, **params):
+        return self.send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def answer(self):
+        """Return the number and the message of the next answer."""
+        frame = self.hear(frames.ANSWER)
+        return frame.number, json.loads(frame.payload)
+
+    def ask(self, method, **params):
+        """Return what a request of the newest protocol gives."""
+        number = self.sent + 1
+        self.request(number, method, _meta=MODERN, **params)
+        answered, message = self.answer()
+        assert answered == number
+        return message
+
+    def call(self, name, **arguments):
+        return self.ask("tools/call", name=name, arguments=arguments)["result"]
+
+
+class RealHub:
+    """The hub in a thread of this process, over a service of the test's choice."""
+
+    def __init__(self, home, service, *, provider=None, key=KEY, first=None, **limits):
+        self.home = home
+        self.service = service
+        self.provider = provider or ServiceProvider(lambda: service)
+        settings = StoreSettings(**{"linger_seconds": 60} | limits)
+        self.house = House(
+            home=home,
+            provider=self.provider,
+            clock=FakeClock(),
+            dice=FakeDice(3),
+            state_key=key,
+            limits=settings,
+        )
+        self.door = open_door(home)
+        assert self.door is not None
+        self._first = first
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=anyio.run, args=(self._serve,))
+        self._thread.start()
+        assert self._ready.wait(PATIENCE)
+
+    async def _serve(self):
+        self.hub = Hub(self.house)
+        with anyio.CancelScope() as self._scope:
+            async with BlockingPortal() as self.portal:
+                self._ready.set()
+                await self.hub.serve(self.door, self._first)
+
+    def kill(self):
+        """End as a killed process does: no goodbye, and every connection is cut."""
+        with suppress(RuntimeError):
+            self.portal.start_task_soon(self._scope.cancel)
+        self.wait()
+
+    def leave(self, pause=0):
+        self.portal.start_task_soon(self.hub.leave, pause)
+
+    def wait(self):
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        if self.door is not None:
+            self.door.close()
+            self.door.release()
+            self.door = None
+
+    def guest(self, **about):
+        connection = connect(str(self.home))
+        assert connection is not None
+        return Guest(connection, **about)
+
+    @contextmanager
+    def visited(self, **about):
+        guest = self.guest(**about)
+        try:
+            yield guest.welcomed()
+        finally:
+            guest.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
+def command_of(home, *arguments):
+    """The program and arguments with which a client of the SDK starts a relay."""
+    return [sys.executable, "-m", "hybrid_memory_mcp", "--home", str(home), *arguments]

@@ -1,0 +1,478 @@
+"""The hub in a thread, over a memory without a store, before relays that the test plays."""
+
+import json
+import socket
+import sys
+import threading
+
+import pytest
+from tests.server.fakes import FakeService
+from tests.server.hubs import PATIENCE, RealHub, short_folder
+from tests.server.raw import MODERN
+
+from hybrid_memory_mcp.hub import hub as hub_module
+from hybrid_memory_mcp.hub.listening import Door, open_door
+from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay.reaching import connect
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
+
+RELAYS = [f"{number:032x}" for number in range(1, 10)]
+
+
+class Held(FakeService):
+    """A memory whose reads with the query "wait" last until they are let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.scopes = []
+        self.begun = []
+        self.go = threading.Event()
+        self._changed_here = threading.Condition()
+
+    def write(self, scope, request, *, key=None):
+        self.scopes.append(scope)
+        return super().write(scope, request, key=key)
+
+    def read(self, scope, request):
+        if request.query == "wait":
+            with self._changed_here:
+                self.begun.append(scope.session)
+                self._changed_here.notify_all()
+            assert self.go.wait(PATIENCE)
+        return super().read(scope, request)
+
+    def wait_for(self, count):
+        with self._changed_here:
+            assert self._changed_here.wait_for(lambda: len(self.begun) >= count, PATIENCE)
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
+        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
+
+
+@pytest.fixture
+def home():
+    with short_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def fake():
+    service = Held()
+    yield service
+    service.go.set()
+
+
+@pytest.fixture
+def hub(home, fake):
+    with RealHub(home, fake) as real:
+        yield real
+        fake.go.set()
+
+
+@pytest.fixture
+def watchful(monkeypatch):
+    """Asked for before the hub: it looks at its door all the time."""
+    monkeypatch.setattr(hub_module, "_LOOK", 0.01)
+
+
+def reading(guest, request_id, query="wait", **more):
+    params = {"name": "read_memories", "arguments": {"query": query}, "_meta": MODERN}
+    return guest.request(request_id, "tools/call", **params, **more)
+
+
+# who is served
+
+
+def test_each_relay_is_served_in_the_scope_that_its_client_chose(hub, fake):
+    with (
+        hub.visited(relay=RELAYS[0], arguments=["--namespace", "n", "--agent", "a", "--session", "s"]) as first,
+        hub.visited(relay=RELAYS[1], variables=["HYBRID_MEMORY_NAMESPACE=m"]) as second,
+    ):
+        first.call("write_memory", content="Ada")
+        second.call("write_memory", content="Grace")
+    here, there = fake.scopes
+    assert (here.namespace, here.agent, here.session) == ("n", "a", "s")
+    assert (there.namespace, there.agent) == ("m", "default")
+
+
+def test_an_argument_wins_over_the_variable_of_the_same_client(hub, fake):
+    with hub.visited(arguments=["--namespace=n"], variables=["HYBRID_MEMORY_NAMESPACE=m"]) as guest:
+        guest.call("write_memory", content="Ada")
+    assert fake.scopes[0].namespace == "n"
+
+
+@pytest.mark.parametrize(
+    ("about", "hour"),
+    [
+        ({"variables": ["TZ=Asia/Tokyo"]}, 1),
+        ({"arguments": ["--timezone", "Asia/Tokyo"], "variables": ["TZ=UTC"]}, 1),
+        ({"variables": ["TZ=UTC"]}, 10),
+    ],
+)
+def test_a_date_without_zone_is_in_the_clients(hub, fake, about, hour):
+    with hub.visited(**about) as guest:
+        written = guest.call("write_memory", content="Ada", occurred_at="2026-01-01T10:00:00")["structuredContent"]
+    assert fake.memories[written["id"]].occurred_at.astimezone(fake.clock.now().tzinfo).hour == hour
+
+
+def test_a_conversation_without_a_name_has_the_same_one_at_the_next_hub_and_another_for_each_relay(home, fake):
+    with RealHub(home, fake) as hub, hub.visited(relay=RELAYS[0]) as one, hub.visited(relay=RELAYS[1]) as other:
+        one.call("write_memory", content="Ada")
+        other.call("write_memory", content="Grace")
+    with RealHub(home, fake) as hub, hub.visited(relay=RELAYS[0], times=1) as one:
+        one.call("write_memory", content="Edsger")
+    first, second, third = (scope.session for scope in fake.scopes)
+    assert first == third
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        ({"arguments": ["--timezone", "Nowhere/Land"]}, "timezone: is not a known time zone"),
+        ({"arguments": ["--nonsense"]}, "arguments: "),
+        ({"relay": "short"}, "close all clients"),
+    ],
+)
+def test_a_client_that_cannot_be_served_is_told_why(hub, about, told):
+    guest = hub.guest(**about)
+    refused = guest.hear()
+    assert refused.kind == frames.REFUSED
+    assert told in refused.payload.decode()
+    assert guest.hear() is None
+    guest.close()
+
+
+def test_status_names_those_of_the_namespace_who_are_connected(hub):
+    with (
+        hub.visited(relay=RELAYS[0], arguments=["--namespace", "n"]) as first,
+        hub.visited(relay=RELAYS[1], arguments=["--namespace", "n", "--session", "mine"]) as second,
+        hub.visited(relay=RELAYS[2]),
+    ):
+        second.ask("tools/list")
+        status = first.ask("resources/read", uri="memory://status")["result"]["contents"][0]["text"]
+        clients = json.loads(status)["clients"]
+    assert [(one["pid"], one["namespace"]) for one in clients] == [(4711, "n"), (4711, "n")]
+    assert (clients[1]["session"], clients[1]["client"]) == ("mine", "raw")
+
+
+def test_more_connections_than_allowed_are_refused_until_one_ends(home, fake):
+    with RealHub(home, fake, connections=2) as hub, hub.visited() as first:
+        with hub.visited():
+            third = hub.guest()
+            refused = third.hear()
+            third.close()
+            assert refused.kind == frames.REFUSED
+            assert b"2 clients are connected already" in refused.payload
+            assert first.call("read_memories")["isError"] is False
+        while True:
+            guest = hub.guest()
+            kind = guest.hear().kind
+            guest.close()
+            if kind == frames.WELCOME:
+                break
+
+
+@pytest.mark.parametrize(
+    "bytes_", [b"garbage\n", b"GET / HTTP/1.1\r\n\r\n", b"H 0 - 99999999999\n", b"M 1 - 2\n{}", b"H 0 - 3\n\xff\0="]
+)
+def test_garbage_at_the_door_is_turned_away_and_others_are_served(hub, home, bytes_):
+    with hub.visited() as guest:
+        stranger = connect(str(home))
+        stranger.settimeout(PATIENCE)
+        stranger.sendall(bytes_)
+        while stranger.recv(1000):
+            pass
+        stranger.close()
+        assert guest.call("read_memories")["isError"] is False
+
+
+def test_who_says_nothing_is_turned_away_without_a_word_in_the_log(hub, home, monkeypatch, caplog):
+    monkeypatch.setattr(hub_module, "_GREETING", 0.02)
+    stranger = connect(str(home))
+    stranger.settimeout(PATIENCE)
+    assert stranger.recv(1000) == b""
+    stranger.close()
+    assert caplog.records == []
+
+
+def test_garbage_after_the_greeting_ends_that_connection_alone(hub):
+    with hub.visited() as good, hub.visited() as bad:
+        bad.connection.sendall(b"garbage\n")
+        while bad.hear() is not None:
+            pass
+        assert good.call("read_memories")["isError"] is False
+
+
+# requests
+
+
+def test_fifty_calls_at_once_are_all_answered(hub, fake):
+    with hub.visited() as guest:
+        for number in range(1, 51):
+            params = {"name": "write_memory", "arguments": {"content": f"fact {number}"}, "_meta": MODERN}
+            guest.request(f"r{number}", "tools/call", **params)
+        answers = [guest.answer() for _ in range(50)]
+    assert {message["id"]: number for number, message in answers} == {f"r{n}": n for n in range(1, 51)}
+    assert len(fake.memories) == 50
+    assert sorted(key.number for key in fake.keys) == list(range(1, 51))
+
+
+def test_an_id_may_be_used_again_when_its_request_is_answered(hub, fake):
+    with hub.visited() as guest:
+        for content in ("Ada", "Grace"):
+            params = {"name": "write_memory", "arguments": {"content": content}, "_meta": MODERN}
+            number = guest.request(1, "tools/call", **params)
+            assert guest.answer()[0] == number
+    assert [key.number for key in fake.keys] == [1, 2]
+
+
+def test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again(home, fake):
+    for times in (0, 1):
+        with RealHub(home, fake) as hub, hub.visited(relay=RELAYS[0], times=times) as guest:
+            params = {"name": "write_memory", "arguments": {"content": "Ada"}, "_meta": MODERN}
+            guest.request(5, "tools/call", number=77, **params)
+            guest.answer()
+    assert [(key.relay, key.number) for key in fake.keys] == [(RELAYS[0], 77)] * 2
+
+
+def test_what_is_over_the_limits_is_refused_and_the_rest_is_answered(home, fake):
+    with RealHub(home, fake, requests_at_once=2, requests_waiting=3) as hub, hub.visited() as guest:
+        for number in range(1, 11):
+            reading(guest, number)
+        refused = [guest.answer() for _ in range(5)]
+        assert {number for number, _ in refused} == {6, 7, 8, 9, 10}
+        assert "too many requests at once" in refused[0][1]["error"]["message"]
+        with hub.visited() as other:
+            assert other.call("read_memories")["isError"] is False
+        fake.go.set()
+        assert sorted(guest.answer()[0] for _ in range(5)) == [1, 2, 3, 4, 5]
+        assert guest.call("read_memories")["isError"] is False
+
+
+def test_a_flood_of_one_client_leaves_room_for_another(home, fake):
+    with (
+        RealHub(home, fake, calls_at_once=3, calls_of_a_client=2) as hub,
+        hub.visited(relay=RELAYS[0], arguments=["--session", "flood"]) as flood,
+        hub.visited(relay=RELAYS[1], arguments=["--session", "other"]) as other,
+    ):
+        for number in range(1, 41):
+            reading(flood, number)
+        fake.wait_for(2)
+        reading(other, 1)
+        fake.wait_for(3)
+        assert sorted(fake.begun) == ["flood", "flood", "other"]
+        fake.go.set()
+        assert other.answer()[0] == 1
+        assert len([flood.answer() for _ in range(40)]) == 40
+
+
+def test_a_client_that_does_not_read_holds_nobody_up_and_gets_all_when_it_reads(hub, fake):
+    memory = fake.keep("x" * 900_000)
+    with hub.visited() as slow, hub.visited() as other:
+        for number in range(1, 21):
+            slow.request(number, "resources/read", uri=f"memory://memories/{memory.id}", _meta=MODERN)
+        assert other.call("read_memories")["isError"] is False
+        assert sorted(slow.answer()[0] for _ in range(20)) == list(range(1, 21))
+
+
+def test_messages_of_many_megabytes_pass_both_ways(hub, fake):
+    memory = fake.keep("x" * 15_000_000)
+    with hub.visited() as guest:
+        read = guest.ask("resources/read", uri=f"memory://memories/{memory.id}")
+        assert "x" * 1_000_000 in read["result"]["contents"][0]["text"]
+        refused = guest.call("write_memory", content="y" * 15_000_000)
+        assert refused["content"][0]["text"].startswith("content:")
+
+
+def test_lines_that_are_no_requests_are_settled_and_those_that_nearly_are_get_errors(hub):
+    with hub.visited() as guest:
+        guest.send(b"garbage")
+        guest.send({"jsonrpc": "2.0", "method": "notifications/whatever"})
+        assert [guest.hear(frames.SETTLED).number for _ in range(2)] == [1, 2]
+        guest.send(b'{"jsonrpc":"2.0","id":3,"method":7}')
+        assert guest.answer()[1]["error"]["code"] == -32600
+        guest.say(frames.ENDS, b'{"jsonrpc":"2.0","id":4,"method":"pi' + b'xx"}}', 4, "36")
+        number, refused = guest.answer()
+        assert (number, refused["id"], refused["error"]["code"]) == (4, 4, -32600)
+
+
+def test_a_cancelled_call_is_settled_without_an_answer_and_its_place_is_free(home, fake):
+    with RealHub(home, fake, requests_at_once=1) as hub, hub.visited() as guest:
+        reading(guest, "first")
+        fake.wait_for(1)
+        reading(guest, "second")
+        guest.notify("notifications/cancelled", requestId="first")
+        assert {guest.hear(frames.SETTLED).number for _ in range(2)} == {1, 3}
+        fake.go.set()
+        assert guest.answer()[1]["id"] == "second"
+
+
+def test_a_call_that_is_cancelled_while_it_waits_never_begins(home, fake):
+    with RealHub(home, fake, requests_at_once=1) as hub, hub.visited() as guest:
+        reading(guest, "first")
+        fake.wait_for(1)
+        guest.request("second", "tools/call", name="write_memory", arguments={"content": "Ada"}, _meta=MODERN)
+        guest.notify("notifications/cancelled", requestId="second")
+        guest.hear(frames.SETTLED)
+        fake.go.set()
+        assert guest.answer()[1]["id"] == "first"
+        assert guest.call("read_memories", query="Ada")["structuredContent"]["memories"] == []
+
+
+# the end of a relay and of a hub
+
+
+def test_the_results_and_the_session_of_a_relay_that_left_are_over(hub, fake, monkeypatch):
+    ended = threading.Event()
+    monkeypatch.setattr(fake, "end_session", lambda scope: (fake.ended.append(scope.session), ended.set()))
+    with hub.visited(relay=RELAYS[0]) as guest:
+        guest.call("write_memory", content="Ada")
+    assert ended.wait(PATIENCE)
+    assert fake.acknowledged == [(RELAYS[0], None)]
+    assert fake.ended == [fake.scopes[0].session]
+
+
+def test_a_session_with_a_name_does_not_end_with_its_relay(home, fake):
+    with RealHub(home, fake, first=(ends := socket.socketpair())[1], linger_seconds=0) as hub:
+        with hub.visited(arguments=["--session", "holiday"]) as guest:
+            guest.call("write_memory", content="Ada")
+        ends[0].close()
+        hub.wait()
+    assert fake.acknowledged == [("0" * 32, None)]
+    assert fake.ended == []
+
+
+def test_results_are_kept_for_relays_that_are_there_when_the_hub_ends(home, fake):
+    for end in (RealHub.kill, RealHub.leave):
+        with RealHub(home, fake) as hub, hub.visited() as guest:
+            guest.call("write_memory", content="Ada")
+            end(hub)
+            hub.wait()
+    assert (fake.acknowledged, fake.ended) == ([], [])
+
+
+def test_results_that_the_relay_has_are_forgotten_by_and_by(hub, fake, monkeypatch):
+    monkeypatch.setattr(hub_module, "_ACKNOWLEDGED_EVERY", 1)
+    told = threading.Event()
+    monkeypatch.setattr(fake, "acknowledge", lambda *what: (fake.acknowledged.append(what), told.set()))
+    with hub.visited(relay=RELAYS[0]) as guest:
+        guest.call("write_memory", content="Ada")
+        guest.say(frames.DELIVERED, b"", 1)
+        assert told.wait(PATIENCE)
+        assert fake.acknowledged == [(RELAYS[0], 1)]
+
+
+def test_a_hub_to_which_nobody_comes_leaves(home, fake):
+    hub = RealHub(home, fake, linger_seconds=0)
+    hub.wait()
+    assert list(home.glob("hub.sock")) == []
+
+
+def test_a_hub_leaves_with_its_last_guest_and_not_with_the_one_before(home, fake):
+    ours, theirs = socket.socketpair()
+    hub = RealHub(home, fake, first=theirs, linger_seconds=0)
+    with hub.visited() as second:
+        ours.close()
+        for _ in range(20):
+            assert second.call("read_memories")["isError"] is False
+    hub.wait()
+
+
+def test_a_hub_that_leaves_answers_what_is_at_work_and_tells_when_another_may_start(hub, fake):
+    with hub.visited() as guest:
+        reading(guest, 1)
+        fake.wait_for(1)
+        hub.leave(1234)
+        fake.go.set()
+        assert guest.hear().kind == frames.ANSWER
+        leaving = guest.hear()
+        assert (leaving.kind, leaving.number) == (frames.LEAVING, 1234)
+        assert guest.hear() is None
+
+
+def test_a_hub_whose_last_answers_take_too_long_still_says_that_it_leaves(hub, fake, monkeypatch):
+    monkeypatch.setattr(hub_module, "DRAINING", 0.05)
+    with hub.visited() as guest:
+        reading(guest, 1)
+        fake.wait_for(1)
+        hub.leave(1234)
+        assert guest.hear(frames.LEAVING, frames.ANSWER).kind == frames.LEAVING
+
+
+def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, fake):
+    memory = fake.keep("x" * 900_000)
+    with hub.visited() as slow:
+        for number in range(1, 9):
+            slow.request(number, "resources/read", uri=f"memory://memories/{memory.id}", _meta=MODERN)
+        first = slow.answer()[0]
+        hub.leave()
+        found = {first}
+        while (frame := slow.hear(frames.ANSWER, frames.LEAVING)).kind == frames.ANSWER:
+            found.add(frame.number)
+    assert found == set(range(1, 9))
+
+
+def test_a_hub_that_leaves_does_not_open_its_door_again(watchful, hub, home, fake, monkeypatch):
+    opened = threading.Event()
+    monkeypatch.setattr(Door, "reopen", lambda _: opened.set())
+    with hub.visited() as guest:
+        reading(guest, 1)
+        fake.wait_for(1)
+        hub.leave()
+        while (stranger := connect(str(home))) is not None:
+            stranger.close()
+        assert not opened.wait(0.1)
+        fake.go.set()
+        assert guest.answer()[0] == 1
+
+
+def test_an_older_hub_makes_room_for_a_newer_relay(hub):
+    with hub.visited() as old:
+        newer = hub.guest(version="99.0.0")
+        leaving = old.hear()
+        assert (leaving.kind, leaving.number) == (frames.LEAVING, 3000)
+        assert old.hear() is None
+        assert newer.hear() is None
+        newer.close()
+    hub.wait()
+
+
+def test_an_older_relay_is_served_by_a_newer_hub(hub):
+    with hub.visited(version="0.0.1") as guest:
+        assert guest.call("read_memories")["isError"] is False
+
+
+def test_a_hub_whose_socket_was_removed_listens_again(watchful, hub, home):
+    with hub.visited() as guest:
+        (home / "hub.sock").unlink()
+        while (found := connect(str(home))) is None:
+            guest.call("read_memories")
+        found.close()
+        assert guest.call("read_memories")["isError"] is False
+
+
+def test_a_hub_whose_folder_was_removed_leaves(watchful, hub, home):
+    with hub.visited() as guest:
+        home.rename(home.with_name("elsewhere"))
+        assert guest.hear().kind == frames.LEAVING
+    hub.wait()
+
+
+def test_a_second_hub_finds_the_door_taken(hub, home):
+    assert open_door(home) is None
+
+
+def test_what_a_killed_hub_left_behind_is_no_hindrance(home, fake):
+    home.mkdir()
+    stale = socket.socket(socket.AF_UNIX)
+    stale.bind(str(home / "hub.sock"))
+    stale.close()
+    (home / "hub.port").write_text("1\n")
+    (home / "hub.pid").write_text("1\n")
+    with RealHub(home, fake) as hub, hub.visited() as guest:
+        assert guest.call("read_memories")["isError"] is False

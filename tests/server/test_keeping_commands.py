@@ -1,0 +1,201 @@
+"""Backup, restore, export, import and purge from the terminal."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.cli.commands import app
+
+SCOPE = Scope(session="s")
+VIOLIN = "The violin is in the attic."
+
+
+def run(*arguments, **options):
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(argument) for argument in arguments], **options)
+
+
+def asked(*arguments):
+    done = run(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def opened(home):
+    return MemoryService.open(home, clock=SystemClock(), dice=SystemDice())
+
+
+def write(home, *contents, namespace="default"):
+    service = opened(home)
+    ids = [service.write(Scope(namespace=namespace, session="s"), WriteRequest(content=one)).id for one in contents]
+    service.close()
+    return ids
+
+
+@pytest.fixture
+def home(tmp_path):
+    write(tmp_path / "home", VIOLIN)
+    return tmp_path / "home"
+
+
+def recalled(home, question="Where is the violin?"):
+    service = opened(home)
+    try:
+        return [hit.memory for hit in service.read(SCOPE, ReadRequest(query=question)).hits]
+    finally:
+        service.close()
+
+
+def test_a_backup_is_made_and_the_store_goes_back_to_it(home):
+    made = asked("backup", "--home", home)
+    assert made["memories"] == 1
+    write(home, "The cello was sold.")
+    done = asked("restore", "--home", home, "--yes")
+    assert (done["memories"], done["file"]) == (1, made["file"])
+    assert [one.content for one in recalled(home, "What was sold?")] == [VIOLIN]
+
+
+def test_restoring_asks_first(home):
+    asked("backup", "--home", home)
+    write(home, "The cello was sold.")
+    assert run("restore", "--home", home, input="n\n").exit_code == 1
+    assert "cello" in recalled(home, "What was sold?")[0].content
+
+
+def test_restoring_without_a_backup_says_so(home):
+    done = run("restore", "--home", home, "--yes")
+    assert (done.exit_code, "there is no backup" in done.output) == (1, True)
+
+
+def test_a_store_that_cannot_be_opened_is_restored(home, tmp_path):
+    run("backup", tmp_path / "copy.duckdb", "--home", home)
+    (home / "memory.duckdb").write_bytes(b"not a database" * 999)
+    assert run("status", "--home", home).exit_code == 1
+    assert run("restore", tmp_path / "copy.duckdb", "--home", home, "--yes").exit_code == 0
+    assert recalled(home)[0].content == VIOLIN
+
+
+def test_what_is_exported_can_be_imported_and_found(home, tmp_path):
+    assert asked("export", tmp_path / "x", "--home", home)["memories"] == 1
+    assert asked("import", tmp_path / "x", "--home", tmp_path / "new", "--trusted")["new"] == 2
+    asked("export", tmp_path / "y", "--home", tmp_path / "new")
+    assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
+    (found,) = recalled(tmp_path / "new")
+    assert (found.content, found.trust) == (VIOLIN, "agent")
+
+
+def test_an_import_is_untrusted_unless_one_says_otherwise(home, tmp_path):
+    run("export", tmp_path / "x", "--home", home)
+    done = run("import", tmp_path / "x", "--home", tmp_path / "new")
+    assert "they are untrusted" in done.output
+    assert recalled(tmp_path / "new")[0].trust == "untrusted"
+
+
+def test_imported_memories_have_vectors_at_once(tmp_path):
+    (tmp_path / "x").write_text('{"content": "We adopted a puppy."}\n')
+    asked("import", tmp_path / "x", "--home", tmp_path / "new")
+    service = opened(tmp_path / "new")
+    assert service.status(SCOPE).pending_vectors == 0
+    service.close()
+
+
+def test_one_namespace_can_be_exported(home, tmp_path):
+    write(home, "The cello was sold.", namespace="work")
+    assert asked("export", tmp_path / "x", "--home", home)["namespaces"] == ["default", "work"]
+    assert asked("export", tmp_path / "y", "--home", home, "--namespace", "work")["memories"] == 1
+
+
+def test_a_wrong_line_is_told_in_one_line(tmp_path):
+    (tmp_path / "x").write_text('{"content": "a"}\n{"text": "b"}\n')
+    done = run("import", tmp_path / "x", "--home", tmp_path / "new")
+    assert (done.exit_code, done.output.strip()) == (1, "line 2: content: is missing")
+
+
+@pytest.mark.parametrize("command", ["export", "backup"])
+def test_a_file_is_replaced_only_by_force(home, tmp_path, command):
+    (tmp_path / "x").write_text("precious")
+    assert run(command, tmp_path / "x", "--home", home).exit_code == 1
+    assert (tmp_path / "x").read_text() == "precious"
+    assert run(command, tmp_path / "x", "--home", home, "--force").exit_code == 0
+    assert (tmp_path / "x").read_bytes() != b"precious"
+
+
+def places(home, tmp_path):
+    """Give places where no command may write, whatever is asked."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "inside").symlink_to(home, target_is_directory=True)
+    within = [home / name for name in ("memory.duckdb", "memory.duckdb.wal", "memory.lock", "config.toml", "new")]
+    return [
+        *within,
+        home / "backups" / ".." / "memory.duckdb",
+        home,
+        home / "sub" / "new",
+        tmp_path / "inside" / "memory.duckdb",
+        tmp_path / "inside" / "new",
+        tmp_path / "folder",
+        tmp_path / "folder" / ".." / "home" / "new",
+        tmp_path / "link",
+        tmp_path / "missing" / "x",
+        "/dev/null",
+        "/proc/self/mem",
+    ]
+
+
+@pytest.mark.parametrize("command", ["export", "backup"])
+def test_tricks_with_paths_write_nothing(home, tmp_path, command):
+    tried = places(home, tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    for place in tried:
+        assert run(command, place, "--home", home, "--force").exit_code == 1, place
+    assert [file for file in sorted(tmp_path.rglob("*")) if file.name != "backups"] == before
+
+
+@pytest.mark.parametrize("source", ["/dev/zero", "/proc/self/mem", "missing", "."])
+@pytest.mark.parametrize("command", [("import",), ("restore", "--yes")])
+def test_what_is_no_plain_file_is_not_read(home, command, source):
+    assert run(*command, source, "--home", home).exit_code == 1
+    assert recalled(home)[0].content == VIOLIN
+
+
+def holding(home, words):
+    return [file.name for file in home.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
+
+
+def test_a_purged_memory_is_gone_from_store_and_backups(home):
+    (secret,) = write(home, "The safe opens with 4711-canary.")
+    asked("backup", "--home", home)
+    assert len(holding(home, "4711-canary")) == 2
+    done = asked("purge", secret, "--home", home, "--yes")
+    assert (done["memories"], done["rewritten"], done["removed"]) == (1, 1, 0)
+    assert holding(home, "4711-canary") == []
+    assert [one.content for one in recalled(home, "What opens the safe?")] == [VIOLIN]
+
+
+def test_purging_says_what_goes_and_asks(home):
+    (secret,) = write(home, "The safe opens with 4711-canary.")
+    done = run("purge", secret, "--home", home, input="n\n")
+    assert done.exit_code == 1
+    assert "memories: 1 (1 named, 0 older versions, 0 made from them)" in done.output
+    assert holding(home, "4711-canary") == ["memory.duckdb"]
+    assert run("purge", secret, "--home", home, input="y\n").exit_code == 0
+    assert holding(home, "4711-canary") == []
+
+
+def test_what_is_forgotten_a_session_or_a_namespace_can_be_purged(home):
+    write(home, "The cello was sold.", namespace="work")
+    assert run("purge", "--forgotten", "--home", home, "--yes").exit_code == 1
+    assert asked("purge", "--session", "s", "--home", home, "--yes")["memories"] == 1
+    assert asked("purge", "--all", "--namespace", "work", "--home", home, "--yes")["memories"] == 1
+    assert holding(home, "cello") == holding(home, "violin") == holding(home, "work") == []
+
+
+def test_a_purge_of_what_is_not_there_changes_nothing(home):
+    done = run("purge", "absent", "--home", home, "--yes")
+    assert (done.exit_code, "nothing was purged" in done.output) == (1, True)
+    assert run("purge", "--home", home, "--yes").exit_code == 1
+    assert recalled(home)[0].content == VIOLIN

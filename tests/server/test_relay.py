@@ -1,0 +1,420 @@
+"""The relay as a process, before a hub that the test plays."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+from tests.server.hubs import PlayedHub, relay, short_folder
+
+from hybrid_memory_mcp.relay import frames
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER"):
+        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
+
+
+@pytest.fixture
+def home():
+    with short_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def hub(home):
+    with PlayedHub(home) as played:
+        yield played
+
+
+def ping(number):
+    return {"jsonrpc": "2.0", "id": number, "method": f"ping{number}"}
+
+
+def test_hello_tells_who_is_there_and_what_its_client_chose(hub, home, monkeypatch, tmp_path):
+    monkeypatch.setenv("HYBRID_MEMORY_AGENT", "a=b")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    monkeypatch.setenv("SECRET", "of no concern")
+    monkeypatch.chdir(tmp_path)
+    with relay(home, "--namespace", "n") as client:
+        met = hub.welcome()
+        assert met.told("argument") == ["--home", str(home), "--namespace", "n"]
+        assert sorted(met.told("variable")) == ["HYBRID_MEMORY_AGENT=a=b", "TZ=Asia/Tokyo"]
+        assert met.told("folder") == [str(tmp_path)]
+        assert met.told("pid") == [str(client.process.pid)]
+        assert met.told("connection") == ["0"]
+
+
+def test_a_variable_of_bytes_that_are_no_text_arrives(hub, home, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_AGENT", "\udcff")
+    with relay(home):
+        assert hub.welcome().told("variable").count("HYBRID_MEMORY_AGENT=\udcff") == 1
+
+
+def test_two_relays_have_two_names(hub, home):
+    with relay(home), relay(home):
+        assert hub.welcome().told("relay") != hub.welcome().told("relay")
+
+
+def test_lines_are_numbered_in_their_order_and_blank_ones_are_none(hub, home):
+    with relay(home) as client:
+        for line in (b'{"a":1}', b"", b"  \r", b"\xff\xfe no text", b'{"b":2}\r'):
+            client.send(line)
+        met = hub.welcome()
+        found = [met.hear() for _ in range(3)]
+        assert [(one.kind, one.number, one.payload) for one in found] == [
+            (frames.LINE, 1, b'{"a":1}'),
+            (frames.LINE, 2, b"\xff\xfe no text"),
+            (frames.LINE, 3, b'{"b":2}\r'),
+        ]
+
+
+def test_an_answer_reaches_the_client_as_it_is_and_once(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.send(ping(1))
+        met.line()
+        met.answer(1, 1, text="ä\u2028 ")
+        met.answer(1, 1, text="again")
+        met.say(frames.NEWS, b'{"news":1}\n')
+        assert client.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"text": "ä\u2028 "}}
+        assert client.receive() == {"news": 1}
+
+
+def test_large_lines_pass_both_ways(hub, home):
+    large = b'"' + b"x" * 10_000_000 + b'"'
+    with relay(home) as client:
+        met = hub.welcome()
+        client.send(large)
+        assert met.hear().payload == large
+        met.say(frames.ANSWER, large + b"\n", 1)
+        assert client.process.stdout.readline() == large + b"\n"
+
+
+def test_of_a_line_over_the_limit_the_hub_gets_the_ends_also_the_next_hub(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.send(b'{"id":1,' + b"x" * (16 * 1024 * 1024) + b',"id":2}')
+        frame = met.hear()
+        head, tail = frame.payload[: int(frame.name)], frame.payload[int(frame.name) :]
+        assert (frame.kind, head[:8], tail[-8:]) == (frames.ENDS, b'{"id":1,', b',"id":2}')
+        assert len(frame.payload) <= 8192
+        met.close()
+        again = hub.welcome().hear()
+        assert (again.kind, again.name, again.payload) == (frames.ENDS, frame.name, frame.payload)
+
+
+def test_the_next_hub_is_told_what_was_kept_and_what_was_not_settled_in_order(hub, home):
+    with relay(home) as client:
+        first = hub.welcome()
+        for number in range(1, 7):
+            client.send(ping(number))
+        assert len(first.lines(6)) == 6
+        first.say(frames.KEEP, b"", 1, "initialize")
+        first.answer(1, 1)
+        first.say(frames.KEEP, b"", 2, "initialized")
+        first.say(frames.SETTLED, b"", 2)
+        first.say(frames.KEEP, b"", 4, "uri-1")
+        first.answer(4, 4)
+        assert [client.receive()["id"] for _ in range(2)] == [1, 4]
+        first.close()
+        second = hub.welcome()
+        assert second.told("connection") == ["1"]
+        assert second.told("relay") == first.told("relay")
+        assert second.lines(6) == [
+            (frames.REPLAY, 0, "ping1"),
+            (frames.REPLAY, 0, "ping2"),
+            (frames.REPLAY, 0, "ping4"),
+            (frames.LINE, 3, "ping3"),
+            (frames.LINE, 5, "ping5"),
+            (frames.LINE, 6, "ping6"),
+        ]
+
+
+def test_what_is_dropped_is_kept_no_longer(hub, home):
+    with relay(home) as client:
+        first = hub.welcome()
+        client.send(ping(1))
+        first.line()
+        first.say(frames.KEEP, b"", 1, "uri-1")
+        first.answer(1, 1)
+        first.say(frames.DROP, b"", 0, "uri-1")
+        client.receive()
+        first.close()
+        second = hub.welcome()
+        client.send(ping(2))
+        assert second.lines(1) == [(frames.LINE, 2, "ping2")]
+
+
+def test_a_line_during_the_search_for_a_hub_waits_for_it(hub, home):
+    with relay(home) as client:
+        first = hub.welcome()
+        client.send(ping(1))
+        first.line()
+        first.close()
+        second = hub.meet()
+        client.send(ping(2))
+        second.welcome()
+        assert second.lines(2) == [(frames.LINE, 1, "ping1"), (frames.LINE, 2, "ping2")]
+
+
+def test_a_hub_that_is_gone_before_its_welcome_is_no_hub(hub, home):
+    with relay(home) as client:
+        client.send(ping(1))
+        for _ in range(5):
+            hub.meet().close()
+        met = hub.welcome()
+        assert met.told("connection") == ["0"]
+        assert met.lines(1) == [(frames.LINE, 1, "ping1")]
+
+
+def test_a_hub_that_speaks_nonsense_is_left(hub, home):
+    with relay(home) as client:
+        client.send(ping(1))
+        met = hub.welcome()
+        met.line()
+        met.connection.sendall(b"nonsense\n")
+        assert hub.welcome().lines(1) == [(frames.LINE, 1, "ping1")]
+        assert met.hear() is None
+
+
+def test_a_request_that_three_hubs_died_of_has_an_unknown_outcome(hub, home):
+    poison = {"jsonrpc": "2.0", "id": "p", "method": "tools/call", "params": {"name": "write_memory"}}
+    with relay(home) as client:
+        client.send(poison)
+        client.send({"jsonrpc": "2.0", "id": 2, "method": "prompts/get"})
+        for _ in range(3):
+            met = hub.welcome()
+            assert [met.line()[0], met.line()[0]] == [1, 2]
+            met.close()
+        last = hub.welcome()
+        told = client.receive()
+        assert (told["id"], told["result"]["isError"]) == ("p", True)
+        assert "read_memories" in told["result"]["content"][0]["text"]
+        assert client.receive()["error"]["code"] == -32603
+        client.send(ping(3))
+        assert last.lines(1) == [(frames.LINE, 3, "ping3")]
+        last.answer(3, 3)
+        assert client.receive()["id"] == 3
+
+
+def test_what_needs_no_answer_is_given_up_in_silence(hub, home):
+    with relay(home) as client:
+        client.send({"jsonrpc": "2.0", "method": "notifications/progress"})
+        client.send(b"no message")
+        for _ in range(3):
+            met = hub.welcome()
+            assert [met.hear().number, met.hear().number] == [1, 2]
+            met.close()
+        last = hub.welcome()
+        client.send(ping(3))
+        assert last.lines(1) == [(frames.LINE, 3, "ping3")]
+        last.answer(3, 3)
+        assert client.receive()["id"] == 3
+
+
+def test_a_line_that_waits_for_long_is_sent_again_for_ever(hub, home):
+    with relay(home) as client:
+        client.send(ping(1))
+        met = hub.welcome()
+        assert met.lines(1) == [(frames.LINE, 1, "ping1")]
+        met.say(frames.PATIENT, b"", 1)
+        for _ in range(6):
+            client.send(ping(2))
+            (number, _) = met.line()
+            met.answer(number, 2)
+            assert client.receive()["id"] == 2
+            met.close()
+            met = hub.welcome()
+            assert met.lines(1) == [(frames.AGAIN, 1, "ping1")]
+
+
+def test_a_question_of_a_dead_hub_is_withdrawn_once_and_answered_ones_are_not(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        for name in ("0-1", "0-2"):
+            met.say(
+                frames.QUESTION, json.dumps({"id": name, "method": "sampling/createMessage"}).encode() + b"\n", 0, name
+            )
+        met.say(frames.CLOSED, b"", 0, "0-1")
+        assert [client.receive()["id"], client.receive()["id"]] == ["0-1", "0-2"]
+        met.say(frames.NEWS, b'{"after":1}\n')
+        client.receive()
+        met.close()
+        met = hub.welcome()
+        withdrawn = client.receive()
+        assert (withdrawn["method"], withdrawn["params"]["requestId"]) == ("notifications/cancelled", "0-2")
+        met.close()
+        hub.welcome().say(frames.NEWS, b'{"after":2}\n')
+        assert client.receive() == {"after": 2}
+
+
+def test_the_hub_is_told_now_and_then_what_is_settled_though_a_stream_is_open(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.send(ping(1))
+        met.line()
+        met.say(frames.PATIENT, b"", 1)
+        delivered = None
+        for number in range(2, 200):
+            client.send(ping(number))
+            frame = met.hear()
+            if frame.kind == frames.DELIVERED:
+                delivered = frame.number
+                break
+            met.answer(frame.number, number)
+            client.receive()
+        assert delivered == number - 1
+
+
+def test_a_refusal_ends_the_relay_with_its_text(hub, home):
+    with relay(home) as client:
+        met = hub.meet()
+        met.say(frames.REFUSED, b"timezone: is not a known time zone")
+        assert client.process.wait(10) == 1
+        assert client.process.stderr.read() == b"hybrid-memory-mcp: timezone: is not a known time zone\n"
+        assert client.process.stdout.read() == b""
+
+
+def test_what_was_asked_before_the_end_of_input_is_answered(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.send(ping(1))
+        client.process.stdin.close()
+        met.line()
+        met.answer(1, 1)
+        assert client.receive()["id"] == 1
+        assert client.process.wait(10) == 0
+
+
+def test_at_the_end_of_input_nobody_waits_for_a_hub_that_does_not_answer_nor_for_streams(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.send(ping(1))
+        client.send(ping(2))
+        met.lines(2)
+        met.say(frames.PATIENT, b"", 1)
+        client.process.stdin.close()
+        assert client.process.wait(10) == 0
+        assert client.process.stdout.read() == b""
+
+
+def test_a_client_that_does_not_read_its_answers_can_still_ask_and_gets_all_when_it_reads(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        for number in range(1, 101):
+            client.send(ping(number))
+            met.line()
+
+        def answer():
+            for number in range(1, 51):
+                met.answer(number, number, text="x" * 10_000)
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        for number in range(101, 201):
+            client.send(ping(number))
+            met.hear(frames.LINE)
+        assert [client.receive()["id"] for _ in range(50)] == list(range(1, 51))
+        answering.join()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_relay_in_order(hub, home, number):
+    with relay(home) as client:
+        hub.welcome()
+        client.process.send_signal(number)
+        assert client.process.wait(10) == 0
+
+
+def test_a_client_that_closes_its_ear_ends_the_relay(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.process.stdout.close()
+        met.say(frames.NEWS, b"{}\n")
+        assert client.process.wait(10) == 0
+
+
+STRAY = """
+import sys
+from hybrid_memory_mcp.relay import relay
+take = relay.Relay._take
+def noisy(self, frame):
+    import os
+    print("stray", flush=True)
+    os.write(1, b"stray bytes")
+    take(self, frame)
+relay.Relay._take = noisy
+relay.main(sys.argv[1:])
+"""
+
+
+def test_stray_output_never_reaches_the_client(hub, home):
+    with relay(home, program=("-c", STRAY)) as client:
+        met = hub.welcome()
+        met.say(frames.NEWS, b'{"a":1}\n')
+        assert client.receive() == {"a": 1}
+        client.process.stdin.close()
+        assert client.process.stdout.read() == b""
+        assert b"stray bytes" in client.process.stderr.read()
+
+
+NOT_BEFORE = """
+import os, sys, time
+from hybrid_memory_mcp.relay import reaching, relay
+reach = reaching.reach
+def told(home, embedder, environment, not_before=0.0):
+    os.write(2, b"may wait\\n" if not_before > time.monotonic() + 1000 else b"at once\\n")
+    return reach(home, embedder, environment, not_before)
+reaching.reach = told
+relay.main(sys.argv[1:])
+"""
+
+
+def test_a_hub_that_makes_room_is_not_succeeded_by_this_relays_own_for_a_while(hub, home):
+    with relay(home, program=("-c", NOT_BEFORE)) as client:
+        first = hub.welcome()
+        assert client.process.stderr.readline() == b"at once\n"
+        first.say(frames.LEAVING, b"", 2_000_000)
+        first.close()
+        hub.welcome()
+        assert client.process.stderr.readline() == b"may wait\n"
+
+
+ORPHANING = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1], *sys.argv[2:]])
+print(child.pid, flush=True)
+sys.stdin.readline()
+"""
+QUICK = """
+import sys
+from hybrid_memory_mcp.relay import relay
+relay._LOOK, relay.QUIET = 0.02, 0.02
+relay.main(sys.argv[1:])
+"""
+
+
+def test_a_relay_whose_parent_is_gone_leaves_though_its_pipes_stay_open(hub, home):
+    reading, writing = os.pipe()
+    try:
+        parent = subprocess.Popen(
+            [sys.executable, "-c", ORPHANING, QUICK, "--home", str(home)],
+            stdin=reading,
+            stdout=subprocess.PIPE,
+        )
+        with parent:
+            pid = int(parent.stdout.readline())
+            met = hub.welcome()
+            assert met.told("pid") == [str(pid)]
+            parent.kill()
+        assert met.hear() is None
+    finally:
+        os.close(reading)
+        os.close(writing)
