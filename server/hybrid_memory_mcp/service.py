@@ -56,8 +56,8 @@ class ServiceProvider:
         self._rest = 0
         self.calls = 0
 
-    async def call(self, work: Callable[[Service], T]) -> T:
-        """Run ``work`` with the service in a worker thread and return what it returns.
+    async def call(self, work: Callable[[Service], T], *lanes: anyio.CapacityLimiter) -> T:
+        """Run ``work`` with the service in a worker thread and return what it returns; takes a place in the ``lanes`` too.
 
         A cancelled caller does not wait; work that has begun is finished all the same.
 
@@ -65,7 +65,7 @@ class ServiceProvider:
             HybridMemoryError: the store cannot be opened, or the work failed.
         """
         self.calls += 1
-        return await self.workers.run(lambda: self.run(work))
+        return await self.workers.run(lambda: self.run(work), *lanes)
 
     def run(self, work: Callable[[Service], T]) -> T:
         """Run ``work`` with the service in this thread; waits while `alone` has the store closed.
@@ -194,8 +194,7 @@ class Lane:
 
     async def call(self, work: Callable[[Service], T]) -> T:
         """Run ``work`` with the service in a worker thread, when its turn has come, and return what it returns."""
-        async with self._limiter:
-            return await self._provider.call(work)
+        return await self._provider.call(work, self._limiter)
 
     def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
         """Call ``callback`` soon after each commit; returns what ends that."""
