@@ -254,7 +254,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
     dice, tally, reopened = random.Random(seed), Tally(), 0
     with Store(target, program) as store, ThreadPoolExecutor(1) as pool:
         for _ in range(rounds):
-            server = store.spawn()
+            server, before = store.spawn(), len(tally.told)
             try:
                 server.initialize()
                 tally.write(store, server, dice)
@@ -262,7 +262,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
                 tally.said = tally.said or str(gone)
                 machine.kill_all(store.processes())
                 continue
-            reopened += bool(tally.told)
+            reopened += len(tally.told) > before
             writing = pool.submit(_until_gone, tally, store, server, dice)
             time.sleep(dice.uniform(0.7, 1.5))
             machine.kill_all(store.processes())
