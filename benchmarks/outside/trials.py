@@ -270,7 +270,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
         try:
             survivors = counted(store)
         except Gone as gone:
-            survivors, tally.said = set(), tally.said or str(gone)
+            return {"gone": str(gone), "acknowledged": len(tally.told), "opened": reopened}
     return together([tally], survivors) | {"rounds": rounds, "opened": reopened}
 
 
