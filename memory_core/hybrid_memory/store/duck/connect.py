@@ -92,7 +92,12 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
     connection = duckdb.connect(
         str(file.absolute()),
         read_only=read_only,
-        config={**FORMAT, "memory_limit": _memory_for(file, least=_MEMORY_FOR_COPIES), "threads": 1, "temp_directory": ""},
+        config={
+            **FORMAT,
+            "memory_limit": _memory_for(file, least=_MEMORY_FOR_COPIES),
+            "threads": 1,
+            "temp_directory": "",
+        },
     )
     try:
         if folder is not None:
