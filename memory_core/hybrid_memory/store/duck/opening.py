@@ -14,10 +14,10 @@ from pathlib import Path
 
 import duckdb
 
-from hybrid_memory.errors import HybridMemoryError, Refused, Stale
+from hybrid_memory.errors import HybridMemoryError, OutcomeUnknown, Refused, Stale, StoreDamaged, Unavailable
 from hybrid_memory.store.duck import quarantine
 from hybrid_memory.store.duck.connect import connect, dial, journal_file, log_file
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.errors import DAMAGED, translated
 from hybrid_memory.store.duck.journal import End, Journal, Reading, Step, read_journal
 from hybrid_memory.store.duck.memo import Mark, read_mark
 from hybrid_memory.store.duck.quarantine import Recovery
@@ -134,6 +134,10 @@ def open_database(path: Path, now: datetime, settings: Settings) -> Opened:
     connection = mending.connect()
     try:
         return mending.finish(connection)
+    except (Unavailable, OutcomeUnknown) as error:
+        # DuckDB failed while nobody else was there to disturb it; what was acknowledged is in the files as before.
+        connection.close()
+        raise StoreDamaged(DAMAGED) from error
     except BaseException:
         connection.close()
         raise
