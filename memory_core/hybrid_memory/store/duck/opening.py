@@ -27,6 +27,7 @@ from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.wal import salvage_length, walk
 
 _CHECKPOINT = "CHECKPOINT"
+_TOUCH = "UPDATE mark SET number = number"
 _ANY_ENTRY = "SELECT count(*) FROM (SELECT 1 FROM log UNION ALL SELECT 1 FROM entry LIMIT 1)"
 _MARKED = 3
 _TOGETHER = 200
@@ -203,6 +204,8 @@ class _Mending:
                     journal.resume(reading)
             elif recovery is not None or len(done) < len(MIGRATIONS):
                 self._changing = True
+                # Without a change DuckDB makes no checkpoint, and a torn log would stay.
+                session.rows(_TOUCH)
                 session.rows(_CHECKPOINT)
                 with translated():
                     journal.remove()
