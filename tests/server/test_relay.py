@@ -270,7 +270,8 @@ def test_the_hub_is_told_now_and_then_what_is_settled_though_a_stream_is_open(hu
                 break
             met.answer(frame.number, number)
             client.receive()
-        assert delivered == number - 1
+        # The frame comes before or after the line that the client sends next.
+        assert delivered in {number - 1, number - 2}
 
 
 def test_a_refusal_ends_the_relay_with_its_text(hub, home):
