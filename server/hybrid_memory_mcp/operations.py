@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from hybrid_memory.errors import InvalidInput
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.service import MemoryService
+    from hybrid_memory.store.health import Report
 
 T = TypeVar("T")
 
@@ -90,13 +92,38 @@ def recall(order: Order) -> dict[str, Any]:
     return {"hits": hits, "total": result.total, "words_alone": result.words_alone}
 
 
-def _later(name: str) -> Operation:
-    """Return an operation of `hybrid_memory_mcp.keeping`, which is imported when it is asked for."""
+def doctor(order: Order) -> dict[str, Any]:
+    """Examine the store beside the calls of clients; one that cannot be opened for damage is a finding."""
+    from hybrid_memory import doctor as examination
+    from hybrid_memory.errors import StoreDamaged, Unavailable
+
+    try:
+        return _told(order.run(lambda service: examination.check_open(service.store)))
+    except (StoreDamaged, Unavailable) as error:
+        return _told(examination.unreadable(error))
+
+
+def repair(order: Order) -> dict[str, Any]:
+    """Save what can be read of a damaged store, while calls wait."""
+    from hybrid_memory import doctor as examination
+    from hybrid_memory.clock import SystemClock
+
+    return _told(order.alone(lambda: examination.repair(order.home, SystemClock())))
+
+
+def _told(report: Report) -> dict[str, Any]:
+    return {
+        "sound": report.sound,
+        "findings": [asdict(finding) for finding in report.findings],
+        "rows": dict(report.rows),
+    }
+
+
+def _later(name: str, module: str = "keeping") -> Operation:
+    """Return an operation of another module, which is imported when it is asked for."""
 
     def operation(order: Order) -> dict[str, Any]:
-        from hybrid_memory_mcp import keeping
-
-        found: Operation = getattr(keeping, name)
+        found: Operation = getattr(import_module(f"hybrid_memory_mcp.{module}"), name)
         return found(order)
 
     return operation
@@ -105,11 +132,16 @@ def _later(name: str) -> Operation:
 OPERATIONS: Mapping[str, Operation] = {
     "status": status,
     "recall": recall,
+    "doctor": doctor,
+    "repair": repair,
     "backup": _later("backup"),
     "restore": _later("restore"),
     "export": _later("export"),
     "import": _later("import_"),
     "purge": _later("purge"),
+    "embedder": _later("state", "embedding"),
+    "pinned": _later("pinned", "embedding"),
+    "reembed": _later("reembed", "embedding"),
 }
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
 from hybrid_memory.clock import Dice, SystemClock
+from hybrid_memory.errors import StoreLocked
 from hybrid_memory_mcp import quiet
 from hybrid_memory_mcp.seam import Service
 from hybrid_memory_mcp.service import ServiceProvider
@@ -17,9 +19,13 @@ IDLE = 5.0
 TEND = 1.0
 BREATH = 0.05
 
+_PAUSE = 0.05
 
-def open_service(home: Path, embedder: str | None, dice: Dice) -> Service:
+
+def open_service(home: Path, embedder: str | None, dice: Dice, patience: float = 0.0) -> Service:
     """Open the memory in a folder; blocks, and imports everything heavy. ``embedder`` wins over the store's setting.
+
+    Where another process has the store open, that is borne for ``patience`` seconds: a command may just have asked something.
 
     Raises:
         HybridMemoryError: the store cannot be opened, or a setting is wrong.
@@ -33,7 +39,14 @@ def open_service(home: Path, embedder: str | None, dice: Dice) -> Service:
     from hybrid_memory.service import MemoryService
 
     settings = store_settings(home, embedder=embedder)
-    return MemoryService.open(home, clock=SystemClock(), dice=dice, settings=settings)
+    begun = time.monotonic()
+    while True:
+        try:
+            return MemoryService.open(home, clock=SystemClock(), dice=dice, settings=settings)
+        except StoreLocked:
+            if time.monotonic() - begun >= patience:
+                raise
+            time.sleep(_PAUSE)
 
 
 async def settle_when_idle(provider: ServiceProvider) -> None:

@@ -14,26 +14,48 @@ HELD_BY = {
         "core/store/test_duck_kill.py::test_a_killed_writer_loses_nothing_that_it_acknowledged",
         "core/store/test_duck_full.py::test_a_full_disk_loses_nothing_that_was_acknowledged",
         "server/test_process.py::test_what_one_process_wrote_the_next_one_reads",
+        "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
+        "stress/test_cancelled.py::test_cancelled_calls_are_done_whole_or_not_at_all_and_leave_nothing_behind",
     ],
     "together": [
         "core/store/test_duck_engine.py::test_every_change_in_turn_may_fail_and_nothing_is_left_half_done",
         "core/store/test_requests.py::test_readers_beside_a_writer_see_whole_writes_only",
     ],
+    "opens or explains": [
+        "core/store/test_damage.py::test_a_damaged_log_costs_nothing_that_the_journal_has",
+        "core/store/test_damage.py::test_without_a_journal_the_log_is_kept_up_to_the_damage_and_the_loss_is_told",
+        "core/store/test_damage.py::test_the_files_as_they_were_found_are_in_quarantine",
+        "core/store/test_duck_opening.py::test_a_damaged_file_is_refused_with_what_to_do_and_left_alone",
+        "core/store/test_journal.py::test_what_the_journal_knows_and_the_database_will_lack_is_always_told",
+        "core/store/test_golden.py::test_a_store_of_an_old_schema_opens_whole_and_is_sound",
+        "core/test_failing_store.py::test_a_call_of_the_store_that_fails_leaves_a_verb_undone_and_repeatable",
+        "stress/test_damage.py::test_turned_bits",
+    ],
     "index is a cache": [
         "core/retrieval/test_index.py::test_following_the_log_leads_to_the_state_of_a_fresh_snapshot",
         "model/test_machine.py::TestLives",
+        "stress/test_nearest.py::test_the_nearest_are_found_and_the_dead_are_not_after_changes_a_restart_and_a_lost_index",
     ],
     "serial": [
         "core/store/test_requests.py::test_threads_that_repeat_each_others_requests_write_each_once",
         "core/store/test_requests.py::test_a_repeated_request_is_answered_and_not_done_again",
+        "stress/test_concurrent.py::test_calls_of_many_clients_at_once_have_an_order_that_explains_all_that_they_saw",
+        "server/test_hub.py::test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again",
+    ],
+    "one hub": [
+        "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
+        "server/test_hub.py::test_a_second_hub_finds_the_door_taken",
+        "server/test_hub.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
     ],
     "bounded": [
         "server/test_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
         "core/test_checks.py::test_a_wrong_argument_is_refused_by_its_name_without_its_value",
+        "server/test_workers.py::test_work_whose_caller_left_keeps_its_place_until_it_is_done",
     ],
     "quiet": [
         "server/test_process.py::test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed",
         "server/test_process.py::test_a_server_at_work_opens_no_network_connection",
+        "stress/test_lines.py::test_nonsense_is_answered_or_ignored_and_never_ends_the_server",
     ],
     "attributed": [
         "core/test_changes_of_mind.py::test_an_insight_is_trusted_no_further_than_its_evidence",

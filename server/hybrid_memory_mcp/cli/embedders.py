@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.table import Column, Table
 
 from hybrid_memory.embedding.select import FASTEMBED, STATIC
-from hybrid_memory.errors import EmbedderUnavailable, StoreLocked
-from hybrid_memory_mcp.cli.opening import AsJson, Home, in_one_line, opened
+from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
+from hybrid_memory_mcp.cli.opening import AsJson, Home, ask, done, in_one_line
 
 if TYPE_CHECKING:
     from hybrid_memory.embedding.models import Model
-    from hybrid_memory.model import Scope
-    from hybrid_memory.requests import Progress as Change
-    from hybrid_memory.service import MemoryService
 
 app = typer.Typer(help="Embedding models: list them, look at the store's, use another.", no_args_is_help=True)
 
@@ -59,9 +63,8 @@ def list_models(
 
 @app.command()
 def status(home: Home = None, as_json: AsJson = False) -> None:
-    """Show the store's embedder and how its vectors are. No client may have the store open."""
-    with opened(home, None) as (service, scope):
-        values = _state(service, scope)
+    """Show the store's embedder and how its vectors are."""
+    values = ask(home, "embedder")
     console = Console(soft_wrap=True)
     if as_json:
         console.print_json(json.dumps(values))
@@ -132,7 +135,7 @@ def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> N
 
     with in_one_line():
         folder = client_settings(home=home).folder()
-        pinned, holder = _pinned(folder) if (folder / DATABASE).exists() else (None, None)
+        pinned, holder = _pinned(home) if (folder / DATABASE).exists() else (None, None)
         _note(folder, spec, pinned, known=holder is None)
         console.print(f"noted in {CONFIG} of the store: embedder = {escape(spec)}")
         if store_settings(folder).embedder != spec:
@@ -148,19 +151,12 @@ def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> N
         _embed_anew(home, console)
 
 
-def _pinned(folder: Path) -> tuple[str | None, str | None]:
+def _pinned(home: Path | None) -> tuple[str | None, str | None]:
     """Return the identity of the store's embedder, or who keeps us from knowing it."""
-    from hybrid_memory.clock import SystemClock, SystemDice
-    from hybrid_memory.service import MemoryService
-
     try:
-        service = MemoryService.open(folder, clock=SystemClock(), dice=SystemDice())
-    except StoreLocked as error:
+        return done(home, "pinned")["identity"], None
+    except HybridMemoryError as error:
         return None, f"{error}."
-    try:
-        return service.store.info().embedder, None
-    finally:
-        service.close()
 
 
 def _note(folder: Path, spec: str, pinned: str | None, *, known: bool) -> None:
@@ -188,35 +184,26 @@ def _folder_of(pinned: str | None, *specs: str | None) -> str | None:
 
 
 def _embed_anew(home: Path | None, console: Console) -> None:
-    with opened(home, None) as (service, _):
-        before = service.store.info()
-        columns = (
-            TextColumn("embedding"),
-            BarColumn(),
-            TextColumn("{task.completed:.0f} of {task.total:.0f}"),
-            TextColumn("{task.fields[speed]:.0f}/s"),
-            TimeRemainingColumn(),
+    columns = (
+        TextColumn("embedding"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
+        TaskProgressColumn(show_speed=True),
+        TimeRemainingColumn(),
+    )
+    try:
+        with Progress(*columns, console=console) as progress:
+            task = progress.add_task("", total=0)
+            result = ask(home, "reembed", step=lambda now, total: progress.update(task, completed=now, total=total))
+    except KeyboardInterrupt:
+        console.print(
+            "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on"
         )
-        done: Change | None = None
-        try:
-            with Progress(*columns, console=console) as progress:
-                task = progress.add_task("", total=before.memories, speed=0.0)
-
-                def show(change: Change) -> None:
-                    progress.update(task, completed=change.done, total=change.total, speed=change.per_second)
-
-                done = service.reembed(progress=show)
-                show(done)
-                late = _backfilled(service)
-        except KeyboardInterrupt:
-            console.print(
-                "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on"
-            )
-            raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(_STOPPED) from None
     with in_one_line():
         _forget_former(home)
-    filled = f", {late} of them had waited for one" if late else ""
-    console.print(f"{done.total} memories have vectors of {escape(done.embedder)}{filled}")
+    filled = f", {result['late']} of them had waited for one" if result["late"] else ""
+    console.print(f"{result['total']} memories have vectors of {escape(result['embedder'])}{filled}")
 
 
 def _forget_former(home: Path | None) -> None:
@@ -226,44 +213,6 @@ def _forget_former(home: Path | None) -> None:
     folder = client_settings(home=home).folder()
     if store_settings(folder).former_embedder is not None:
         change_config(folder, {"former_embedder": None})
-
-
-def _backfilled(service: MemoryService) -> int:
-    """Give vectors to memories that were stored while the model was missing; returns how many."""
-    from hybrid_memory.model import Scope
-
-    total = 0
-    for namespace in service.store.namespaces():
-        while late := service.backfill(Scope(namespace=namespace, session="", actor="command line")):
-            total += late
-    return total
-
-
-def _state(service: MemoryService, scope: Scope) -> dict[str, object]:
-    from hybrid_memory.embedding.choice import chosen, spec_of
-    from hybrid_memory.embedding.loading import LoadedAside
-    from hybrid_memory.embedding.models import find_model
-
-    seen, info = service.status(scope), service.store.info()
-    spec = None if info.embedder is None else spec_of(info.embedder)
-    model = find_model(spec) if spec is not None and spec != STATIC else None
-    state: dict[str, object] = {
-        "setting": service.settings.embedder,
-        "pinned": info.embedder or "none yet",
-        "dimensions": info.dimensions,
-        "licence": "apache-2.0" if spec == STATIC else (model.licence if model else "unknown"),
-        "memories": info.memories,
-        "waiting_for_vectors": seen.pending_vectors,
-        "changing_to": asdict(seen.reembedding) if seen.reembedding else None,
-    }
-    wanted, _ = chosen(service.settings, info.embedder)
-    try:
-        identity = (wanted.loaded() if isinstance(wanted, LoadedAside) else wanted).identity
-    except EmbedderUnavailable as error:
-        return state | {"problem": str(error)}
-    if info.embedder not in (None, identity):
-        state["problem"] = f"the vectors are not of {identity}; `reembed` changes that, or a server in the background"
-    return state
 
 
 def _row(model: Model) -> dict[str, object]:

@@ -12,10 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
-from hybrid_memory.model import Scope
 
 if TYPE_CHECKING:
-    from hybrid_memory.service import MemoryService
     from hybrid_memory_mcp.operations import Steps
 
 Home = Annotated[
@@ -45,49 +43,41 @@ def ask(
     new: bool = False,
     step: Steps | None = None,
 ) -> dict[str, Any]:
+    """As `done`, but an error is one line and exit code 1."""
+    with in_one_line():
+        return done(home, operation, arguments, namespace=namespace, new=new, step=step)
+
+
+def done(
+    home: Path | None,
+    operation: str,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    namespace: str | None = None,
+    new: bool = False,
+    step: Steps | None = None,
+) -> dict[str, Any]:
     """Let an operation of `hybrid_memory_mcp.operations` be done, by the store's hub if it has one.
 
-    An error is one line and exit code 1.
-
     ``new`` says that the store need not exist yet. ``step`` is told how many of how many are done.
+
+    Raises:
+        HybridMemoryError: what the operation says, or that there is no store.
     """
     from hybrid_memory.settings import DATABASE, client_settings
     from hybrid_memory_mcp.asking import ask_hub
     from hybrid_memory_mcp.operations import Order, here, perform
 
-    with in_one_line():
-        settings = client_settings(home=home, namespace=namespace)
-        folder = settings.folder()
-        if not new and not (folder / DATABASE).exists():
-            raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
-        done = ask_hub(folder, settings.namespace, operation, arguments or {}, step or _unseen)
-        if done is not None:
-            return done
-        with here(folder, settings.namespace) as (provider, scope):
-            return perform(operation, Order(provider, folder, scope, arguments or {}, step or _unseen))
+    settings = client_settings(home=home, namespace=namespace)
+    folder = settings.folder()
+    if not new and not (folder / DATABASE).exists():
+        raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
+    answer = ask_hub(folder, settings.namespace, operation, arguments or {}, step or _unseen)
+    if answer is not None:
+        return answer
+    with here(folder, settings.namespace) as (provider, scope):
+        return perform(operation, Order(provider, folder, scope, arguments or {}, step or _unseen))
 
 
 def _unseen(done: int, total: int) -> None:
     del done, total
-
-
-@contextmanager
-def opened(home: Path | None, namespace: str | None) -> Iterator[tuple[MemoryService, Scope]]:
-    """Open the store for one command; an error is one line and exit code 1."""
-    from hybrid_memory.clock import SystemClock, SystemDice
-    from hybrid_memory.ids import new_session
-    from hybrid_memory.service import MemoryService
-    from hybrid_memory.settings import DATABASE, client_settings
-    from hybrid_memory_mcp import quiet
-
-    with in_one_line():
-        settings = client_settings(home=home, namespace=namespace)
-        if not (settings.folder() / DATABASE).exists():
-            raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
-        quiet.settle_pandas()
-        dice = SystemDice()
-        service = MemoryService.open(settings.folder(), clock=SystemClock(), dice=dice)
-        try:
-            yield service, Scope(namespace=settings.namespace, session=new_session(dice), actor="command line")
-        finally:
-            service.close()

@@ -118,6 +118,8 @@ async def _serve(
 
 
 async def _leave_on_signal(hub: Hub, told: anyio.Event) -> None:
+    if sys.platform == "win32":
+        return  # there a process is ended without being asked
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             told.set()

@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,6 +28,7 @@ from hybrid_memory_mcp.service import ServiceProvider
 from hybrid_memory_mcp.upkeep import open_service
 
 _LAST_MOMENT = 0.85
+_PATIENCE = 3.0
 _OF_A_CLIENT = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS")
 
 
@@ -95,7 +97,7 @@ def house_of(home: Path, embedder: str | None) -> House:
         limits = StoreSettings.model_construct()  # every call will say what is wrong with the settings
     return House(
         home=home,
-        provider=ServiceProvider(lambda: open_service(home, embedder, dice), limits.calls_at_once),
+        provider=ServiceProvider(lambda: open_service(home, embedder, dice, _PATIENCE), limits.calls_at_once),
         clock=SystemClock(),
         dice=dice,
         state_key=state_key(home),
@@ -129,6 +131,8 @@ async def _serve_here(house: House, door: Door | None, first: socket.socket, lea
 
 
 async def _leave_on_signal(hub: Hub) -> None:
+    if sys.platform == "win32":
+        return  # there a process is ended without being asked
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             hub.leave()

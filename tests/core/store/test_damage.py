@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from tests.core.store.corpus import replay, saved
 from tests.core.store.damage import DATABASE, JOURNAL, LOG, damage, judged, lay_out, make_template, opened, zeroed
 from tests.core.store.making import put
 
@@ -101,3 +102,9 @@ def test_the_journal_of_another_store_is_not_used(template, home, tmp_path):
     found = opened(path, template)
     assert found.state == WRITES
     assert "another store's" in found.notices[0]
+
+
+def test_what_failed_once_does_not_fail_again(tmp_path):
+    cases = saved()
+    templates = [make_template(tmp_path / f"t{closed}", 45, closed_at=closed) for closed in (0, 20, 40) if cases]
+    assert all(replay(templates, tmp_path / "s", case) for case in cases)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from hybrid_memory.errors import HybridMemoryError, StoreError, StoreFull, StoreReadOnly
+from hybrid_memory.errors import HybridMemoryError, Refused, Stale
 from hybrid_memory.store.duck import quarantine
 from hybrid_memory.store.duck.connect import connect, dial, journal_file, log_file
 from hybrid_memory.store.duck.errors import translated
@@ -265,7 +265,7 @@ def _redo(session: Session, reading: Reading, number: int) -> int:
     """Execute the journal's writes behind ``number`` in order; returns how many could be.
 
     Raises:
-        StoreFull, StoreReadOnly: they cannot be written now; they stay in the journal.
+        StoreError: they cannot be written now, or the database file is damaged too; they stay in the journal.
     """
     done = 0
     pending: list[Sequence[Step]] = []
@@ -284,9 +284,7 @@ def _execute(session: Session, writes: Sequence[Sequence[Step]]) -> int:
     """Execute writes in one transaction, or one by one until the first that fails; returns how many were."""
     try:
         _execute_all(session, writes)
-    except (StoreFull, StoreReadOnly):
-        raise
-    except StoreError:
+    except (Refused, Stale):
         if len(writes) == 1:
             return 0
     else:
