@@ -14,7 +14,7 @@ test:
 
 # the long tier
 stress:
-    uv run pytest -m stress -n 0 --timeout 1800
+    uv run pytest -m stress -n 2 --timeout 1800
 
 # build a wheel and use it in an empty environment with plain pip
 smoke:

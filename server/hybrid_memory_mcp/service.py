@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
@@ -56,8 +56,8 @@ class ServiceProvider:
         self._rest = 0
         self.calls = 0
 
-    async def call(self, work: Callable[[Service], T]) -> T:
-        """Run ``work`` with the service in a worker thread and return what it returns.
+    async def call(self, work: Callable[[Service], T], *lanes: anyio.CapacityLimiter) -> T:
+        """Run ``work`` with the service in a worker thread and return what it returns; takes a place in the ``lanes`` too.
 
         A cancelled caller does not wait; work that has begun is finished all the same.
 
@@ -65,7 +65,7 @@ class ServiceProvider:
             HybridMemoryError: the store cannot be opened, or the work failed.
         """
         self.calls += 1
-        return await self.workers.run(lambda: self.run(work))
+        return await self.workers.run(lambda: self.run(work), *lanes)
 
     def run(self, work: Callable[[Service], T]) -> T:
         """Run ``work`` with the service in this thread; waits while `alone` has the store closed.
@@ -164,6 +164,11 @@ class ServiceProvider:
         """Whether the service is open at this moment."""
         return self._service is not None
 
+    def announce(self, namespaces: Iterable[str]) -> None:
+        """Tell listeners soon that some namespaces changed otherwise than by a write."""
+        for namespace in namespaces:
+            self._committed(namespace, frozenset())
+
     def _warm(self, scope: Scope) -> None:
         with only_logged("opening the store ahead of the first call"), suppress(StoreClosed):
             self.run(lambda service: service.warm_up(scope))
@@ -189,8 +194,7 @@ class Lane:
 
     async def call(self, work: Callable[[Service], T]) -> T:
         """Run ``work`` with the service in a worker thread, when its turn has come, and return what it returns."""
-        async with self._limiter:
-            return await self._provider.call(work)
+        return await self._provider.call(work, self._limiter)
 
     def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
         """Call ``callback`` soon after each commit; returns what ends that."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from typing import Generic, TypeVar
@@ -31,20 +31,23 @@ class Workers:
         """How many threads are at work or about to be."""
         return 0 if self._limiter is None else int(self._limiter.borrowed_tokens)
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """Run ``work`` in a thread and return what it returns.
+    async def run(self, work: Callable[[], T], *lanes: anyio.CapacityLimiter) -> T:
+        """Run ``work`` in a thread and return what it returns; it takes a place in each of the ``lanes`` too.
 
         A cancelled caller does not wait: work that has begun is finished all the same, other work is not begun.
         """
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(self._most)
-        limiter, errand = self._limiter, _Errand(work)
-        await limiter.acquire_on_behalf_of(errand)
+        errand = _Errand(work)
+        held: list[anyio.CapacityLimiter] = []
         try:
-            return await anyio.to_thread.run_sync(errand.do, limiter, abandon_on_cancel=True)
+            for limiter in (*lanes, self._limiter):
+                await limiter.acquire_on_behalf_of(errand)
+                held.append(limiter)
+            return await anyio.to_thread.run_sync(errand.do, held, abandon_on_cancel=True)
         finally:
             if errand.leave():
-                limiter.release_on_behalf_of(errand)
+                _release(held, errand)
 
 
 class _Stage(Enum):
@@ -62,7 +65,7 @@ class _Errand(Generic[T]):
         self._stage = _Stage.WAITING
         self._lock = threading.Lock()
 
-    def do(self, limiter: anyio.CapacityLimiter) -> T:
+    def do(self, held: Sequence[anyio.CapacityLimiter]) -> T:
         """Work, in the thread."""
         with self._lock:
             if self._stage is _Stage.LEFT:
@@ -74,8 +77,8 @@ class _Errand(Generic[T]):
             with self._lock:
                 left, self._stage = self._stage is _Stage.LEFT, _Stage.DONE
             if left:
-                with suppress(RuntimeError):  # the event loop has ended, and the limiter with it
-                    anyio.from_thread.run_sync(limiter.release_on_behalf_of, self)
+                with suppress(RuntimeError):  # the event loop has ended, and the limiters with it
+                    anyio.from_thread.run_sync(_release, held, self)
 
     def leave(self) -> bool:
         """Say, for the caller that goes on, whether it is the one to give the place free."""
@@ -83,6 +86,11 @@ class _Errand(Generic[T]):
             working = self._stage is _Stage.WORKING
             self._stage = _Stage.LEFT
             return not working
+
+
+def _release(held: Sequence[anyio.CapacityLimiter], errand: object) -> None:
+    for limiter in held:
+        limiter.release_on_behalf_of(errand)
 
 
 class _CallerLeft(Exception):

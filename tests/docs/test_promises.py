@@ -14,6 +14,8 @@ HELD_BY = {
         "core/store/test_duck_kill.py::test_a_killed_writer_loses_nothing_that_it_acknowledged",
         "core/store/test_duck_full.py::test_a_full_disk_loses_nothing_that_was_acknowledged",
         "server/test_process.py::test_what_one_process_wrote_the_next_one_reads",
+        "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
+        "stress/test_cancelled.py::test_cancelled_calls_are_done_whole_or_not_at_all_and_leave_nothing_behind",
     ],
     "together": [
         "core/store/test_duck_engine.py::test_every_change_in_turn_may_fail_and_nothing_is_left_half_done",
@@ -32,24 +34,29 @@ HELD_BY = {
     "index is a cache": [
         "core/retrieval/test_index.py::test_following_the_log_leads_to_the_state_of_a_fresh_snapshot",
         "model/test_machine.py::TestLives",
+        "stress/test_nearest.py::test_the_nearest_are_found_and_the_dead_are_not_after_changes_a_restart_and_a_lost_index",
     ],
     "serial": [
         "core/store/test_requests.py::test_threads_that_repeat_each_others_requests_write_each_once",
         "core/store/test_requests.py::test_a_repeated_request_is_answered_and_not_done_again",
+        "server/test_hub_exactly_once.py::test_a_write_that_comes_again_has_the_same_answer_and_is_done_once",
+        "stress/test_concurrent.py::test_calls_of_many_clients_at_once_have_an_order_that_explains_all_that_they_saw",
         "server/test_hub.py::test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again",
     ],
     "one hub": [
         "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
-        "server/test_hub.py::test_a_second_hub_finds_the_door_taken",
-        "server/test_hub.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
+        "server/test_hub_endings.py::test_a_second_hub_finds_the_door_taken",
+        "server/test_hub_endings.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
     ],
     "bounded": [
         "server/test_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
         "core/test_checks.py::test_a_wrong_argument_is_refused_by_its_name_without_its_value",
+        "server/test_workers.py::test_work_whose_caller_left_keeps_its_place_until_it_is_done",
     ],
     "quiet": [
         "server/test_process.py::test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed",
         "server/test_process.py::test_a_server_at_work_opens_no_network_connection",
+        "stress/test_lines.py::test_nonsense_is_answered_or_ignored_and_never_ends_the_server",
     ],
     "attributed": [
         "core/test_changes_of_mind.py::test_an_insight_is_trusted_no_further_than_its_evidence",

@@ -20,7 +20,7 @@ async def until(condition):
             await anyio.lowlevel.checkpoint()
 
 
-async def begun(workers, work):
+async def begun(workers, work, *lanes):
     """Begin work whose caller gives up while it is being done."""
     started = threading.Event()
 
@@ -29,7 +29,7 @@ async def begun(workers, work):
         return work()
 
     async with anyio.create_task_group() as group:
-        group.start_soon(workers.run, watched)
+        group.start_soon(workers.run, watched, *lanes)
         await until(started.is_set)
         group.cancel_scope.cancel()
 
@@ -67,3 +67,22 @@ async def test_work_that_had_to_wait_is_not_begun_when_its_caller_left():
         end.set()
     assert await workers.run(lambda: "next") == "next"
     assert done == []
+
+
+async def test_work_whose_caller_left_keeps_its_place_in_its_lane_too():
+    workers, lane, end = Workers(2), anyio.CapacityLimiter(1), threading.Event()
+    await begun(workers, end.wait, lane)
+    assert lane.borrowed_tokens == 1
+    end.set()
+    await until(lambda: lane.borrowed_tokens == 0 and workers.busy == 0)
+
+
+async def test_who_leaves_before_there_is_a_place_gives_back_the_one_in_the_lane():
+    workers, lane, end = Workers(1), anyio.CapacityLimiter(1), threading.Event()
+    async with anyio.create_task_group() as group:
+        group.start_soon(workers.run, end.wait)
+        await until(lambda: workers.busy == 1)
+        with anyio.move_on_after(0):
+            await workers.run(lambda: None, lane)
+        assert lane.borrowed_tokens == 0
+        end.set()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +35,7 @@ class Places:
 class Hand:
     """One client at work: every method is one call (an append two), noted in the recorder.
 
+    ``common`` holds topic and id of the statements that all of them write, in one session and in the same words.
     A call that raises keeps its unknown outcome. ``refused`` holds what the server said where nothing should be refused.
     ``known`` is shared by all hands: topic and id of every statement that one of them has seen.
     """
@@ -43,6 +45,7 @@ class Hand:
     recorder: Recorder
     known: dict[str, tuple[str, str]]
     refused: list[str] = field(default_factory=list)
+    common: set[tuple[str, str]] = field(default_factory=set)
     made: int = 0
 
     def word(self) -> str:
@@ -107,12 +110,15 @@ class Hand:
 
     async def other(self, draw: random.Random, topic: str) -> None:
         """Make a call that changes nothing the history speaks of."""
-        which = draw.randrange(4)
+        which = draw.randrange(5)
         if which == 0:
             answer = await self._call("read_memories", limit=5)
         elif which == 1:
             answer = await self._call("reflect", focus=topic)
-        elif which == 2 or not self.known:
+        elif which == 2:
+            answer = await self._call("write_memory", content=f"All say it of {topic}", session="shared")
+            self.common.update([] if answer is None or "refused" in answer else [(topic, answer["id"])])
+        elif which == 3 or not self.known:
             answer = await self._call("read_memories", query=f"what about {topic}?", explain=True)
         else:
             _, memory = draw.choice(list(self.known.values()))
@@ -173,6 +179,12 @@ async def one_call(hand: Hand, draw: random.Random, places: Places) -> None:
         await hand.change(act, draw.choice(list(hand.known)))
     else:
         await hand.other(draw, topic)
+
+
+def said_twice(hands: Sequence[Hand]) -> list[str]:
+    """Return the topics of which the same words in the same session were kept as several memories."""
+    topics = [topic for topic, _ in set().union(*(hand.common for hand in hands))]
+    return [topic for topic, times in Counter(topics).items() if times > 1]
 
 
 async def audit(hand: Hand, places: Places) -> None:

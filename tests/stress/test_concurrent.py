@@ -5,7 +5,7 @@ import random
 import anyio
 import pytest
 from tests.stress.cases import check, seeds
-from tests.stress.clients import Places, audit, work
+from tests.stress.clients import Places, audit, said_twice, work
 from tests.stress.serving import serving
 
 TASKS = 16
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("quick_binding")]
 @pytest.mark.parametrize(("seed", "calls"), [(0, 5), *(pytest.param(seed, 250, marks=LONG) for seed in seeds(20))])
 async def test_calls_of_many_clients_at_once_have_an_order_that_explains_all_that_they_saw(tmp_path, seed, calls):
     """Every fifth seed goes to a file, where the engine's transactions take part; the others go through more orders."""
-    places = Places.many(topics=2 + calls // 2)
+    places = Places.many(topics=2 + calls // 2, keys=1)
     async with serving(tmp_path / "memory.duckdb" if seed % 5 == 0 else None, TASKS) as running:
         for name in places.lists:
             await running.hands[0].start_list(name)
@@ -34,3 +34,4 @@ async def test_calls_of_many_clients_at_once_have_an_order_that_explains_all_tha
         await audit(running.hands[0], places)
     check(running.recorder.history(), "concurrent", seed)
     assert [told for hand in running.hands for told in hand.refused] == []
+    assert said_twice(running.hands) == []

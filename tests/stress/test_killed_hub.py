@@ -12,7 +12,7 @@ import pytest
 from tests.history.calls import Act, Outcome
 from tests.server.raw import started
 from tests.stress.cases import check, seed_of_one
-from tests.stress.clients import Places, audit, one_call
+from tests.stress.clients import Places, audit, one_call, said_twice
 from tests.stress.processes import client_of, hands_on, hub_of, is_alive, kill_hub, until
 
 CLIENTS = 3
@@ -51,6 +51,7 @@ async def test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_
     history = recorder.history()
     check(history, "killed-hub", seed)
     assert [told for hand in hands for told in hand.refused] == []
+    assert said_twice(hands) == []
     assert [call for call in history if call.outcome is Outcome.UNKNOWN] == []
 
 

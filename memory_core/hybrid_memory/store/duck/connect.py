@@ -14,6 +14,7 @@ _FOLDER = 0o700
 _FILE = 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LEAST_MEMORY = 64
+_MEMORY_FOR_COPIES = 256
 _MEBIBYTE = 2**20
 _SHARE = 8
 
@@ -91,9 +92,17 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
     connection = duckdb.connect(
         str(file.absolute()),
         read_only=read_only,
-        config={**FORMAT, "memory_limit": _memory_for(file), "threads": 1, "temp_directory": ""},
+        config={
+            **FORMAT,
+            "memory_limit": _memory_for(file, least=_MEMORY_FOR_COPIES),
+            "threads": 1,
+            "temp_directory": "",
+        },
     )
     try:
+        if folder is not None:
+            make_folder(temp_folder(file))
+            connection.execute(_TEMP_FOLDER, [str(temp_folder(file).absolute())])
         connection.execute(_UNCOMPRESSED)
         connection.execute(_PLACES, [[str(folder.absolute())] if folder else []])
         connection.execute(_NO_FILES)
@@ -104,8 +113,8 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
     return connection
 
 
-def _memory_for(path: Path) -> str:
-    return f"{max(_LEAST_MEMORY, size_on_disk(path) // _SHARE // _MEBIBYTE)}MiB"
+def _memory_for(path: Path, least: int = _LEAST_MEMORY) -> str:
+    return f"{max(least, size_on_disk(path) // _SHARE // _MEBIBYTE)}MiB"
 
 
 def backup_folder(path: Path) -> Path:
