@@ -39,6 +39,16 @@ def sentence(dice: random.Random) -> tuple[str, str]:
     return mark, f"{dice.choice(_WHO)} {dice.choice(_WHAT)}, {dice.choice(_WHY)} ({mark})."
 
 
+def secret(dice: random.Random) -> tuple[str, str, str]:
+    """Return a new mark, a sentence with it that no other resembles, and a question that asks for it without the mark.
+
+    Without, because some servers repeat the question in their answer.
+    """
+    mark, word = f"mk{dice.getrandbits(64):016x}", "".join(dice.choices("bdfgklmnprstvz", k=10))
+    said = f"The password of the cellar is {word}"
+    return mark, f"{said} ({mark}).", said
+
+
 def marks_in(text: str) -> set[str]:
     """Return the marks that stand in a text."""
     return set(_MARK.findall(text))

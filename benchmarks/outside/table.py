@@ -34,9 +34,11 @@ def _leaves(figures: Mapping[str, Any]) -> str:
 
 def _kept(figures: Mapping[str, Any]) -> str:
     there = figures["acknowledged"] - figures["lost"]
-    if figures["lost"]:
-        return f"{figures['acknowledged']:,} / **{there:,}**"
-    return f"{figures['acknowledged']:,} / {there:,}"
+    return (
+        f"{figures['acknowledged']:,} / **{there:,}**"
+        if figures["lost"]
+        else f"{figures['acknowledged']:,} / {there:,}"
+    )
 
 
 def _seen(figures: Mapping[str, Any]) -> str:
@@ -55,7 +57,7 @@ ROWS: tuple[tuple[str, str, Cell], ...] = (
     ("start", "leaves after the end of its input, s", _leaves),
     ("inproc", "50 writes at once, one process: acknowledged / there", _kept),
     ("two", "2 processes × 200 writes: acknowledged / there", _kept),
-    ("two", "... each finds what the other wrote last", _seen),
+    ("see", "... each finds what the other has just written", _seen),
     ("ten", "10 processes × 100 writes: acknowledged / there", _kept),
     ("ten", "... failed reads of 200", lambda one: str(one["failed_reads"] + 200 - one["reads"])),
     ("ten", "... seconds", lambda one: _number(one["seconds"])),

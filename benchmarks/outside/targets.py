@@ -24,7 +24,7 @@ class Target:
     """A memory server.
 
     ``program`` is its executable below the folder of the peers. ``start`` gives the command from the executable and the store's
-    folder, ``environment`` the variables. ``write`` takes a mark and its sentence, ``read`` a question (for one mark, ``find``).
+    folder, ``environment`` the variables. ``write`` takes a mark and its sentence, ``read`` a question.
     ``listing`` takes a page's number from 0 and the answer before it, and gives nothing where that was the last page;
     ``counting`` are variables for the process that counts. ``helper`` gives the command of a process that its user starts by
     hand beside the store, from the executable, the folder and a free port; the store is used once it listens there.
@@ -37,7 +37,6 @@ class Target:
     read: Callable[[str], Request]
     listing: Callable[[int, Answer | None], Request | None]
     environment: Callable[[Path], Mapping[str, str]] = field(default=lambda _: {})
-    find: Callable[[str, str], str] = field(default=lambda _mark, text: text)
     counting: Mapping[str, str] = field(default_factory=dict)
     helper: Callable[[Path, Path, int], Sequence[str]] | None = None
     note: str = ""
@@ -170,7 +169,6 @@ PEERS = (
             {"entities": [{"name": mark, "entityType": "note", "observations": [text]}]},
         ),
         read=lambda query: ("search_nodes", {"query": query}),
-        find=lambda mark, _text: mark,
         listing=lambda page, _before: ("read_graph", {}) if page == 0 else None,
         note="no vectors; a search is a substring of the whole question",
     ),
@@ -239,7 +237,6 @@ PEERS = (
         },
         write=lambda mark, text: ("write_note", {"title": mark, "directory": "notes", "content": text}),
         read=lambda query: ("search_notes", {"query": query}),
-        find=lambda mark, _text: mark,
         listing=lambda page, _before: (
             "list_directory",
             {"dir_name": "/notes", "page": page + 1, "page_size": 200, "sort": "title_asc"},

@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from benchmarks.outside import machine
-from benchmarks.outside.marks import TOPICS, marks_in, sentence
+from benchmarks.outside.marks import TOPICS, marks_in, secret, sentence
 from benchmarks.outside.targets import Store, Target, acknowledged
 from benchmarks.outside.wire import Answer, Gone, Server
 
@@ -204,12 +204,11 @@ def crowd(
 
         tallies = list(pool.map(work, range(clients)))
         taken = time.perf_counter() - began
-        seen = _see_each_other(store, servers, random.Random(seed)) if clients == 2 else {}
         for server in servers:
             server.close()
         survivors = counted(store)
     figures = together(tallies, survivors)
-    figures |= {"clients": clients, "started": len(ready), "seconds": round(taken, 1)} | seen
+    figures |= {"clients": clients, "started": len(ready), "seconds": round(taken, 1)}
     figures["each"] = [len(one.told) for one in tallies]
     return figures | {"call": spread([one for tally in tallies for one in tally.seconds])}
 
@@ -230,20 +229,24 @@ def _ready(server: Server) -> bool:
     return True
 
 
-def _see_each_other(store: Store, servers: Sequence[Server], dice: random.Random) -> Figures:
-    """Let each of two write once more; say whether it finds that itself, and whether the other finds it right afterwards."""
+def see(target: Target, program: Path, seed: int) -> Figures:
+    """Let each of two processes write what the other must find right afterwards."""
+    dice = random.Random(seed)
     seen: dict[str, list[bool]] = {"sees_its_own": [], "sees_the_other": []}
-    for writer, reader in (servers, servers[::-1]):
-        mark, text = sentence(dice)
-        question = store.target.read(store.target.find(mark, text))
-        try:
-            writer.call(*store.target.write(mark, text))
-            found = [mark in marks_in(one.call(*question).text) for one in (writer, reader)]
-        except Gone:
-            found = [False, False]
-        for answers, one in zip(seen.values(), found, strict=True):
-            answers.append(one)
-    return seen
+    with Store(target, program) as store, ThreadPoolExecutor(2) as pool:
+        _prepare(store, dice)
+        servers = [store.spawn(), store.spawn()]
+        started = list(pool.map(_ready, servers))
+        for writer, reader in (servers, servers[::-1]):
+            mark, text, question = secret(dice)
+            try:
+                writer.call(*target.write(mark, text))
+                found = [mark in marks_in(one.call(*target.read(question)).text) for one in (writer, reader)]
+            except Gone:
+                found = [False, False]
+            for answers, one in zip(seen.values(), found, strict=True):
+                answers.append(one)
+    return {"started": sum(started), "clients": 2, **seen}
 
 
 def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
@@ -251,7 +254,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
     dice, tally, reopened = random.Random(seed), Tally(), 0
     with Store(target, program) as store, ThreadPoolExecutor(1) as pool:
         for _ in range(rounds):
-            server = store.spawn()
+            server, before = store.spawn(), len(tally.told)
             try:
                 server.initialize()
                 tally.write(store, server, dice)
@@ -259,7 +262,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
                 tally.said = tally.said or str(gone)
                 machine.kill_all(store.processes())
                 continue
-            reopened += bool(tally.told)
+            reopened += len(tally.told) > before
             writing = pool.submit(_until_gone, tally, store, server, dice)
             time.sleep(dice.uniform(0.7, 1.5))
             machine.kill_all(store.processes())
@@ -267,7 +270,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
         try:
             survivors = counted(store)
         except Gone as gone:
-            survivors, tally.said = set(), tally.said or str(gone)
+            return {"gone": str(gone), "acknowledged": len(tally.told), "opened": reopened}
     return together([tally], survivors) | {"rounds": rounds, "opened": reopened}
 
 
@@ -319,6 +322,7 @@ TRIALS: Mapping[str, Callable[[Target, Path, int], Figures]] = {
     "inproc": inproc,
     "two": lambda target, program, seed: crowd(target, program, seed, clients=2, writes=200),
     "ten": lambda target, program, seed: crowd(target, program, seed, clients=10, writes=100, read_every=5),
+    "see": see,
     "kill": kill,
     "latency": latency,
 }

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 PROTOCOL = "2025-06-18"
-PATIENCE = 60.0
+PATIENCE = 120.0
 _LEAVING = 5.0
 
 

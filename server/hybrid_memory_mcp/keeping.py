@@ -46,7 +46,7 @@ def restore(order: Order) -> dict[str, Any]:
     else:
         source = check_source(Path(named))
     done = order.alone(lambda: backups.restore(order.home, source, SystemClock().now()))
-    order.run(lambda service: service.store.info())
+    _announce(order)
     return _plain(done) | {"file": str(source)}
 
 
@@ -74,7 +74,9 @@ def import_(order: Order) -> dict[str, Any]:
         embed, actor = service.analyst.vectors, order.scope.actor
         return _plain(import_from(_store(service), source, incoming, embed=embed, actor=actor, step=order.step))
 
-    return order.run(work)
+    done = order.run(work)
+    _announce(order)
+    return done
 
 
 def purge(order: Order) -> dict[str, Any]:
@@ -111,7 +113,7 @@ def purge(order: Order) -> dict[str, Any]:
     gone = order.alone(
         lambda: erasure.purge(order.home, selection, now, actor=actor, count=given["count"], reached=reached)
     )
-    order.run(lambda service: service.store.info())
+    _announce(order)
     return told | _plain(gone)
 
 
@@ -126,6 +128,11 @@ def _told(chosen: Chosen) -> dict[str, Any]:
         "same_words": list(chosen.same_words),
         "kept_derived": list(chosen.kept_derived),
     }
+
+
+def _announce(order: Order) -> None:
+    """Let clients look again; opens the store, which shows that it can be."""
+    order.provider.announce(order.run(lambda service: service.store.namespaces()))
 
 
 def _store(service: MemoryService) -> KeepingStore:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.service import MemoryService
+    from hybrid_memory.store.health import Report
 
 T = TypeVar("T")
 
@@ -91,6 +92,33 @@ def recall(order: Order) -> dict[str, Any]:
     return {"hits": hits, "total": result.total, "words_alone": result.words_alone}
 
 
+def doctor(order: Order) -> dict[str, Any]:
+    """Examine the store beside the calls of clients; one that cannot be opened for damage is a finding."""
+    from hybrid_memory import doctor as examination
+    from hybrid_memory.errors import StoreDamaged, Unavailable
+
+    try:
+        return _told(order.run(lambda service: examination.check_open(service.store)))
+    except (StoreDamaged, Unavailable) as error:
+        return _told(examination.unreadable(error))
+
+
+def repair(order: Order) -> dict[str, Any]:
+    """Save what can be read of a damaged store, while calls wait."""
+    from hybrid_memory import doctor as examination
+    from hybrid_memory.clock import SystemClock
+
+    return _told(order.alone(lambda: examination.repair(order.home, SystemClock())))
+
+
+def _told(report: Report) -> dict[str, Any]:
+    return {
+        "sound": report.sound,
+        "findings": [asdict(finding) for finding in report.findings],
+        "rows": dict(report.rows),
+    }
+
+
 def _later(name: str, module: str = "keeping") -> Operation:
     """Return an operation of another module, which is imported when it is asked for."""
 
@@ -104,6 +132,8 @@ def _later(name: str, module: str = "keeping") -> Operation:
 OPERATIONS: Mapping[str, Operation] = {
     "status": status,
     "recall": recall,
+    "doctor": doctor,
+    "repair": repair,
     "backup": _later("backup"),
     "restore": _later("restore"),
     "export": _later("export"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Protocol, TypeVar
 
@@ -163,6 +163,11 @@ class ServiceProvider:
     def is_open(self) -> bool:
         """Whether the service is open at this moment."""
         return self._service is not None
+
+    def announce(self, namespaces: Iterable[str]) -> None:
+        """Tell listeners soon that some namespaces changed otherwise than by a write."""
+        for namespace in namespaces:
+            self._committed(namespace, frozenset())
 
     def _warm(self, scope: Scope) -> None:
         with only_logged("opening the store ahead of the first call"), suppress(StoreClosed):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from benchmarks.outside import machine
-from benchmarks.outside.marks import marks_in, refuses, sentence
+from benchmarks.outside.marks import marks_in, refuses, secret, sentence
 from benchmarks.outside.stand_in import SIZE, vector
 from benchmarks.outside.table import compared
 from benchmarks.outside.targets import OURS, PEERS, Store, Target, acknowledged, installed
-from benchmarks.outside.trials import Tally, crowd, inproc, kill, pause_of, spread, together
+from benchmarks.outside.trials import Tally, crowd, inproc, kill, pause_of, see, spread, together
 from benchmarks.outside.wire import Answer, Gone, Server
 
 FORGETFUL = """
@@ -169,10 +169,19 @@ def test_losses_of_a_forgetful_server_are_seen(forgetful):
     assert (figures["acknowledged"], figures["survive"], figures["lost"]) == (50, 0, 50)
 
 
+def test_each_of_several_clients_is_counted(forgetful):
+    assert crowd(*forgetful, seed=1, clients=2, writes=5)["each"] == [5, 5]
+
+
 def test_two_clients_of_a_server_without_a_store_do_not_see_each_other(forgetful):
-    figures = crowd(*forgetful, seed=1, clients=2, writes=5)
-    assert figures["each"] == [5, 5]
+    figures = see(*forgetful, seed=1)
     assert (figures["sees_its_own"], figures["sees_the_other"]) == ([True, True], [False, False])
+
+
+def test_the_question_for_a_secret_does_not_name_its_mark():
+    mark, text, question = secret(random.Random(1))
+    assert marks_in(text) == {mark}
+    assert marks_in(question) == set()
 
 
 def test_a_killed_server_without_a_store_has_lost_what_it_acknowledged(forgetful):
@@ -193,10 +202,9 @@ def test_processes_are_found_by_what_their_environment_says(forgetful):
 def test_the_table_shows_losses_and_leaves_out_what_was_not_tried():
     kept = {"acknowledged": 400, "lost": 0}
     rows = {"two": {"a": kept | {"lost": 191}, "b": {"gone": "no answer"}}, "inproc": {"c": kept}}
-    seen = {"clients": 2, "started": 2, "sees_its_own": [True, True], "sees_the_other": [True, False]}
-    rows["two"]["a"] |= seen
+    rows["see"] = {"a": {"clients": 2, "started": 2, "sees_its_own": [True, True], "sees_the_other": [True, False]}}
     assert compared(rows).splitlines()[2:] == [
         "| 50 writes at once, one process: acknowledged / there |  |  | 400 / 400 |",
         "| 2 processes × 200 writes: acknowledged / there | 400 / **209** | no answer |  |",
-        "| ... each finds what the other wrote last | **no** | no answer |  |",
+        "| ... each finds what the other has just written | **no** |  |  |",
     ]

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import anyio
 from anyio.from_thread import BlockingPortal
+from mcp import StdioServerParameters
+from mcp.client import Client
+from tests.server.fakes import FakeService
 from tests.server.raw import MODERN, started
 
 from hybrid_memory.settings import StoreSettings
@@ -20,7 +23,9 @@ from hybrid_memory_mcp.hub.hub import House, Hub
 from hybrid_memory_mcp.hub.listening import open_door
 from hybrid_memory_mcp.relay import frames
 from hybrid_memory_mcp.relay.frames import FrameReader, pack, pack_fields, read_fields
+from hybrid_memory_mcp.relay.places import START_LOCK
 from hybrid_memory_mcp.relay.reaching import connect
+from hybrid_memory_mcp.relay.spawning import FileLock
 from hybrid_memory_mcp.service import ServiceProvider
 
 PATIENCE = 20
@@ -32,6 +37,18 @@ def short_folder() -> Iterator[Path]:
     """A folder whose path leaves room for a socket's name, which those of pytest may not."""
     with tempfile.TemporaryDirectory(prefix="hm-", ignore_cleanup_errors=True) as folder:
         yield Path(folder) / "home"
+
+
+@contextmanager
+def no_other_hub(home) -> Iterator[None]:
+    """Keep relays from starting hubs of their own while the test's hub is away."""
+    home.mkdir(0o700, parents=True, exist_ok=True)
+    lock = FileLock(str(home), START_LOCK)
+    assert lock.take()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager
@@ -65,10 +82,7 @@ class End:
                     return None
                 if not chunk:
                     return None
-                self.connection_feed(chunk)
-
-    def connection_feed(self, chunk):
-        self.reader._held += chunk
+                self.reader._held += chunk
 
     def close(self):
         self.connection.close()
@@ -252,6 +266,40 @@ class RealHub:
         self.kill()
 
 
-def command_of(home, *arguments):
-    """The program and arguments with which a client of the SDK starts a relay."""
-    return [sys.executable, "-m", "hybrid_memory_mcp", "--home", str(home), *arguments]
+def reading(guest, request_id, query="wait", **more):
+    """Let a guest send a read, without waiting for its answer."""
+    params = {"name": "read_memories", "arguments": {"query": query}, "_meta": MODERN}
+    return guest.request(request_id, "tools/call", **params, **more)
+
+
+def client_of(home, *arguments, **options):
+    """The SDK's client, with a relay in a process of its own as its server."""
+    command = ["-m", "hybrid_memory_mcp", "--home", str(home), *arguments]
+    return Client(StdioServerParameters(command=sys.executable, args=command), **options)
+
+
+class Held(FakeService):
+    """A memory whose reads with the query "wait" last until they are let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.scopes = []
+        self.begun = []
+        self.go = threading.Event()
+        self._changed_here = threading.Condition()
+
+    def write(self, scope, request, *, key=None):
+        self.scopes.append(scope)
+        return super().write(scope, request, key=key)
+
+    def read(self, scope, request):
+        if request.query == "wait":
+            with self._changed_here:
+                self.begun.append(scope.session)
+                self._changed_here.notify_all()
+            assert self.go.wait(PATIENCE)
+        return super().read(scope, request)
+
+    def wait_for(self, count):
+        with self._changed_here:
+            assert self._changed_here.wait_for(lambda: len(self.begun) >= count, PATIENCE)

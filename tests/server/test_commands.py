@@ -29,6 +29,7 @@ COMMANDS = (
     "demo",
     "status",
     "recall",
+    "doctor",
     "embedder",
     "reembed",
     "backup",
@@ -78,3 +79,24 @@ def test_a_store_in_use_is_told_in_one_line(home):
         service.close()
     assert done.exit_code == 1
     assert "Traceback" not in done.output
+
+
+def test_doctor_finds_nothing_wrong_with_a_whole_store(home):
+    done = run("doctor", "--home", home, "--json")
+    assert (done.exit_code, json.loads(done.output)["rows"]["memory"]) == (0, 1)
+    assert "1 of memory" in run("doctor", "--home", home).output
+
+
+def test_doctor_says_what_is_wrong_and_repairs_it(home):
+    file = home / "memory.duckdb"
+    content = bytearray(file.read_bytes())
+    content[100] ^= 1
+    file.write_bytes(content)
+    done = run("doctor", "--home", home)
+    assert done.exit_code == 1
+    assert "--repair" in done.output
+    assert (
+        "cannot open the database file"
+        in json.loads(run("doctor", "--repair", "--json", "--home", home).output)["findings"][0]["what"]
+    )
+    assert run("status", "--home", home).exit_code == 0

@@ -1,5 +1,6 @@
 """The provider lets one be alone with the files while the calls of clients wait."""
 
+import queue
 import threading
 
 import anyio
@@ -70,3 +71,12 @@ def test_alone_waits_for_the_calls_that_run():
 
     anyio.run(play)
     assert log == ["opened", "call", "closed", "alone"]
+
+
+def test_what_changes_otherwise_than_by_a_write_is_told_too():
+    provider = ServiceProvider(lambda: Opened([]))
+    told = queue.SimpleQueue()
+    provider.listen(lambda *news: told.put(news), lambda: True)
+    provider.run(lambda _: None)
+    provider.announce(["default", "work"])
+    assert [told.get(timeout=10) for _ in range(2)] == [("default", frozenset()), ("work", frozenset())]

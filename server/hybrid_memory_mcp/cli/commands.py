@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory_mcp.cli import embedders, keeping, tokens
+from hybrid_memory_mcp.cli import doctor, embedders, keeping, tokens
 from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, ask
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 app.add_typer(embedders.app, name="embedder")
 app.add_typer(tokens.app, name="token")
 app.command()(embedders.reembed)
+app.command()(doctor.doctor)
 app.command()(keeping.backup)
 app.command()(keeping.restore)
 app.command()(keeping.export)
@@ -78,7 +79,7 @@ def demo(
 
 @app.command()
 def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
-    """Show what a store holds. No client may have it open."""
+    """Show what a store holds, how it is, and who is connected."""
     console = Console()
     values = ask(home, "status", namespace=namespace)
     if as_json:
@@ -86,8 +87,20 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
         return
     table = Table("what", "value", title="hybrid-memory-mcp")
     for name, value in values.items():
-        if name != "session":
-            table.add_row(name.replace("_", " "), _plain(value))
+        if name not in ("session", "clients"):
+            table.add_row(name.replace("_", " "), escape(_plain(value)))
+    console.print(table)
+    _print_clients(console, values["clients"])
+
+
+def _print_clients(console: Console, clients: list[dict[str, object]]) -> None:
+    if not clients:
+        console.print("nobody is connected")
+        return
+    columns = ("client", "pid", "namespace", "session", "since", "requests")
+    table = Table(*columns, title="connected")
+    for one in clients:
+        table.add_row(*(escape(str(one.get(column, ""))) for column in columns))
     console.print(table)
 
 
@@ -98,7 +111,7 @@ def recall(
     namespace: Namespace = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many memories.")] = 8,
 ) -> None:
-    """Search a store from the terminal. No client may have it open."""
+    """Search a store from the terminal."""
     console = Console()
     result = ask(home, "recall", {"query": query, "limit": limit}, namespace=namespace)
     table = Table("when", "tier", "memory", "score", title=query or "brief", show_lines=True)

@@ -21,6 +21,7 @@ from hybrid_memory.settings import StoreSettings
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.app import build_server
 from hybrid_memory_mcp.errors import UNEXPECTED, only_logged, outline
+from hybrid_memory_mcp.hub.admission import admit
 from hybrid_memory_mcp.hub.company import Company
 from hybrid_memory_mcp.hub.connection import Connection, Presence
 from hybrid_memory_mcp.hub.greeting import Guest, Hello, guest_of, read_hello
@@ -154,7 +155,7 @@ class Hub:
         with self.company.visited(), stream:
             self._changed.set()
             try:
-                if door is not None and door.guarded and not await anyio.to_thread.run_sync(door.admit, stream):
+                if door is not None and door.token is not None and not await admit(stream, door.token):
                     return
                 stream.settimeout(0)
                 await self._meet(stream)

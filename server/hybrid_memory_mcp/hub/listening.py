@@ -12,30 +12,26 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hybrid_memory_mcp.relay import places
-from hybrid_memory_mcp.relay.reaching import connect, proof, read_exactly
+from hybrid_memory_mcp.relay.reaching import connect
 
 WAITING = 10.0
 
 _PAUSE = 0.01
 _BACKLOG = 128
-_NONCE = 16
-_SHAKING_HANDS = 5.0
 
 
 class Door:
-    """A listening socket that relays find, and the lock that says whose it is."""
+    """A listening socket that relays find, and the lock that says whose it is.
+
+    ``token`` is what guests must know: over loopback, where any user can knock; None for a Unix socket.
+    """
 
     def __init__(self, home: Path, lock: FileLock) -> None:
         self.home = home
         self._lock = lock
         self._lock_file = _identity(home / places.HUB_LOCK)
-        self.listener, self._address, self._token = _listen(home)
+        self.listener, self._address, self.token = _listen(home)
         self._place = _identity(self._address)
-
-    @property
-    def guarded(self) -> bool:
-        """Whether guests must show first that they may come in: over loopback, where any user can knock."""
-        return self._token is not None
 
     @property
     def stands(self) -> bool:
@@ -54,20 +50,8 @@ class Door:
             OSError: nothing can be made there.
         """
         self.listener.close()
-        self.listener, self._address, self._token = _listen(self.home)
+        self.listener, self._address, self.token = _listen(self.home)
         self._place = _identity(self._address)
-
-    def admit(self, guest: socket.socket) -> bool:
-        """Say whether who connected may come in: over loopback, one who knows the token; blocks."""
-        if self._token is None:
-            return True
-        try:
-            guest.settimeout(_SHAKING_HANDS)
-            theirs, ours = read_exactly(guest, _NONCE), secrets.token_bytes(_NONCE)
-            guest.sendall(proof(self._token, theirs, b"hub") + ours)
-            return secrets.compare_digest(read_exactly(guest, 32), proof(self._token, ours, b"relay"))
-        except OSError:
-            return False
 
     def close(self) -> None:
         """Let nobody in any more; the lock stays."""

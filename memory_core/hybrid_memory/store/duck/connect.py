@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
@@ -13,6 +14,7 @@ _FOLDER = 0o700
 _FILE = 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LEAST_MEMORY = 64
+_MEMORY_FOR_COPIES = 256
 _MEBIBYTE = 2**20
 _SHARE = 8
 
@@ -20,8 +22,20 @@ _PLACES = "SET allowed_directories=?"
 _UNCOMPRESSED = "SET force_compression='uncompressed'"
 _TEMP_FOLDER = "SET temp_directory=?"
 _TEMP_SIZE = "SET max_temp_directory_size='4GiB'"
+# A checkpoint over damaged blocks can end the process, so `close` makes one only when nothing was found damaged.
+_NO_LAST_CHECKPOINT = "PRAGMA disable_checkpoint_on_shutdown"
 _NO_FILES = "SET enable_external_access=false"
 _NO_SETTINGS = "SET lock_configuration=true"
+
+
+FORMAT: Mapping[str, str | bool] = {
+    "allow_unsigned_extensions": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "storage_compatibility_version": "v1.5.0",
+}
+"""Settings of every database of this program, other files included that it writes or reads."""
 
 
 def make_folder(folder: Path) -> None:
@@ -55,15 +69,7 @@ def dial(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyC
     keep_private(path)
     connection = duckdb.connect(
         str(path),
-        config={
-            "allow_unsigned_extensions": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-            "memory_limit": memory_limit or _memory_for(path),
-            "threads": threads,
-            "storage_compatibility_version": "v1.5.0",
-        },
+        config={**FORMAT, "memory_limit": memory_limit or _memory_for(path), "threads": threads},
     )
     try:
         keep_private(path)
@@ -71,6 +77,7 @@ def dial(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyC
         connection.execute(_TEMP_FOLDER, [str(temp_folder(path))])
         connection.execute(_TEMP_SIZE)
         connection.execute(_UNCOMPRESSED)
+        connection.execute(_NO_LAST_CHECKPOINT)
         connection.execute(_PLACES, [[str(backup_folder(path))]])
         connection.execute(_NO_FILES)
         connection.execute(_NO_SETTINGS)
@@ -86,17 +93,16 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
         str(file.absolute()),
         read_only=read_only,
         config={
-            "allow_unsigned_extensions": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-            "memory_limit": _memory_for(file),
+            **FORMAT,
+            "memory_limit": _memory_for(file, least=_MEMORY_FOR_COPIES),
             "threads": 1,
-            "storage_compatibility_version": "v1.5.0",
             "temp_directory": "",
         },
     )
     try:
+        if folder is not None:
+            make_folder(temp_folder(file))
+            connection.execute(_TEMP_FOLDER, [str(temp_folder(file).absolute())])
         connection.execute(_UNCOMPRESSED)
         connection.execute(_PLACES, [[str(folder.absolute())] if folder else []])
         connection.execute(_NO_FILES)
@@ -107,8 +113,8 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
     return connection
 
 
-def _memory_for(path: Path) -> str:
-    return f"{max(_LEAST_MEMORY, size_on_disk(path) // _SHARE // _MEBIBYTE)}MiB"
+def _memory_for(path: Path, least: int = _LEAST_MEMORY) -> str:
+    return f"{max(least, size_on_disk(path) // _SHARE // _MEBIBYTE)}MiB"
 
 
 def backup_folder(path: Path) -> Path:

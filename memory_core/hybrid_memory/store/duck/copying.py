@@ -19,6 +19,8 @@ from hybrid_memory.store.keeping import Sums
 # DuckDB 1.5 takes no parameters in these statements; names and paths are quoted by `_name` and `_text`.
 _ATTACH = Template("ATTACH $file AS copy_of_all (STORAGE_VERSION 'v1.5.0')")
 _COPY = Template("COPY FROM DATABASE $source TO copy_of_all")
+# Connections of a store make no checkpoint when they let a database go.
+_CHECKPOINT = "CHECKPOINT copy_of_all"
 _DETACH = "DETACH DATABASE IF EXISTS copy_of_all"
 _HERE = "SELECT current_database()"
 _COPIED_TABLES = """
@@ -44,6 +46,7 @@ def copy_into(session: Session, file: Path) -> Sums:
         session.rows(_COPY.substitute(source=_name(source)))
         tables = [name for (name,) in session.rows(_COPIED_TABLES)]
         sums = _sums(session, tables, prefix="copy_of_all.")
+        session.rows(_CHECKPOINT)
         session.rows(_DETACH)
     except BaseException:
         with suppress(StoreError):

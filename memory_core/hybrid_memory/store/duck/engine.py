@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import duckdb
 
-from hybrid_memory.errors import Refused, StoreClosed, StoreError, Unavailable
+from hybrid_memory.errors import Refused, StoreClosed, StoreDamaged, StoreError, Unavailable
 from hybrid_memory.store.duck.connect import keep_private, log_file, temp_folder
 from hybrid_memory.store.duck.errors import translated
 from hybrid_memory.store.duck.lock import OwnLock
@@ -48,8 +48,11 @@ class Engine:
     ``uncovered`` says that the journal could not take the newest writes.
     """
 
-    def __init__(self, path: Path, lock: OwnLock, open_again: Callable[[], Opened]) -> None:
-        """Open the database; ``open_again`` does that, now and whenever DuckDB gives it up after a failure of its own."""
+    def __init__(self, path: Path, lock: OwnLock | None, open_again: Callable[[], Opened]) -> None:
+        """Open the database; ``open_again`` does that, now and whenever DuckDB gives it up after a failure of its own.
+
+        ``lock`` is released by `close`; None says that the caller goes on holding it.
+        """
         self.path = path
         self._open_again = open_again
         self.uncovered = False
@@ -195,6 +198,10 @@ class Engine:
             self._running += 1
         try:
             yield
+        except StoreDamaged:
+            # After a block that cannot be read, DuckDB 1.5 may loop for ever over what it has of it.
+            self._broken = True
+            raise
         except StoreError:
             self._broken = self._broken or not self._alive()
             raise
@@ -214,13 +221,15 @@ class Engine:
             self._gate.wait_for(lambda: self._running == 0)
         try:
             self._close_sessions()
+            self._last_checkpoint()
             with translated():
                 self._connection.close()
             with suppress(OSError):
                 temp_folder(self.path).rmdir()
             self._close_journal()
         finally:
-            self._lock.release()
+            if self._lock is not None:
+                self._lock.release()
 
     def _alive(self) -> bool:
         """Say whether DuckDB still answers; after a fatal error, such as a full disk in a checkpoint, it never does."""
@@ -252,6 +261,15 @@ class Engine:
         for session in [*self._open_sessions, *filter(None, (self._changes, self._reads))]:
             session.close()
         self._changes = self._reads = None
+
+    def _last_checkpoint(self) -> None:
+        """Move all writes into the database file; where that fails they stay in the write-ahead log, as durable."""
+        if self._broken:
+            return
+        with suppress(StoreError):
+            session = Session(self._connection)
+            session.rows(_CHECKPOINT)
+            session.close()
 
     def _close_journal(self) -> None:
         """Remove the journal if closing has moved all writes into the database file, which DuckDB does not promise."""

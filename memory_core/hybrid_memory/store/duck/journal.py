@@ -113,6 +113,12 @@ def read_journal(content: bytes, store: str) -> Reading | None:
     return Reading(base, tuple(records), max([base + len(records), *later]), offset, end, covers)
 
 
+def origin_of(content: bytes) -> tuple[str, int] | None:
+    """Return the store's id and the number after which a journal begins; None when its header cannot be read."""
+    head = _header_of(content)
+    return None if head is None else (head.store, head.base)
+
+
 class Journal:
     """The journal file of one open store. ``covers`` says whether it holds all writes since the last checkpoint."""
 

@@ -7,6 +7,7 @@ before the journal is replaced; so a process that dies meanwhile leaves a store 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,10 +15,10 @@ from pathlib import Path
 
 import duckdb
 
-from hybrid_memory.errors import HybridMemoryError, StoreError, StoreFull, StoreReadOnly
+from hybrid_memory.errors import HybridMemoryError, OutcomeUnknown, Refused, Stale, StoreDamaged, Unavailable
 from hybrid_memory.store.duck import quarantine
 from hybrid_memory.store.duck.connect import connect, dial, journal_file, log_file
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.errors import DAMAGED, translated
 from hybrid_memory.store.duck.journal import End, Journal, Reading, Step, read_journal
 from hybrid_memory.store.duck.memo import Mark, read_mark
 from hybrid_memory.store.duck.quarantine import Recovery
@@ -134,6 +135,15 @@ def open_database(path: Path, now: datetime, settings: Settings) -> Opened:
     connection = mending.connect()
     try:
         return mending.finish(connection)
+    except (Unavailable, OutcomeUnknown) as error:
+        # DuckDB failed while nobody else was there to disturb it.
+        connection.close()
+        mending.undo()
+        raise StoreDamaged(DAMAGED) from error
+    except StoreDamaged:
+        connection.close()
+        mending.undo()
+        raise
     except BaseException:
         connection.close()
         raise
@@ -150,6 +160,7 @@ class _Mending:
         self._journal = _content(journal_file(path))
         self._whole = walk(self._log or b"").whole
         self._kept: Path | None = None
+        self._changing = False
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file; a log that DuckDB refuses is cut before the damage, or put away whole."""
@@ -173,8 +184,7 @@ class _Mending:
         try:
             return connect(self._path, self._settings.memory_limit, self._settings.threads)
         except HybridMemoryError:
-            # The database file is damaged itself: everything is left as it was found.
-            self._rewrite_log(self._log)
+            self.undo()
             raise
 
     def finish(self, connection: duckdb.DuckDBPyConnection) -> Opened:
@@ -192,6 +202,7 @@ class _Mending:
                 with translated():
                     journal.resume(reading)
             elif recovery is not None or len(done) < len(MIGRATIONS):
+                self._changing = True
                 session.rows(_CHECKPOINT)
                 with translated():
                     journal.remove()
@@ -204,6 +215,12 @@ class _Mending:
             return Opened(connection, journal, recovery)
         finally:
             session.close()
+
+    def undo(self) -> None:
+        """Leave everything as it was found, since the database file is damaged itself and is for `doctor` to repair."""
+        if self._kept is not None and not self._changing:
+            self._rewrite_log(self._log)
+            shutil.rmtree(self._kept, ignore_errors=True)
 
     def _plan(self, session: Session, mark: Mark | None, *, known: bool) -> tuple[Plan, Reading | None]:
         cut = self._kept is not None
@@ -265,7 +282,7 @@ def _redo(session: Session, reading: Reading, number: int) -> int:
     """Execute the journal's writes behind ``number`` in order; returns how many could be.
 
     Raises:
-        StoreFull, StoreReadOnly: they cannot be written now; they stay in the journal.
+        StoreError: they cannot be written now, or the database file is damaged too; they stay in the journal.
     """
     done = 0
     pending: list[Sequence[Step]] = []
@@ -284,9 +301,7 @@ def _execute(session: Session, writes: Sequence[Sequence[Step]]) -> int:
     """Execute writes in one transaction, or one by one until the first that fails; returns how many were."""
     try:
         _execute_all(session, writes)
-    except (StoreFull, StoreReadOnly):
-        raise
-    except StoreError:
+    except (Refused, Stale):
         if len(writes) == 1:
             return 0
     else:

@@ -102,6 +102,12 @@ def everything(database: Path) -> Sequence[Recovery]:
     return [_read(folder) for folder in folders]
 
 
+def size(database: Path) -> int:
+    """Return the bytes of all that is kept."""
+    place = database.parent / QUARANTINE
+    return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
+
+
 def take_notice(database: Path) -> None:
     """Let what was reported no longer be told.
 

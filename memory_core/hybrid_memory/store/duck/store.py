@@ -27,6 +27,7 @@ from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spa
 from hybrid_memory.store.duck.swap import finish_swap
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
+from hybrid_memory.store.health import Report
 from hybrid_memory.store.interface import (
     NO_LIMIT,
     Decide,
@@ -103,6 +104,15 @@ class DuckStore(DuckReembedding, DuckKeeping):
         return (
             "the newest writes are not in the journal: if the write-ahead log were damaged now, they could be lost",
         )
+
+    def examine(self, *, take_notice: bool = False) -> Report:
+        """Read every row and compare what must agree, beside other calls.
+
+        ``take_notice`` lets what happened before, such as a recovery, no longer be told by `info`.
+        """
+        from hybrid_memory.store.duck.examine import examine
+
+        return examine(self._engine, take_notice=take_notice)
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""

@@ -58,7 +58,10 @@ def swap(path: Path, aside: Path | None, reached: Callable[[str], None]) -> None
 
 
 def finish_swap(path: Path, reached: Callable[[str], None] = lambda _: None) -> None:
-    """Finish a swap that was decided; remove what one left that was not. The caller holds the store's lock."""
+    """Finish a swap that was decided; remove what one left that was not, and what the engine put aside while it worked.
+
+    The caller holds the store's lock.
+    """
     with translated():
         note, new = _note(path), next_file(path)
         if note.exists():
@@ -74,6 +77,9 @@ def finish_swap(path: Path, reached: Callable[[str], None] = lambda _: None) -> 
         work = work_file(path)
         for file in (new, log_file(new), work, log_file(work), note.with_suffix(".swap.new")):
             file.unlink(missing_ok=True)
+        for left in temp_folder(path).glob("*"):
+            with suppress(OSError):
+                left.unlink()
 
 
 def sync_folder(folder: Path) -> None:
@@ -100,9 +106,6 @@ def _clear(path: Path, aside: Path | None, reached: Callable[[str], None]) -> No
         reached("cleared")
     if aside is not None and files:
         sync_folder(aside)
-    for left in temp_folder(path).glob("*"):
-        with suppress(OSError):
-            left.unlink()
 
 
 def _aside(path: Path, note: Path) -> Path | None:

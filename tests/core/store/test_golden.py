@@ -1,0 +1,82 @@
+"""Stores of every released schema open, and a migration that is killed anywhere leaves the old schema or the new one.
+
+The files were made by those versions: twelve memories, one of them corrected and one forgotten, and two entries of a log.
+"""
+
+import gzip
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from hybrid_memory.doctor import check
+from hybrid_memory.store.duck.schema import MIGRATIONS
+from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.testing import FakeClock
+
+STORES = Path(__file__).parents[2] / "data" / "stores"
+OLD = (1, 2)
+STATEMENTS = sum(len(migration.statements) + 3 for migration in MIGRATIONS[1:])
+
+
+@pytest.fixture
+def home(tmp_path):
+    tmp_path.chmod(0o700)
+    return tmp_path
+
+
+def lay(home, schema):
+    path = home / "memory.duckdb"
+    path.touch(mode=0o600)
+    path.write_bytes(gzip.decompress((STORES / f"schema-{schema}.duckdb.gz").read_bytes()))
+    return path
+
+
+def checked(home):
+    assert check(home, FakeClock()).sound
+    store = DuckStore.open(home / "memory.duckdb", FakeClock())
+    held = store.newest_contents("default", 100, 100)
+    talk = [len(store.entries("default", "talk", kind)) for kind in ("message", "plan")]
+    told = (store.info().schema_version, len(held), "Golden statement 2, corrected" in held.values(), talk)
+    store.close()
+    assert told == (len(MIGRATIONS), 13, True, [1, 1])
+
+
+@pytest.mark.parametrize("schema", OLD)
+def test_a_store_of_an_old_schema_opens_whole_and_is_sound(home, schema):
+    lay(home, schema)
+    checked(home)
+
+
+def killed_after(path, statement):
+    """Open a store in a forked process that dies after its n-th statement that is no query."""
+    if os.fork() == 0:
+        left = [statement]
+        executes = Session._execute
+
+        def dying(self, text, values):
+            executes(self, text, values)
+            left[0] -= text.lstrip().split()[0] != "SELECT"
+            if left[0] < 0:
+                os._exit(9)
+
+        Session._execute = dying
+        DuckStore.open(path, FakeClock())
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.wait()[1])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.parametrize(
+    ("schema", "statement"),
+    [
+        (2, 1),
+        *(pytest.param(old, n, marks=pytest.mark.stress) for old in OLD for n in range(STATEMENTS)),
+    ],
+)
+def test_a_migration_that_is_killed_is_done_by_the_next_start(home, schema, statement):
+    path = lay(home, schema)
+    assert killed_after(path, statement) in {0, 9}
+    checked(home)

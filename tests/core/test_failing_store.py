@@ -1,0 +1,100 @@
+"""The store fails at each of its calls in turn: a verb of the service is done whole or not at all, and works when repeated."""
+
+import pytest
+
+from hybrid_memory.errors import Unavailable
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+
+SCOPE = Scope(session="one", actor="test")
+
+
+class Failing:
+    """A store whose n-th call from now on fails before it does anything."""
+
+    def __init__(self, store):
+        self._store = store
+        self.left = None
+
+    def __getattr__(self, name):
+        found = getattr(self._store, name)
+        if not callable(found):
+            return found
+
+        def call(*given, **named):
+            if self.left is not None:
+                self.left -= 1
+                if self.left == 0:
+                    raise Unavailable("the engine failed before anything was changed; try again")
+            return found(*given, **named)
+
+        return call
+
+
+OPERATIONS = {
+    "write": lambda service, _: service.write(SCOPE, WriteRequest(content="the piano is out of tune")),
+    "repeat": lambda service, _: service.write(SCOPE, WriteRequest(content="tea number 1")),
+    "correct": lambda service, ids: service.update(SCOPE, UpdateRequest(id=ids[2], content="coffee number 2")),
+    "rate": lambda service, ids: service.update(SCOPE, UpdateRequest(id=ids[3], importance=0.9)),
+    "forget": lambda service, ids: service.forget(SCOPE, ForgetRequest(ids=(ids[4],))),
+    "restore": lambda service, ids: service.forget(SCOPE, ForgetRequest(ids=(ids[0],), restore=True)),
+    "find": lambda service, _: service.read(SCOPE, ReadRequest(query="tea")),
+    "show": lambda service, ids: service.read(SCOPE, ReadRequest(ids=(ids[1],))),
+    "brief": lambda service, _: service.read(SCOPE, ReadRequest()),
+    "filter": lambda service, _: service.read(SCOPE, ReadRequest(query="tea", where=Where(session="one"))),
+    "offer": lambda service, _: service.offer_reflection(SCOPE),
+    "reflect": lambda service, ids: service.store_insights(SCOPE, [Insight(text="fond of tea", evidence=(ids[1],))]),
+    "end": lambda service, _: service.end_session(SCOPE),
+    "settle": lambda service, _: service.settle(),
+    "status": lambda service, _: service.status(SCOPE),
+}
+
+
+def made():
+    clock = FakeClock()
+    store = Failing(MemoryStore(clock))
+    service = MemoryService(store, HashEmbedder(8), clock=clock, dice=FakeDice(3))
+    ids = [service.write(SCOPE, WriteRequest(content=f"tea number {number}")).id for number in range(7)]
+    service.forget(SCOPE, ForgetRequest(ids=(ids[0],)))
+    service.read(SCOPE, ReadRequest(query="tea"))
+    return store, service, ids
+
+
+def state(store):
+    """Return what is stored, but for ids and the log."""
+    head = store.head("default")
+    named = {entry.id for entry in store.changes("default", 0, 10**6)}
+    found = store.get("default", named)
+    rows = (
+        (one.content, one.tier, one.importance, one.forgotten_at is None, one.superseded_by is None)
+        for one in found.values()
+    )
+    return head, sorted(rows, key=repr)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_call_of_the_store_that_fails_leaves_a_verb_undone_and_repeatable(name):
+    store, service, ids = made()
+    before = state(store)
+    OPERATIONS[name](service, ids)
+    after = state(store)
+    failures = 0
+    while True:
+        store, service, ids = made()
+        store.left = failures + 1
+        try:
+            OPERATIONS[name](service, ids)
+        except Unavailable:
+            failures += 1
+        else:
+            store.left = None
+            break
+        store.left = None
+        assert state(store) == before
+        OPERATIONS[name](service, ids)
+        assert state(store) == after
+    assert failures > 0 or name in {"brief", "offer", "filter"}
+    assert state(store) == after

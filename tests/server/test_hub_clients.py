@@ -1,0 +1,227 @@
+"""The SDK's own client, of both eras, with a real relay as its server, while hubs come and go."""
+
+import json
+import sys
+import threading
+
+import anyio
+import anyio.to_thread
+import pytest
+from mcp.types import CreateMessageResult, ResourceUpdatedNotification, TextContent
+from tests.server.fakes import FakeService, call
+from tests.server.hubs import PATIENCE, RealHub, client_of, no_other_hub, relay, short_folder
+
+# The SDK's client warns that newer servers have no such method, and that sampling is going to be removed.
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets"),
+]
+
+RECENT = "memory://most_recent_memories"
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
+        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
+
+
+@pytest.fixture
+def home():
+    with short_folder() as folder, no_other_hub(folder):
+        yield folder
+
+
+class Held(FakeService):
+    """A memory whose reads with the query "wait" last until they are let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun = threading.Semaphore(0)
+        self.go = threading.Event()
+
+    def read(self, scope, request):
+        if request.query == "wait":
+            self.begun.release()
+            assert self.go.wait(PATIENCE)
+        return super().read(scope, request)
+
+
+@pytest.fixture
+def fake():
+    service = Held()
+    yield service
+    service.go.set()
+
+
+@pytest.fixture(params=["legacy", "2026-07-28"])
+def mode(request):
+    return request.param
+
+
+class Heard:
+    """A client's ear for news of resources."""
+
+    def __init__(self):
+        self.send, self.receive = anyio.create_memory_object_stream[str](100)
+
+    async def __call__(self, message):
+        if isinstance(message, ResourceUpdatedNotification):
+            await self.send.send(str(message.params.uri))
+
+    async def next(self):
+        with anyio.fail_after(PATIENCE):
+            return await self.receive.receive()
+
+    def close(self):
+        self.send.close()
+        self.receive.close()
+
+
+async def test_a_conversation_goes_on_over_three_hubs(home, fake, mode):
+    hub = RealHub(home, fake)
+    async with client_of(home, mode=mode) as client:
+        for number in range(3):
+            await call(client, "write_memory", content=f"fact {number}")
+            found = await call(client, "read_memories", query=f"{number}")
+            assert [one["text"] for one in found["memories"]] == [f"fact {number}"]
+            await anyio.to_thread.run_sync(hub.kill)
+            hub = RealHub(home, fake)
+        assert len((await client.list_tools()).tools) == 5
+    hub.kill()
+    assert len(set(fake.actors)) == 1
+
+
+async def test_fifty_calls_at_work_when_their_hub_dies_are_all_answered_by_the_next(home, fake, mode):
+    hub = RealHub(home, fake)
+    answers = []
+
+    async def ask(client):
+        answers.append(await call(client, "read_memories", query="wait"))
+
+    async with client_of(home, mode=mode) as client, anyio.create_task_group() as group:
+        for _ in range(50):
+            group.start_soon(ask, client)
+        await anyio.to_thread.run_sync(fake.begun.acquire)
+        await anyio.to_thread.run_sync(hub.kill)
+        fake.go.set()
+        hub = RealHub(home, fake)
+    hub.kill()
+    assert len(answers) == 50
+
+
+async def test_an_older_clients_subscription_outlives_its_hub(home, fake):
+    hub, heard = RealHub(home, fake), Heard()
+    async with client_of(home, mode="legacy", message_handler=heard) as client:
+        await client.subscribe_resource(RECENT)
+        await call(client, "write_memory", content="Ada")
+        assert await heard.next() == RECENT
+        await anyio.to_thread.run_sync(hub.kill)
+        hub = RealHub(home, fake)
+        assert await heard.next() == RECENT
+        with hub.visited() as writer:
+            await anyio.to_thread.run_sync(lambda: writer.call("write_memory", content="Grace"))
+        assert await heard.next() == RECENT
+        await client.list_tools()
+        assert heard.receive.statistics().current_buffer_used == 0
+    heard.close()
+    hub.kill()
+
+
+async def test_a_newer_clients_stream_outlives_its_hub(home, fake):
+    hub = RealHub(home, fake)
+    async with client_of(home, mode="2026-07-28") as client, client.listen(resource_subscriptions=[RECENT]) as stream:
+        news = aiter(stream)
+        for content in ("Ada", "Grace", "Edsger"):
+            with anyio.fail_after(PATIENCE), hub.visited() as writer:
+                await anyio.to_thread.run_sync(lambda text=content: writer.call("write_memory", content=text))
+                assert (await anext(news)).uri == RECENT
+            await anyio.to_thread.run_sync(hub.kill)
+            hub = RealHub(home, fake)
+            with anyio.fail_after(PATIENCE):
+                assert (await anext(news)).uri == RECENT
+    hub.kill()
+
+
+class Model:
+    """A client's model, which thinks when it is told to."""
+
+    def __init__(self, ids):
+        self.asked = 0
+        self.ids = ids
+        self.thinks = anyio.Event()
+        self.go = anyio.Event()
+
+    async def __call__(self, *_):
+        self.asked += 1
+        self.thinks.set()
+        await self.go.wait()
+        text = json.dumps([{"text": "Ada is often late", "evidence": self.ids}])
+        return CreateMessageResult(role="assistant", content=TextContent(type="text", text=text), model="m")
+
+
+@pytest.fixture
+def ids(fake):
+    return [fake.keep(f"Ada was late on day {day}").id for day in range(3)]
+
+
+async def test_a_client_whose_model_thinks_while_its_hub_dies_gets_its_insights_stored_once(home, fake, ids, mode):
+    model = Model(ids)
+    hub = RealHub(home, fake)
+    stored = []
+
+    async def reflect(client):
+        stored.append((await call(client, "reflect"))["stored"])
+
+    async with client_of(home, mode=mode, sampling_callback=model) as client, anyio.create_task_group() as group:
+        group.start_soon(reflect, client)
+        await model.thinks.wait()
+        await anyio.to_thread.run_sync(hub.kill)
+        hub = RealHub(home, fake)
+        await client.list_tools()
+        model.go.set()
+    hub.kill()
+    ((insight,),) = stored
+    assert [one.content for one in fake.memories.values()].count("Ada is often late") == 1
+    assert fake.memories[insight].parents == tuple(ids)
+
+
+def test_what_the_client_cancelled_is_not_sent_to_the_next_hub(home, fake):
+    hub = RealHub(home, fake)
+    with relay(home) as client:
+        client.initialize()
+        client.send({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": wait()})
+        assert fake.begun.acquire(timeout=PATIENCE)
+        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+        assert client.ask(8, "ping")["result"] == {}
+        hub.kill()
+        fake.go.set()
+        hub = RealHub(home, fake)
+        assert client.ask(9, "ping")["result"] == {}
+        assert not fake.begun.acquire(blocking=False)
+    hub.kill()
+
+
+def wait():
+    return {"name": "read_memories", "arguments": {"query": "wait"}}
+
+
+def test_a_relay_that_comes_while_the_hub_leaves_is_served_by_the_next(home, fake):
+    hub = RealHub(home, fake)
+    with hub.visited() as busy:
+        busy.request(
+            1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "b", "version": ""}
+        )
+        busy.answer()
+        busy.request(2, "tools/call", **wait())
+        assert fake.begun.acquire(timeout=PATIENCE)
+        hub.leave()
+        with relay(home) as client:
+            client.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+            fake.go.set()
+            assert busy.answer()[0] == 2
+            hub.wait()
+            hub = RealHub(home, fake)
+            assert client.receive()["id"] == 1
+    hub.kill()

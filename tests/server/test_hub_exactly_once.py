@@ -1,0 +1,200 @@
+"""A request that comes again after its hub has died changes nothing twice and has the same answer. Over the real store."""
+
+import json
+import sys
+import threading
+from contextlib import contextmanager
+
+import pytest
+from tests.server.hubs import PATIENCE, RealHub, short_folder
+from tests.server.raw import MODERN
+
+from hybrid_memory.service import MemoryService
+from hybrid_memory.store.interface import RequestKey
+from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory_mcp.hub import hub as hub_module
+from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.service import ServiceProvider
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
+
+RELAY = "a" * 32
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
+        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
+
+
+class Place:
+    """A store with one hub after the other, and one relay that comes to each."""
+
+    def __init__(self, home):
+        self.home = home
+        self.clock = FakeClock()
+        self.dice = FakeDice(5)
+        self.hubs = 0
+
+    def open(self):
+        return MemoryService.open(self.home, clock=self.clock, dice=self.dice)
+
+    @contextmanager
+    def hub(self):
+        """A hub that dies with the relay still connected, and the relay."""
+        provider = ServiceProvider(self.open)
+        hub = RealHub(self.home, None, provider=provider)
+        guest = hub.guest(relay=RELAY, times=self.hubs, arguments=["--session", "s"]).welcomed()
+        self.hubs += 1
+        try:
+            yield guest
+        finally:
+            hub.kill()
+            guest.close()
+            provider.finish(None)
+
+
+@pytest.fixture
+def place():
+    with short_folder() as folder:
+        yield Place(folder)
+
+
+def asked(guest, number, name, **arguments):
+    guest.request(f"r{number}", "tools/call", number=number, name=name, arguments=arguments, _meta=MODERN)
+    return guest.answer()[1]["result"]
+
+
+def written(guest, number, content, **more):
+    return asked(guest, number, "write_memory", content=content, **more)["structuredContent"]["id"]
+
+
+def held(guest):
+    """Return what the store shows and counts."""
+    found = guest.call("read_memories", query="", limit=100)["structuredContent"]["memories"]
+    status = guest.ask("resources/read", uri="memory://status")["result"]["contents"][0]["text"]
+    known = json.loads(status)
+    counts = [known[name] for name in ("memories", "forgotten", "superseded", "insights", "tiers")]
+    return sorted((one["text"], one["id"]) for one in found), counts
+
+
+def forms(ids):
+    """All ways to write, over three memories with the tag "late" of which the third may have been forgotten."""
+    thought = {"text": "Ada is often late", "evidence": ids[:2], "importance": 0.6}
+    return {
+        "a new memory": ("write_memory", {"content": "Linus plays the organ"}),
+        "a long-term memory": ("write_memory", {"content": "Linus", "memory_type": "long_term"}),
+        "a working memory": ("write_memory", {"content": "step 2", "memory_type": "working", "key": "step"}),
+        "a repeat": ("write_memory", {"content": "Ada was late on Monday"}),
+        "a correction": ("write_memory", {"content": "Ada was early on Monday", "supersedes": ids[0]}),
+        "new words": ("update_memory", {"id": ids[0], "content": "Ada was ill on Monday"}),
+        "a new weight": ("update_memory", {"id": ids[0], "importance": 0.9}),
+        "forgetting by id": ("forget_memories", {"ids": [ids[1]]}),
+        "forgetting by filter": ("forget_memories", {"where": {"tags": ["late"]}, "count": 3}),
+        "restoring": ("forget_memories", {"ids": [ids[2]], "restore": True}),
+        "insights": ("reflect", {"insights": [thought]}),
+    }
+
+
+@pytest.mark.parametrize("form", forms(["", "", ""]))
+def test_a_write_that_comes_again_has_the_same_answer_and_is_done_once(place, form):
+    with place.hub() as guest:
+        days = ("Monday", "Tuesday", "Wednesday")
+        ids = [written(guest, at, f"Ada was late on {day}", tags=["late"]) for at, day in enumerate(days, 1)]
+        if form == "restoring":
+            asked(guest, 4, "forget_memories", ids=[ids[2]])
+        name, arguments = forms(ids)[form]
+        first = asked(guest, 10, name, **arguments)
+        before = held(guest)
+    with place.hub() as guest:
+        again = asked(guest, 10, name, **arguments)
+        after = held(guest)
+    assert first["isError"] is again["isError"] is False
+    # Which memories are related is a hint of the moment, not part of what was done.
+    hint = {"related": None}
+    assert again["structuredContent"] | hint == first["structuredContent"] | hint
+    assert after == before
+
+
+def test_a_write_that_would_have_expired_by_now_still_has_its_answer(place):
+    arguments = {"content": "The parcel comes at noon", "expires_at": "2026-01-10T18:00:00Z"}
+    with place.hub() as guest:
+        first = asked(guest, 1, "write_memory", **arguments)
+    place.clock.advance(days=2)
+    with place.hub() as guest:
+        assert asked(guest, 1, "write_memory", **arguments)["structuredContent"] == first["structuredContent"]
+        assert asked(guest, 2, "write_memory", **arguments)["isError"] is True
+
+
+def test_a_change_of_what_was_forgotten_since_still_has_its_answer(place):
+    with place.hub() as guest:
+        memory = written(guest, 1, "Ada was late")
+        first = asked(guest, 2, "update_memory", id=memory, content="Ada was ill")
+        asked(guest, 3, "forget_memories", ids=[first["structuredContent"]["id"], memory])
+    with place.hub() as guest:
+        again = asked(guest, 2, "update_memory", id=memory, content="Ada was ill")
+        assert again["structuredContent"] == first["structuredContent"]
+
+
+def test_what_was_refused_is_tried_again(place):
+    arguments = {"content": "Ada is ill", "supersedes": "0" * 20}
+    with place.hub() as guest:
+        assert asked(guest, 1, "write_memory", **arguments)["isError"] is True
+        corrected = written(guest, 2, "Ada is late")
+    with place.hub() as guest:
+        assert asked(guest, 1, "write_memory", **arguments | {"supersedes": corrected})["isError"] is False
+
+
+def test_a_number_of_another_relay_is_another_request(place):
+    provider = ServiceProvider(place.open)
+    with RealHub(place.home, None, provider=provider) as hub:
+        found = set()
+        for relay in ("b" * 32, "c" * 32):
+            with hub.visited(relay=relay, arguments=["--session", relay]) as guest:
+                found.add(written(guest, 1, "Ada", memory_type="working", key=relay))
+    provider.finish(None)
+    assert len(found) == 2
+
+
+def test_a_write_whose_answer_was_on_its_way_when_the_hub_died_is_done_once(place):
+    """The relay has sent it, the hub has done it, nobody has read the answer."""
+    provider = ServiceProvider(place.open)
+    hub = RealHub(place.home, None, provider=provider)
+    written_now = threading.Event()
+    provider.opened().listen(lambda *_: written_now.set())
+    guest = hub.guest(relay=RELAY, arguments=["--session", "s"]).welcomed()
+    arguments = {"content": "Ada plays the cello"}
+    guest.request("r", "tools/call", name="write_memory", arguments=arguments, _meta=MODERN)
+    assert written_now.wait(PATIENCE)
+    hub.kill()
+    guest.close()
+    provider.finish(None)
+    place.hubs = 1
+    with place.hub() as guest:
+        again = asked(guest, 1, "write_memory", **arguments)["structuredContent"]
+        assert again.get("duplicate_of") is None
+        assert held(guest)[1][0] == 1
+
+
+def results_of(service, numbers):
+    return [service.store.result("default", RequestKey(RELAY, number)) is not None for number in numbers]
+
+
+def test_results_are_forgotten_up_to_what_the_relay_has_and_all_when_it_leaves(place, monkeypatch):
+    monkeypatch.setattr(hub_module, "_ACKNOWLEDGED_EVERY", 1)
+    provider = ServiceProvider(place.open)
+    service = provider.opened()
+    forgotten = threading.Semaphore(0)
+    acknowledge = service.acknowledge
+    monkeypatch.setattr(service, "acknowledge", lambda *what: (acknowledge(*what), forgotten.release()))
+    with RealHub(place.home, None, provider=provider) as hub:
+        with hub.visited(relay=RELAY) as guest:
+            for number, content in enumerate(("Ada", "Grace", "Edsger"), 1):
+                written(guest, number, content)
+            assert results_of(service, (1, 2, 3)) == [True, True, True]
+            guest.say(frames.DELIVERED, b"", 2)
+            assert forgotten.acquire(timeout=PATIENCE)
+            assert results_of(service, (1, 2, 3)) == [False, False, True]
+        assert forgotten.acquire(timeout=PATIENCE)
+        assert results_of(service, (1, 2, 3)) == [False, False, False]
+    provider.finish(None)
