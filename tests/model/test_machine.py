@@ -1,6 +1,5 @@
 """Random lives of a memory, compared step by step with a model that a page explains."""
 
-import os
 import tempfile
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.stress.cases import GIVEN
 
 from hybrid_memory.errors import ConfirmationNeeded
 from hybrid_memory.model import ATTENTION, TRUST_ORDER, MemoryType, Origin, Scope, Tier
@@ -335,12 +335,10 @@ class FileLives(Lives):
 
 _CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
-_GIVEN = os.environ.get("HYBRID_STRESS_SEED")  # noqa: TID251 - it belongs to these tests, not to the program
-
 
 def seeded(case):
     """Let hypothesis draw from the given seed; without one it draws anew and prints what repeats a failure."""
-    return case if _GIVEN is None else seed(int(_GIVEN))(case)
+    return case if GIVEN is None else seed(int(GIVEN))(case)
 
 
 TestLives = Lives.TestCase

@@ -13,6 +13,7 @@ import anyio
 from anyio.from_thread import BlockingPortal
 from mcp import StdioServerParameters
 from mcp.client import Client
+from tests.server.fakes import FakeService
 from tests.server.raw import MODERN, started
 
 from hybrid_memory.settings import StoreSettings
@@ -265,7 +266,40 @@ class RealHub:
         self.kill()
 
 
+def reading(guest, request_id, query="wait", **more):
+    """Let a guest send a read, without waiting for its answer."""
+    params = {"name": "read_memories", "arguments": {"query": query}, "_meta": MODERN}
+    return guest.request(request_id, "tools/call", **params, **more)
+
+
 def client_of(home, *arguments, **options):
     """The SDK's client, with a relay in a process of its own as its server."""
     command = ["-m", "hybrid_memory_mcp", "--home", str(home), *arguments]
     return Client(StdioServerParameters(command=sys.executable, args=command), **options)
+
+
+class Held(FakeService):
+    """A memory whose reads with the query "wait" last until they are let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.scopes = []
+        self.begun = []
+        self.go = threading.Event()
+        self._changed_here = threading.Condition()
+
+    def write(self, scope, request, *, key=None):
+        self.scopes.append(scope)
+        return super().write(scope, request, key=key)
+
+    def read(self, scope, request):
+        if request.query == "wait":
+            with self._changed_here:
+                self.begun.append(scope.session)
+                self._changed_here.notify_all()
+            assert self.go.wait(PATIENCE)
+        return super().read(scope, request)
+
+    def wait_for(self, count):
+        with self._changed_here:
+            assert self._changed_here.wait_for(lambda: len(self.begun) >= count, PATIENCE)

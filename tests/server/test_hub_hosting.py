@@ -46,7 +46,7 @@ def fake(monkeypatch):
     service = Held()
     service.opened_with = []
 
-    def open_service(_home, embedder, _dice):
+    def open_service(_home, embedder, *_):
         service.opened_with.append(embedder)
         return service
 

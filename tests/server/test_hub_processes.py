@@ -124,20 +124,22 @@ main()
 
 
 def test_where_no_process_can_be_started_one_relay_serves_all_and_another_takes_over(home):
-    with relay(home, program=("-c", SANDBOXED)) as second:
-        with relay(home, program=("-c", SANDBOXED)) as first:
-            first.initialize()
-            assert hub_of(home) == first.process.pid
-            assert b"this process serves its client itself" in first.process.stderr.readline()
-            second.initialize()
-            write(second, 1, "Ada plays the cello")
-            assert texts(first, 1, "cello") == ["Ada plays the cello"]
-            assert hub_of(home) == first.process.pid
+    alone = b"this process serves its client itself"
+    with ExitStack() as stack, ExitStack() as until_it_leaves:
+        first = until_it_leaves.enter_context(relay(home, program=("-c", SANDBOXED)))
+        first.initialize()
+        assert alone in first.process.stderr.readline()
+        second = stack.enter_context(relay(home, program=("-c", SANDBOXED)))
+        second.initialize()
+        write(second, 1, "Ada plays the cello")
+        assert texts(first, 1, "cello") == ["Ada plays the cello"]
+        assert hub_of(home) == first.process.pid
+        until_it_leaves.close()
         assert first.process.returncode == 0
         assert texts(second, 2, "cello") == ["Ada plays the cello"]
         write(second, 3, "Grace plays the organ")
         assert hub_of(home) == second.process.pid
-        assert b"this process serves its client itself" in second.process.stderr.readline()
+        assert alone in second.process.stderr.readline()
     wait_until_free(home)
     assert not (home / "memory.duckdb.wal").exists()
 

@@ -14,12 +14,12 @@ from tests.history.calls import Call, to_json
 from tests.history.checker import faults
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-_GIVEN = os.environ.get("HYBRID_STRESS_SEED")  # noqa: TID251 - it belongs to these tests, not to the program
+GIVEN = os.environ.get("HYBRID_STRESS_SEED")  # noqa: TID251 - it belongs to these tests, not to the program
 
 
 def seeds(count: int) -> list[int]:
     """Return the seeds of a test: the one that the variable names, else ``count`` of them."""
-    return list(range(1, count + 1)) if _GIVEN is None else [int(_GIVEN)]
+    return list(range(1, count + 1)) if GIVEN is None else [int(GIVEN)]
 
 
 def seed_of_one() -> int:

@@ -114,7 +114,7 @@ def opened(path: Path, template: Template) -> Outcome:
         state = template.states.index(found) if found in template.states else -1
         return Outcome(state=state, notices=store.info().notices)
     except StoreError as error:
-        return Outcome(refused=str(error), notices=store.info().notices)
+        return Outcome(refused=str(error))
     finally:
         store.close()
 

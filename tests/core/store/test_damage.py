@@ -7,6 +7,7 @@ from tests.core.store.corpus import replay, saved
 from tests.core.store.damage import DATABASE, JOURNAL, LOG, damage, judged, lay_out, make_template, opened, zeroed
 from tests.core.store.making import put
 
+from hybrid_memory.errors import OutcomeUnknown, StoreDamaged
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock
 
@@ -108,3 +109,20 @@ def test_what_failed_once_does_not_fail_again(tmp_path):
     cases = saved()
     templates = [make_template(tmp_path / f"t{closed}", 45, closed_at=closed) for closed in (0, 20, 40) if cases]
     assert all(replay(templates, tmp_path / "s", case) for case in cases)
+
+
+def test_where_the_database_is_damaged_too_everything_is_left_as_it_was_found(template, home, monkeypatch):
+    files = {**template.files, LOG: template.files[LOG][:200]}
+    path = lay_out(home, files)
+    with monkeypatch.context() as patched:
+        patched.setattr("hybrid_memory.store.duck.opening.migrate", unreadable)
+        for _ in range(2):
+            with pytest.raises(StoreDamaged):
+                DuckStore.open(path, FakeClock())
+    assert {name: (home / name).read_bytes() for name in files} == files
+    assert list((home / "quarantine").iterdir()) == []
+    assert opened(path, template).state == WRITES
+
+
+def unreadable(*_):
+    raise OutcomeUnknown("the disk is broken")

@@ -7,6 +7,7 @@ before the journal is replaced; so a process that dies meanwhile leaves a store 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,10 +15,10 @@ from pathlib import Path
 
 import duckdb
 
-from hybrid_memory.errors import HybridMemoryError, Refused, Stale
+from hybrid_memory.errors import HybridMemoryError, OutcomeUnknown, Refused, Stale, StoreDamaged, Unavailable
 from hybrid_memory.store.duck import quarantine
 from hybrid_memory.store.duck.connect import connect, dial, journal_file, log_file
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.errors import DAMAGED, translated
 from hybrid_memory.store.duck.journal import End, Journal, Reading, Step, read_journal
 from hybrid_memory.store.duck.memo import Mark, read_mark
 from hybrid_memory.store.duck.quarantine import Recovery
@@ -26,6 +27,7 @@ from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.wal import salvage_length, walk
 
 _CHECKPOINT = "CHECKPOINT"
+_TOUCH = "UPDATE mark SET number = number"
 _ANY_ENTRY = "SELECT count(*) FROM (SELECT 1 FROM log UNION ALL SELECT 1 FROM entry LIMIT 1)"
 _MARKED = 3
 _TOGETHER = 200
@@ -134,6 +136,15 @@ def open_database(path: Path, now: datetime, settings: Settings) -> Opened:
     connection = mending.connect()
     try:
         return mending.finish(connection)
+    except (Unavailable, OutcomeUnknown) as error:
+        # DuckDB failed while nobody else was there to disturb it.
+        connection.close()
+        mending.undo()
+        raise StoreDamaged(DAMAGED) from error
+    except StoreDamaged:
+        connection.close()
+        mending.undo()
+        raise
     except BaseException:
         connection.close()
         raise
@@ -150,6 +161,7 @@ class _Mending:
         self._journal = _content(journal_file(path))
         self._whole = walk(self._log or b"").whole
         self._kept: Path | None = None
+        self._changing = False
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the file; a log that DuckDB refuses is cut before the damage, or put away whole."""
@@ -173,8 +185,7 @@ class _Mending:
         try:
             return connect(self._path, self._settings.memory_limit, self._settings.threads)
         except HybridMemoryError:
-            # The database file is damaged itself: everything is left as it was found.
-            self._rewrite_log(self._log)
+            self.undo()
             raise
 
     def finish(self, connection: duckdb.DuckDBPyConnection) -> Opened:
@@ -192,6 +203,9 @@ class _Mending:
                 with translated():
                     journal.resume(reading)
             elif recovery is not None or len(done) < len(MIGRATIONS):
+                self._changing = True
+                # Without a change DuckDB makes no checkpoint, and a torn log would stay.
+                session.rows(_TOUCH)
                 session.rows(_CHECKPOINT)
                 with translated():
                     journal.remove()
@@ -204,6 +218,12 @@ class _Mending:
             return Opened(connection, journal, recovery)
         finally:
             session.close()
+
+    def undo(self) -> None:
+        """Leave everything as it was found, since the database file is damaged itself and is for `doctor` to repair."""
+        if self._kept is not None and not self._changing:
+            self._rewrite_log(self._log)
+            shutil.rmtree(self._kept, ignore_errors=True)
 
     def _plan(self, session: Session, mark: Mark | None, *, known: bool) -> tuple[Plan, Reading | None]:
         cut = self._kept is not None

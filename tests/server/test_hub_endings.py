@@ -1,0 +1,211 @@
+"""How a hub ends, and what becomes of a relay that leaves it."""
+
+import socket
+import sys
+import threading
+
+import anyio.lowlevel
+import pytest
+from tests.server.hubs import PATIENCE, Held, RealHub, reading, short_folder
+from tests.server.raw import MODERN
+
+from hybrid_memory_mcp.hub import hub as hub_module
+from hybrid_memory_mcp.hub.listening import Door, open_door
+from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay.reaching import connect
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
+
+RELAYS = [f"{number:032x}" for number in range(1, 10)]
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
+        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
+
+
+@pytest.fixture
+def home():
+    with short_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def fake():
+    service = Held()
+    yield service
+    service.go.set()
+
+
+@pytest.fixture
+def hub(home, fake):
+    with RealHub(home, fake) as real:
+        yield real
+        fake.go.set()
+
+
+@pytest.fixture
+def watchful(monkeypatch):
+    """Asked for before the hub: it looks at its door all the time."""
+    monkeypatch.setattr(hub_module, "_LOOK", 0.01)
+
+
+def test_the_results_and_the_session_of_a_relay_that_left_are_over(hub, fake, monkeypatch):
+    ended = threading.Event()
+    monkeypatch.setattr(fake, "end_session", lambda scope: (fake.ended.append(scope.session), ended.set()))
+    with hub.visited(relay=RELAYS[0]) as guest:
+        guest.call("write_memory", content="Ada")
+    assert ended.wait(PATIENCE)
+    assert fake.acknowledged == [(RELAYS[0], None)]
+    assert fake.ended == [fake.scopes[0].session]
+
+
+def test_a_session_with_a_name_does_not_end_with_its_relay(home, fake):
+    with RealHub(home, fake, first=(ends := socket.socketpair())[1], linger_seconds=0) as hub:
+        with hub.visited(arguments=["--session", "holiday"]) as guest:
+            guest.call("write_memory", content="Ada")
+        ends[0].close()
+        hub.wait()
+    assert fake.acknowledged == [("0" * 32, None)]
+    assert fake.ended == []
+
+
+def test_results_are_kept_for_relays_that_are_there_when_the_hub_ends(home, fake):
+    for end in (RealHub.kill, RealHub.leave):
+        with RealHub(home, fake) as hub, hub.visited() as guest:
+            guest.call("write_memory", content="Ada")
+            end(hub)
+            hub.wait()
+    assert (fake.acknowledged, fake.ended) == ([], [])
+
+
+def test_results_that_the_relay_has_are_forgotten_by_and_by(hub, fake, monkeypatch):
+    monkeypatch.setattr(hub_module, "_ACKNOWLEDGED_EVERY", 1)
+    told = threading.Event()
+    monkeypatch.setattr(fake, "acknowledge", lambda *what: (fake.acknowledged.append(what), told.set()))
+    with hub.visited(relay=RELAYS[0]) as guest:
+        guest.call("write_memory", content="Ada")
+        guest.say(frames.DELIVERED, b"", 1)
+        assert told.wait(PATIENCE)
+        assert fake.acknowledged == [(RELAYS[0], 1)]
+
+
+def test_a_hub_to_which_nobody_comes_leaves(home, fake):
+    hub = RealHub(home, fake, linger_seconds=0)
+    hub.wait()
+    assert list(home.glob("hub.sock")) == []
+
+
+def test_a_hub_leaves_with_its_last_guest_and_not_with_the_one_before(home, fake):
+    ours, theirs = socket.socketpair()
+    hub = RealHub(home, fake, first=theirs, linger_seconds=0)
+    with hub.visited() as second:
+        ours.close()
+        for _ in range(20):
+            assert second.call("read_memories")["isError"] is False
+    hub.wait()
+
+
+def test_a_hub_that_leaves_answers_what_is_at_work_and_tells_when_another_may_start(hub, fake):
+    with hub.visited() as guest:
+        reading(guest, 1)
+        fake.wait_for(1)
+        hub.leave(1234)
+        fake.go.set()
+        assert guest.hear().kind == frames.ANSWER
+        leaving = guest.hear()
+        assert (leaving.kind, leaving.number) == (frames.LEAVING, 1234)
+        assert guest.hear() is None
+
+
+def test_a_hub_whose_last_answers_take_too_long_still_says_that_it_leaves(hub, fake, monkeypatch):
+    monkeypatch.setattr(hub_module, "DRAINING", 0.05)
+    with hub.visited() as guest:
+        reading(guest, 1)
+        fake.wait_for(1)
+        hub.leave(1234)
+        assert guest.hear(frames.LEAVING, frames.ANSWER).kind == frames.LEAVING
+
+
+def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, fake):
+    memory = fake.keep("x" * 900_000)
+    with hub.visited() as slow:
+        (connection,) = hub.hub.company
+        for number in (1, 2, 3):
+            slow.request(number, "resources/read", uri=f"memory://memories/{memory.id}", _meta=MODERN)
+        # Two answers fill what may be under way, the third waits for room, and nothing is at work any more.
+        while hub.portal.call(lambda: connection.presence.calls < 3 or connection._ledger.busy):
+            pass
+        hub.leave()
+        hub.portal.call(some_turns)
+        found = [slow.hear(frames.ANSWER, frames.LEAVING) for _ in range(4)]
+    assert sorted(one.number for one in found[:3]) == [1, 2, 3]
+    assert [one.kind for one in found] == [frames.ANSWER] * 3 + [frames.LEAVING]
+
+
+async def some_turns():
+    """Let everything in the hub that can go on go on."""
+    for _ in range(50):
+        await anyio.lowlevel.checkpoint()
+
+
+def test_a_hub_that_leaves_does_not_open_its_door_again(watchful, hub, home, fake, monkeypatch):
+    opened = threading.Event()
+    monkeypatch.setattr(Door, "reopen", lambda _: opened.set())
+    with hub.visited() as guest:
+        reading(guest, 1)
+        fake.wait_for(1)
+        hub.leave()
+        while (stranger := connect(str(home))) is not None:
+            stranger.close()
+        assert not opened.wait(0.1)
+        fake.go.set()
+        assert guest.answer()[0] == 1
+
+
+def test_an_older_hub_makes_room_for_a_newer_relay(hub):
+    with hub.visited() as old:
+        newer = hub.guest(version="99.0.0")
+        leaving = old.hear()
+        assert (leaving.kind, leaving.number) == (frames.LEAVING, 3000)
+        assert old.hear() is None
+        assert newer.hear() is None
+        newer.close()
+    hub.wait()
+
+
+def test_an_older_relay_is_served_by_a_newer_hub(hub):
+    with hub.visited(version="0.0.1") as guest:
+        assert guest.call("read_memories")["isError"] is False
+
+
+def test_a_hub_whose_socket_was_removed_listens_again(watchful, hub, home):
+    with hub.visited() as guest:
+        (home / "hub.sock").unlink()
+        while (found := connect(str(home))) is None:
+            guest.call("read_memories")
+        found.close()
+        assert guest.call("read_memories")["isError"] is False
+
+
+def test_a_hub_whose_folder_was_removed_leaves(watchful, hub, home):
+    with hub.visited() as guest:
+        home.rename(home.with_name("elsewhere"))
+        assert guest.hear().kind == frames.LEAVING
+    hub.wait()
+
+
+def test_a_second_hub_finds_the_door_taken(hub, home):
+    assert open_door(home) is None
+
+
+def test_what_a_killed_hub_left_behind_is_no_hindrance(home, fake):
+    home.mkdir()
+    stale = socket.socket(socket.AF_UNIX)
+    stale.bind(str(home / "hub.sock"))
+    stale.close()
+    (home / "hub.port").write_text("1\n")
+    (home / "hub.pid").write_text("1\n")
+    with RealHub(home, fake) as hub, hub.visited() as guest:
+        assert guest.call("read_memories")["isError"] is False

@@ -1,0 +1,137 @@
+"""When a relay ends, and with what."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+from tests.server.hubs import PlayedHub, relay, short_folder
+
+from hybrid_memory_mcp.relay import frames
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER"):
+        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
+
+
+@pytest.fixture
+def home():
+    with short_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def hub(home):
+    with PlayedHub(home) as played:
+        yield played
+
+
+def ping(number):
+    return {"jsonrpc": "2.0", "id": number, "method": f"ping{number}"}
+
+
+def test_a_refusal_ends_the_relay_with_its_text(hub, home):
+    with relay(home) as client:
+        met = hub.meet()
+        met.say(frames.REFUSED, b"timezone: is not a known time zone")
+        assert client.process.wait(10) == 1
+        assert client.process.stderr.read() == b"hybrid-memory-mcp: timezone: is not a known time zone\n"
+        assert client.process.stdout.read() == b""
+
+
+def test_what_was_asked_before_the_end_of_input_is_answered(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.send(ping(1))
+        client.process.stdin.close()
+        met.line()
+        met.answer(1, 1)
+        assert client.receive()["id"] == 1
+        assert client.process.wait(10) == 0
+
+
+def test_at_the_end_of_input_nobody_waits_for_a_hub_that_does_not_answer_nor_for_streams(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.send(ping(1))
+        client.send(ping(2))
+        met.lines(2)
+        met.say(frames.PATIENT, b"", 1)
+        client.process.stdin.close()
+        assert client.process.wait(10) == 0
+        assert client.process.stdout.read() == b""
+
+
+def test_a_client_that_does_not_read_its_answers_can_still_ask_and_gets_all_when_it_reads(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        for number in range(1, 101):
+            client.send(ping(number))
+            met.line()
+
+        def answer():
+            for number in range(1, 51):
+                met.answer(number, number, text="x" * 10_000)
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        for number in range(101, 201):
+            client.send(ping(number))
+            met.hear(frames.LINE)
+        assert [client.receive()["id"] for _ in range(50)] == list(range(1, 51))
+        answering.join()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_relay_in_order(hub, home, number):
+    with relay(home) as client:
+        hub.welcome()
+        client.process.send_signal(number)
+        assert client.process.wait(10) == 0
+
+
+def test_a_client_that_closes_its_ear_ends_the_relay(hub, home):
+    with relay(home) as client:
+        met = hub.welcome()
+        client.process.stdout.close()
+        met.say(frames.NEWS, b"{}\n")
+        assert client.process.wait(10) == 0
+
+
+ORPHANING = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", sys.argv[1], *sys.argv[2:]])
+print(child.pid, flush=True)
+sys.stdin.readline()
+"""
+QUICK = """
+import sys
+from hybrid_memory_mcp.relay import relay
+relay._LOOK, relay.QUIET = 0.02, 0.02
+relay.main(sys.argv[1:])
+"""
+
+
+def test_a_relay_whose_parent_is_gone_leaves_though_its_pipes_stay_open(hub, home):
+    reading, writing = os.pipe()
+    try:
+        parent = subprocess.Popen(
+            [sys.executable, "-c", ORPHANING, QUICK, "--home", str(home)],
+            stdin=reading,
+            stdout=subprocess.PIPE,
+        )
+        with parent:
+            pid = int(parent.stdout.readline())
+            met = hub.welcome()
+            assert met.told("pid") == [str(pid)]
+            parent.kill()
+        assert met.hear() is None
+    finally:
+        os.close(reading)
+        os.close(writing)
