@@ -12,6 +12,7 @@ README = (TESTS.parent / "README.md").read_text(encoding="utf-8")
 HELD_BY = {
     "durable": [
         "core/store/test_duck_kill.py::test_a_killed_writer_loses_nothing_that_it_acknowledged",
+        "stress/test_fail_points.py::test_a_kill_at_a_named_place_loses_nothing",
         "core/store/test_duck_full.py::test_a_full_disk_loses_nothing_that_was_acknowledged",
         "server/test_process.py::test_what_one_process_wrote_the_next_one_reads",
         "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",

@@ -1,6 +1,7 @@
 """Damaged files are opened with everything that was acknowledged, or it is said what is missing."""
 
 import random
+import shutil
 
 import pytest
 from tests.core.store.corpus import replay, saved
@@ -122,6 +123,56 @@ def test_where_the_database_is_damaged_too_everything_is_left_as_it_was_found(te
     assert {name: (home / name).read_bytes() for name in files} == files
     assert list((home / "quarantine").iterdir()) == []
     assert opened(path, template).state == WRITES
+
+
+class _Killed(BaseException):
+    pass
+
+
+def kill_the_mending(path, monkeypatch):
+    """Open a store whose log is rewritten, and end before anything else is done."""
+
+    def ends(*_):
+        raise _Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr("hybrid_memory.store.duck.opening.read_mark", ends)
+        with pytest.raises(_Killed):
+            DuckStore.open(path, FakeClock())
+
+
+def test_a_mending_that_was_killed_is_no_longer_told_as_a_loss_when_its_journal_made_up_for_it(
+    template, home, monkeypatch
+):
+    log = template.files[LOG]
+    path = lay_out(home, {**template.files, LOG: zeroed(log, len(log) // 2)})
+    kill_the_mending(path, monkeypatch)
+    found = opened(path, template)
+    assert found.state == WRITES
+    assert all("nothing that was acknowledged is missing" in one for one in found.notices)
+
+
+def test_a_mending_that_was_killed_without_a_journal_is_still_told_as_a_loss(template, home, tmp_path, monkeypatch):
+    log = template.files[LOG]
+    path = lay_out(home, {DATABASE: template.files[DATABASE], LOG: zeroed(log, len(log) // 2)})
+    kill_the_mending(path, monkeypatch)
+    store = DuckStore.open(path, FakeClock())
+    put(store, "later")
+    shutil.copytree(home, tmp_path / "killed", ignore=shutil.ignore_patterns("*.lock", "*.pid"))
+    store.close()
+    killed = DuckStore.open(tmp_path / "killed" / DATABASE, FakeClock())
+    assert "later" in killed.get("default", ["later"])
+    assert "how many cannot be told" in killed.info().notices[0]
+    killed.close()
+
+
+def test_what_a_killed_process_copied_to_quarantine_in_part_is_no_event(template, home):
+    path = lay_out(home, {**template.files, LOG: template.files[LOG] + bytes(64)})
+    left = home / "quarantine" / ".new"
+    left.mkdir(parents=True)
+    (left / LOG).write_bytes(b"half")
+    assert len(opened(path, template).notices) == 1
+    assert not left.exists()
 
 
 def unreadable(*_):

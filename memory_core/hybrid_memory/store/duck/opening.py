@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -196,6 +196,7 @@ class _Mending:
             mark = read_mark(session) if len(done) >= _MARKED else None
             todo, reading = self._plan(session, mark, known=bool(done))
             recovery = self._recover(session, mark, reading, todo)
+            self._settle(mark, reading, recovery.lost if recovery is not None else todo.lost)
             migrate(session, self._now)
             mark = read_mark(session)
             journal = Journal(journal_file(self._path), mark.store)
@@ -253,13 +254,21 @@ class _Mending:
         quarantine.note(folder, told)
         return told
 
+    def _settle(self, mark: Mark | None, reading: Reading | None, lost: int | None) -> None:
+        """Let a mending that was killed no longer be told as a possible loss, where its journal shows that there was none."""
+        if mark is None or reading is None or reading.foreign or self._journal is None:
+            return
+        complete = reading.covers and reading.end is End.WHOLE and mark.number <= reading.last + 1
+        if complete and lost == 0:
+            quarantine.settle(self._path, journal_file(self._path).name, self._journal)
+
     def _keep(self, what: str) -> Path:
         """Keep what was found, once, with a report that holds if this process ends before the damage is mended."""
         if self._kept is None:
             files = {log_file(self._path).name: self._log, journal_file(self._path).name: self._journal}
             found = {name: content for name, content in files.items() if content is not None}
-            self._kept = quarantine.keep(self._path, found, what, self._now)
-            quarantine.note(self._kept, self._told("a damaged store began to be mended", 0, None))
+            begun = replace(self._told("a damaged store began to be mended", 0, None), unfinished=True)
+            self._kept = quarantine.keep(self._path, found, what, self._now, begun)
         return self._kept
 
     def _told(self, damaged: str, restored: int, lost: int | None) -> Recovery:

@@ -1,7 +1,7 @@
 """Where damaged files are kept before anything is mended, and what is told about them until somebody has taken notice.
 
 Each event has a folder ``quarantine/<time>-<what>`` beside the database with copies of the files as they were found, and a
-``report.json``.
+``report.json``. A folder gets its name when both are in it, so that a killed process leaves none that nobody can explain.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.swap import sync_folder
 
 _FOLDER = 0o700
 _FILE = 0o600
 REPORT = "report.json"
 QUARANTINE = "quarantine"
+_BEING_MADE = ".new"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +31,8 @@ class Recovery:
     """What was found damaged when a store was opened, and what became of it.
 
     ``restored`` writes came back from the journal; ``lost`` acknowledged ones are missing, None when nobody can tell.
-    ``folder`` is the name of the folder in quarantine. ``seen`` says that somebody has taken notice.
+    ``folder`` is the name of the folder in quarantine. ``unfinished`` says that the mending has only begun, ``seen`` that
+    somebody has taken notice.
     """
 
     at: str
@@ -36,6 +40,7 @@ class Recovery:
     folder: str
     restored: int = 0
     lost: int | None = None
+    unfinished: bool = False
     seen: bool = False
 
     def told(self) -> str:
@@ -53,22 +58,28 @@ class Recovery:
         )
 
 
-def keep(database: Path, found: Mapping[str, bytes], what: str, now: datetime) -> Path:
-    """Store files as they were found, by name, in a new folder in quarantine, durably; returns the folder.
+def keep(database: Path, found: Mapping[str, bytes], what: str, now: datetime, told: Recovery) -> Path:
+    """Store files as they were found, by name, with a report, in a new folder in quarantine, durably; returns the folder.
 
     Raises:
         StoreFull, StoreReadOnly: there is no room for them, or the folder cannot be written.
     """
     with translated():
-        folder = new_folder(database, what, now)
+        folder = _free_folder(database, what, now)
+        made = folder.with_name(_BEING_MADE)
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(_FOLDER)
         try:
             for name, content in found.items():
-                copy = folder / name
+                copy = made / name
                 copy.touch(_FILE)
                 copy.write_bytes(content)
                 sync(copy)
-        except OSError:
-            shutil.rmtree(folder, ignore_errors=True)
+            note(made, replace(told, folder=folder.name))
+            made.replace(folder)
+            sync_folder(folder.parent)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
             raise
         return folder
 
@@ -87,6 +98,19 @@ def note(folder: Path, recovery: Recovery) -> None:
         fresh.replace(folder / REPORT)
 
 
+def settle(database: Path, name: str, content: bytes) -> None:
+    """Say of mendings that were killed, and kept a file ``name`` with this content, that nothing is missing.
+
+    Raises:
+        StoreFull, StoreReadOnly: that cannot be written.
+    """
+    for recovery in everything(database):
+        folder = database.parent / QUARANTINE / recovery.folder
+        if recovery.unfinished and _content(folder / name) == content:
+            told = "a damaged store was mended in more than one attempt"
+            note(folder, replace(recovery, damaged=told, lost=0, unfinished=False))
+
+
 def unseen(database: Path) -> Sequence[Recovery]:
     """Return what nobody has taken notice of, oldest first."""
     return [recovery for recovery in everything(database) if not recovery.seen]
@@ -96,7 +120,7 @@ def everything(database: Path) -> Sequence[Recovery]:
     """Return all that was ever reported, oldest first; a folder whose report cannot be read says so."""
     place = database.parent / QUARANTINE
     try:
-        folders = sorted(one for one in place.iterdir() if one.is_dir())
+        folders = sorted(one for one in place.iterdir() if one.is_dir() and one.name != _BEING_MADE)
     except OSError:
         return []
     return [_read(folder) for folder in folders]
@@ -119,19 +143,25 @@ def take_notice(database: Path) -> None:
 
 
 def new_folder(database: Path, what: str, now: datetime) -> Path:
-    """Make a folder in quarantine whose name begins with the time and says ``what``."""
+    """Make a folder in quarantine whose name begins with the time and says ``what``; the caller holds the store's lock."""
+    folder = _free_folder(database, what, now)
+    folder.mkdir(_FOLDER)
+    return folder
+
+
+def _free_folder(database: Path, what: str, now: datetime) -> Path:
     place = database.parent / QUARANTINE
     place.mkdir(_FOLDER, exist_ok=True)
     stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{what}"
-    number = 1
-    while True:
-        folder = place / (stem if number == 1 else f"{stem}-{number}")
-        try:
-            folder.mkdir(_FOLDER)
-        except FileExistsError:
-            number += 1
-        else:
-            return folder
+    names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+    return next(folder for name in names if not (folder := place / name).exists())
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
 
 
 def _read(folder: Path) -> Recovery:

@@ -1,0 +1,306 @@
+"""Work on a store in a process that ends itself, by SIGKILL, when it comes to a named place for the n-th time."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from tests.core.store.making import DIMENSIONS, always, memory, vector
+
+from hybrid_memory import reembedding as change
+from hybrid_memory import service as service_module
+from hybrid_memory.errors import StoreError
+from hybrid_memory.model import Memory, Scope
+from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory.store.duck import engine, opening, quarantine, reembedding
+from hybrid_memory.store.duck import store as store_module
+from hybrid_memory.store.duck.engine import Engine
+from hybrid_memory.store.duck.journal import Journal
+from hybrid_memory.store.duck.lock import OwnLock
+from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.interface import Put
+from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.text import content_hash
+
+SCOPE = Scope(session="s")
+EMBEDDERS = {one.identity: one for one in (HashEmbedder(24, "a"), HashEmbedder(32, "b"))}
+
+_WRITES = 120
+_CHECKPOINT = "CHECKPOINT"
+
+
+class Fuse:
+    """Ends the process when it burns for the n-th time after it was lit; tells the parent what was acknowledged."""
+
+    def __init__(self, pipe: int, hit: int, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.quiet = self.chance.randrange(1, 6)
+        self.lit = False
+        self._pipe = pipe
+        self._left = hit
+
+    def due(self) -> bool:
+        self._left -= self.lit
+        return self.lit and self._left == 0
+
+    def burn(self) -> None:
+        if self.due():
+            self.end()
+
+    def end(self) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def acknowledged(self, *memories: Memory) -> None:
+        os.write(self._pipe, b"".join(json.dumps([one.id, one.content]).encode() + b"\n" for one in memories))
+
+
+def pair(number: int, size: int = 0) -> tuple[Memory, Memory]:
+    """Return the two memories of a write."""
+    return _made(f"a{number:04}", "x" * size), _made(f"b{number:04}", "")
+
+
+def _made(name: str, more: str) -> Memory:
+    content = f"what {name} says{more}"
+    return memory(name, content=content, content_hash=content_hash(content))
+
+
+def write_pair(store: DuckStore, fuse: Fuse, number: int, size: int = 0) -> None:
+    first, second = pair(number, size)
+    store.write("default", None, always(puts=(Put(first, vector(number)), Put(second))))
+    fuse.acknowledged(first, second)
+    fuse.lit = fuse.lit or number + 1 >= fuse.quiet
+
+
+def opened(path: Path) -> DuckStore:
+    store = DuckStore.open(path, FakeClock())
+    store.pin_embedder("e", DIMENSIONS)
+    return store
+
+
+def checkpoint(store: DuckStore) -> None:
+    with store._engine.reading() as session:
+        session.rows(_CHECKPOINT)
+
+
+def writing(path: Path, fuse: Fuse) -> None:
+    store = opened(path)
+    for number in range(_WRITES):
+        write_pair(store, fuse, number)
+
+
+def checkpointing(path: Path, fuse: Fuse) -> None:
+    store = opened(path)
+    for number in range(_WRITES):
+        write_pair(store, fuse, number)
+        if number % 3 == fuse.quiet % 3:
+            checkpoint(store)
+
+
+def renewing(path: Path, fuse: Fuse) -> None:
+    """Write until the journal is long, so that the engine makes checkpoints of its own accord."""
+    engine._LONG_JOURNAL = 4_000
+    writing(path, fuse)
+
+
+def closing(path: Path, fuse: Fuse) -> None:
+    for number in range(_WRITES):
+        store = opened(path)
+        write_pair(store, fuse, number)
+        store.close()
+
+
+def breaking(path: Path, fuse: Fuse) -> None:
+    """Let the disk be full at checkpoints, after which DuckDB answers nothing until the engine opens it again."""
+    store = opened(path)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    for number in range(_WRITES):
+        write_pair(store, fuse, number, size=30_000)
+        if number % 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
+            try:
+                checkpoint(store)
+            except StoreError:
+                pass
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def mending(path: Path, fuse: Fuse) -> None:
+    """Open what is there, damaged or not, and close it."""
+    opening._TOGETHER = 4
+    fuse.lit = True
+    DuckStore.open(path, FakeClock()).close()
+
+
+def served(path: Path, identity: str = "a") -> MemoryService:
+    return MemoryService(
+        DuckStore.open(path, FakeClock()), EMBEDDERS[identity], clock=FakeClock(), dice=FakeDice(os.getpid())
+    )
+
+
+def say(service: MemoryService, fuse: Fuse, number: int) -> None:
+    content = f"statement {number} is about thing{number % 7}"
+    written = service.write(SCOPE, WriteRequest(content=content, importance=0.6))
+    fuse.acknowledged(service.store.get("default", [written.id])[written.id])
+
+
+def consolidating(path: Path, fuse: Fuse) -> None:
+    """Write statements; the fuse burns in those writes only that move other memories between the tiers."""
+    decide = service_module.remembering.decide_write
+
+    @wraps(decide)
+    def watched(*given: Any) -> Any:
+        ops = decide(*given)
+        fuse.lit = len(ops.moves) > 0
+        return ops
+
+    service_module.remembering.decide_write = watched
+    service = served(path)
+    for number in range(_WRITES):
+        say(service, fuse, number)
+        fuse.lit = False
+
+
+def reembed(path: Path, fuse: Fuse) -> None:
+    """Change the embedder to and fro, with statements in between."""
+    change.BATCH, change.FEW = 4, 2
+    service = served(path)
+    for number in range(_WRITES):
+        say(service, fuse, number)
+        if number >= fuse.quiet and number % 2:
+            fuse.lit = True
+            service.reembed(EMBEDDERS["ba"[number // 2 % 2]])
+
+
+def starting(path: Path, fuse: Fuse) -> None:
+    """Open a store and load its search structures."""
+    fuse.lit = True
+    store = DuckStore.open(path, FakeClock())
+    service = MemoryService(store, HashEmbedder(DIMENSIONS, "e"), clock=FakeClock(), dice=FakeDice())
+    service.read(SCOPE, ReadRequest(query="what a0001 says"))
+    service.close()
+
+
+def anything(*_: Any) -> bool:
+    return True
+
+
+def of_a_write(session: Session, *_: Any) -> bool:
+    return session._work is not None
+
+
+def inserting(session: Session, statement: str, *_: Any) -> bool:
+    return of_a_write(session) and "INSERT" in statement
+
+
+def says(wanted: str) -> Callable[..., bool]:
+    return lambda _, statement, *__: statement == wanted
+
+
+def of_the_journal(file: Path, *_: Any) -> bool:
+    return file.name.endswith(".journal.new")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place in the work: before or after a call of ``owner``'s function ``name`` for which ``when`` holds.
+
+    ``row`` says that it is passed once an opening, so that n hits are n processes killed one after another. ``found``
+    is the state in which the store is found: new, as a killed process left it (``left``), with a last write that its
+    journal lacks (``short``), or with a damaged log (``damaged``).
+    """
+
+    work: Callable[[Path, Fuse], None]
+    owner: Any
+    name: str
+    moment: str = "before"
+    when: Callable[..., bool] = anything
+    found: str = "new"
+    row: bool = False
+
+    def set(self, fuse: Fuse) -> None:
+        """Put the fuse there, in this process for good."""
+        plain = getattr(self.owner, self.name)
+
+        @wraps(plain)
+        def watched(*given: Any, **named: Any) -> Any:
+            hit = self.when(*given)
+            if hit and self.moment == "before":
+                fuse.burn()
+            if hit and self.moment == "amid" and fuse.due():
+                _, handle, record = given
+                os.write(handle, record[: fuse.chance.randrange(1, len(record))])
+                fuse.end()
+            done = plain(*given, **named)
+            if hit and self.moment == "after":
+                fuse.burn()
+            return done
+
+        setattr(self.owner, self.name, watched)
+
+
+def both(name: str, *rest: Any, **more: Any) -> dict[str, Point]:
+    """Return the points before and after a call."""
+    work, owner, function, *when = rest
+    return {f"{moment} {name}": Point(work, owner, function, moment, *when, **more) for moment in ("before", "after")}
+
+
+_MENDED = {"found": "damaged", "row": True}
+
+POINTS: dict[str, Point] = {
+    **both("the begin of a write", writing, Session, "begin", of_a_write),
+    **both("a row of a write", writing, Session, "rows", inserting),
+    **both("the number of a write", writing, Session, "rows", says(engine._ADVANCE)),
+    **both("a commit", writing, Session, "commit"),
+    **both("a record of the journal", writing, Journal, "append"),
+    "amid a record of the journal": Point(writing, Journal, "_write", "amid"),
+    **both("a checkpoint", checkpointing, Session, "rows", says(_CHECKPOINT)),
+    **both("a new journal", checkpointing, Journal, "begin"),
+    **both("the replacement of the journal", checkpointing, Path, "replace", of_the_journal),
+    **both("the engine's checkpoint", renewing, Session, "rows", says(_CHECKPOINT)),
+    **both("the journal after the engine's checkpoint", renewing, Path, "replace", of_the_journal),
+    **both("the last checkpoint", closing, Engine, "_last_checkpoint"),
+    **both("the end of the journal", closing, Engine, "_close_journal"),
+    "before the lock is released": Point(closing, OwnLock, "release"),
+    **both("opening again after a failure", breaking, store_module, "open_database", lambda path, *_: path.exists()),
+    **both("the engine's mending", breaking, Engine, "_mend"),
+    **both("opening", mending, opening, "dial", found="left", row=True),
+    **both("going on with the journal", mending, Journal, "resume", found="left", row=True),
+    **both("missing a record", mending, Journal, "miss", found="short", row=True),
+    **both("loading the search", starting, store_module, "read_batches", found="left", row=True),
+    **both("opening a damaged store", mending, opening, "dial", **_MENDED),
+    **both("a file in quarantine", mending, quarantine, "sync", **_MENDED),
+    **both("the report", mending, quarantine, "note", **_MENDED),
+    **both("quarantine", mending, quarantine, "keep", **_MENDED),
+    **both("the log's rewriting", mending, opening._Mending, "_rewrite_log", **_MENDED),
+    **both("a batch of the redo", mending, opening, "_execute", found="damaged"),
+    **both("a commit of the redo", mending, Session, "commit", found="damaged"),
+    **both("all of the redo", mending, opening, "_redo", **_MENDED),
+    **both("the schema", mending, opening, "migrate", **_MENDED),
+    **both("the checkpoint of the mended", mending, Session, "rows", says(opening._CHECKPOINT), **_MENDED),
+    **both("the removal of the journal", mending, Journal, "remove", **_MENDED),
+    **both("a row of a consolidation", consolidating, Session, "rows", inserting),
+    **both("the commit of a consolidation", consolidating, Session, "commit"),
+    **both("the record of a consolidation", consolidating, Journal, "append"),
+    "amid the record of a consolidation": Point(consolidating, Journal, "_write", "amid"),
+    **both("the begin of another embedder", reembed, DuckStore, "begin_reembedding"),
+    **both("gathering vectors", reembed, DuckStore, "gather"),
+    **both("a commit of another embedder", reembed, Session, "commit", of_a_write),
+    **both("a row of the switch", reembed, Session, "rows", says(reembedding._FORGET)),
+    **both("the switch", reembed, DuckStore, "finish_reembedding"),
+}
+
+
+def embedder_of(identity: str) -> HashEmbedder | None:
+    """Return the embedder of a service's store, None for the vectors of pairs."""
+    return EMBEDDERS.get(identity)
