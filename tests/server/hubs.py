@@ -58,6 +58,14 @@ def relay(home, *arguments, program=("-m", "hybrid_memory_mcp")):
         yield client
 
 
+@contextmanager
+def impatient_relay(home, *arguments, program=("-m", "hybrid_memory_mcp")):
+    """A relay that is killed at the end, where it would wait for answers that nobody gives."""
+    with relay(home, *arguments, program=program) as client:
+        yield client
+        client.process.kill()
+
+
 class End:
     """One end of a connection that speaks frames."""
 

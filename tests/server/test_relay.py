@@ -4,7 +4,8 @@ import json
 import sys
 
 import pytest
-from tests.server.hubs import PlayedHub, relay, short_folder
+from tests.server.hubs import PlayedHub, short_folder
+from tests.server.hubs import impatient_relay as relay
 
 from hybrid_memory_mcp.relay import frames
 
