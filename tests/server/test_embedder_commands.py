@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from tests.core.embedding.tiny_model import write_tiny_model
-from tests.server.hub import serving
+from tests.server.model_hub import serving
 from typer.testing import CliRunner
 
 from hybrid_memory import reembedding
