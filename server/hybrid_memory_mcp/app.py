@@ -34,6 +34,7 @@ from hybrid_memory_mcp.prompts import add_prompts
 from hybrid_memory_mcp.resources import add_resources
 from hybrid_memory_mcp.results import Answer, stored_answer
 from hybrid_memory_mcp.sampling import Thinker
+from hybrid_memory_mcp.seam import Service
 from hybrid_memory_mcp.service import Access
 from hybrid_memory_mcp.subscriptions import Announcer
 from hybrid_memory_mcp.tools import TOOLS, Desk, ToolSpec
@@ -51,6 +52,9 @@ _LONGEST_ACTOR = 100
 KeyOf: TypeAlias = Callable[[Context[Any, Any]], RequestKey | None]
 """Names the request that is being served, so that a repeat of it writes nothing twice; None without a relay."""
 
+BeganOf: TypeAlias = Callable[[Context[Any, Any]], Callable[[], None] | None]
+"""Returns what is to be called in the worker thread when work on the request begins; None where nobody waits for that."""
+
 
 class MemoryServer(MCPServer[None]):
     """Serves one scope. Tools of our own are listed and called here; tools added through the SDK keep working."""
@@ -62,11 +66,13 @@ class MemoryServer(MCPServer[None]):
         views: Views,
         *,
         key_of: KeyOf | None = None,
+        began_of: BeganOf | None = None,
         state_key: bytes | None = None,
     ) -> None:
         self._provider = provider
         self._desk = desk
-        self._key_of = key_of or _no_key
+        self._key_of = key_of or _nothing
+        self._began_of = began_of or _nothing
         self._specs: Mapping[str, ToolSpec] = {spec.name: spec for spec in TOOLS}
         self._thinker = Thinker(views, desk)
         self._unheard = True
@@ -116,9 +122,14 @@ class MemoryServer(MCPServer[None]):
                 thought = await self._think(context, desk, given, key)
                 if thought is not None:
                     return thought
-            answer, notices = await self._provider.call(
-                lambda service: (spec.run(service, desk, given, key), service.notices() if self._unheard else ())
-            )
+            began = self._began_of(context) if context is not None else None
+
+            def work(service: Service) -> tuple[Answer, Sequence[str]]:
+                if began is not None:
+                    began()
+                return spec.run(service, desk, given, key), service.notices() if self._unheard else ()
+
+            answer, notices = await self._provider.call(work)
             self._unheard = False
             return _result(answer, notices)
 
@@ -170,13 +181,14 @@ def build_server(
     views: Views,
     *,
     key_of: KeyOf | None = None,
+    began_of: BeganOf | None = None,
     state_key: bytes | None = None,
 ) -> MemoryServer:
     """Return a server for one scope over the provider's memory; ``zone`` is that of dates without one.
 
     ``state_key`` (32 bytes) seals what a client carries from one call to the next; without it only this process can read that.
     """
-    return MemoryServer(provider, Desk(scope, zone), views, key_of=key_of, state_key=state_key)
+    return MemoryServer(provider, Desk(scope, zone), views, key_of=key_of, began_of=began_of, state_key=state_key)
 
 
 def _signed(scope: Scope, context: Context[None, Any] | None) -> Scope:
@@ -199,5 +211,5 @@ def _result(answer: Answer, notices: Sequence[str] = ()) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text), *told], structured_content=structured)
 
 
-def _no_key(_: Context[Any, Any]) -> None:
+def _nothing(_: Context[Any, Any]) -> None:
     return None

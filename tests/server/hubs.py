@@ -58,6 +58,14 @@ def relay(home, *arguments, program=("-m", "hybrid_memory_mcp")):
         yield client
 
 
+@contextmanager
+def impatient_relay(home, *arguments, program=("-m", "hybrid_memory_mcp")):
+    """A relay that is killed at the end, where it would wait for answers that nobody gives."""
+    with relay(home, *arguments, program=program) as client:
+        yield client
+        client.process.kill()
+
+
 class End:
     """One end of a connection that speaks frames."""
 
@@ -103,13 +111,19 @@ class Meeting(End):
 
     def line(self):
         """Return number and message of the next line of the client."""
-        frame = self.hear(frames.LINE, frames.AGAIN, frames.ENDS, frames.REPLAY)
+        frame = self.hear(frames.LINE, frames.RETRY, frames.AGAIN, frames.ENDS, frames.REPLAY)
         return frame.number, json.loads(frame.payload)
 
     def lines(self, count):
         """Return kind, number and method of the next lines."""
-        found = (self.hear(frames.LINE, frames.AGAIN, frames.REPLAY) for _ in range(count))
+        found = (self.hear(frames.LINE, frames.RETRY, frames.AGAIN, frames.REPLAY) for _ in range(count))
         return [(frame.kind, frame.number, json.loads(frame.payload)["method"]) for frame in found]
+
+    def begin(self, *numbers, again):
+        """Say that work begins, as hubs do of what comes again."""
+        if again:
+            for number in numbers:
+                self.say(frames.BEGUN, b"", number)
 
     def answer(self, number, request_id, **result):
         message = {"jsonrpc": "2.0", "id": request_id, "result": result}

@@ -198,6 +198,15 @@ def test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again(hom
     assert [(key.relay, key.number) for key in fake.keys] == [(RELAYS[0], 77)] * 2
 
 
+def test_the_relay_hears_when_work_begins_on_what_it_had_sent_before(hub):
+    with hub.visited() as guest:
+        params = {"name": "write_memory", "arguments": {"content": "Ada"}, "_meta": MODERN}
+        guest.request(5, "tools/call", kind=frames.RETRY, number=77, **params)
+        begun = guest.hear(frames.BEGUN, frames.ANSWER)
+        assert (begun.kind, begun.number) == (frames.BEGUN, 77)
+        guest.answer()
+
+
 def test_what_is_over_the_limits_is_refused_and_the_rest_is_answered(home, fake):
     with RealHub(home, fake, requests_at_once=2, requests_waiting=3) as hub, hub.visited() as guest:
         for number in range(1, 11):

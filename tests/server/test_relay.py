@@ -4,7 +4,8 @@ import json
 import sys
 
 import pytest
-from tests.server.hubs import PlayedHub, relay, short_folder
+from tests.server.hubs import PlayedHub, short_folder
+from tests.server.hubs import impatient_relay as relay
 
 from hybrid_memory_mcp.relay import frames
 
@@ -127,9 +128,9 @@ def test_the_next_hub_is_told_what_was_kept_and_what_was_not_settled_in_order(hu
             (frames.REPLAY, 0, "ping1"),
             (frames.REPLAY, 0, "ping2"),
             (frames.REPLAY, 0, "ping4"),
-            (frames.LINE, 3, "ping3"),
-            (frames.LINE, 5, "ping5"),
-            (frames.LINE, 6, "ping6"),
+            (frames.RETRY, 3, "ping3"),
+            (frames.RETRY, 5, "ping5"),
+            (frames.RETRY, 6, "ping6"),
         ]
 
 
@@ -157,7 +158,7 @@ def test_a_line_during_the_search_for_a_hub_waits_for_it(hub, home):
         second = hub.meet()
         client.send(ping(2))
         second.welcome()
-        assert second.lines(2) == [(frames.LINE, 1, "ping1"), (frames.LINE, 2, "ping2")]
+        assert second.lines(2) == [(frames.RETRY, 1, "ping1"), (frames.LINE, 2, "ping2")]
 
 
 def test_a_hub_that_is_gone_before_its_welcome_is_no_hub(hub, home):
@@ -176,7 +177,7 @@ def test_a_hub_that_speaks_nonsense_is_left(hub, home):
         met = hub.welcome()
         met.line()
         met.connection.sendall(b"nonsense\n")
-        assert hub.welcome().lines(1) == [(frames.LINE, 1, "ping1")]
+        assert hub.welcome().lines(1) == [(frames.RETRY, 1, "ping1")]
         assert met.hear() is None
 
 
@@ -185,9 +186,10 @@ def test_a_request_that_three_hubs_died_of_has_an_unknown_outcome(hub, home):
     with relay(home) as client:
         client.send(poison)
         client.send({"jsonrpc": "2.0", "id": 2, "method": "prompts/get"})
-        for _ in range(3):
+        for again in (False, True, True):
             met = hub.welcome()
             assert [met.line()[0], met.line()[0]] == [1, 2]
+            met.begin(1, 2, again=again)
             met.close()
         last = hub.welcome()
         told = client.receive()
@@ -200,13 +202,27 @@ def test_a_request_that_three_hubs_died_of_has_an_unknown_outcome(hub, home):
         assert client.receive()["id"] == 3
 
 
+def test_a_request_is_not_blamed_for_hubs_that_died_before_they_came_to_it(hub, home):
+    with relay(home) as client:
+        client.send(ping(1))
+        for _ in range(6):
+            met = hub.welcome()
+            assert met.line()[0] == 1
+            met.close()
+        last = hub.welcome()
+        assert last.lines(1) == [(frames.RETRY, 1, "ping1")]
+        last.answer(1, 1)
+        assert client.receive()["id"] == 1
+
+
 def test_what_needs_no_answer_is_given_up_in_silence(hub, home):
     with relay(home) as client:
         client.send({"jsonrpc": "2.0", "method": "notifications/progress"})
         client.send(b"no message")
-        for _ in range(3):
+        for again in (False, True, True):
             met = hub.welcome()
             assert [met.hear().number, met.hear().number] == [1, 2]
+            met.begin(1, 2, again=again)
             met.close()
         last = hub.welcome()
         client.send(ping(3))

@@ -89,7 +89,8 @@ def test_two_names_of_one_long_folder_lead_to_one_socket(runtime, tmp_path):
 
 
 def test_a_runtime_folder_that_others_may_enter_is_refused(runtime):
-    runtime.mkdir(0o755)
+    runtime.mkdir()
+    runtime.chmod(0o755)
     with pytest.raises(PermissionError):
         places.runtime_folder()
 

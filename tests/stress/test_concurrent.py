@@ -16,9 +16,9 @@ pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("quick_binding")]
 
 @pytest.mark.parametrize(("seed", "calls"), [(0, 5), *(pytest.param(seed, 250, marks=LONG) for seed in seeds(20))])
 async def test_calls_of_many_clients_at_once_have_an_order_that_explains_all_that_they_saw(tmp_path, seed, calls):
-    """Every fifth seed goes to a file, where the engine's transactions take part; the others go through more orders."""
+    """Every tenth seed goes to a file, where the engine's transactions take part; the others go through more orders."""
     places = Places.many(topics=2 + calls // 2, keys=1)
-    async with serving(tmp_path / "memory.duckdb" if seed % 5 == 0 else None, TASKS) as running:
+    async with serving(tmp_path / "memory.duckdb" if seed % 10 == 0 else None, TASKS) as running:
         for name in places.lists:
             await running.hands[0].start_list(name)
         gate = anyio.Event()

@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import anyio.abc
+import anyio.from_thread
 from mcp.server.mcpserver.context import Context
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream, create_context_streams
 from mcp.shared.message import SessionMessage
@@ -93,6 +94,14 @@ class Connection:
         asked = self._ledger.asked(context.request_context.request_id)
         return RequestKey(self.presence.guest.relay, asked.number) if asked and asked.number else None
 
+    def began_of(self, context: Context[Any, Any]) -> Callable[[], None] | None:
+        """Return what tells the relay, from the worker thread, that work on a request begins which an earlier hub did not end."""
+        asked = self._ledger.asked(context.request_context.request_id)
+        if asked is None or not asked.retried:
+            return None
+        frame = pack(frames.BEGUN, b"", asked.number)
+        return lambda: anyio.from_thread.run_sync(self._outbox.put, frame)
+
     async def serve(self, server: MemoryServer, welcome: bytes) -> None:
         """Serve until the relay leaves or the surrounding scope is cancelled."""
         self._server = server
@@ -138,7 +147,7 @@ class Connection:
                 self.presence.delivered = max(self.presence.delivered, frame.number)
             elif frame.kind == frames.REPLAY:
                 await self._replay(frame)
-            elif frame.kind in (frames.LINE, frames.AGAIN, frames.ENDS):
+            elif frame.kind in (frames.LINE, frames.RETRY, frames.AGAIN, frames.ENDS):
                 await self._line(frame)
 
     async def _line(self, frame: Frame) -> None:
@@ -159,7 +168,7 @@ class Connection:
     async def _request(self, message: JSONRPCRequest, frame: Frame) -> None:
         self.presence.calls += 1
         self._note_client(message)
-        asked = _asked(message, frame.number, again=frame.kind == frames.AGAIN)
+        asked = _asked(message, frame.number, frame.kind)
         begins = self._ledger.enter(message, asked)
         if begins is None:
             problem = f"too many requests at once: {self._ledger.most_waiting} wait already; wait for their answers"
@@ -184,6 +193,9 @@ class Connection:
         if not isinstance(request_id, str | int):
             return
         asked, turn = self._ledger.leave(request_id)
+        if asked is None:
+            # The SDK takes 1 and "1" for the same request here, whichever it was.
+            asked, turn = self._ledger.leave(_other_form(request_id))
         if asked is not None:
             self._settle(asked.number)
         self._begin(turn)
@@ -205,7 +217,7 @@ class Connection:
         message = read.message
         if isinstance(message, JSONRPCRequest):
             self._note_client(message)
-            self._ledger.enter(message, _asked(message, 0, again=True))
+            self._ledger.enter(message, _asked(message, 0, frame.kind))
             await self._to_server.send(read)
             if message.method == INITIALIZE:
                 with anyio.move_on_after(_INITIALIZING):
@@ -297,9 +309,16 @@ class Connection:
             self.presence.name = name[:_LONGEST_NAME] or "unknown"
 
 
-def _asked(message: JSONRPCRequest, number: int, *, again: bool) -> Asked:
+def _other_form(request_id: RequestId) -> RequestId:
+    if isinstance(request_id, int):
+        return str(request_id)
+    return int(request_id) if request_id.isascii() and request_id.isdigit() else request_id
+
+
+def _asked(message: JSONRPCRequest, number: int, kind: bytes) -> Asked:
     uri = (message.params or {}).get("uri")
-    return Asked(number, message.method, uri if isinstance(uri, str) else "", again)
+    again, retried = kind in (frames.AGAIN, frames.REPLAY), kind == frames.RETRY
+    return Asked(number, message.method, uri if isinstance(uri, str) else "", again, retried)
 
 
 def _ends(frame: Frame) -> Oversized:

@@ -206,7 +206,13 @@ class Hub:
             notices=_notices(guest),
         )
         server = build_server(
-            lane, scope, guest.options.zone, views, key_of=connection.key_of, state_key=house.state_key
+            lane,
+            scope,
+            guest.options.zone,
+            views,
+            key_of=connection.key_of,
+            began_of=connection.began_of,
+            state_key=house.state_key,
         )
         welcome = json.dumps({"version": __version__}).encode()
         with self.company.joined(connection):
@@ -228,8 +234,9 @@ class Hub:
                     await self._house.provider.call(partial(_acknowledge, relay, done))
 
     def _part(self, presence: Presence, scope: Scope) -> None:
-        """A relay that left does not come back: end its session, forget its results."""
-        if not presence.calls or not self._house.provider.is_open:
+        """A relay that left does not come back: end its session, forget its results. One that is here again did not leave."""
+        here = any(one.presence.guest.relay == presence.guest.relay for one in self.company)
+        if here or not presence.calls or not self._house.provider.is_open:
             return
         with only_logged("ending a client's session"):
             self._house.provider.run(partial(_acknowledge, presence.guest.relay, None))

@@ -26,6 +26,7 @@ class Asked:
     method: str
     uri: str = ""
     again: bool = False
+    retried: bool = False
     waiting: JSONRPCRequest | None = None
 
     @property

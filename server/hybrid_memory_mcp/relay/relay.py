@@ -19,16 +19,16 @@ from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.relay import frames, places, reaching
 from hybrid_memory_mcp.relay.frames import BrokenFrame, Frame, FrameReader, pack
 from hybrid_memory_mcp.relay.lines import LineSplitter, Oversized
+from hybrid_memory_mcp.relay.pending import Line, withdrawn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import NoReturn
 
-GRACE = 0.5
+GRACE = 1.5
 CONNECTING = 5.0
 QUIET = 5.0
-SENT_AGAIN = 2
 MOST_LINES = 10_000
 MOST_BYTES = 64 * 1024 * 1024
 WELCOMING = 30.0
@@ -40,29 +40,8 @@ _CHUNK = 1 << 16
 _LOOK = 2.0
 _TELL_EVERY = 64
 _LONGEST_PAUSE = 0.5
-_UNKNOWN = (
-    "the memory server stopped {times} times while it worked on this; whether it was done is not known. "
-    "Look with read_memories before you repeat it"
-)
-_WITHDRAWN = (
-    b'{"jsonrpc":"2.0","method":"notifications/cancelled",'
-    b'"params":{"requestId":"TOKEN","reason":"the server that asked has ended"}}\n'
-)
 _ALONE = "hybrid-memory-mcp: no hub could be started, so this process serves its client itself"
 _BUSY = "hybrid-memory-mcp: the memory's hub does not answer; end the process that {file} in the store's folder names"
-
-
-class Line:
-    """A line of the client that is not settled."""
-
-    __slots__ = ("kind", "name", "patient", "payload", "times")
-
-    def __init__(self, kind: bytes, name: str, payload: bytes) -> None:
-        self.kind = kind
-        self.name = name
-        self.payload = payload
-        self.patient = False
-        self.times = 0
 
 
 class Relay:
@@ -166,7 +145,7 @@ class Relay:
                 self._held += len(kept.payload)
             self._number += 1
             self._lines[self._number] = kept
-            kept.times += 1
+            kept.sent = kept.begun = 1
             self._send(pack(kept.kind, kept.payload, self._number, kept.name))
 
     def _finish(self) -> NoReturn:
@@ -194,7 +173,7 @@ class Relay:
 
     def _connect(self) -> None:
         """Find a hub and tell it all that it must know; called with the right to send."""
-        pause = 0.0
+        pause, begun = 0.0, time.monotonic()
         while True:
             self._hub = None
             try:
@@ -207,6 +186,9 @@ class Relay:
                 self._welcome(connection)
                 connection.settimeout(None)
             except (OSError, BrokenFrame):
+                if time.monotonic() - begun > reaching.LONG_PATIENCE:
+                    self._say(_BUSY.format(file=places.PID))
+                    self.leave(1)
                 time.sleep(pause)
                 pause = min(_LONGEST_PAUSE, pause * 2 + 0.01)
                 continue
@@ -242,21 +224,20 @@ class Relay:
     def _resume(self) -> None:
         """Send what an earlier hub knew, and what it did not settle."""
         for token in self._questions:
-            self._to_client(_WITHDRAWN.replace(b"TOKEN", token.encode("ascii")))
+            self._to_client(withdrawn(token))
         self._questions.clear()
         for name, kept in list(self._kept.items()):
             self._send(pack(frames.REPLAY, kept, 0, name))
         for number, line in sorted(self._lines.items()):
-            if line.times > SENT_AGAIN and not line.patient:
+            if line.is_hopeless:
                 self._give_up(number, line)
                 continue
-            line.times += 1
-            again = frames.AGAIN if line.patient else line.kind
-            self._send(pack(again, line.payload, number, line.name))
+            line.sent += 1
+            self._send(pack(line.kind_again, line.payload, number, line.name))
 
     def _give_up(self, number: int, line: Line) -> None:
         """Answer a request that no hub survived."""
-        answer = _outcome_unknown(line)
+        answer = line.outcome_unknown()
         if answer is not None:
             self._to_client(answer)
         self._settle(number)
@@ -290,6 +271,8 @@ class Relay:
             self._kept.pop(frame.name, None)
         elif kind == frames.PATIENT and line is not None:
             line.patient = True
+        elif kind == frames.BEGUN and line is not None:
+            line.begun += 1
         elif kind == frames.QUESTION:
             self._questions[frame.name] = None
             self._to_client(frame.payload)
@@ -355,24 +338,6 @@ def main(arguments: Sequence[str]) -> NoReturn:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.leave())
     relay.run()
-
-
-def _outcome_unknown(line: Line) -> bytes | None:
-    import json
-
-    try:
-        message = json.loads(line.payload)
-        request, method = message["id"], message["method"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    text = _UNKNOWN.format(times=line.times)
-    answer = {"jsonrpc": "2.0", "id": request}
-    if method == "tools/call":
-        content = [{"type": "text", "text": text}]
-        answer["result"] = {"content": content, "isError": True, "resultType": "complete"}
-    else:
-        answer["error"] = {"code": -32603, "message": text}
-    return json.dumps(answer).encode() + b"\n"
 
 
 def _is_closed(descriptor: int) -> bool:

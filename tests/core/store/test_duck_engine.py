@@ -2,12 +2,15 @@
 
 import ast
 import inspect
+import re
 import threading
 import traceback
 from pathlib import Path
 
 import duckdb
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.core.store.making import always, memory, put
 
 import hybrid_memory.store.duck as package
@@ -25,6 +28,7 @@ from hybrid_memory.errors import (
     Unavailable,
 )
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.duck import copying
 from hybrid_memory.store.duck.errors import BY_CLASS, translate
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.interface import Put, RequestKey
@@ -182,6 +186,8 @@ def test_close_waits_for_a_running_write(duck):
 
 
 TABLES = {"vectors.py", "reembedding.py", "hnsw.py"}
+# What works on whole databases names tables and files, for which DuckDB takes no parameters.
+WHOLE_DATABASES = {"copying.py", "erasing.py", "examine.py", "repair.py", "keeping.py"}
 RUNNERS = {"execute", "rows", "row", "change", "columns", "extract_statements", "_execute"}
 
 
@@ -200,6 +206,11 @@ def test_statements_are_constants_but_for_the_vector_tables():
         if name in TABLES and isinstance(first, ast.Call):
             assert ast.unparse(first.func) == "self._statement"
             continue
+        if name in WHOLE_DATABASES and isinstance(first, ast.Call):
+            assert re.fullmatch(r"_[A-Z_]+\.substitute|self\._[a-z_]*statement|_usable", ast.unparse(first.func)), (
+                ast.unparse(call)
+            )
+            continue
         named = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
         if isinstance(first, ast.Subscript):
             named = first.value.elts
@@ -212,7 +223,7 @@ def test_no_statement_is_put_together_from_text():
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.JoinedStr):
                 assert not any(word in ast.unparse(node.value) for word in ("SELECT", "INSERT", "UPDATE", "DELETE"))
             if isinstance(node, ast.Call) and ast.unparse(node.func) in {"Template", "string.Template"}:
-                assert source.name in TABLES
+                assert source.name in TABLES | WHOLE_DATABASES
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
                 raise AssertionError(ast.unparse(node))
 
@@ -223,6 +234,13 @@ def test_the_vector_tables_statements_hold_whole_numbers_only():
 
     with pytest.raises(ValueError, match="invalid literal"):
         VectorTable(Pinned("1; DROP TABLE memory", "e", 8))._statement(_INSERT)
+
+
+@given(st.text())
+def test_names_of_tables_and_files_cannot_end_their_quotation(text):
+    for quoted, mark in ((copying._name(text), '"'), (copying._text(text), "'")):
+        assert quoted[0] == quoted[-1] == mark
+        assert quoted[1:-1].replace(mark * 2, "").count(mark) == 0
 
 
 def test_only_the_duck_package_imports_duckdb():

@@ -80,7 +80,8 @@ def _windows(periods: list[Period], zone: tzinfo) -> tuple[Window, ...]:
             continue
         since = start.replace(tzinfo=zone) if start.year > LOWEST.year else None
         until = end.replace(tzinfo=zone) if end.year < HIGHEST.year else None
-        found[Window(since, until, sharp)] = None
+        if since is not None or until is not None:
+            found[Window(since, until, sharp)] = None
     return tuple(found)
 
 
