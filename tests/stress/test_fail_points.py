@@ -32,10 +32,8 @@ from tests.stress.failing import POINTS, Fuse, embedder_of, pair
 HITS = 5
 SEEDS = seeds(3)
 QUICK = (
-    "before a commit",
     "before a record of the journal",
     "amid a record of the journal",
-    "after a checkpoint",
     "before the replacement of the journal",
     "after the last checkpoint",
     "before opening again after a failure",
@@ -43,7 +41,6 @@ QUICK = (
     "after quarantine",
     "after the log's rewriting",
     "after a batch of the redo",
-    "before the removal of the journal",
     "before the commit of a consolidation",
     "after a row of the switch",
 )
