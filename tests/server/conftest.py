@@ -12,6 +12,12 @@ def anyio_backend():
     return "asyncio"
 
 
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch):
+    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
+        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
+
+
 @pytest.fixture
 def fake():
     return FakeService()

@@ -317,3 +317,7 @@ class Held(FakeService):
     def wait_for(self, count):
         with self._changed_here:
             assert self._changed_here.wait_for(lambda: len(self.begun) >= count, PATIENCE)
+
+
+def ping(number):
+    return {"jsonrpc": "2.0", "id": number, "method": f"ping{number}"}

@@ -9,12 +9,6 @@ from hybrid_memory_mcp.__main__ import role_of
 from hybrid_memory_mcp.options import read_options
 
 
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
 @pytest.mark.parametrize(
     ("arguments", "role"),
     [

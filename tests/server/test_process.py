@@ -8,12 +8,6 @@ import pytest
 from tests.server.raw import MODERN, VERSIONS, started
 
 
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_older_protocol_version_is_spoken(tmp_path, version):
     with started(tmp_path) as client:

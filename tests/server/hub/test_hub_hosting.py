@@ -7,7 +7,7 @@ import time
 
 import pytest
 from tests.server.fakes import FakeService
-from tests.server.hubs import PATIENCE, Guest, RealHub, short_folder
+from tests.server.hubs import PATIENCE, Guest, RealHub
 from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.hub import hosting
@@ -16,18 +16,6 @@ from hybrid_memory_mcp.relay.reaching import HubBusy, NoHub, connect
 from hybrid_memory_mcp.relay.spawning import FileLock
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
-
-
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
-@pytest.fixture
-def home():
-    with short_folder() as folder:
-        yield folder
 
 
 class Held(FakeService):

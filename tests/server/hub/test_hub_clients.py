@@ -21,12 +21,6 @@ pytestmark = [
 RECENT = "memory://most_recent_memories"
 
 
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
 @pytest.fixture
 def home():
     with short_folder() as folder, no_other_hub(folder):

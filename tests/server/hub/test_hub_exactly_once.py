@@ -21,12 +21,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 RELAY = "a" * 32
 
 
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
 class Place:
     """A store with one hub after the other, and one relay that comes to each."""
 

@@ -4,34 +4,12 @@ import json
 import sys
 
 import pytest
-from tests.server.hubs import PlayedHub, short_folder
 from tests.server.hubs import impatient_relay as relay
+from tests.server.hubs import ping
 
 from hybrid_memory_mcp.relay import frames
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
-
-
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
-@pytest.fixture
-def home():
-    with short_folder() as folder:
-        yield folder
-
-
-@pytest.fixture
-def hub(home):
-    with PlayedHub(home) as played:
-        yield played
-
-
-def ping(number):
-    return {"jsonrpc": "2.0", "id": number, "method": f"ping{number}"}
 
 
 def test_hello_tells_who_is_there_and_what_its_client_chose(hub, home, monkeypatch, tmp_path):

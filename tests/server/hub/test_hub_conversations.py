@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from tests.server.fakes import FakeService
-from tests.server.hubs import RealHub, short_folder
+from tests.server.hubs import RealHub
 from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.relay import frames
@@ -32,18 +32,6 @@ LISTEN = {
     "method": "subscriptions/listen",
     "params": {"notifications": {"resourceSubscriptions": [RECENT]}, "_meta": MODERN},
 }
-
-
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
-@pytest.fixture
-def home():
-    with short_folder() as folder:
-        yield folder
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from tests.server.hubs import PATIENCE, Held, RealHub, reading, short_folder
+from tests.server.hubs import PATIENCE, Held, RealHub, reading
 from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.hub import hub as hub_module
@@ -14,18 +14,6 @@ from hybrid_memory_mcp.relay.reaching import connect
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
 RELAYS = [f"{number:032x}" for number in range(1, 10)]
-
-
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER", "LOOPBACK"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
-@pytest.fixture
-def home():
-    with short_folder() as folder:
-        yield folder
 
 
 @pytest.fixture

@@ -7,33 +7,11 @@ import sys
 import threading
 
 import pytest
-from tests.server.hubs import PlayedHub, relay, short_folder
+from tests.server.hubs import ping, relay
 
 from hybrid_memory_mcp.relay import frames
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
-
-
-@pytest.fixture(autouse=True)
-def no_variables(monkeypatch):
-    for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "EMBEDDER"):
-        monkeypatch.delenv(f"HYBRID_MEMORY_{name}", raising=False)
-
-
-@pytest.fixture
-def home():
-    with short_folder() as folder:
-        yield folder
-
-
-@pytest.fixture
-def hub(home):
-    with PlayedHub(home) as played:
-        yield played
-
-
-def ping(number):
-    return {"jsonrpc": "2.0", "id": number, "method": f"ping{number}"}
 
 
 def test_a_refusal_ends_the_relay_with_its_text(hub, home):

@@ -1,0 +1,14 @@
+import pytest
+from tests.server.hubs import PlayedHub, short_folder
+
+
+@pytest.fixture
+def home():
+    with short_folder() as folder:
+        yield folder
+
+
+@pytest.fixture
+def hub(home):
+    with PlayedHub(home) as played:
+        yield played
