@@ -32,10 +32,8 @@ from tests.stress.failing import POINTS, Fuse, embedder_of, pair
 HITS = 5
 SEEDS = seeds(3)
 QUICK = (
-    "before a commit",
     "before a record of the journal",
     "amid a record of the journal",
-    "after a checkpoint",
     "before the replacement of the journal",
     "after the last checkpoint",
     "before opening again after a failure",
@@ -43,7 +41,6 @@ QUICK = (
     "after quarantine",
     "after the log's rewriting",
     "after a batch of the redo",
-    "before the removal of the journal",
     "before the commit of a consolidation",
     "after a row of the switch",
 )
@@ -114,7 +111,7 @@ def found(tmp_path: Path, state: str, seed: int):
     if state == "new":
         return lay_out(home, {}), []
     name = "before a record of the journal" if state == "short" else "after a record of the journal"
-    said, _ = run(POINTS[name], lay_out(home, {}), 20, seed)
+    said, _ = run(POINTS[name], lay_out(home, {}), 30, seed)
     files = {name: (home / name).read_bytes() for name in (DATABASE, LOG, JOURNAL)}
     if state == "damaged":
         length = len(files[LOG])

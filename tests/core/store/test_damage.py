@@ -125,6 +125,15 @@ def test_where_the_database_is_damaged_too_everything_is_left_as_it_was_found(te
     assert opened(path, template).state == WRITES
 
 
+@pytest.mark.parametrize("length", [1, 40, 74, 120])
+def test_a_log_torn_before_its_first_commit_is_told_once(template, home, length):
+    files = {**template.files, LOG: template.files[LOG][:length], JOURNAL: template.files[JOURNAL][:150]}
+    first = opened(lay_out(home, files), template)
+    assert (first.state, len(first.notices)) == (CLOSED_AT, 1)
+    assert opened(home / DATABASE, template) == first
+    assert not (home / LOG).exists()
+
+
 class _Killed(BaseException):
     pass
 

@@ -27,7 +27,7 @@ from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.wal import salvage_length, walk
 
 _CHECKPOINT = "CHECKPOINT"
-_TOUCH = "UPDATE mark SET number = number"
+_AHEAD_AND_BACK = ("UPDATE mark SET number = number + 1", "UPDATE mark SET number = number - 1")
 _ANY_ENTRY = "SELECT count(*) FROM (SELECT 1 FROM log UNION ALL SELECT 1 FROM entry LIMIT 1)"
 _MARKED = 3
 _TOGETHER = 200
@@ -205,9 +205,7 @@ class _Mending:
                     journal.resume(reading)
             elif recovery is not None or len(done) < len(MIGRATIONS):
                 self._changing = True
-                # Without a change DuckDB makes no checkpoint, and a torn log would stay.
-                session.rows(_TOUCH)
-                session.rows(_CHECKPOINT)
+                _write_out(session)
                 with translated():
                     journal.remove()
             elif self._log:
@@ -307,6 +305,15 @@ def _redo(session: Session, reading: Reading, number: int) -> int:
                 return done
             pending = []
     return done + _execute(session, pending)
+
+
+def _write_out(session: Session) -> None:
+    """Move everything into the database file and remove the log, a torn one too.
+
+    DuckDB leaves a log without a whole commit where it is until it writes into it, and an update to the same value it does not write.
+    """
+    _execute_all(session, [[(statement, ()) for statement in _AHEAD_AND_BACK]])
+    session.rows(_CHECKPOINT)
 
 
 def _execute(session: Session, writes: Sequence[Sequence[Step]]) -> int:
