@@ -12,6 +12,10 @@ lint:
 test:
     uv run pytest
 
+# the quick tier with many more examples of its properties
+thorough:
+    uv run pytest --hypothesis-profile thorough --timeout 300
+
 # the long tier
 stress:
     uv run pytest -m stress -n 2 --timeout 1800

@@ -6,8 +6,14 @@ import socket
 import subprocess
 import sys
 
+import hypothesis
 import pytest
 from filelock import FileLock
+
+# The quick tier takes as many examples as its time allows; `just thorough` takes more.
+hypothesis.settings.register_profile("quick", max_examples=40, deadline=None)
+hypothesis.settings.register_profile("thorough", max_examples=500, deadline=None)
+hypothesis.settings.load_profile("quick")
 
 
 @pytest.fixture(autouse=True)

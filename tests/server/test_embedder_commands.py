@@ -254,6 +254,7 @@ def test_without_a_connection_using_a_model_fails_at_once_and_changes_nothing(ho
     assert state(home)["pinned"].startswith("static")
 
 
+@pytest.mark.stress
 def test_a_model_is_downloaded_once_and_then_used_without_a_connection(tmp_path, home):
     files = tmp_path / "files"
     files.mkdir()

@@ -8,7 +8,9 @@ import pytest
 from tests.server.raw import MODERN, VERSIONS, started
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(
+    "version", [VERSIONS[0], *(pytest.param(one, marks=pytest.mark.stress) for one in VERSIONS[1:])]
+)
 def test_every_older_protocol_version_is_spoken(tmp_path, version):
     with started(tmp_path) as client:
         assert client.initialize(version)["protocolVersion"] == version

@@ -32,12 +32,9 @@ from tests.stress.failing import POINTS, Fuse, embedder_of, pair
 HITS = 5
 SEEDS = seeds(3)
 QUICK = (
-    "before a record of the journal",
     "amid a record of the journal",
     "before the replacement of the journal",
     "after the last checkpoint",
-    "before opening again after a failure",
-    "before missing a record",
     "after quarantine",
     "after the log's rewriting",
     "after a batch of the redo",
