@@ -62,9 +62,9 @@ def serve(context: typer.Context) -> None:
         from hybrid_memory_mcp.http import program
 
         program.main(context.args)
-    from hybrid_memory_mcp.__main__ import serve as serve_stdio
+    from hybrid_memory_mcp.relay import relay
 
-    serve_stdio(context.args)
+    relay.main(context.args)
 
 
 @app.command()
