@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -61,6 +62,10 @@ class Pack:
         """How many writes were acknowledged so far, over all clients."""
         return sum(len(tally.told) for tally in self.tallies)
 
+    def has_told(self, writes: int) -> bool:
+        """Say whether so many writes were acknowledged."""
+        return self.told >= writes
+
     def _work(self, number: int) -> None:
         tally, server, dice = self.tallies[number], self.servers[number], self._dice[number]
         turn = 0
@@ -108,7 +113,7 @@ def _kill_hubs(store: Store, pack: Pack, dice: random.Random, kills: int) -> lis
     moments: list[float] = []
     while len(moments) < kills:
         before = pack.told
-        if machine.until(lambda at=before: pack.told >= at + 2 * len(pack.servers), _PATIENCE) is None:  # type: ignore[misc]
+        if machine.until(partial(pack.has_told, before + 2 * len(pack.servers)), _PATIENCE) is None:
             break
         time.sleep(dice.uniform(0, 0.2))
         if (hub := hub_of(store)) is not None:
@@ -157,7 +162,7 @@ def relay_kill(program: Path, seed: int, *, rounds: int = 5) -> Figures:
         pack.begin()
         for victim in pack.servers[:rounds]:
             before = pack.told
-            machine.until(lambda at=before: pack.told >= at + 50, _PATIENCE)  # type: ignore[misc]
+            machine.until(partial(pack.has_told, before + 50), _PATIENCE)
             victim.kill()
         before = pack.told
         machine.until(lambda: pack.told >= before + 150, _PATIENCE)
@@ -216,12 +221,12 @@ def left_over(program: Path, seed: int) -> Figures:
         with Store(OURS, program) as store:
             pack = Pack(store, 4, seed)
             pack.begin()
-            machine.until(lambda one=pack: one.told >= 40, _PATIENCE)  # type: ignore[misc]
+            machine.until(partial(pack.has_told, 40), _PATIENCE)
             pack.end()
             running = len(store.processes())
             began = time.perf_counter()
             ending(store, pack.servers)
-            gone = machine.until(lambda one=store: not one.processes(), LINGER)  # type: ignore[misc]
+            gone = machine.until(store.is_left, LINGER)
             time.sleep(max(0.0, began + LINGER - time.perf_counter()))
             figures[name] = {
                 "running": running,

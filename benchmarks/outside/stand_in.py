@@ -42,7 +42,7 @@ def _fastembed(module: ModuleType) -> None:
         return map(vector, texts)
 
     changed: dict[str, Any] = {"__init__": start, "passage_embed": embed, "query_embed": embed, "embed": embed}
-    module.TextEmbedding = type("TextEmbedding", (module.TextEmbedding,), changed)  # type: ignore[attr-defined]
+    vars(module)["TextEmbedding"] = type("TextEmbedding", (module.TextEmbedding,), changed)
 
 
 def _chroma(module: ModuleType) -> None:

@@ -91,6 +91,10 @@ class Store:
         """Return the ids of all living processes over this store."""
         return machine.processes_of(str(self.folder))
 
+    def is_left(self) -> bool:
+        """Say whether no process over this store lives any more."""
+        return not self.processes()
+
     def survivors(self) -> set[str]:
         """Return the marks that a fresh process lists."""
         server = self.spawn(self.target.counting)

@@ -34,20 +34,6 @@ def in_one_line() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-def ask(
-    home: Path | None,
-    operation: str,
-    arguments: Mapping[str, Any] | None = None,
-    *,
-    namespace: str | None = None,
-    new: bool = False,
-    step: Steps | None = None,
-) -> dict[str, Any]:
-    """As `done`, but an error is one line and exit code 1."""
-    with in_one_line():
-        return done(home, operation, arguments, namespace=namespace, new=new, step=step)
-
-
 def done(
     home: Path | None,
     operation: str,
@@ -81,3 +67,7 @@ def done(
 
 def _unseen(done: int, total: int) -> None:
     del done, total
+
+
+ask = in_one_line()(done)
+"""As `done`, but an error is one line and exit code 1."""

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -113,3 +114,25 @@ def test_a_runtime_folder_of_another_user_is_refused(runtime, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: stranger)
     with pytest.raises(PermissionError):
         places.runtime_folder()
+
+
+SLOW = ("json", "re", "pathlib", "typing", "dataclasses", "contextlib", "subprocess", "logging", "hybrid_memory", "mcp")
+IMPORTED = f"""
+import sys
+before = set(sys.modules)
+import hybrid_memory_mcp.relay.relay
+print(sorted((set(sys.modules) - before) & set({SLOW})))
+"""
+
+
+def test_a_relay_imports_nothing_that_takes_long():
+    # -S: what the environment's own start-up files import is not the relay's doing.
+    path = os.pathsep.join(one for one in sys.path if one)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", IMPORTED],
+        env={"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "[]"
