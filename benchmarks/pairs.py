@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.sets import PAIRED_AT, Pair
 from benchmarks.waiting import complete
-from hybrid_memory.clock import SystemDice
+from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
@@ -31,7 +31,7 @@ def of_pairs(pairs: tuple[Pair, ...], settings: StoreSettings) -> dict[str, Any]
     signalled: Counter[str] = Counter()
     total = Counter(pair.label for pair in pairs)
     with tempfile.TemporaryDirectory(prefix="hybrid-memory-bench-") as folder:
-        service = MemoryService.open(Path(folder), clock=clock, dice=SystemDice(), settings=settings)
+        service = MemoryService.open(Path(folder), clock=clock, random_source=SystemRandomSource(), settings=settings)
         older = {}
         for number, pair in enumerate(pairs):
             clock.set(PAIRED_AT + timedelta(hours=number))

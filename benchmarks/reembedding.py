@@ -39,11 +39,11 @@ async def status(client: Client) -> dict[str, Any]:
     return told
 
 
-async def live(client: Client, dice: random.Random, number: int, taken: dict[str, list[float]]) -> None:
+async def live(client: Client, rng: random.Random, number: int, taken: dict[str, list[float]]) -> None:
     """Write one memory and ask one question, as a busy assistant would."""
     for tool, arguments in (
-        ("write_memory", {"content": sentence(dice, number)}),
-        ("read_memories", {"query": sentence(dice, number)}),
+        ("write_memory", {"content": sentence(rng, number)}),
+        ("read_memories", {"query": sentence(rng, number)}),
     ):
         began = time.perf_counter()
         await call(client, tool, **arguments)
@@ -53,22 +53,22 @@ async def live(client: Client, dice: random.Random, number: int, taken: dict[str
 
 async def measure(size: int, to: str, progress: Progress) -> dict[str, Any]:
     """Return all figures of one run."""
-    dice = random.Random(1)
+    rng = random.Random(1)
     before: dict[str, list[float]] = {"write_memory": [], "read_memories": []}
     during: dict[str, list[float]] = {"write_memory": [], "read_memories": []}
     with tempfile.TemporaryDirectory(prefix="hybrid-memory-bench-") as folder:
         home = Path(folder)
         async with memory(home) as client:
-            await fill(client, size, dice, progress)
+            await fill(client, size, rng, progress)
             for number in range(_ROUNDS):
-                await live(client, dice, size + number, before)
+                await live(client, rng, size + number, before)
         (home / "config.toml").write_text(f"embedder = {json.dumps(to)}\n", encoding="utf-8")
         async with memory(home) as client:
             began, number, now = time.perf_counter(), size + _ROUNDS, await status(client)
             former = now["embedder"]
             task = progress.add_task("changing", total=size)
             while now["embedder"] == former:
-                await live(client, dice, number, during)
+                await live(client, rng, number, during)
                 number += 1
                 if number % 10 == 0:
                     now = await status(client)

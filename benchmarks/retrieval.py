@@ -28,7 +28,7 @@ from rich.table import Table
 from benchmarks import measures, waiting
 from benchmarks.pairs import of_pairs
 from benchmarks.sets import Collection, Item, Question, collections_of, pairs_of
-from hybrid_memory.clock import SystemDice
+from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.model import MemoryId, Origin, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
@@ -101,7 +101,9 @@ class Library:
     def opened(self, scorer: str) -> Iterator[MemoryService]:
         """Open the store with a scorer."""
         settings = self._settings.model_copy(update={"scorer": scorer})
-        service = MemoryService.open(self._home, clock=self._clock, dice=SystemDice(), settings=settings)
+        service = MemoryService.open(
+            self._home, clock=self._clock, random_source=SystemRandomSource(), settings=settings
+        )
         try:
             yield service
         finally:

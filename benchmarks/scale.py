@@ -45,7 +45,7 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
     import numpy as np
 
     from benchmarks.scale_store import Texts
-    from hybrid_memory.clock import SystemClock, SystemDice
+    from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.model import Scope
     from hybrid_memory.requests import ReadRequest, Where, WriteRequest
     from hybrid_memory.service import MemoryService
@@ -55,7 +55,7 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
     texts.new_session()
     began = time.perf_counter()
     exact = store_settings(home, hnsw_from=_NEVER)
-    service = MemoryService.open(home, clock=SystemClock(), dice=SystemDice(), settings=exact)
+    service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource(), settings=exact)
     service.read(scope, ReadRequest(query="the old bridge over the river", limit=8))
     opened = _since(began)
     service.warm_up(scope)
@@ -169,7 +169,7 @@ def _verdict(limit: dict[str, float] | None) -> str:
 
 
 def _matrix_of(service: Any) -> Any:
-    return service._indexes.of("default")._matrix.values  # noqa: SLF001 - the very matrix that is searched
+    return service._index_cache.get("default")._matrix.values  # noqa: SLF001 - the very matrix that is searched
 
 
 def _middle(size: int) -> Any:

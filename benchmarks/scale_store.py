@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.clock import SystemClock, SystemDice, to_micros
+from hybrid_memory.clock import SystemClock, SystemRandomSource, to_micros
 from hybrid_memory.embedding.static import DATA, StaticEmbedder
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import Scope
@@ -50,7 +50,7 @@ class Texts:
     """Draws short texts: a sentence of 8 to 16 words, a third of them from the topic of its session."""
 
     def __init__(self, seed: int) -> None:
-        self.dice = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
         pieces = (DATA / "vocab.txt").read_text(encoding="utf-8").split("\n")
         self._words = np.array([word for word in pieces if word.isalpha() and word.isascii()], np.object_)
         weights = 1 / (np.arange(len(self._words)) + 2.7)
@@ -59,24 +59,24 @@ class Texts:
 
     def words(self, count: int) -> NDArray[Any]:
         """Return words by Zipf's law."""
-        found: NDArray[Any] = self._words[np.searchsorted(self._sums, self.dice.random(count))]
+        found: NDArray[Any] = self._words[np.searchsorted(self._sums, self.rng.random(count))]
         return found
 
     def new_session(self) -> None:
         """Choose another topic."""
-        self._topic = self._words[self.dice.integers(100, len(self._words), 12)]
+        self._topic = self._words[self.rng.integers(100, len(self._words), 12)]
 
     def sentence(self) -> str:
         """Return a sentence of the current session."""
-        drawn = self.words(int(self.dice.integers(8, 17)))
-        telling = self.dice.random(len(drawn)) < 1 / 3
-        drawn[telling] = self._topic[self.dice.integers(0, len(self._topic), int(telling.sum()))]
+        drawn = self.words(int(self.rng.integers(8, 17)))
+        telling = self.rng.random(len(drawn)) < 1 / 3
+        drawn[telling] = self._topic[self.rng.integers(0, len(self._topic), int(telling.sum()))]
         return " ".join(drawn).capitalize() + "."
 
 
 def make_store(home: Path, size: int, advance: Callable[[int], None]) -> int:
     """Make a store of ``size`` memories in the namespace ``default``; returns the bytes of their texts."""
-    with_one = MemoryService.open(home, clock=SystemClock(), dice=SystemDice())
+    with_one = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
     with_one.write(Scope(session="first", namespace="first"), WriteRequest(content="The first one."))
     with_one.close()
     connection = duckdb.connect(str(home / DATABASE), config={"storage_compatibility_version": "v1.5.0"})
@@ -98,7 +98,7 @@ def make_store(home: Path, size: int, advance: Callable[[int], None]) -> int:
 
 
 def _chunks(size: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    texts, dice, embedder = Texts(size), SystemDice(), StaticEmbedder()
+    texts, random_source, embedder = Texts(size), SystemRandomSource(), StaticEmbedder()
     for first in range(0, size, _CHUNK):
         rows: dict[str, list[Any]] = {}
         for number in range(first, min(first + _CHUNK, size)):
@@ -107,7 +107,7 @@ def _chunks(size: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
             when = START + number * APART
             for name, value in _row(number, when, texts.sentence()).items():
                 rows.setdefault(name, []).append(value)
-            rows.setdefault("id", []).append(new_id(when, dice))
+            rows.setdefault("id", []).append(new_id(when, random_source))
         said = [dense_text(text, who) for text, who in zip(rows["content"], rows["speaker"], strict=True)]
         matrix = embedder.embed(said)
         vectors = {f"c{column}": np.ascontiguousarray(matrix[:, column]) for column in range(_DIMENSIONS)}

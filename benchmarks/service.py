@@ -55,9 +55,9 @@ _THINGS = [
 _TIMES = ["in spring", "on Monday", "last year", "before lunch", "every week", "at night", "in the rain", "after work"]
 
 
-def sentence(dice: random.Random, number: int) -> str:
+def sentence(rng: random.Random, number: int) -> str:
     """Return a sentence like one that an assistant would store; the number keeps them apart."""
-    parts = (dice.choice(_SUBJECTS), dice.choice(_VERBS), dice.choice(_THINGS), dice.choice(_TIMES))
+    parts = (rng.choice(_SUBJECTS), rng.choice(_VERBS), rng.choice(_THINGS), rng.choice(_TIMES))
     return " ".join(parts) + f", note {number}."
 
 
@@ -81,14 +81,14 @@ async def timed(times: int, work: Callable[[int], Awaitable[Any]]) -> list[float
     return taken
 
 
-async def fill(client: Client, size: int, dice: random.Random, progress: Progress) -> None:
+async def fill(client: Client, size: int, rng: random.Random, progress: Progress) -> None:
     """Write ``size`` memories, several in flight."""
     task = progress.add_task("filling", total=size)
     numbers = iter(range(size))
 
     async def worker() -> None:
         for number in numbers:
-            await call(client, "write_memory", content=sentence(dice, number))
+            await call(client, "write_memory", content=sentence(rng, number))
             progress.advance(task)
 
     async with anyio.create_task_group() as group:
@@ -103,11 +103,11 @@ def size_of(home: Path) -> int:
 
 async def measure(size: int, rounds: int, times: int, progress: Progress) -> dict[str, Any]:
     """Return all figures of one run."""
-    dice = random.Random(1)
+    rng = random.Random(1)
     with tempfile.TemporaryDirectory(prefix="hybrid-memory-bench-") as folder:
         home = Path(folder)
         async with memory(home) as client:
-            await fill(client, size, dice, progress)
+            await fill(client, size, rng, progress)
         disk = size_of(home)
         start_bare: list[float] = []
         start_memory: list[float] = []
@@ -118,9 +118,9 @@ async def measure(size: int, rounds: int, times: int, progress: Progress) -> dic
             progress.advance(task)
         async with memory(home) as client, bare() as echo:
             first_read = await timed(1, lambda _: call(client, "read_memories", query="the old bridge"))
-            echoes = await timed(rounds, lambda n: call(echo, "echo", text=sentence(dice, n)))
-            writes = await timed(rounds, lambda n: call(client, "write_memory", content=sentence(dice, size + n)))
-            reads = await timed(rounds, lambda n: call(client, "read_memories", query=sentence(dice, n)))
+            echoes = await timed(rounds, lambda n: call(echo, "echo", text=sentence(rng, n)))
+            writes = await timed(rounds, lambda n: call(client, "write_memory", content=sentence(rng, size + n)))
+            reads = await timed(rounds, lambda n: call(client, "read_memories", query=sentence(rng, n)))
     return {
         "memories": size,
         "start_bare": _spread(start_bare),

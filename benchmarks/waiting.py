@@ -20,7 +20,7 @@ def complete(service: MemoryService, scope: Scope) -> None:
     """
     patience = _PATIENCE
     while (status := service.status(scope)).pending_vectors and patience:
-        if not service.tend():
+        if not service.run_background_step():
             patience -= 1
             time.sleep(_PAUSE)
     if not status.pending_vectors:

@@ -18,7 +18,7 @@ from typing import Any
 import anyio
 from starlette.types import Receive, Scope, Send
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory_mcp.app import MemoryServer
 from hybrid_memory_mcp.http import connections
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
@@ -68,12 +68,12 @@ def add_fixtures(example: Path) -> None:
 
 async def serve(port: int, home: Path) -> None:
     """Serve until interrupted."""
-    dice = SystemDice()
-    tokens = Tokens(home, SystemClock(), dice)
+    random_source = SystemRandomSource()
+    tokens = Tokens(home, SystemClock(), random_source)
     token = tokens.create("conformance", namespace="default", agent="default")
     settings = HttpSettings(state_key=b"k" * 32, port=port)
-    provider = ServiceProvider(lambda: open_service(home, None, dice))
-    app = WithToken(build_http_app(provider, settings, tokens, dice), token)
+    provider = ServiceProvider(lambda: open_service(home, None, random_source))
+    app = WithToken(build_http_app(provider, settings, tokens, random_source), token)
     await serve_app(app, settings, listen(settings), lambda: print("ready"))
 
 

@@ -43,7 +43,7 @@ class Pack:
         self.tallies = [Tally() for _ in self.servers]
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(number)
-        self._dice = [random.Random(seed * 1000 + one) for one in range(number)]
+        self._rng = [random.Random(seed * 1000 + one) for one in range(number)]
         self._working: list[Future[None]] = []
 
     def begin(self) -> None:
@@ -67,14 +67,14 @@ class Pack:
         return self.told >= writes
 
     def _work(self, number: int) -> None:
-        tally, server, dice = self.tallies[number], self.servers[number], self._dice[number]
+        tally, server, rng = self.tallies[number], self.servers[number], self._rng[number]
         turn = 0
         try:
             while not self._stop.is_set():
-                tally.write(self._store, server, dice)
+                tally.write(self._store, server, rng)
                 turn += 1
                 if turn % 4 == 0:
-                    tally.read(self._store, server, dice)
+                    tally.read(self._store, server, rng)
         except Gone as gone:
             tally.said = tally.said or str(gone)
 
@@ -84,7 +84,7 @@ def hub_kills(program: Path, seed: int, *, batches: int = 10, kills: int = 10, c
 
     Between the batches, new clients each, starts without a hub are timed on the same store.
     """
-    dice, tallies = random.Random(seed), list[Tally]()
+    rng, tallies = random.Random(seed), list[Tally]()
     pauses: list[float] = []
     cold: list[float] = []
     with Store(OURS, program) as store:
@@ -92,7 +92,7 @@ def hub_kills(program: Path, seed: int, *, batches: int = 10, kills: int = 10, c
             cold += [_cold(store) for _ in range(2)]
             pack = Pack(store, clients, seed * 100 + batch)
             pack.begin()
-            moments = _kill_hubs(store, pack, dice, kills)
+            moments = _kill_hubs(store, pack, rng, kills)
             pack.end()
             for server in pack.servers:
                 server.close()
@@ -108,14 +108,14 @@ def hub_kills(program: Path, seed: int, *, batches: int = 10, kills: int = 10, c
     }
 
 
-def _kill_hubs(store: Store, pack: Pack, dice: random.Random, kills: int) -> list[float]:
+def _kill_hubs(store: Store, pack: Pack, rng: random.Random, kills: int) -> list[float]:
     """Return when the hub was killed; fewer times than wanted where the clients get no further."""
     moments: list[float] = []
     while len(moments) < kills:
         before = pack.told
         if machine.until(partial(pack.has_told, before + 2 * len(pack.servers)), _PATIENCE) is None:
             break
-        time.sleep(dice.uniform(0, 0.2))
+        time.sleep(rng.uniform(0, 0.2))
         if (hub := hub_of(store)) is not None:
             moments.append(time.perf_counter())
             machine.kill_all([hub])
@@ -127,13 +127,13 @@ def storm(program: Path, seed: int, *, kills: int = 30, clients: int = 4) -> Fig
 
     A request that several hubs died of may be answered with an error then; what was acknowledged must be there.
     """
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     with Store(OURS, program) as store:
         pack = Pack(store, clients, seed)
         pack.begin()
         for _ in range(kills):
             machine.until(lambda: hub_of(store) is not None, _PATIENCE)
-            time.sleep(dice.uniform(0, 4))
+            time.sleep(rng.uniform(0, 4))
             machine.kill_all(filter(None, [hub_of(store)]))
         pack.end()
         for server in pack.servers:
@@ -269,12 +269,12 @@ def starting(program: Path, seed: int, *, rounds: int = 21) -> Figures:
     return figures | memory | {"rounds": rounds}
 
 
-def _fill(store: Store, dice: random.Random) -> None:
+def _fill(store: Store, rng: random.Random) -> None:
     server = store.spawn()
     server.initialize()
     tally = Tally()
     for _ in range(200):
-        tally.write(store, server, dice)
+        tally.write(store, server, rng)
     server.close()
 
 

@@ -33,18 +33,18 @@ _REFUSED = re.compile(r'\\?"success\\?":\s*false|\bfail(?:ed|ure)?\b|\berror\b|\
 TOPICS = (*_WHAT, *_WHY)
 
 
-def sentence(dice: random.Random) -> tuple[str, str]:
+def sentence(rng: random.Random) -> tuple[str, str]:
     """Return a new mark and a sentence of about 130 characters with it."""
-    mark = f"mk{dice.getrandbits(64):016x}"
-    return mark, f"{dice.choice(_WHO)} {dice.choice(_WHAT)}, {dice.choice(_WHY)} ({mark})."
+    mark = f"mk{rng.getrandbits(64):016x}"
+    return mark, f"{rng.choice(_WHO)} {rng.choice(_WHAT)}, {rng.choice(_WHY)} ({mark})."
 
 
-def secret(dice: random.Random) -> tuple[str, str, str]:
+def secret(rng: random.Random) -> tuple[str, str, str]:
     """Return a new mark, a sentence with it that no other resembles, and a question that asks for it without the mark.
 
     Without, because some servers repeat the question in their answer.
     """
-    mark, word = f"mk{dice.getrandbits(64):016x}", "".join(dice.choices("bdfgklmnprstvz", k=10))
+    mark, word = f"mk{rng.getrandbits(64):016x}", "".join(rng.choices("bdfgklmnprstvz", k=10))
     said = f"The password of the cellar is {word}"
     return mark, f"{said} ({mark}).", said
 

@@ -35,13 +35,13 @@ class Tally:
     ended: list[float] = field(default_factory=list)
     said: str = ""
 
-    def write(self, store: Store, server: Server, dice: random.Random, patience: float = 60) -> None:
+    def write(self, store: Store, server: Server, rng: random.Random, patience: float = 60) -> None:
         """Write one sentence and note what came of it.
 
         Raises:
             Gone: the server did not answer.
         """
-        mark, text = sentence(dice)
+        mark, text = sentence(rng)
         self.sent.add(mark)
         self.note(mark, server.call(*store.target.write(mark, text), patience=patience))
 
@@ -54,13 +54,13 @@ class Tally:
             self.said = self.said or answer.text[:300]
         self.doubled += answer.structured.get("duplicate_of") is not None
 
-    def read(self, store: Store, server: Server, dice: random.Random, patience: float = 60) -> None:
+    def read(self, store: Store, server: Server, rng: random.Random, patience: float = 60) -> None:
         """Ask something and note whether it was answered.
 
         Raises:
             Gone: the server did not answer.
         """
-        answer = server.call(*store.target.read(dice.choice(TOPICS)), patience=patience)
+        answer = server.call(*store.target.read(rng.choice(TOPICS)), patience=patience)
         self.reads += 1
         self.bad_reads += answer.error
         self._time(answer)
@@ -102,12 +102,12 @@ def spread(seconds: Sequence[float]) -> Figures:
 
 def start(target: Target, program: Path, seed: int) -> Figures:
     """Time three starts each on a new store and on the same one again, in seconds from the spawn."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     rows: dict[str, list[Figures]] = {"new": [], "again": []}
     for _ in range(3):
         with Store(target, program) as store:
             for kind in ("new", "again"):
-                rows[kind].append(_one_start(store, dice))
+                rows[kind].append(_one_start(store, rng))
     figures: Figures = {}
     for kind, found in rows.items():
         for name in ("initialize", "write", "read"):
@@ -125,16 +125,16 @@ def start(target: Target, program: Path, seed: int) -> Figures:
     }
 
 
-def _one_start(store: Store, dice: random.Random) -> Figures:
+def _one_start(store: Store, rng: random.Random) -> Figures:
     server = store.spawn()
     row: Figures = {"initialize": server.initialize()}
     tools = server.tools()
     row |= {"tools": len(tools), "tokens": _tokens(tools)}
     row["tokens_of_inputs"] = _tokens([{name: tool.get(name) for name in _SHOWN} for tool in tools])
     tally = Tally()
-    tally.write(store, server, dice)
+    tally.write(store, server, rng)
     row["write"] = time.perf_counter() - server.spawned
-    tally.read(store, server, dice)
+    tally.read(store, server, rng)
     row["read"] = time.perf_counter() - server.spawned
     running = store.processes()
     row |= {"megabytes": machine.megabytes(running), "processes": len(running)}
@@ -152,12 +152,12 @@ def _tokens(value: object) -> int:
 
 def inproc(target: Target, program: Path, seed: int) -> Figures:
     """Send fifty writes at once to one process."""
-    dice, tally = random.Random(seed), Tally()
+    rng, tally = random.Random(seed), Tally()
     with Store(target, program) as store:
         server = store.spawn()
         server.initialize()
         calls = []
-        for mark, text in (sentence(dice) for _ in range(50)):
+        for mark, text in (sentence(rng) for _ in range(50)):
             tally.sent.add(mark)
             calls.append((mark, server.later(*target.write(mark, text))))
         for mark, call in calls:
@@ -189,15 +189,15 @@ def crowd(
         began = time.perf_counter()
 
         def work(number: int) -> Tally:
-            tally, dice = Tally(), random.Random(seed * 1000 + number)
+            tally, rng = Tally(), random.Random(seed * 1000 + number)
             server = servers[number]
             try:
                 for turn in range(writes):
                     if time.perf_counter() - began > seconds:
                         break
-                    tally.write(store, server, dice)
+                    tally.write(store, server, rng)
                     if read_every and turn % read_every == 0:
-                        tally.read(store, server, dice)
+                        tally.read(store, server, rng)
             except Gone as gone:
                 tally.said = tally.said or str(gone)
             return tally
@@ -213,10 +213,10 @@ def crowd(
     return figures | {"call": spread([one for tally in tallies for one in tally.seconds])}
 
 
-def _prepare(store: Store, dice: random.Random) -> None:
+def _prepare(store: Store, rng: random.Random) -> None:
     server = store.spawn()
     server.initialize()
-    Tally().write(store, server, dice)
+    Tally().write(store, server, rng)
     server.close()
     _empty(store)
 
@@ -231,14 +231,14 @@ def _ready(server: Server) -> bool:
 
 def see(target: Target, program: Path, seed: int) -> Figures:
     """Let each of two processes write what the other must find right afterwards."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     seen: dict[str, list[bool]] = {"sees_its_own": [], "sees_the_other": []}
     with Store(target, program) as store, ThreadPoolExecutor(2) as pool:
-        _prepare(store, dice)
+        _prepare(store, rng)
         servers = [store.spawn(), store.spawn()]
         started = list(pool.map(_ready, servers))
         for writer, reader in (servers, servers[::-1]):
-            mark, text, question = secret(dice)
+            mark, text, question = secret(rng)
             try:
                 writer.call(*target.write(mark, text))
                 found = [mark in marks_in(one.call(*target.read(question)).text) for one in (writer, reader)]
@@ -251,20 +251,20 @@ def see(target: Target, program: Path, seed: int) -> Figures:
 
 def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
     """Kill all processes of a store in the middle of writes, several times, then count."""
-    dice, tally, reopened = random.Random(seed), Tally(), 0
+    rng, tally, reopened = random.Random(seed), Tally(), 0
     with Store(target, program) as store, ThreadPoolExecutor(1) as pool:
         for _ in range(rounds):
             server, before = store.spawn(), len(tally.told)
             try:
                 server.initialize()
-                tally.write(store, server, dice)
+                tally.write(store, server, rng)
             except Gone as gone:
                 tally.said = tally.said or str(gone)
                 machine.kill_all(store.processes())
                 continue
             reopened += len(tally.told) > before
-            writing = pool.submit(_until_gone, tally, store, server, dice)
-            time.sleep(dice.uniform(0.7, 1.5))
+            writing = pool.submit(_until_gone, tally, store, server, rng)
+            time.sleep(rng.uniform(0.7, 1.5))
             machine.kill_all(store.processes())
             writing.result(90)
         try:
@@ -274,31 +274,31 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
     return together([tally], survivors) | {"rounds": rounds, "opened": reopened}
 
 
-def _until_gone(tally: Tally, store: Store, server: Server, dice: random.Random) -> None:
+def _until_gone(tally: Tally, store: Store, server: Server, rng: random.Random) -> None:
     try:
         while True:
-            tally.write(store, server, dice)
+            tally.write(store, server, rng)
     except Gone:
         return
 
 
 def latency(target: Target, program: Path, seed: int, seconds: float = 45) -> Figures:
     """Time single writes and reads at 100 and 1,000 memories, filled through the write tool in limited time."""
-    dice, figures, total = random.Random(seed), Figures(), 0
+    rng, figures, total = random.Random(seed), Figures(), 0
     with Store(target, program) as store:
         server = store.spawn()
         server.initialize()
         began = time.perf_counter()
         for size in (100, 1000):
             while total < size and time.perf_counter() - began < seconds:
-                Tally().write(store, server, dice)
+                Tally().write(store, server, rng)
                 total += 1
             if total < size:
                 break
             writes, reads = Tally(), Tally()
             for _ in range(50):
-                writes.write(store, server, dice)
-                reads.read(store, server, dice)
+                writes.write(store, server, rng)
+                reads.read(store, server, rng)
             total += 50
             figures[str(size)] = {"write": spread(writes.seconds), "read": spread(reads.seconds)}
         server.close()

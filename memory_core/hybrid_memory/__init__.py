@@ -1,9 +1,9 @@
 """A human-like memory over one DuckDB file: sensory, short-term and long-term tiers, retrieval and reflection.
 
     from pathlib import Path
-    from hybrid_memory import MemoryService, ReadRequest, Scope, SystemClock, SystemDice, WriteRequest
+    from hybrid_memory import MemoryService, ReadRequest, Scope, SystemClock, SystemRandomSource, WriteRequest
 
-    memory = MemoryService.open(Path("my-memory"), clock=SystemClock(), dice=SystemDice())
+    memory = MemoryService.open(Path("my-memory"), clock=SystemClock(), random_source=SystemRandomSource())
     scope = Scope(session="monday")
     memory.write(scope, WriteRequest(content="Ada is allergic to peanuts."))
     hits = memory.read(scope, ReadRequest(query="What must Ada not eat?")).hits
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hybrid_memory.clock import SystemClock as SystemClock
     from hybrid_memory.clock import SystemDice as SystemDice
+    from hybrid_memory.clock import SystemRandomSource as SystemRandomSource
     from hybrid_memory.errors import HybridMemoryError as HybridMemoryError
     from hybrid_memory.model import Memory as Memory
     from hybrid_memory.model import MemoryType as MemoryType
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService as MemoryService
 
 _HOMES = {
-    "clock": ("SystemClock", "SystemDice"),
+    "clock": ("SystemClock", "SystemDice", "SystemRandomSource"),
     "errors": ("HybridMemoryError",),
     "model": ("Memory", "MemoryType", "Scope"),
     "requests": ("ForgetRequest", "Insight", "ReadRequest", "UpdateRequest", "Where", "WriteRequest"),

@@ -1,4 +1,4 @@
-"""Time and chance, the two things that the core is given instead of taking them."""
+"""The clock and the source of random bits: the two inputs that the core is handed instead of reaching for them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SystemClock:
         return datetime.now(UTC)  # noqa: TID251 - the one place that reads the clock
 
 
-class Dice(Protocol):
+class RandomSource(Protocol):
     """Gives random bits for new ids."""
 
     def bits(self, count: int) -> int:
@@ -31,12 +31,16 @@ class Dice(Protocol):
         ...
 
 
-class SystemDice:
+class SystemRandomSource:
     """The machine's cryptographic randomness, so that an id cannot be guessed."""
 
     def bits(self, count: int) -> int:
         """Return ``count`` random bits as a non-negative integer."""
         return secrets.randbits(count)
+
+
+SystemDice = SystemRandomSource
+"""The former name, for programs that use it."""
 
 
 def to_micros(moment: datetime) -> int:

@@ -13,7 +13,7 @@ from hybrid_memory.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePosition:
     """How far a reading has come: memories shown, when its first page was read, and the id of the last one shown."""
 
     offset: int
@@ -33,13 +33,13 @@ class Place:
             return max(self.offset - 1, 0)
 
 
-def encode_cursor(place: Place, fingerprint: str) -> str:
+def encode_cursor(place: PagePosition, fingerprint: str) -> str:
     """Return a cursor: the place, and which question it belongs to."""
     plain = f"{place.offset}.{to_micros(place.asked_at)}.{fingerprint}.{place.last}"
     return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str, fingerprint: str) -> Place:
+def decode_cursor(cursor: str, fingerprint: str) -> PagePosition:
     """Return the place of a cursor of the question with this ``fingerprint``.
 
     Raises:
@@ -48,7 +48,7 @@ def decode_cursor(cursor: str, fingerprint: str) -> Place:
     try:
         plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
         first, second, owner, last = plain.split(".", 3)
-        place = Place(int(first), from_micros(int(second)), last)
+        place = PagePosition(int(first), from_micros(int(second)), last)
     except (ValueError, OverflowError, binascii.Error):
         raise InvalidInput("cursor", "is not one that read_memories gave; leave it out to start over") from None
     if owner != fingerprint or place.offset < 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hybrid_memory.errors import StoreDamaged, StoreError, Unavailable
+from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.health import Finding, Report, Severity
 
@@ -37,7 +37,7 @@ def check(home: Path, clock: Clock) -> Report:
 
     try:
         store = DuckStore.open(home / DATABASE, clock)
-    except (StoreDamaged, Unavailable) as error:
+    except (StoreDamaged, EngineUnavailable) as error:
         return unreadable(error)
     try:
         return store.examine(take_notice=True)

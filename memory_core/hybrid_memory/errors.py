@@ -12,10 +12,10 @@ HybridMemoryError
     ├── StoreDamaged        the file cannot be opened or read whole
     ├── SchemaTooNew        written by a later version of this program
     ├── StoreClosed         used after close
-    ├── Unavailable         the engine failed before anything was changed; try again
+    ├── EngineUnavailable         the engine failed before anything was changed; try again
     ├── OutcomeUnknown      the engine failed while committing; ask again with the same key
-    ├── Stale               a row changed since it was read
-    ├── Refused             a constraint forbids the change
+    ├── ConcurrentModification               a row changed since it was read
+    ├── ConstraintViolation             a constraint forbids the change
     └── MarkExpired         the change log was trimmed past the asked position; load a snapshot
 
 A message says what happened and what to do next. It never holds stored text, SQL or a path.
@@ -85,7 +85,7 @@ class StoreClosed(StoreError):
     """The store was used after it was closed."""
 
 
-class Unavailable(StoreError):
+class EngineUnavailable(StoreError):
     """The engine failed before anything was changed; the same call can be repeated."""
 
 
@@ -93,11 +93,11 @@ class OutcomeUnknown(StoreError):
     """The engine failed while committing; repeat the call with the same request key to learn the outcome."""
 
 
-class Stale(StoreError):
+class ConcurrentModification(StoreError):
     """A row changed since it was read; read again and repeat."""
 
 
-class Refused(StoreError):
+class ConstraintViolation(StoreError):
     """A constraint of the store forbids the change."""
 
 

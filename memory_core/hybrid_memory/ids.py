@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 
-from hybrid_memory.clock import Dice, to_micros
+from hybrid_memory.clock import RandomSource, to_micros
 from hybrid_memory.model import MemoryId
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -18,13 +18,13 @@ _DIGEST_BYTES = 16
 ID_LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_A_CHARACTER
 
 
-def new_id(now: datetime, dice: Dice) -> MemoryId:
+def new_id(now: datetime, random_source: RandomSource) -> MemoryId:
     """Return 20 characters of Crockford's base 32: 48 bits of milliseconds, then 52 random bits.
 
     Later ids sort after earlier ones; the layout follows UUIDv7 (RFC 9562) in fewer characters, because models read ids.
     """
     milliseconds = (to_micros(now) // 1000) & ((1 << _TIME_BITS) - 1)
-    return MemoryId(_base32((milliseconds << _RANDOM_BITS) | dice.bits(_RANDOM_BITS), ID_LENGTH))
+    return MemoryId(_base32((milliseconds << _RANDOM_BITS) | random_source.bits(_RANDOM_BITS), ID_LENGTH))
 
 
 def id_of(text: str) -> MemoryId:
@@ -33,9 +33,9 @@ def id_of(text: str) -> MemoryId:
     return MemoryId(_base32(int.from_bytes(digest, "big"), ID_LENGTH))
 
 
-def new_session(dice: Dice) -> str:
+def new_session(random_source: RandomSource) -> str:
     """Return a name for a conversation that nobody named: ``s-`` and 60 random bits."""
-    return unnamed_session(dice.bits(60))
+    return unnamed_session(random_source.bits(60))
 
 
 def unnamed_session(number: int) -> str:

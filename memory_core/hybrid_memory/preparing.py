@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hybrid_memory.life import remembering
+from hybrid_memory.decisions import write
 from hybrid_memory.tiers.importance import heuristic_importance
 
 if TYPE_CHECKING:
@@ -21,20 +21,20 @@ def statement_of(
     analysis: Analysis,
     index: NamespaceIndex,
     now: datetime,
-) -> remembering.Statement:
+) -> write.PreparedWrite:
     """Return a checked request as a statement, with what in the namespace it repeats or takes the place of.
 
     Changes behind the statement's mark are looked at again by the decision.
     """
     mark = index.head
     session = request.session or scope.session
-    return remembering.Statement(
+    return write.PreparedWrite(
         id=memory_id,
         scope=scope,
         request=request,
         analysis=analysis,
         importance=heuristic_importance(
-            request.content, explicit=request.importance, kind=remembering.KIND_OF[request.memory_type]
+            request.content, explicit=request.importance, kind=write.KIND_OF[request.memory_type]
         ),
         repeats=tuple(index.repeats(analysis.content_hash, now)),
         holder=None if request.key is None else index.holding_key(session, request.key, now),

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid_memory.analysis import text_of
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.renewal import Renewal
 from hybrid_memory.store.reembedding import Gathered, Waiting
+from hybrid_memory.text_encoder import text_of
 
 if TYPE_CHECKING:
-    from hybrid_memory.analysis import Analyst
     from hybrid_memory.embedding.interface import Embedder
-    from hybrid_memory.gate import Gate
-    from hybrid_memory.indexes import Indexes
+    from hybrid_memory.retrieval.index_cache import IndexCache
+    from hybrid_memory.rwlock import ReadWriteLock
     from hybrid_memory.store.interface import Store
+    from hybrid_memory.text_encoder import TextEncoder
 
 BATCH = 256
 PAGE = 4_096
@@ -35,23 +35,23 @@ _WALKS = 8
 """After so many walks through the store that did not bring it down to `FEW`, the rest is left to the backfill."""
 
 
-class Reembedding:
+class EmbedderChange:
     """One change to ``embedder``. `step` does a batch; one thread at a time."""
 
     def __init__(
         self,
         store: Store,
-        indexes: Indexes,
-        analyst: Analyst,
-        gate: Gate,
+        indexes: IndexCache,
+        encoder: TextEncoder,
+        lock: ReadWriteLock,
         embedder: Embedder,
         *,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._store = store
-        self._indexes = indexes
-        self._analyst = analyst
-        self._gate = gate
+        self._index_cache = indexes
+        self._encoder = encoder
+        self._lock = lock
         self._embedder = embedder
         self._clock = clock
         self._page: list[Waiting] = []
@@ -99,8 +99,8 @@ class Reembedding:
         pinned = self._store.info()
         if (pinned.dimensions, pinned.embedder) == own:
             self._store.drop_reembedding()
-            with self._gate.alone():
-                self._analyst.use(self._embedder)
+            with self._lock.exclusive():
+                self._encoder.use(self._embedder)
             self.finished = True
         else:
             self._store.begin_reembedding(own[1], own[0])
@@ -139,21 +139,21 @@ class Reembedding:
     def _switch(self) -> None:
         dimensions = self._embedder.dimensions
         renewals: dict[str, Renewal] = {}
-        for namespace, index in self._indexes.loaded().items():
+        for namespace, index in self._index_cache.loaded().items():
             everything, some = partial(self._store.all_gathered, namespace), partial(self._store.gathered, namespace)
             renewals[namespace] = Renewal(index, dimensions, everything, some)
             renewals[namespace].catch_up()
-        with self._gate.alone():
+        with self._lock.exclusive():
             rest = self._store.waiting(-1, max(FEW, BATCH))
             if rest:
                 self._embed(rest)
-            kept = [renewal for name, renewal in renewals.items() if self._indexes.of(name) is renewal.index]
+            kept = [renewal for name, renewal in renewals.items() if self._index_cache.get(name) is renewal.index]
             for renewal in kept:
                 renewal.catch_up()
             self._store.finish_reembedding()
             closing = [renewal.finish() for renewal in kept]
-            closing += [index.close for index in self._indexes.keep_only([renewal.index for renewal in kept])]
-            self._analyst.use(self._embedder)
+            closing += [index.close for index in self._index_cache.keep_only([renewal.index for renewal in kept])]
+            self._encoder.use(self._embedder)
         self.finished = True
         for close in closing:  # which may wait for a thread, so nobody else waits for it
             close()

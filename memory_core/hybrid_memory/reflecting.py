@@ -5,17 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hybrid_memory.checks import QUERY_LIMIT
-from hybrid_memory.life.reflection import Candidates, plan_groups
+from hybrid_memory.decisions.reflect import Candidates, plan_groups
 from hybrid_memory.requests import ReflectionGroup, Where
 from hybrid_memory.retrieval.ask import Ask
 from hybrid_memory.text import check_text, terms
+from hybrid_memory.validation import QUERY_LIMIT
 
 if TYPE_CHECKING:
-    from hybrid_memory.analysis import Analyst
     from hybrid_memory.model import MemoryId
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.store.interface import Store
+    from hybrid_memory.text_encoder import TextEncoder
 
 _FOCUS = 200
 """How many memories a focus lets in at most."""
@@ -26,7 +26,7 @@ _NEWEST = 5000
 def offer(
     store: Store,
     index: NamespaceIndex,
-    analyst: Analyst,
+    encoder: TextEncoder,
     namespace: str,
     focus: str | None,
     where: Where,
@@ -39,7 +39,7 @@ def offer(
     Raises:
         InvalidInput: the focus is not text.
     """
-    allowed = _focused(index, analyst, focus, where, now)
+    allowed = _focused(index, encoder, focus, where, now)
     rows = index.reflection_rows(where, now, among=allowed, newest=_NEWEST)
     candidates = Candidates(ids=rows.ids, created_at=rows.created_at, importance=rows.importance, vectors=rows.vectors)
     groups = plan_groups(candidates, limit=limit)
@@ -52,12 +52,12 @@ def offer(
 
 
 def _focused(
-    index: NamespaceIndex, analyst: Analyst, focus: str | None, where: Where, now: datetime
+    index: NamespaceIndex, encoder: TextEncoder, focus: str | None, where: Where, now: datetime
 ) -> set[MemoryId] | None:
     """Return the memories that a focus is about; None when there is no focus."""
     if focus is None or not focus.strip():
         return None
     check_text("focus", focus, limit=QUERY_LIMIT)
-    ask = Ask(text_terms=terms(focus), vector=analyst.question(focus), where=where, now=now)
+    ask = Ask(text_terms=terms(focus), vector=encoder.question(focus), where=where, now=now)
     ranking = index.search(ask)
     return set(ranking.ids[~ranking.weak][:_FOCUS].tolist())

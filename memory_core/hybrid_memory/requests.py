@@ -141,13 +141,13 @@ class ReadResult:
 
     def cursor_after(self, shown: int) -> str | None:
         """Return the cursor that continues after the first ``shown`` hits of this page; None when nothing is left."""
-        from hybrid_memory.cursor import Place, encode_cursor
+        from hybrid_memory.cursor import PagePosition, encode_cursor
 
         reached = self.offset + shown
         if reached >= self.total or self.asked_at is None:
             return None
         last = self.hits[shown - 1].memory.id if 0 < shown <= len(self.hits) else ""
-        return encode_cursor(Place(reached, self.asked_at, last), self.fingerprint)
+        return encode_cursor(PagePosition(reached, self.asked_at, last), self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

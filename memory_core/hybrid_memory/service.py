@@ -15,16 +15,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hybrid_memory import checks, overview, preparing, recollection, reflecting
-from hybrid_memory.analysis import Analyst
+from hybrid_memory import preparing, reads, reflecting, status, validation
+from hybrid_memory.decisions import edit, reflect, result_codec, sessions, write
 from hybrid_memory.embedding.choice import check_spec, chosen
 from hybrid_memory.errors import NotFound, StoreClosed
-from hybrid_memory.gate import Gate, passes
+from hybrid_memory.idempotency import replays
 from hybrid_memory.ids import new_id
-from hybrid_memory.indexes import Indexes
-from hybrid_memory.life import changing, outcomes, reflection, remembering, sessions
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
-from hybrid_memory.replaying import replays
 from hybrid_memory.requests import (
     ForgetRequest,
     ForgetResult,
@@ -41,15 +38,18 @@ from hybrid_memory.requests import (
     WriteResult,
 )
 from hybrid_memory.retrieval.ask import formula_of
+from hybrid_memory.retrieval.index_cache import IndexCache
+from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.interface import Change, Ops
-from hybrid_memory.tending import Tending
+from hybrid_memory.tending import BackgroundJobs
+from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import rules_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hybrid_memory.clock import Clock, Dice
+    from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.embedding.interface import Embedder
     from hybrid_memory.store.interface import Decide, RequestKey, Store, Written
 
@@ -65,7 +65,7 @@ class MemoryService:
     """The memory of one store. Safe to call from several threads.
 
     ``embedder`` is the wanted one; vectors of another that the store holds are used with ``former`` until `reembed` or
-    `tend` has made new ones. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
+    `run_background_step` has made new ones. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
     """
 
     def __init__(
@@ -74,30 +74,32 @@ class MemoryService:
         embedder: Embedder,
         *,
         clock: Clock,
-        dice: Dice,
+        random_source: RandomSource,
         settings: StoreSettings | None = None,
         former: Embedder | None = None,
     ) -> None:
         self.store = store
         self.settings = settings or StoreSettings()
-        self.gate = Gate()
-        self.analyst = self._analyst = Analyst(store, embedder, former)
+        self.lock = ReadWriteLock()
+        self.encoder = self._encoder = TextEncoder(store, embedder, former)
         self._clock = clock
-        self._dice = dice
-        self._habits = remembering.Habits(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
-        self._indexes = Indexes(store, self._analyst.dimensions, self.settings.hnsw_from)
-        self._tending = Tending(store, self._indexes, self._analyst, self.gate, self._backfill)
+        self._random_source = random_source
+        self._write_rules = write.WriteRules(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
+        self._index_cache = IndexCache(store, self._encoder.dimensions, self.settings.hnsw_from)
+        self._background = BackgroundJobs(store, self._index_cache, self._encoder, self.lock, self._backfill)
         self._formula = formula_of(self.settings)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
         self._latest = clock.now()
         self._swept: set[str] = set()
-        self._excerpts = recollection.Excerpts()
+        self._excerpts = reads.Excerpts()
         self._beside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="beside")
-        self._lock = threading.Lock()
+        self._recalls_lock = threading.Lock()
 
     @classmethod
-    def open(cls, home: Path, *, clock: Clock, dice: Dice, settings: StoreSettings | None = None) -> MemoryService:
+    def open(
+        cls, home: Path, *, clock: Clock, random_source: RandomSource, settings: StoreSettings | None = None
+    ) -> MemoryService:
         """Open the store in a folder, which is made when it is not there.
 
         Raises:
@@ -115,10 +117,10 @@ class MemoryService:
             threads=settings.duckdb_threads,
         )
         embedder, former = chosen(settings, store.info().embedder)
-        return cls(store, embedder, clock=clock, dice=dice, settings=settings, former=former)
+        return cls(store, embedder, clock=clock, random_source=random_source, settings=settings, former=former)
 
-    @passes
-    @replays(outcomes.write_from_json)
+    @shared
+    @replays(result_codec.write_from_json)
     def write(self, scope: Scope, request: WriteRequest, *, key: RequestKey | None = None) -> WriteResult:
         """Remember a statement; durable and findable when this returns.
 
@@ -127,52 +129,52 @@ class MemoryService:
             NotFound: the memory to supersede does not exist here.
         """
         now = self._now()
-        checks.check_scope(scope)
-        request = checks.check_write(request, now)
+        validation.check_scope(scope)
+        request = validation.check_write(request, now)
         if len(self._recalls) >= _SETTLE_AT:
-            self.settle()
-        index = self._indexes.of(scope.namespace)
-        analysis = self._analyst.analyse(request.content, request.speaker, request.occurred_at or now, request.key)
-        statement = preparing.statement_of(new_id(now, self._dice), scope, request, analysis, index, now)
+            self.flush_recalls()
+        index = self._index_cache.get(scope.namespace)
+        analysis = self._encoder.analyse(request.content, request.speaker, request.occurred_at or now, request.key)
+        statement = preparing.statement_of(new_id(now, self._random_source), scope, request, analysis, index, now)
         known = {*statement.repeats, request.supersedes, statement.holder, statement.id}
         # The commit waits for the disk; the search for related memories does not have to wait for it.
         beside = (self.store, index, self._excerpts, scope.namespace, analysis.vector, known, now)
         try:
-            related = self._beside.submit(recollection.related, *beside)
+            related = self._beside.submit(reads.related, *beside)
         except RuntimeError:
             raise StoreClosed("the memory was closed; open it again") from None
         written = self._write(
-            scope.namespace, key, lambda view: remembering.decide_write(statement, self._habits, index.vectors_of, view)
+            scope.namespace, key, lambda view: write.decide_write(statement, self._write_rules, index.vectors_of, view)
         )
-        result = outcomes.write_from_json(written.result)
+        result = result_codec.write_from_json(written.result)
         return replace(result, related=tuple(one for one in related.result() if one.id != result.id)[:3])
 
-    @passes
+    @shared
     def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
         """Find memories: by question, by ids, or a brief when neither is given. Changes nothing that is stored.
 
-        What a question finds counts as recalled; `settle` or a later write stores that.
+        What a question finds counts as recalled; `flush_recalls` or a later write stores that.
 
         Raises:
             InvalidInput: names the argument that is wrong.
         """
         now = self._now()
-        checks.check_scope(scope)
-        request = checks.check_read(request)
-        index = self._indexes.of(scope.namespace)
+        validation.check_scope(scope)
+        request = validation.check_read(request)
+        index = self._index_cache.get(scope.namespace)
         if request.ids:
-            result = recollection.by_ids(self.store, index, scope, request, now)
+            result = reads.by_ids(self.store, index, scope, request, now)
         elif not request.query.strip():
-            return recollection.brief(self.store, index, scope, request, now)
+            return reads.brief(self.store, index, scope, request, now)
         else:
-            vector = self._analyst.question(request.query)
-            result = recollection.search(self.store, index, scope, request, vector, now, self._formula)
-            if vector is None and self._analyst.problem is not None:
+            vector = self._encoder.question(request.query)
+            result = reads.search(self.store, index, scope, request, vector, now, self._formula)
+            if vector is None and self._encoder.problem is not None:
                 result = replace(result, words_alone=True)
         self._recalled(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED], now)
         return result
 
-    @passes
+    @shared
     def offer_reflection(
         self,
         scope: Scope,
@@ -188,13 +190,13 @@ class MemoryService:
             InvalidInput: names the argument that is wrong.
         """
         now = self._now()
-        checks.check_scope(scope)
-        where = checks.check_where("", Where(session=session, since=since))
-        index = self._indexes.of(scope.namespace)
-        return reflecting.offer(self.store, index, self._analyst, scope.namespace, focus, where, limit=limit, now=now)
+        validation.check_scope(scope)
+        where = validation.check_where("", Where(session=session, since=since))
+        index = self._index_cache.get(scope.namespace)
+        return reflecting.offer(self.store, index, self._encoder, scope.namespace, focus, where, limit=limit, now=now)
 
-    @passes
-    @replays(outcomes.ids_from_json)
+    @shared
+    @replays(result_codec.ids_from_json)
     def store_insights(
         self, scope: Scope, insights: Sequence[Insight], *, key: RequestKey | None = None
     ) -> tuple[MemoryId, ...]:
@@ -205,20 +207,22 @@ class MemoryService:
             NotFound: evidence does not exist in this namespace.
         """
         now = self._now()
-        checks.check_scope(scope)
-        index = self._indexes.of(scope.namespace)
+        validation.check_scope(scope)
+        index = self._index_cache.get(scope.namespace)
         thoughts = []
-        for insight in checks.check_insights(insights):
-            analysis = self._analyst.analyse(insight.text, None, now)
+        for insight in validation.check_insights(insights):
+            analysis = self._encoder.analyse(insight.text, None, now)
             repeats = tuple(index.repeats(analysis.content_hash, now))
             thoughts.append(
-                reflection.Thought(id=new_id(now, self._dice), insight=insight, analysis=analysis, repeats=repeats)
+                reflect.PreparedInsight(
+                    id=new_id(now, self._random_source), insight=insight, analysis=analysis, repeats=repeats
+                )
             )
-        written = self._write(scope.namespace, key, lambda view: reflection.decide_insights(thoughts, scope, view))
-        return outcomes.ids_from_json(written.result)
+        written = self._write(scope.namespace, key, lambda view: reflect.decide_insights(thoughts, scope, view))
+        return result_codec.ids_from_json(written.result)
 
-    @passes
-    @replays(outcomes.update_from_json)
+    @shared
+    @replays(result_codec.update_from_json)
     def update(self, scope: Scope, request: UpdateRequest, *, key: RequestKey | None = None) -> UpdateResult:
         """Change a memory: new words make a new version that supersedes the old one, which is kept.
 
@@ -227,19 +231,21 @@ class MemoryService:
             NotFound: no such memory.
         """
         now = self._now()
-        checks.check_scope(scope)
-        request = checks.check_update(request, now)
+        validation.check_scope(scope)
+        request = validation.check_update(request, now)
         words = request.content
         old = self.store.get(scope.namespace, [request.id]).get(request.id)
         analysis = None
         if words is not None and old is not None:
-            analysis = self._analyst.analyse(words, old.speaker, old.occurred_at or now, old.key)
-        revision = changing.Revision(id=new_id(now, self._dice), scope=scope, request=request, analysis=analysis)
-        written = self._write(scope.namespace, key, lambda view: changing.decide_update(revision, view))
-        return outcomes.update_from_json(written.result)
+            analysis = self._encoder.analyse(words, old.speaker, old.occurred_at or now, old.key)
+        revision = edit.PreparedUpdate(
+            id=new_id(now, self._random_source), scope=scope, request=request, analysis=analysis
+        )
+        written = self._write(scope.namespace, key, lambda view: edit.decide_update(revision, view))
+        return result_codec.update_from_json(written.result)
 
-    @passes
-    @replays(outcomes.forget_from_json)
+    @shared
+    @replays(result_codec.forget_from_json)
     def forget(self, scope: Scope, request: ForgetRequest, *, key: RequestKey | None = None) -> ForgetResult:
         """Forget memories so that nothing finds them, or bring forgotten ones back.
 
@@ -248,18 +254,18 @@ class MemoryService:
             NotFound: an id does not exist here.
             ConfirmationNeeded: ``where`` was given without the number of memories it matches.
         """
-        checks.check_scope(scope)
-        request = checks.check_forget(request)
+        validation.check_scope(scope)
+        request = validation.check_forget(request)
         ids: Sequence[MemoryId] = request.ids
         if request.where is not None:
-            index = self._indexes.of(scope.namespace)
+            index = self._index_cache.get(scope.namespace)
             ids = index.select(request.where, self._now(), forgotten=request.restore)
-        written = self._write(scope.namespace, key, lambda view: changing.decide(request, ids, scope, view))
-        return outcomes.forget_from_json(written.result)
+        written = self._write(scope.namespace, key, lambda view: edit.decide(request, ids, scope, view))
+        return result_codec.forget_from_json(written.result)
 
     def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
         """Return the most recent memories of the namespace, or of one session, newest first."""
-        index = self._indexes.of(scope.namespace)
+        index = self._index_cache.get(scope.namespace)
         ids = index.select(Where(session=session), self._now())[:limit]
         return tuple(self.store.get(scope.namespace, ids).values())
 
@@ -276,12 +282,12 @@ class MemoryService:
 
     def suggest(self, scope: Scope, what: str, prefix: str, limit: int = 20) -> list[str]:
         """Return known names that begin with a prefix: of a ``session``, ``tag``, ``speaker`` or recent ``id``."""
-        return overview.suggestions(self._indexes.of(scope.namespace), what, prefix, limit, self._now())
+        return status.suggestions(self._index_cache.get(scope.namespace), what, prefix, limit, self._now())
 
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""
-        index, change = self._indexes.of(scope.namespace), self._tending.progress()
-        return overview.status_of(self.store, index, self._analyst, change, scope, self._now())
+        index, change = self._index_cache.get(scope.namespace), self._background.progress()
+        return status.status_of(self.store, index, self._encoder, change, scope, self._now())
 
     def notices(self) -> tuple[str, ...]:
         """Return what a user must know about the store: what was damaged, and what became of it."""
@@ -291,26 +297,26 @@ class MemoryService:
         """Forget the stored results of a relay's requests up to a number, None for all: it does not repeat those."""
         self.store.acknowledge(relay, up_to)
 
-    @passes
-    def settle(self) -> None:
+    @shared
+    def flush_recalls(self) -> None:
         """Store what recalls changed since the last time. Cheap when there is nothing."""
-        with self._lock:
+        with self._recalls_lock:
             pending = list(self._recalls)
             self._recalls.clear()
         for namespace in dict.fromkeys(name for name, _ in pending):
-            index = self._indexes.of(namespace)
+            index = self._index_cache.get(namespace)
             recalls = [recall for name, recall in pending if name == namespace]
-            decide = partial(sessions.decide_recalls, recalls, self._habits.flow, index.vectors_of)
+            decide = partial(sessions.decide_recalls, recalls, self._write_rules.flow, index.vectors_of)
             self._write(namespace, None, decide)
             index.touch(sessions.touches(recalls))
 
-    @passes
+    @shared
     def end_session(self, scope: Scope) -> None:
         """End a conversation: its buffers are emptied by their rules, its working memory is over."""
-        self.settle()
-        index = self._indexes.of(scope.namespace)
+        self.flush_recalls()
+        index = self._index_cache.get(scope.namespace)
         tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._now())
-        decide = partial(sessions.decide_end, scope, tasks, self._habits.flow, index.vectors_of)
+        decide = partial(sessions.decide_end, scope, tasks, self._write_rules.flow, index.vectors_of)
         self._write(scope.namespace, None, decide)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -318,11 +324,11 @@ class MemoryService:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    @passes
+    @shared
     def warm_up(self, scope: Scope) -> None:
         """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
-        index = self._indexes.of(scope.namespace)
-        self._analyst.warm()
+        index = self._index_cache.get(scope.namespace)
+        self._encoder.warm()
         if scope.namespace in self._swept:
             return
         self._swept.add(scope.namespace)
@@ -336,16 +342,16 @@ class MemoryService:
         self._write(
             scope.namespace,
             None,
-            lambda view: sessions.decide_sweep(view, scope, tasks, idle, self._habits.flow, index.vectors_of),
+            lambda view: sessions.decide_sweep(view, scope, tasks, idle, self._write_rules.flow, index.vectors_of),
         )
 
     def backfill(self, scope: Scope, limit: int = 64) -> int:
         """Give memories that were stored while the model was missing their vectors; returns how many got one."""
         return self._backfill(scope.namespace, limit)
 
-    def tend(self) -> bool:
+    def run_background_step(self) -> bool:
         """Do a piece of what is late, vectors or the change of the embedder; returns whether there is more. Call it at times."""
-        return self._tending.step()
+        return self._background.step()
 
     def reembed(
         self, embedder: Embedder | None = None, *, progress: Callable[[Progress], None] | None = None
@@ -355,22 +361,22 @@ class MemoryService:
         Raises:
             EmbedderUnavailable: the model cannot be loaded or run; the store goes on with its embedder.
         """
-        return self._tending.reembed(embedder, progress)
+        return self._background.reembed(embedder, progress)
 
     def close(self) -> None:
         """Store what is left to store and let the file go; calling it again does nothing."""
         try:
-            self.settle()
+            self.flush_recalls()
         finally:
             self._beside.shutdown()
-            self._indexes.close()
+            self._index_cache.close()
             self.store.close()
 
-    @passes
+    @shared
     def _backfill(self, namespace: str, limit: int = 64) -> int:
-        index = self._indexes.of(namespace)
+        index = self._index_cache.get(namespace)
         waiting = self.store.get(namespace, index.without_vector(self._now(), limit)).values()
-        vectors = self._analyst.late_vectors(waiting)
+        vectors = self._encoder.late_vectors(waiting)
         if not vectors:
             return 0
         self._write(namespace, None, lambda _: Ops(action="embed", actor="late work", vectors=vectors))
@@ -379,7 +385,7 @@ class MemoryService:
     def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
         written = self.store.write(namespace, key, decide)
         self._latest = max(self._latest, written.at)
-        self._indexes.apply(namespace, written)
+        self._index_cache.apply(namespace, written)
         put = {e.id: written.memories[e.id].content for e in written.log if e.change is Change.PUT}
         self._excerpts.keep(namespace, put)
         if written.log:
@@ -393,7 +399,7 @@ class MemoryService:
         return max(self._clock.now(), self._latest)
 
     def _recalled(self, scope: Scope, ids: Sequence[MemoryId], now: datetime) -> None:
-        with self._lock:
+        with self._recalls_lock:
             self._recalls.extend(
                 (scope.namespace, sessions.Recall(one, scope.session, scope.agent, now)) for one in ids
             )

@@ -7,31 +7,33 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hybrid_memory.embedding.loading import LoadedAside
-from hybrid_memory.reembedding import Reembedding
+from hybrid_memory.reembedding import EmbedderChange
 from hybrid_memory.requests import Progress
 
 if TYPE_CHECKING:
-    from hybrid_memory.analysis import Analyst
     from hybrid_memory.embedding.interface import Embedder
-    from hybrid_memory.gate import Gate
-    from hybrid_memory.indexes import Indexes
+    from hybrid_memory.retrieval.index_cache import IndexCache
+    from hybrid_memory.rwlock import ReadWriteLock
     from hybrid_memory.store.interface import Store
+    from hybrid_memory.text_encoder import TextEncoder
 
 Backfill = Callable[[str], int]
 """Gives some memories of a namespace their vectors; returns how many."""
 
 
-class Tending:
+class BackgroundJobs:
     """Does late work for one service. Safe in several threads: one works, the others are told that there is nothing to do."""
 
-    def __init__(self, store: Store, indexes: Indexes, analyst: Analyst, gate: Gate, backfill: Backfill) -> None:
+    def __init__(
+        self, store: Store, indexes: IndexCache, encoder: TextEncoder, lock: ReadWriteLock, backfill: Backfill
+    ) -> None:
         self._store = store
-        self._indexes = indexes
-        self._analyst = analyst
-        self._gate = gate
+        self._index_cache = indexes
+        self._encoder = encoder
+        self._lock = lock
         self._backfill = backfill
         self._busy = threading.Lock()
-        self._change: Reembedding | None = None
+        self._change: EmbedderChange | None = None
         self._tidy = False
 
     def step(self) -> bool:
@@ -61,7 +63,7 @@ class Tending:
             StoreError: the store cannot be read or written.
         """
         with self._busy:
-            chosen = embedder or self._analyst.wanted
+            chosen = embedder or self._encoder.wanted
             change = self._begun(chosen.loaded() if isinstance(chosen, LoadedAside) else chosen)
             self._change = change
             try:
@@ -83,19 +85,19 @@ class Tending:
 
     def _step(self) -> bool:
         if self._change is None:
-            wish = self._analyst.wish()
+            wish = self._encoder.wish()
             self._change = None if wish is None else self._begun(wish)
         if self._change is not None:
             if not self._change.step():
                 self._change = None
             return True
-        if self._analyst.active() is None:
+        if self._encoder.active() is None:
             return False
-        if not self._tidy and self._analyst.active() is self._analyst.wanted:
+        if not self._tidy and self._encoder.active() is self._encoder.wanted:
             self._tidy = True
             if self._store.candidate() is not None:
                 self._store.drop_reembedding()
-        return sum(self._backfill(namespace) for namespace in self._indexes.loaded()) > 0
+        return sum(self._backfill(namespace) for namespace in self._index_cache.loaded()) > 0
 
-    def _begun(self, embedder: Embedder) -> Reembedding:
-        return Reembedding(self._store, self._indexes, self._analyst, self._gate, embedder)
+    def _begun(self, embedder: Embedder) -> EmbedderChange:
+        return EmbedderChange(self._store, self._index_cache, self._encoder, self._lock, embedder)

@@ -34,7 +34,7 @@ class FakeClock:
         self._now = moment
 
 
-class FakeDice:
+class FakeRandomSource:
     """Random bits that are the same in every run with the same seed."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -43,6 +43,10 @@ class FakeDice:
     def bits(self, count: int) -> int:
         """Return the next ``count`` bits."""
         return self._random.getrandbits(count)
+
+
+FakeDice = FakeRandomSource
+"""The former name, for programs that use it."""
 
 
 class HashEmbedder:

@@ -34,7 +34,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 def check_text(field: str, text: str, *, limit: int, empty_allowed: bool = False) -> str:
     """Return ``text`` unchanged if it can be stored, quoted and shown without doing harm.
 
-    Refused are control characters other than tab, line feed and carriage return, lone surrogates, noncharacters, and
+    ConstraintViolation are control characters other than tab, line feed and carriage return, lone surrogates, noncharacters, and
     tag characters (which hide text from people but not from models) outside an emoji flag. ``limit`` counts characters.
 
     Raises:

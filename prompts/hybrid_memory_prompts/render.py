@@ -20,7 +20,7 @@ from typing import Any
 from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateError, TemplateNotFound, TemplateSyntaxError
 from jinja2.sandbox import SandboxedEnvironment
 
-from hybrid_memory.clock import Dice, SystemDice
+from hybrid_memory.clock import RandomSource, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 
 NONCE_BITS = 128
@@ -71,8 +71,8 @@ class Renderer:
     Templates whose names begin with an underscore, that is the quoting macro, cannot be replaced.
     """
 
-    def __init__(self, dice: Dice | None = None, override: Path | None = None) -> None:
-        self._dice = dice or SystemDice()
+    def __init__(self, random_source: RandomSource | None = None, override: Path | None = None) -> None:
+        self._random_source = random_source or SystemRandomSource()
         self._environment = _environment(_Loader(override))
 
     def render(self, name: str, *, memories: Iterable[Quoted] = (), **variables: Any) -> str:
@@ -89,7 +89,7 @@ class Renderer:
 
     def _nonce(self, memories: tuple[Quoted, ...]) -> str:
         while True:
-            nonce = f"{self._dice.bits(NONCE_BITS):0{NONCE_BITS // 4}x}"
+            nonce = f"{self._random_source.bits(NONCE_BITS):0{NONCE_BITS // 4}x}"
             if not any(nonce in text for text in _texts(memories)):
                 return nonce
 

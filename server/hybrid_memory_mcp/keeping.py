@@ -71,7 +71,7 @@ def import_(order: Order) -> dict[str, Any]:
     incoming = Incoming(now=SystemClock().now(), namespace=given["namespace"], trusted=bool(given["trusted"]))
 
     def work(service: MemoryService) -> dict[str, Any]:
-        embed, actor = service.analyst.vectors, order.scope.actor
+        embed, actor = service.encoder.vectors, order.scope.actor
         return _plain(import_from(_store(service), source, incoming, embed=embed, actor=actor, step=order.step))
 
     done = order.run(work)

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import anyio
 
-from hybrid_memory.clock import SystemDice
+from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.app import MemoryServer, build_server
@@ -59,10 +59,10 @@ class Departure:
 
 def serve(wire: Wire, options: Options) -> NoReturn:
     """Serve one client over ``wire`` in this process until it leaves or a signal comes."""
-    dice = SystemDice()
-    scope = options.scope(new_session(dice))
-    provider = ServiceProvider(lambda: open_service(options.home, options.embedder, dice))
-    views = Views(provider, scope, options.zone, dice, options.prompts)
+    random_source = SystemRandomSource()
+    scope = options.scope(new_session(random_source))
+    provider = ServiceProvider(lambda: open_service(options.home, options.embedder, random_source))
+    views = Views(provider, scope, options.zone, random_source, options.prompts)
     server = build_server(provider, scope, options.zone, views)
     departure = Departure(provider, scope)
     signal.signal(signal.SIGINT, departure.on_signal)

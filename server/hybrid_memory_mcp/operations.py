@@ -95,11 +95,11 @@ def recall(order: Order) -> dict[str, Any]:
 def doctor(order: Order) -> dict[str, Any]:
     """Examine the store beside the calls of clients; one that cannot be opened for damage is a finding."""
     from hybrid_memory import doctor as examination
-    from hybrid_memory.errors import StoreDamaged, Unavailable
+    from hybrid_memory.errors import EngineUnavailable, StoreDamaged
 
     try:
         return _told(order.run(lambda service: examination.check_open(service.store)))
-    except (StoreDamaged, Unavailable) as error:
+    except (StoreDamaged, EngineUnavailable) as error:
         return _told(examination.unreadable(error))
 
 
@@ -148,7 +148,7 @@ OPERATIONS: Mapping[str, Operation] = {
 @contextmanager
 def here(home: Path, namespace: str) -> Iterator[tuple[ServiceProvider, Scope]]:
     """Give a provider of the store in a folder to operations of this process, and close the store afterwards."""
-    from hybrid_memory.clock import SystemClock, SystemDice
+    from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.ids import new_session
     from hybrid_memory_mcp import quiet
 
@@ -157,11 +157,11 @@ def here(home: Path, namespace: str) -> Iterator[tuple[ServiceProvider, Scope]]:
         os.umask(0o077)
         from hybrid_memory.service import MemoryService
 
-        return MemoryService.open(home, clock=SystemClock(), dice=dice)
+        return MemoryService.open(home, clock=SystemClock(), random_source=random_source)
 
-    dice = SystemDice()
+    random_source = SystemRandomSource()
     provider = ServiceProvider(open_service)
     try:
-        yield provider, Scope(namespace=namespace, session=new_session(dice), actor="command line")
+        yield provider, Scope(namespace=namespace, session=new_session(random_source), actor="command line")
     finally:
         provider.finish(None)

@@ -81,11 +81,11 @@ class Service(Protocol):
         """Return known sessions, tags, speakers or ids that begin with ``prefix``."""
         ...
 
-    def settle(self) -> None:
+    def flush_recalls(self) -> None:
         """Apply what recalls have queued."""
         ...
 
-    def tend(self) -> bool:
+    def run_background_step(self) -> bool:
         """Do a piece of what is late; returns whether there is more."""
         ...
 

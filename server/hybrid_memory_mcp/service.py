@@ -11,8 +11,8 @@ from typing import Protocol, TypeVar
 import anyio
 
 from hybrid_memory.errors import StoreClosed
-from hybrid_memory.gate import Gate
 from hybrid_memory.model import Scope
+from hybrid_memory.rwlock import ReadWriteLock
 from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.seam import Committed, Service
 from hybrid_memory_mcp.workers import Workers
@@ -46,7 +46,7 @@ class ServiceProvider:
     def __init__(self, open_service: Callable[[], Service], calls_at_once: int = CALLS_AT_ONCE) -> None:
         self._open_service = open_service
         self._opening = threading.Lock()
-        self._gate = Gate()
+        self._gate = ReadWriteLock()
         self._service: Service | None = None
         self._closed = False
         self._listeners: dict[object, tuple[Committed, Callable[[], bool]]] = {}
@@ -73,7 +73,7 @@ class ServiceProvider:
         Raises:
             HybridMemoryError: the store cannot be opened, or the work failed.
         """
-        with self._gate.passing():
+        with self._gate.shared():
             return work(self.opened())
 
     def alone(self, work: Callable[[], T]) -> T:
@@ -82,7 +82,7 @@ class ServiceProvider:
         Raises:
             HybridMemoryError: the work failed; `StoreClosed` after `finish`.
         """
-        with self._gate.alone(), self._opening:
+        with self._gate.exclusive(), self._opening:
             if self._closed:
                 raise StoreClosed("the memory server is shutting down; start it again")
             service, self._service = self._service, None
@@ -124,13 +124,13 @@ class ServiceProvider:
 
         return end
 
-    def settle(self) -> None:
+    def flush_recalls(self) -> None:
         """Let an open service apply what recalls have queued."""
-        with self._gate.passing(), only_logged("applying recalls"):
+        with self._gate.shared(), only_logged("applying recalls"):
             if self._service is not None:
-                self._service.settle()
+                self._service.flush_recalls()
 
-    def tend(self) -> bool:
+    def run_background_step(self) -> bool:
         """Let an open service do a piece of late work; says whether there is more.
 
         After a failure, which the log tells, the next `_REST` calls do nothing: it would fail again.
@@ -139,8 +139,8 @@ class ServiceProvider:
             self._rest = max(self._rest - 1, 0)
             return False
         self._rest = _REST
-        with self._gate.passing(), only_logged("late work"), suppress(StoreClosed):
-            more = self.opened().tend()
+        with self._gate.shared(), only_logged("late work"), suppress(StoreClosed):
+            more = self.opened().run_background_step()
             self._rest = 0
             return more
         return False

@@ -23,7 +23,7 @@ from typing import Literal
 from filelock import FileLock
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from hybrid_memory.clock import Clock, Dice
+from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.config_file import replace_file
 from hybrid_memory.errors import InvalidInput
 
@@ -57,10 +57,10 @@ class Grant:
 class Tokens:
     """The tokens of one store; safe in any thread."""
 
-    def __init__(self, home: Path, clock: Clock, dice: Dice) -> None:
+    def __init__(self, home: Path, clock: Clock, random_source: RandomSource) -> None:
         self._file = home / TOKENS
         self.clock = clock
-        self._dice = dice
+        self._random_source = random_source
         self._seen: tuple[int, ...] | None = None
         self._grants: dict[str, Grant] = {}
 
@@ -73,7 +73,7 @@ class Tokens:
         if not _NAME.fullmatch(name):
             raise InvalidInput("name", "has letters, digits, dots, dashes and underscores, 64 at most")
         token = PREFIX + urlsafe_b64encode(
-            self._dice.bits(_SECRET_BITS).to_bytes(_SECRET_BITS // 8, "big")
+            self._random_source.bits(_SECRET_BITS).to_bytes(_SECRET_BITS // 8, "big")
         ).decode().rstrip("=")
         now = self.clock.now()
         grant = Grant(

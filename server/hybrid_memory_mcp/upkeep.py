@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from hybrid_memory.clock import Dice, SystemClock
+from hybrid_memory.clock import RandomSource, SystemClock
 from hybrid_memory.errors import StoreLocked
 from hybrid_memory_mcp import quiet
 from hybrid_memory_mcp.seam import Service
@@ -22,7 +22,7 @@ BREATH = 0.05
 _PAUSE = 0.05
 
 
-def open_service(home: Path, embedder: str | None, dice: Dice, patience: float = 0.0) -> Service:
+def open_service(home: Path, embedder: str | None, random_source: RandomSource, patience: float = 0.0) -> Service:
     """Open the memory in a folder; blocks, and imports everything heavy. ``embedder`` wins over the store's setting.
 
     Where another process has the store open, that is borne for ``patience`` seconds: a command may just have asked something.
@@ -42,7 +42,7 @@ def open_service(home: Path, embedder: str | None, dice: Dice, patience: float =
     begun = time.monotonic()
     while True:
         try:
-            return MemoryService.open(home, clock=SystemClock(), dice=dice, settings=settings)
+            return MemoryService.open(home, clock=SystemClock(), random_source=random_source, settings=settings)
         except StoreLocked:
             if time.monotonic() - begun >= patience:
                 raise
@@ -57,7 +57,7 @@ async def settle_when_idle(provider: ServiceProvider) -> None:
         await anyio.sleep(IDLE)
         if provider.calls == before != settled:
             settled = before
-            await anyio.to_thread.run_sync(provider.settle, abandon_on_cancel=True)
+            await anyio.to_thread.run_sync(provider.flush_recalls, abandon_on_cancel=True)
 
 
 async def tend(provider: ServiceProvider) -> None:
@@ -68,6 +68,6 @@ async def tend(provider: ServiceProvider) -> None:
     while True:
         await anyio.sleep(TEND)
         before = provider.calls
-        while await anyio.to_thread.run_sync(provider.tend, abandon_on_cancel=True):
+        while await anyio.to_thread.run_sync(provider.run_background_step, abandon_on_cancel=True):
             await anyio.sleep(0 if provider.calls == before else BREATH)
             before = provider.calls

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from hybrid_memory.clock import Dice
+from hybrid_memory.clock import RandomSource
 from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import ReadRequest, ReflectionGroup
 from hybrid_memory_mcp.budget import QUARTERS, cost, cut
@@ -37,7 +37,7 @@ class Views:
         provider: Access,
         scope: Scope,
         zone: tzinfo | None,
-        dice: Dice,
+        random_source: RandomSource,
         templates: Path | None = None,
         *,
         clients: Callable[[], list[dict[str, Any]]] | None = None,
@@ -46,7 +46,7 @@ class Views:
         self.provider = provider
         self.scope = scope
         self._zone = zone
-        self._dice = dice
+        self._random_source = random_source
         self._templates = templates
         self._clients = clients or list
         self._notices = tuple(notices)
@@ -137,7 +137,7 @@ class Views:
             if self._renderer is None:
                 from hybrid_memory_prompts.render import Renderer
 
-                self._renderer = Renderer(self._dice, self._templates)
+                self._renderer = Renderer(self._random_source, self._templates)
         return self._renderer.render(template, memories=memories, **variables)
 
     def _quoted(self, memories: tuple[Memory, ...] | list[Memory]) -> list[Quoted]:

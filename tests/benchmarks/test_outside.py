@@ -64,8 +64,8 @@ def answer(text, **more):
 
 
 def test_every_sentence_carries_a_mark_of_its_own():
-    dice = random.Random(1)
-    made = dict(sentence(dice) for _ in range(500))
+    rng = random.Random(1)
+    made = dict(sentence(rng) for _ in range(500))
     assert len(made) == 500
     assert all(marks_in(text) == {mark} for mark, text in made.items())
 
@@ -81,8 +81,8 @@ def test_what_the_server_calls_an_error_is_no_acknowledgement():
 
 
 def test_no_sentence_reads_like_a_refusal():
-    dice = random.Random(2)
-    assert not any(refuses(sentence(dice)[1]) for _ in range(2_000))
+    rng = random.Random(2)
+    assert not any(refuses(sentence(rng)[1]) for _ in range(2_000))
 
 
 def test_an_acknowledged_write_that_is_not_there_is_lost():

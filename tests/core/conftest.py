@@ -6,7 +6,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 
 @pytest.fixture
@@ -15,14 +15,18 @@ def clock():
 
 
 @pytest.fixture
-def dice():
-    return FakeDice()
+def random_source():
+    return FakeRandomSource()
 
 
 @pytest.fixture
-def service(clock, dice):
+def service(clock, random_source):
     service = MemoryService(
-        MemoryStore(clock), HashEmbedder(), clock=clock, dice=dice, settings=StoreSettings(sensory_buffer=4)
+        MemoryStore(clock),
+        HashEmbedder(),
+        clock=clock,
+        random_source=random_source,
+        settings=StoreSettings(sensory_buffer=4),
     )
     yield service
     service.close()

@@ -107,7 +107,7 @@ def test_recalls_bring_a_faded_memory_back_up(service, scope):
     assert service.get(scope, written.id).tier is Tier.FADED
     for _ in range(2):
         texts(service, scope, "zebra marmalade")
-    service.settle()
+    service.flush_recalls()
     assert service.get(scope, written.id).tier is Tier.LONG_TERM
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from hybrid_memory.errors import Unavailable
+from hybrid_memory.errors import EngineUnavailable
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 SCOPE = Scope(session="one", actor="test")
 
@@ -28,7 +28,7 @@ class Failing:
             if self.left is not None:
                 self.left -= 1
                 if self.left == 0:
-                    raise Unavailable("the engine failed before anything was changed; try again")
+                    raise EngineUnavailable("the engine failed before anything was changed; try again")
             return found(*given, **named)
 
         return call
@@ -48,7 +48,7 @@ OPERATIONS = {
     "offer": lambda service, _: service.offer_reflection(SCOPE),
     "reflect": lambda service, ids: service.store_insights(SCOPE, [Insight(text="fond of tea", evidence=(ids[1],))]),
     "end": lambda service, _: service.end_session(SCOPE),
-    "settle": lambda service, _: service.settle(),
+    "flush_recalls": lambda service, _: service.flush_recalls(),
     "status": lambda service, _: service.status(SCOPE),
 }
 
@@ -56,7 +56,7 @@ OPERATIONS = {
 def made():
     clock = FakeClock()
     store = Failing(MemoryStore(clock))
-    service = MemoryService(store, HashEmbedder(8), clock=clock, dice=FakeDice(3))
+    service = MemoryService(store, HashEmbedder(8), clock=clock, random_source=FakeRandomSource(3))
     ids = [service.write(SCOPE, WriteRequest(content=f"tea number {number}")).id for number in range(7)]
     service.forget(SCOPE, ForgetRequest(ids=(ids[0],)))
     service.read(SCOPE, ReadRequest(query="tea"))
@@ -87,7 +87,7 @@ def test_a_call_of_the_store_that_fails_leaves_a_verb_undone_and_repeatable(name
         store.left = failures + 1
         try:
             OPERATIONS[name](service, ids)
-        except Unavailable:
+        except EngineUnavailable:
             failures += 1
         else:
             store.left = None

@@ -12,7 +12,7 @@ from hybrid_memory.requests import ForgetRequest, ReadRequest, Where, WriteReque
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory.testing import FakeClock, FakeRandomSource
 
 NOW = datetime(2025, 6, 20, 12, tzinfo=UTC)
 DIARY = [
@@ -32,7 +32,11 @@ DIARY = [
 def diary():
     clock = FakeClock(datetime(2024, 1, 1, tzinfo=UTC))
     service = MemoryService(
-        MemoryStore(clock), StaticEmbedder(), clock=clock, dice=FakeDice(), settings=StoreSettings(embedder="static")
+        MemoryStore(clock),
+        StaticEmbedder(),
+        clock=clock,
+        random_source=FakeRandomSource(),
+        settings=StoreSettings(embedder="static"),
     )
     for day, text in DIARY:
         clock.set(datetime.fromisoformat(day).replace(tzinfo=UTC))
@@ -46,7 +50,11 @@ def diary():
 def empty():
     clock = FakeClock(NOW)
     service = MemoryService(
-        MemoryStore(clock), StaticEmbedder(), clock=clock, dice=FakeDice(), settings=StoreSettings(embedder="static")
+        MemoryStore(clock),
+        StaticEmbedder(),
+        clock=clock,
+        random_source=FakeRandomSource(),
+        settings=StoreSettings(embedder="static"),
     )
     yield service
     service.close()
@@ -223,7 +231,7 @@ def test_other_formulas_can_be_chosen(scorer):
         MemoryStore(clock),
         StaticEmbedder(),
         clock=clock,
-        dice=FakeDice(),
+        random_source=FakeRandomSource(),
         settings=StoreSettings(embedder="static", scorer=scorer),
     )
     for content in ("The cat sleeps on the sofa.", "Taxes are due in May."):

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.ids import ID_LENGTH, is_unnamed_session, new_id, new_session, pair_draw
-from hybrid_memory.testing import START, FakeDice
+from hybrid_memory.testing import START, FakeRandomSource
 
 
 def test_an_id_is_20_characters_that_need_no_quoting():
-    made = new_id(START, FakeDice())
+    made = new_id(START, FakeRandomSource())
     assert len(made) == ID_LENGTH == 20
     assert made.isalnum()
     assert made == made.lower()
@@ -16,18 +16,18 @@ def test_an_id_is_20_characters_that_need_no_quoting():
 
 @given(st.integers(1, 10**9), st.integers(), st.integers())
 def test_a_later_id_sorts_after_an_earlier_one(milliseconds, first, second):
-    early = new_id(START, FakeDice(first))
-    late = new_id(START + timedelta(milliseconds=milliseconds), FakeDice(second))
+    early = new_id(START, FakeRandomSource(first))
+    late = new_id(START + timedelta(milliseconds=milliseconds), FakeRandomSource(second))
     assert early < late
 
 
 def test_ids_of_the_same_moment_differ():
-    dice = FakeDice()
-    assert len({new_id(START, dice) for _ in range(1000)}) == 1000
+    random_source = FakeRandomSource()
+    assert len({new_id(START, random_source) for _ in range(1000)}) == 1000
 
 
 def test_a_session_that_nobody_named_can_be_told():
-    assert is_unnamed_session(new_session(FakeDice()))
+    assert is_unnamed_session(new_session(FakeRandomSource()))
     assert not is_unnamed_session("holiday planning")
     assert not is_unnamed_session("s-something-else")
 

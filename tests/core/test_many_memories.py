@@ -11,7 +11,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck import engine
 from hybrid_memory.store.duck.hnsw import extension_file
-from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory.testing import FakeClock, FakeRandomSource
 
 PLACES = ("Porto", "Oslo", "Kyoto", "Quito", "Perth")
 THINGS = ("bridge", "garden", "bicycle", "piano", "dentist", "report", "whale", "lantern")
@@ -23,7 +23,9 @@ def open_service(tmp_path):
 
     def open_one(**settings):
         opened.append(
-            MemoryService.open(tmp_path, clock=FakeClock(), dice=FakeDice(), settings=StoreSettings(**settings))
+            MemoryService.open(
+                tmp_path, clock=FakeClock(), random_source=FakeRandomSource(), settings=StoreSettings(**settings)
+            )
         )
         return opened[-1]
 
@@ -53,7 +55,7 @@ def test_with_an_approximate_index_the_answers_to_few_memories_are_the_same(open
     expected = answers(plain, scope)
     plain.close()
     approximate = open_service(hnsw_from=10)
-    index = approximate._indexes.of(scope.namespace)
+    index = approximate._index_cache.get(scope.namespace)
     index.sort()
     index._matrix.approximate.wait()
     assert index._matrix.approximate.ready
@@ -107,7 +109,7 @@ def test_a_reading_of_very_many_memories_asks_the_approximate_index(open_service
     scope = Scope(session="s")
     service = open_service(hnsw_from=10)
     fill(service, scope)
-    index = service._indexes.of(scope.namespace)
+    index = service._index_cache.get(scope.namespace)
     index.sort()
     index._matrix.approximate.wait()
     scanned = []

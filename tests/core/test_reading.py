@@ -3,10 +3,10 @@ from datetime import timedelta
 import pytest
 from tests.core.speaking import remember
 
-from hybrid_memory.checks import METADATA_LIMIT, TAGS_LIMIT
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest
+from hybrid_memory.validation import METADATA_LIMIT, TAGS_LIMIT
 
 UNKNOWN = MemoryId("no-such-memory-anywhere")
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from hybrid_memory import reembedding
-from hybrid_memory.analysis import text_of
 from hybrid_memory.embedding.choice import chosen, spec_of
 from hybrid_memory.embedding.loading import LoadedAside
 from hybrid_memory.embedding.static import StaticEmbedder
@@ -19,6 +18,7 @@ from hybrid_memory.store.duck.hnsw import extension_file
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import HashEmbedder
+from hybrid_memory.text_encoder import text_of
 
 COUNT, BATCH = 40, 8
 OLD, NEW = HashEmbedder(64, "old"), HashEmbedder(48, "new")
@@ -55,8 +55,10 @@ def store(request, clock, tmp_path):
 
 
 @pytest.fixture
-def opened(store, clock, dice):
-    return lambda embedder=OLD, former=None: MemoryService(store, embedder, clock=clock, dice=dice, former=former)
+def opened(store, clock, random_source):
+    return lambda embedder=OLD, former=None: MemoryService(
+        store, embedder, clock=clock, random_source=random_source, former=former
+    )
 
 
 @pytest.fixture
@@ -80,7 +82,7 @@ def assert_all_embedded_by(service, embedder, namespace="default"):
     memories = all_memories(service, namespace)
     assert memories
     stored = service.store.vectors(namespace, memories)
-    searched = service._indexes.of(namespace).vectors_of(list(memories))
+    searched = service._index_cache.get(namespace).vectors_of(list(memories))
     for id_, memory in memories.items():
         wanted = embedder.embed([text_of(memory)])[0]
         assert np.array_equal(stored[id_], wanted)
@@ -120,7 +122,7 @@ def test_a_change_that_was_interrupted_is_continued_not_repeated(opened, filled,
 
 def test_until_the_switch_reads_and_writes_use_the_former_embedder(filled, opened, scope):
     service = opened(NEW, OLD)
-    assert service.tend()
+    assert service.run_background_step()
     assert service.store.candidate().done == BATCH
     written = service.write(scope, WriteRequest(content="a walrus came by"))
     assert not written.pending
@@ -132,7 +134,7 @@ def test_until_the_switch_reads_and_writes_use_the_former_embedder(filled, opene
     status = service.status(scope)
     assert (status.reembedding.done, status.reembedding.total) == (BATCH, COUNT + 1)
     assert any(f"{BATCH} of {COUNT + 1}" in notice for notice in status.notices)
-    while service.tend():
+    while service.run_background_step():
         pass
     assert_all_embedded_by(service, NEW)
     assert service.status(scope).notices == ()
@@ -145,7 +147,7 @@ def test_without_the_former_embedder_words_alone_answer_until_the_switch(filled,
     assert answer.hits[0].memory.content == "number 17 is about thing17"
     assert service.write(scope, WriteRequest(content="a walrus came by")).pending
     assert any("words alone" in notice for notice in service.status(scope).notices)
-    while service.tend():
+    while service.run_background_step():
         pass
     assert_all_embedded_by(service, NEW)
     assert not service.read(scope, ReadRequest(query="walrus")).words_alone
@@ -181,27 +183,27 @@ def test_writers_and_readers_go_on_while_the_embedder_changes(filled, scope):
 def test_a_model_that_stops_running_is_told_and_the_work_goes_on_when_it_runs_again(filled, opened, scope):
     model = Counting(enough=BATCH)
     service = opened(model, OLD)
-    assert service.tend()
+    assert service.run_background_step()
     with pytest.raises(EmbedderUnavailable, match="gone"):
-        service.tend()
+        service.run_background_step()
     assert found_first(service, scope, "thing17") == "number 17 is about thing17"
     model.enough = 10**9
-    while service.tend():
+    while service.run_background_step():
         pass
     assert_all_embedded_by(service, NEW)
 
 
 def test_only_one_thread_does_late_work(filled, opened):
     service = opened(NEW, OLD)
-    with service._tending._busy:
-        assert not service.tend()
-    assert service.tend()
+    with service._background._busy:
+        assert not service.run_background_step()
+    assert service.run_background_step()
 
 
 def test_a_change_that_nobody_wants_any_more_is_dropped(filled, opened):
-    opened(NEW, OLD).tend()
+    opened(NEW, OLD).run_background_step()
     assert filled.store.candidate() is not None
-    filled.tend()
+    filled.run_background_step()
     assert filled.store.candidate() is None
     assert filled.store.info().embedder == "old"
 
@@ -236,9 +238,9 @@ def test_a_model_that_comes_back_is_found_without_a_restart(opened, scope):
     assert status.pending_vectors == 70
     assert "is not on this machine" in status.notices[0]
     assert service.read(scope, ReadRequest(query="walrus")).words_alone
-    assert not service.tend()
+    assert not service.run_background_step()
     model.there = True
-    while service.tend():
+    while service.run_background_step():
         pass
     assert service.status(scope).pending_vectors == 0
     assert service.status(scope).notices == ()
@@ -299,15 +301,17 @@ def test_an_identity_leads_back_to_its_setting(identity, spec):
 
 
 @pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
-def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock, dice, scope):
-    service = MemoryService.open(tmp_path, clock=clock, dice=dice, settings=StoreSettings(hnsw_from=10))
+def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock, random_source, scope):
+    service = MemoryService.open(
+        tmp_path, clock=clock, random_source=random_source, settings=StoreSettings(hnsw_from=10)
+    )
     fill(service, scope, 30)
-    index = service._indexes.of("default")
+    index = service._index_cache.get("default")
     former = index._matrix.approximate
     former.wait()
     assert former.ready
     service.reembed(NEW)
-    assert service._indexes.of("default") is index
+    assert service._index_cache.get("default") is index
     present = index._matrix.approximate
     present.wait()
     assert present is not former
@@ -318,19 +322,21 @@ def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock
     service.close()
 
 
-def test_a_store_of_an_earlier_built_in_table_gets_vectors_of_this_one(tmp_path, clock, dice, scope):
+def test_a_store_of_an_earlier_built_in_table_gets_vectors_of_this_one(tmp_path, clock, random_source, scope):
     store = DuckStore.open(tmp_path / "memory.duckdb", clock)
-    fill(MemoryService(store, HashEmbedder(32, "static-v0:00ff"), clock=clock, dice=dice), scope, 20)
+    fill(MemoryService(store, HashEmbedder(32, "static-v0:00ff"), clock=clock, random_source=random_source), scope, 20)
     store.close()
-    service = MemoryService.open(tmp_path, clock=clock, dice=dice)
+    service = MemoryService.open(tmp_path, clock=clock, random_source=random_source)
     assert service.read(scope, ReadRequest(query="thing17")).words_alone
-    while service.tend():
+    while service.run_background_step():
         pass
     assert_all_embedded_by(service, StaticEmbedder())
     service.close()
 
 
-def test_a_wrong_embedder_is_told_before_the_store_is_made(tmp_path, clock, dice):
+def test_a_wrong_embedder_is_told_before_the_store_is_made(tmp_path, clock, random_source):
     with pytest.raises(InvalidInput, match="embedder"):
-        MemoryService.open(tmp_path, clock=clock, dice=dice, settings=StoreSettings(embedder="openai:x"))
+        MemoryService.open(
+            tmp_path, clock=clock, random_source=random_source, settings=StoreSettings(embedder="openai:x")
+        )
     assert list(tmp_path.iterdir()) == []

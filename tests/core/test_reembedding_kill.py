@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hybrid_memory.analysis import text_of
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
+from hybrid_memory.text_encoder import text_of
 
 EMBEDDERS = {"a": HashEmbedder(24, "a"), "b": HashEmbedder(24, "b")}
 OTHER = {"a": "b", "b": "a"}
@@ -25,7 +25,7 @@ import sys
 import threading
 from pathlib import Path
 from hybrid_memory import reembedding
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import MemoryType
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
@@ -37,7 +37,7 @@ store = DuckStore.open(Path(sys.argv[1]), SystemClock())
 candidate, pinned = store.candidate(), store.info().embedder or "a"
 target = candidate.identity if candidate else OTHER[pinned]
 service = MemoryService(
-    store, EMBEDDERS[target], clock=SystemClock(), dice=SystemDice(), former=EMBEDDERS[OTHER[target]]
+    store, EMBEDDERS[target], clock=SystemClock(), random_source=SystemRandomSource(), former=EMBEDDERS[OTHER[target]]
 )
 if store.info().embedder is None:
     store.pin_embedder("a", 24)
@@ -100,7 +100,7 @@ def check(path: Path, acknowledged: list[str]) -> None:
         if candidate is not None:
             assert candidate.identity == OTHER[pinned.identity]
             assert_made_by(EMBEDDERS[candidate.identity], memories, store.gathered("default", ids), candidate.done)
-        service = MemoryService(store, pinned, clock=FakeClock(), dice=FakeDice())
+        service = MemoryService(store, pinned, clock=FakeClock(), random_source=FakeRandomSource())
         hits = service.read(SCOPE, ReadRequest(query=memories[MemoryId(acknowledged[-1])].content, limit=3)).hits
         assert acknowledged[-1] in {hit.memory.id for hit in hits}
     finally:
@@ -117,7 +117,7 @@ def finish(path: Path) -> None:
     store = DuckStore.open(path, FakeClock())
     try:
         target = EMBEDDERS[OTHER[store.info().embedder]]
-        service = MemoryService(store, target, clock=FakeClock(), dice=FakeDice())
+        service = MemoryService(store, target, clock=FakeClock(), random_source=FakeRandomSource())
         assert service.reembed().done == store.info().memories
         assert store.info().embedder == target.identity
     finally:

@@ -4,24 +4,26 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.core.speaking import remember, texts
 
-from hybrid_memory.errors import ConfirmationNeeded, StoreClosed, Unavailable
+from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable, StoreClosed
 from hybrid_memory.model import MemoryType, Origin, Tier, Trust
-from hybrid_memory.recollection import Excerpts
+from hybrid_memory.reads import Excerpts
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.interface import RequestKey
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeRandomSource, HashEmbedder
 from hybrid_memory.text import terms
 from hybrid_memory.tiers.state import Buffers, decode_buffers, encode_buffers
 
 
 @pytest.fixture
-def direct(clock, dice):
+def direct(clock, random_source):
     """A memory whose sensory buffer holds nothing back, and whose uses never earn long-term."""
     settings = StoreSettings(sensory_buffer=0, short_term_buffer=2, earned_uses=1000)
-    service = MemoryService(MemoryStore(clock), HashEmbedder(), clock=clock, dice=dice, settings=settings)
+    service = MemoryService(
+        MemoryStore(clock), HashEmbedder(), clock=clock, random_source=random_source, settings=settings
+    )
     yield service
     service.close()
 
@@ -38,7 +40,7 @@ def test_a_recalled_memory_enhances_what_it_resembles(direct, scope):
     remember(direct, scope, "the garden gate squeaks loudly again")
     assert enhancements(direct, scope) == [0]
     direct.read(scope, ReadRequest(query="garden gate squeaks"))
-    direct.settle()
+    direct.flush_recalls()
     assert enhancements(direct, scope) != [0]
 
 
@@ -47,7 +49,8 @@ def test_a_memory_that_came_between_takes_part_in_the_decision(clock, scope, bet
     store = MemoryStore(clock)
     settings = StoreSettings(sensory_buffer=0)
     mine, other = (
-        MemoryService(store, HashEmbedder(), clock=clock, dice=FakeDice(seed), settings=settings) for seed in (1, 2)
+        MemoryService(store, HashEmbedder(), clock=clock, random_source=FakeRandomSource(seed), settings=settings)
+        for seed in (1, 2)
     )
     remember(mine, scope, "something else")
 
@@ -74,7 +77,7 @@ def test_a_recall_of_an_old_version_does_not_bring_it_back_up(service, scope):
     service.update(scope, UpdateRequest(id=old.id, content="the bus leaves at ten"))
     for _ in range(3):
         service.read(scope, ReadRequest(ids=(old.id,)))
-    service.settle()
+    service.flush_recalls()
     assert service.get(scope, old.id).tier is Tier.FADED
 
 
@@ -133,14 +136,14 @@ def test_a_repeated_summary_rests_on_all_its_sources(service, scope):
 
 
 def test_a_write_that_meets_a_close_says_so(service, scope, monkeypatch):
-    analyse = service._analyst.analyse
+    analyse = service._encoder.analyse
 
     def closes(*arguments):
         service.close()
         return analyse(*arguments)
 
     remember(service, scope, "apples")
-    monkeypatch.setattr(service._analyst, "analyse", closes)
+    monkeypatch.setattr(service._encoder, "analyse", closes)
     with pytest.raises(StoreClosed):
         remember(service, scope, "pears")
 
@@ -198,7 +201,7 @@ def test_a_write_that_is_stored_does_not_fail_for_lack_of_advice(service, scope,
     service._excerpts = Excerpts()
 
     def fails(*_):
-        raise Unavailable("try again")
+        raise EngineUnavailable("try again")
 
     monkeypatch.setattr(service.store, "contents", fails)
     written = remember(service, scope, "apples are red and sweet indeed")

@@ -219,9 +219,9 @@ class Missing(HashEmbedder):
         return super().embed(texts)
 
 
-def test_a_memory_stored_without_the_model_gets_its_vector_when_the_model_is_there(clock, dice, scope):
+def test_a_memory_stored_without_the_model_gets_its_vector_when_the_model_is_there(clock, random_source, scope):
     model = Missing()
-    service = MemoryService(MemoryStore(clock), model, clock=clock, dice=dice)
+    service = MemoryService(MemoryStore(clock), model, clock=clock, random_source=random_source)
     written = remember(service, scope, "the lighthouse keeper counts ships")
     assert written.pending
     assert texts(service, scope, "lighthouse") == ["the lighthouse keeper counts ships"]

@@ -18,7 +18,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.tiers.state import decode_buffers
 
 WORDS = st.lists(st.sampled_from(["tea", "dog", "rain", "piano", "bridge", "letter"]), min_size=1, max_size=4).map(
@@ -62,7 +62,7 @@ class Lives(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.clock = FakeClock()
-        self.dice = FakeDice(1)
+        self.random_source = FakeRandomSource(1)
         self.model = Model()
         self.store = self.open_store()
         self.service = self.open_service()
@@ -72,7 +72,9 @@ class Lives(RuleBasedStateMachine):
         return MemoryStore(self.clock)
 
     def open_service(self):
-        service = MemoryService(self.store, HashEmbedder(8), clock=self.clock, dice=self.dice, settings=SETTINGS)
+        service = MemoryService(
+            self.store, HashEmbedder(8), clock=self.clock, random_source=self.random_source, settings=SETTINGS
+        )
         service.warm_up(Scope(session="one", actor="machine"))
         return service
 
@@ -247,20 +249,20 @@ class Lives(RuleBasedStateMachine):
 
     @rule()
     def settle(self):
-        self.service.settle()
+        self.service.flush_recalls()
 
     @rule()
     def start_again(self):
-        self.service.settle()
+        self.service.flush_recalls()
         self.service = self.open_service()
 
     @rule(words=WORDS)
     def drop_the_index(self, words):
         """What is searched with is made anew from what is stored, and answers as before."""
-        self.service.settle()
+        self.service.flush_recalls()
         asked = ReadRequest(query=words, limit=100)
         before = self.service.read(self.scope, asked)
-        self.service._indexes.keep_only([])
+        self.service._index_cache.keep_only([])
         after = self.service.read(self.scope, asked)
         assert [hit.memory.id for hit in after.hits] == [hit.memory.id for hit in before.hits]
 
@@ -270,7 +272,7 @@ class Lives(RuleBasedStateMachine):
 
     @invariant()
     def what_is_live_is_found_and_nothing_else(self):
-        index = self.service._indexes.of("default")
+        index = self.service._index_cache.get("default")
         assert set(index.select(Where(), self.service._now())) == self.live()
 
     def store_ids(self):

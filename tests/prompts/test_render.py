@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import hybrid_memory_prompts.render as module
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.testing import FakeDice
+from hybrid_memory.testing import FakeRandomSource
 from hybrid_memory_prompts.render import Quoted, Renderer, Stored, render_text
 
 USER_TEMPLATE = """\
@@ -70,7 +70,7 @@ HOSTILE = [
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=200), st.sampled_from(HOSTILE)), min_size=1, max_size=4), st.integers(0, 99))
 def test_stored_text_never_stands_outside_its_quotation(texts, seed):
-    renderer = Renderer(FakeDice(seed))
+    renderer = Renderer(FakeRandomSource(seed))
     shown = renderer.render("memories.md.j2", memories=[quoted(text) for text in texts])
     bare = renderer.render("memories.md.j2", memories=[quoted("x") for _ in texts])
     inside, outside = inside_and_outside(shown)
@@ -81,27 +81,27 @@ def test_stored_text_never_stands_outside_its_quotation(texts, seed):
 
 @given(st.text(max_size=200))
 def test_the_lines_of_a_text_come_back_from_its_quotation(text):
-    inside, _ = inside_and_outside(Renderer(FakeDice()).render("memory.md.j2", memories=[quoted(text)]))
+    inside, _ = inside_and_outside(Renderer(FakeRandomSource()).render("memory.md.j2", memories=[quoted(text)]))
     shown = [line.removeprefix("| ") for line in inside]
     assert shown == [module._UNSEEN.sub(module._code_point, line) for line in text.splitlines() or [""]]
 
 
 @given(st.text(max_size=300))
 def test_a_speaker_stays_in_its_attribute(speaker):
-    rendered = Renderer(FakeDice()).render("memory.md.j2", memories=[quoted("x", speaker)])
+    rendered = Renderer(FakeRandomSource()).render("memory.md.j2", memories=[quoted("x", speaker)])
     inside, _ = inside_and_outside(rendered)
     assert inside == ["| x"]
 
 
 def test_an_earlier_rendering_stored_again_cannot_close_a_later_one():
-    renderer = Renderer(FakeDice())
+    renderer = Renderer(FakeRandomSource())
     first = renderer.render("memories.md.j2", memories=[quoted("a")])
     inside, _ = inside_and_outside(renderer.render("memories.md.j2", memories=[quoted(first)]))
     assert inside == [f"| {line}" for line in first.splitlines()]
 
 
 def test_every_rendering_has_a_mark_of_its_own():
-    renderer = Renderer(FakeDice())
+    renderer = Renderer(FakeRandomSource())
     marks = {
         FENCE.match(line)[1]
         for _ in range(100)
@@ -112,18 +112,18 @@ def test_every_rendering_has_a_mark_of_its_own():
 
 
 def test_a_mark_that_the_text_already_holds_is_drawn_again():
-    known = f"{FakeDice(5).bits(128):032x}"
-    rendered = Renderer(FakeDice(5)).render("memory.md.j2", memories=[quoted(known)])
+    known = f"{FakeRandomSource(5).bits(128):032x}"
+    rendered = Renderer(FakeRandomSource(5)).render("memory.md.j2", memories=[quoted(known)])
     assert f"<memory-{known}" not in rendered
 
 
 def test_renderings_are_the_same_with_the_same_dice():
-    one, two = (Renderer(FakeDice(3)).render("memory.md.j2", memories=[quoted("a")]) for _ in range(2))
+    one, two = (Renderer(FakeRandomSource(3)).render("memory.md.j2", memories=[quoted("a")]) for _ in range(2))
     assert one == two
 
 
 def test_text_that_turns_the_direction_of_reading_is_shown_as_code_points():
-    rendered = Renderer(FakeDice()).render("memory.md.j2", memories=[quoted("a\u202eb")])
+    rendered = Renderer(FakeRandomSource()).render("memory.md.j2", memories=[quoted("a\u202eb")])
     assert "| a<U+202E>b" in rendered
 
 
@@ -152,7 +152,7 @@ def test_stored_text_refuses_to_be_printed(write):
 def test_a_template_of_a_user_cannot_print_stored_text_unquoted(tmp_path, source):
     (tmp_path / "answer.md.j2").write_text(source, "utf-8")
     try:
-        rendered = Renderer(FakeDice(), tmp_path).render("answer.md.j2", memories=[quoted("SECRET")])
+        rendered = Renderer(FakeRandomSource(), tmp_path).render("answer.md.j2", memories=[quoted("SECRET")])
     except InvalidInput:
         return
     assert "SECRET" not in rendered
@@ -160,7 +160,7 @@ def test_a_template_of_a_user_cannot_print_stored_text_unquoted(tmp_path, source
 
 def test_a_template_of_a_user_replaces_the_built_in_one(tmp_path):
     (tmp_path / "answer.md.j2").write_text(USER_TEMPLATE, "utf-8")
-    rendered = Renderer(FakeDice(), tmp_path).render(
+    rendered = Renderer(FakeRandomSource(), tmp_path).render(
         "answer.md.j2", memories=(), most_recent_memories="user: hi", question="What is my name?", thought=""
     )
     assert rendered.splitlines() == ["Most recent observations:", "user: hi", "", "Question: What is my name?"]
@@ -168,7 +168,7 @@ def test_a_template_of_a_user_replaces_the_built_in_one(tmp_path):
 
 def test_the_quoting_macro_cannot_be_replaced(tmp_path):
     (tmp_path / "_quote.md.j2").write_text("{% macro quote_all(m) %}nothing{% endmacro %}", "utf-8")
-    rendered = Renderer(FakeDice(), tmp_path).render("memory.md.j2", memories=[quoted("a")])
+    rendered = Renderer(FakeRandomSource(), tmp_path).render("memory.md.j2", memories=[quoted("a")])
     assert "| a" in rendered
 
 
@@ -176,7 +176,7 @@ def test_a_template_of_a_user_may_use_the_quoting_macro(tmp_path):
     (tmp_path / "recent.md.j2").write_text(
         '{% from "_quote.md.j2" import quote with context %}{% for m in memories %}{{ quote(m) }}{% endfor %}', "utf-8"
     )
-    rendered = Renderer(FakeDice(), tmp_path).render("recent.md.j2", memories=[quoted("a")])
+    rendered = Renderer(FakeRandomSource(), tmp_path).render("recent.md.j2", memories=[quoted("a")])
     assert inside_and_outside(rendered)[0] == ["| a"]
 
 
@@ -193,20 +193,20 @@ def test_a_template_of_a_user_may_use_the_quoting_macro(tmp_path):
 def test_a_broken_template_is_named(tmp_path, source, told):
     (tmp_path / "answer.md.j2").write_text(source, "utf-8")
     with pytest.raises(InvalidInput, match=r"^answer\.md\.j2: ") as caught:
-        Renderer(FakeDice(), tmp_path).render("answer.md.j2")
+        Renderer(FakeRandomSource(), tmp_path).render("answer.md.j2")
     assert told in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["../answer.md.j2", "/etc/passwd", "nothing.md.j2", "render.py"])
 def test_only_templates_by_name_are_found(tmp_path, name):
     with pytest.raises(InvalidInput):
-        Renderer(FakeDice(), tmp_path).render(name)
+        Renderer(FakeRandomSource(), tmp_path).render(name)
 
 
 def test_a_template_that_is_no_utf8_is_refused(tmp_path):
     (tmp_path / "answer.md.j2").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidInput, match="UTF-8"):
-        Renderer(FakeDice(), tmp_path).render("answer.md.j2")
+        Renderer(FakeRandomSource(), tmp_path).render("answer.md.j2")
 
 
 def test_the_templates_of_the_seeds_give_their_texts():

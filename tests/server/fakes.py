@@ -20,7 +20,7 @@ from hybrid_memory.requests import (
     UpdateResult,
     WriteResult,
 )
-from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory.text import check_text
 from hybrid_memory_mcp.app import build_server
 from hybrid_memory_mcp.views import Views
@@ -39,7 +39,7 @@ class FakeService:
 
     def __init__(self):
         self.clock = FakeClock()
-        self.dice = FakeDice(7)
+        self.random_source = FakeRandomSource(7)
         self.memories = {}
         self.listeners = []
         self.keys = []
@@ -69,7 +69,7 @@ class FakeService:
     def keep(self, content, **fields):
         self.clock.advance(seconds=1)
         memory = Memory(
-            id=new_id(self.clock.now(), self.dice),
+            id=new_id(self.clock.now(), self.random_source),
             content=content,
             **{
                 "namespace": "default",
@@ -232,10 +232,10 @@ class FakeService:
     def acknowledge(self, relay, up_to):
         self.acknowledged.append((relay, up_to))
 
-    def settle(self):
+    def flush_recalls(self):
         self.settled += 1
 
-    def tend(self):
+    def run_background_step(self):
         return False
 
     def warm_up(self, scope):
@@ -255,7 +255,7 @@ class FakeService:
 
 def make_server(provider, *, scope=SCOPE, zone=UTC, **options):
     templates = options.pop("templates", None)
-    return build_server(provider, scope, zone, Views(provider, scope, zone, FakeDice(1), templates), **options)
+    return build_server(provider, scope, zone, Views(provider, scope, zone, FakeRandomSource(1), templates), **options)
 
 
 async def call(client, name, **arguments):

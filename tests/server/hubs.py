@@ -17,7 +17,7 @@ from tests.server.fakes import FakeService
 from tests.server.raw import MODERN, started
 
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.hub.hub import House, Hub
 from hybrid_memory_mcp.hub.listening import open_door
@@ -224,7 +224,7 @@ class RealHub:
             home=home,
             provider=self.provider,
             clock=FakeClock(),
-            dice=FakeDice(3),
+            random_source=FakeRandomSource(3),
             state_key=key,
             limits=settings,
         )

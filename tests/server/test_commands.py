@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
@@ -18,7 +18,7 @@ def run(*arguments):
 
 @pytest.fixture
 def home(tmp_path):
-    service = MemoryService.open(tmp_path, clock=SystemClock(), dice=SystemDice())
+    service = MemoryService.open(tmp_path, clock=SystemClock(), random_source=SystemRandomSource())
     service.write(Scope(session="s"), WriteRequest(content="The violin is in the attic"))
     service.close()
     return tmp_path
@@ -72,7 +72,7 @@ def test_looking_into_an_empty_folder_makes_nothing(tmp_path, command):
 
 
 def test_a_store_in_use_is_told_in_one_line(home):
-    service = MemoryService.open(home, clock=SystemClock(), dice=SystemDice())
+    service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
     try:
         done = run("status", "--home", home)
     finally:

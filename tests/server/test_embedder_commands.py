@@ -11,7 +11,7 @@ from tests.server.model_hub import serving
 from typer.testing import CliRunner
 
 from hybrid_memory import reembedding
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.embedding.models import find_model
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
@@ -44,7 +44,7 @@ def home(tmp_path):
 
 
 def opened(home):
-    return MemoryService.open(home, clock=SystemClock(), dice=SystemDice())
+    return MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
 
 
 def state(home):
@@ -102,7 +102,7 @@ def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_
     run("embedder", "use", "static", "--home", home, "--later")
     assert f'former_embedder = "fastembed:{minilm}"' in config(home)
     service = opened(home)
-    while service._analyst.active() is None:
+    while service._encoder.active() is None:
         pass
     assert not service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
     service.close()
@@ -171,7 +171,7 @@ def test_a_new_store_gets_the_model_from_its_first_memory_on(tmp_path, minilm):
     assert "no memory has a vector yet" in done.output
     assert not (tmp_path / "fresh" / "memory.duckdb").exists()
     service = opened(tmp_path / "fresh")
-    while service._analyst.active() is None:
+    while service._encoder.active() is None:
         pass
     service.write(SCOPE, WriteRequest(content=PUPPY))
     assert service.store.info().dimensions == 384
@@ -186,10 +186,10 @@ def test_a_store_in_use_gets_the_wish_noted(home, minilm):
     assert "in use by process" in done.output
     assert str(minilm) in config(home)
     service = opened(home)
-    while service._analyst.wish() is None:
+    while service._encoder.wish() is None:
         pass
     assert not service.read(SCOPE, ReadRequest(query="puppy")).words_alone
-    while service.tend():
+    while service.run_background_step():
         pass
     assert service.store.info().dimensions == 384
     service.close()

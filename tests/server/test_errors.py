@@ -68,11 +68,11 @@ async def test_recalls_are_applied_once_when_nothing_is_asked_for(provider, fake
     monkeypatch.setattr(upkeep, "IDLE", 0)
     settled = anyio.Event()
 
-    def settle():
+    def flush_recalls():
         fake.settled += 1
         anyio.from_thread.run_sync(settled.set)
 
-    fake.settle = settle
+    fake.flush_recalls = flush_recalls
     await provider.call(lambda service: service)
     with anyio.fail_after(5):
         async with anyio.create_task_group() as group:
@@ -85,12 +85,12 @@ async def test_recalls_are_applied_once_when_nothing_is_asked_for(provider, fake
 
 
 async def test_a_failure_while_recalls_are_applied_stops_nothing(provider, fake):
-    def settle():
+    def flush_recalls():
         raise StoreLocked(7)
 
-    fake.settle = settle
+    fake.flush_recalls = flush_recalls
     await provider.call(lambda service: service)
-    provider.settle()
+    provider.flush_recalls()
 
 
 async def test_a_finished_provider_ends_the_session_closes_and_opens_no_more(provider, fake):

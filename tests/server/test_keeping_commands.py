@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
@@ -26,7 +26,7 @@ def asked(*arguments):
 
 
 def opened(home):
-    return MemoryService.open(home, clock=SystemClock(), dice=SystemDice())
+    return MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
 
 
 def write(home, *contents, namespace="default"):

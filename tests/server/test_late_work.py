@@ -21,7 +21,7 @@ class Busy(FakeService):
         self.failure = failure
         self.looks = 0
 
-    def tend(self):
+    def run_background_step(self):
         self.looks += 1
         if self.failure:
             raise self.failure

@@ -9,7 +9,7 @@ from tests.server.fakes import call, make_server, refusal
 from hybrid_memory.model import Scope
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.text import estimate_tokens
 from hybrid_memory_mcp.service import ServiceProvider
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 def service(tmp_path):
     clock = FakeClock()
     store = DuckStore.open(tmp_path / "memory.duckdb", clock)
-    service = MemoryService(store, HashEmbedder(), clock=clock, dice=FakeDice(3))
+    service = MemoryService(store, HashEmbedder(), clock=clock, random_source=FakeRandomSource(3))
     yield service
     service.close()
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.cli.tokens import _lifetime
 from hybrid_memory_mcp.tokens import TOKENS, Tokens
@@ -25,7 +25,7 @@ def clock():
 
 @pytest.fixture
 def tokens(tmp_path, clock):
-    return Tokens(tmp_path, clock, FakeDice(1))
+    return Tokens(tmp_path, clock, FakeRandomSource(1))
 
 
 def make(tokens, name="laptop", **options):
@@ -60,7 +60,7 @@ def test_the_files_are_for_their_owner_alone(tokens, tmp_path):
 
 @given(st.text(max_size=60))
 def test_nothing_else_is_let_in(tmp_path_factory, text):
-    tokens = Tokens(tmp_path_factory.getbasetemp() / "tokens", FakeClock(), FakeDice(1))
+    tokens = Tokens(tmp_path_factory.getbasetemp() / "tokens", FakeClock(), FakeRandomSource(1))
     if not tokens.grants():
         make(tokens)
     assert tokens.grant_of(text) is None
@@ -89,7 +89,7 @@ def test_an_expired_token_is_refused(tokens, clock):
 
 
 def test_a_server_notices_what_another_process_changes(tokens, tmp_path, clock):
-    server = Tokens(tmp_path, clock, FakeDice(2))
+    server = Tokens(tmp_path, clock, FakeRandomSource(2))
     assert server.grant_of("hmm_nothing") is None
     token = make(tokens)
     grant = server.grant_of(token)
@@ -164,7 +164,7 @@ def run(*arguments):
 def test_the_commands_make_list_and_revoke(tmp_path):
     made = run("create", "laptop", "--namespace", "work", "--expires", "90d", "--home", tmp_path)
     token = made.stdout.strip()
-    assert Tokens(tmp_path, FakeClock(), FakeDice()).grant_of(token).namespace == "work"
+    assert Tokens(tmp_path, FakeClock(), FakeRandomSource()).grant_of(token).namespace == "work"
     (listed,) = json.loads(run("list", "--home", tmp_path, "--json").output)
     assert (listed["name"], listed["expired"]) == ("laptop", False)
     assert token not in run("list", "--home", tmp_path).output

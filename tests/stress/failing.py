@@ -29,7 +29,7 @@ from hybrid_memory.store.duck.lock import OwnLock
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.interface import Put
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.text import content_hash
 
 SCOPE = Scope(session="s")
@@ -144,7 +144,10 @@ def mending(path: Path, fuse: Fuse) -> None:
 
 def served(path: Path, identity: str = "a") -> MemoryService:
     return MemoryService(
-        DuckStore.open(path, FakeClock()), EMBEDDERS[identity], clock=FakeClock(), dice=FakeDice(os.getpid())
+        DuckStore.open(path, FakeClock()),
+        EMBEDDERS[identity],
+        clock=FakeClock(),
+        random_source=FakeRandomSource(os.getpid()),
     )
 
 
@@ -186,7 +189,7 @@ def starting(path: Path, fuse: Fuse) -> None:
     """Open a store and load its search structures."""
     fuse.lit = True
     store = DuckStore.open(path, FakeClock())
-    service = MemoryService(store, HashEmbedder(DIMENSIONS, "e"), clock=FakeClock(), dice=FakeDice())
+    service = MemoryService(store, HashEmbedder(DIMENSIONS, "e"), clock=FakeClock(), random_source=FakeRandomSource())
     service.read(SCOPE, ReadRequest(query="what a0001 says"))
     service.close()
 

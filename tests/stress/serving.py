@@ -12,7 +12,7 @@ from mcp.client import Client
 from tests.history.calls import Recorder
 from tests.stress.clients import Hand
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
@@ -36,7 +36,7 @@ class Serving:
 def opened(path: Path | None) -> MemoryService:
     """Open a store with the quick embedder; without a path one in memory."""
     store = MemoryStore(SystemClock()) if path is None else DuckStore.open(path, SystemClock())
-    return MemoryService(store, HashEmbedder(32), clock=SystemClock(), dice=SystemDice())
+    return MemoryService(store, HashEmbedder(32), clock=SystemClock(), random_source=SystemRandomSource())
 
 
 @asynccontextmanager
@@ -50,7 +50,7 @@ async def serving(path: Path | None, clients: int) -> AsyncIterator[Serving]:
         stack.callback(service.close)
         for number in range(clients):
             scope = Scope(session=f"session{number}")
-            server = build_server(provider, scope, UTC, Views(provider, scope, UTC, SystemDice(), None))
+            server = build_server(provider, scope, UTC, Views(provider, scope, UTC, SystemRandomSource(), None))
             client = await stack.enter_async_context(Client(server))
             hands.append(Hand(f"c{number}", client, recorder, known))
         yield Serving(service, provider, recorder, hands)

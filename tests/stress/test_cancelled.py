@@ -58,7 +58,7 @@ def assert_whole(path):
     """Every memory has its text, its vector, its words and one entry of the log that puts it."""
     service = opened(path)
     try:
-        index = service._indexes.of("default")
+        index = service._index_cache.get("default")
         batches = service.store.snapshot("default").batches
         ids = [one.decode() for batch in batches for one in batch.ids.tolist()]
         puts = [e.id for e in service.store.changes("default", 0, 10**6) if e.change is Change.PUT]

@@ -15,7 +15,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import DATABASE, StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.interface import Ops
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.tiers.state import decode_buffers
 
 BEFORE_2038 = datetime(2037, 12, 31, 8, tzinfo=UTC)
@@ -53,7 +53,7 @@ class Life:
     def __init__(self, folder, seed):
         self.path = folder / DATABASE
         self.draw = random.Random(seed)
-        self.clock, self.dice = FakeClock(BEFORE_2038), FakeDice(seed)
+        self.clock, self.rng = FakeClock(BEFORE_2038), FakeRandomSource(seed)
         self.tiers = defaultdict(list)
         self.said = []
         self.ids = set()
@@ -61,18 +61,18 @@ class Life:
 
     def open(self):
         store = Watched(DuckStore.open(self.path, self.clock), self.tiers)
-        self.service = MemoryService(store, HashEmbedder(384), clock=self.clock, dice=self.dice, settings=SETTINGS)
+        self.service = MemoryService(store, HashEmbedder(384), clock=self.clock, rng=self.rng, settings=SETTINGS)
         self.service.warm_up(Scope(session="morning", actor="life"))
 
     def day(self):
         talks = self.draw.randrange(2, 5)
         for number in range(talks):
-            scope = Scope(session=new_session(self.dice), actor="life")
+            scope = Scope(session=new_session(self.rng), actor="life")
             for _ in range(A_DAY // talks + 1):
                 self.moment(scope)
             if number or self.draw.random() < 0.5:
                 self.service.end_session(scope)
-        self.service.settle()
+        self.service.flush_recalls()
         self.clock.advance(hours=16)
 
     def moment(self, scope):

@@ -147,10 +147,10 @@ async def test_when_all_clients_are_gone_no_process_is_left(tmp_path):
 @pytest.mark.stress
 @pytest.mark.timeout(120)
 async def test_a_program_that_has_the_store_open_is_named_and_nothing_else_is_told(tmp_path):
-    from hybrid_memory.clock import SystemClock, SystemDice
+    from hybrid_memory.clock import SystemClock, SystemRandomSource
     from hybrid_memory.service import MemoryService
 
-    service = MemoryService.open(tmp_path, clock=SystemClock(), dice=SystemDice())
+    service = MemoryService.open(tmp_path, clock=SystemClock(), random_source=SystemRandomSource())
     try:
         with started(tmp_path, alone=False) as raw:
             raw.initialize()

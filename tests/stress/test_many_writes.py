@@ -2,7 +2,7 @@
 
 import pytest
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.stress, pytest.mark.timeout(1200)]
 
 
 def opened(folder):
-    return MemoryService.open(folder, clock=SystemClock(), dice=SystemDice())
+    return MemoryService.open(folder, clock=SystemClock(), random_source=SystemRandomSource())
 
 
 def first(service, text):

@@ -12,7 +12,7 @@ from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.hnsw import extension_file
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.interface import Put
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 WIDTH = 384
 ASKED = 100
@@ -31,7 +31,7 @@ class Shelf:
 
     def __init__(self, path, count, hnsw_from, seed):
         self.path, self.hnsw_from = path, hnsw_from
-        self.clock, self.dice = FakeClock(), FakeDice(seed)
+        self.clock, self.random_source = FakeClock(), FakeRandomSource(seed)
         self.draw = np.random.default_rng(seed)
         self.live = self._put(count)
         self.dead = set()
@@ -51,10 +51,12 @@ class Shelf:
     def open(self):
         settings = StoreSettings(hnsw_from=self.hnsw_from)
         store = DuckStore.open(self.path, self.clock)
-        self.service = MemoryService(store, HashEmbedder(WIDTH), clock=self.clock, dice=self.dice, settings=settings)
+        self.service = MemoryService(
+            store, HashEmbedder(WIDTH), clock=self.clock, random_source=self.random_source, settings=settings
+        )
 
     def index(self):
-        index = self.service._indexes.of("default")
+        index = self.service._index_cache.get("default")
         index.sort()  # as a thread does when an index was loaded; what is approximate begins there
         index._matrix.approximate.wait()
         assert index._matrix.approximate.ready is (self.hnsw_from < len(self.live))
@@ -112,7 +114,7 @@ def test_the_nearest_are_found_and_the_dead_are_not_after_changes_a_restart_and_
         assert shelf.recall(questions) >= least
         before = shelf.found(questions)
         assert shelf.dead.isdisjoint(one for found in before for one in found)
-        shelf.service._indexes.keep_only([])
+        shelf.service._index_cache.keep_only([])
         after_loss = shelf.found(questions)
         shelf.service.close()
         shelf.open()

@@ -17,14 +17,14 @@ from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import MemoryId
 from hybrid_memory.tiers.sensory import receive, sift
 from hybrid_memory.tiers.short_term import ShortTermRules, Step, append_plain, offer, probability
-from hybrid_memory.tiers.state import Held, Item
+from hybrid_memory.tiers.state import BufferEntry, Item
 
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
     """A buffer at one moment, to go back to when a later step fails."""
 
-    held: tuple[Held, ...]
+    held: tuple[BufferEntry, ...]
     fragments: Mapping[MemoryId, MemoryFragment]
 
 
@@ -112,7 +112,7 @@ class SensoryMemory(Memory):
 
     def freeze(self) -> Frozen:
         """Return the present state."""
-        return Frozen(tuple(Held(item) for item in self._held), dict(self._fragments))
+        return Frozen(tuple(BufferEntry(item) for item in self._held), dict(self._fragments))
 
     def thaw(self, state: Frozen) -> None:
         """Go back to a state."""
@@ -135,7 +135,7 @@ class ShortTermMemory(Memory):
         if buffer_size < 0:
             raise InvalidInput("buffer_size", "must be 0 or more")
         self.buffer_size = buffer_size
-        self._held: tuple[Held, ...] = ()
+        self._held: tuple[BufferEntry, ...] = ()
         self._fragments: dict[MemoryId, MemoryFragment] = {}
 
     @property
@@ -144,7 +144,7 @@ class ShortTermMemory(Memory):
         return None
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[BufferEntry, ...]:
         """What is held, oldest first, with the enhancements of each."""
         return self._held
 
@@ -170,7 +170,7 @@ class ShortTermMemory(Memory):
         if not left.fragments:
             return None
         known = {one.id: one for one in left.fragments}
-        return await self._with_insights(left, [Held(_item(one)) for one in left.fragments], known)
+        return await self._with_insights(left, [BufferEntry(_item(one)) for one in left.fragments], known)
 
     async def prepare(self, fragments: Sequence[MemoryFragment]) -> None:
         """Get what `take` needs to know about fragments; this class needs nothing."""
@@ -183,7 +183,7 @@ class ShortTermMemory(Memory):
         self._fragments[fragment.id] = fragment
         kept, fallen = append_plain(tuple(held.item for held in self._held), _item(fragment), self.buffer_size)
         left = DiscardedMemoryFragments(fragments=[self._fragments[item.id] for item in fallen])
-        self._keep(tuple(Held(item) for item in kept))
+        self._keep(tuple(BufferEntry(item) for item in kept))
         return left
 
     async def read(
@@ -209,7 +209,7 @@ class ShortTermMemory(Memory):
         self._keep(state.held)
 
     async def _with_insights(
-        self, left: DiscardedMemoryFragments, gone: Sequence[Held], known: Mapping[MemoryId, MemoryFragment]
+        self, left: DiscardedMemoryFragments, gone: Sequence[BufferEntry], known: Mapping[MemoryId, MemoryFragment]
     ) -> DiscardedMemoryFragments:
         """Add the insights, or put what is gone back at the front of the buffer and pass the failure on."""
         try:
@@ -220,7 +220,7 @@ class ShortTermMemory(Memory):
             raise
         return left
 
-    def _keep(self, held: tuple[Held, ...]) -> None:
+    def _keep(self, held: tuple[BufferEntry, ...]) -> None:
         """Hold these, and only the fragments that they speak of."""
         self._held = held
         known = [one.item.id for one in held] + [item.id for one in held for item in one.enhancers]

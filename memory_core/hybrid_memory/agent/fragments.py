@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import MemoryId
@@ -117,7 +117,7 @@ class AgentMemoryFragment(MemoryFragment):
         parents: Sequence[MemoryId] = (),
     ) -> None:
         self._observation = observation
-        self._id = new_id(SystemClock().now(), SystemDice()) if memory_id is None else MemoryId(memory_id)
+        self._id = new_id(SystemClock().now(), SystemRandomSource()) if memory_id is None else MemoryId(memory_id)
         self.embeddings = embeddings
         self.importance = importance
         self.last_accessed_time = last_accessed_time

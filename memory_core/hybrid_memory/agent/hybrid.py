@@ -28,11 +28,11 @@ from hybrid_memory.agent.vstore import (
     Journal,
     VectorStore,
 )
-from hybrid_memory.clock import Clock, SystemDice
+from hybrid_memory.clock import Clock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.ids import new_session
 from hybrid_memory.tiers.importance import ImportanceScorer, InsightExtractor
-from hybrid_memory.tiers.state import Held
+from hybrid_memory.tiers.state import BufferEntry
 
 _UNNAMED = "default"
 
@@ -167,7 +167,7 @@ class HybridMemory(Memory):
             clock=self._time.clock,
             insight_limit=self._insight_limit,
         )
-        twin._buffer_suffix = f"~{new_session(SystemDice())}"  # noqa: SLF001 - its own class
+        twin._buffer_suffix = f"~{new_session(SystemRandomSource())}"  # noqa: SLF001 - its own class
         return twin.with_settings_of(self)
 
     async def write(
@@ -253,7 +253,7 @@ class HybridMemory(Memory):
                 await self.short_term_memory.prepare([fragments[held.item.id] for held in state.short_term])
                 self._thaw(
                     Both(
-                        Frozen(tuple(Held(item) for item in state.sensory), fragments),
+                        Frozen(tuple(BufferEntry(item) for item in state.sensory), fragments),
                         Frozen(state.short_term, fragments),
                     )
                 )

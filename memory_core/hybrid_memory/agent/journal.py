@@ -10,7 +10,7 @@ from hybrid_memory.agent.fragments import DiscardedMemoryFragments, MemoryFragme
 from hybrid_memory.agent.vstore import Document, DuckDBVectorStore, Journal, KeptRow
 from hybrid_memory.model import Kind, MemoryId, Tier
 from hybrid_memory.store.interface import Move
-from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +122,10 @@ def _told(item: Item, fragments: dict[MemoryId, MemoryFragment]) -> Item:
     return replace(item, text=fragments[item.id].raw_observation)
 
 
-def _held(held: Held, fragments: dict[MemoryId, MemoryFragment]) -> Held:
+def _held(held: BufferEntry, fragments: dict[MemoryId, MemoryFragment]) -> BufferEntry:
     enhancers = tuple(_told(item, fragments) for item in held.enhancers if item.id in fragments)
     gone = len(held.enhancers) - len(enhancers)
-    return Held(_told(held.item, fragments), held.count - gone, enhancers)
+    return BufferEntry(_told(held.item, fragments), held.count - gone, enhancers)
 
 
 def _encoded(both: Both) -> str | None:

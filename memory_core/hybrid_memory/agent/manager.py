@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import anyio
 
 from hybrid_memory.agent.blocking import run_blocking
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, MemoryType, Origin, Scope, Tier
@@ -26,7 +26,7 @@ from hybrid_memory.text import excerpt
 from hybrid_memory.tiers.importance import ImportanceScorer, heuristic_importance
 
 if TYPE_CHECKING:
-    from hybrid_memory.clock import Clock, Dice
+    from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.service import MemoryService
 
 _HIGHEST_RATING = 10.0
@@ -98,7 +98,7 @@ class MemoryConfig:
     summarizer: Summarizer = field(default_factory=ExtractiveSummarizer)
     service: MemoryService | None = None
     clock: Clock = field(default_factory=SystemClock)
-    dice: Dice = field(default_factory=SystemDice)
+    random_source: RandomSource = field(default_factory=SystemRandomSource)
 
 
 class MemoryManager:
@@ -111,7 +111,7 @@ class MemoryManager:
         self.config = config or MemoryConfig()
         self._owned = self.config.service is None
         self._service = self.config.service
-        session = conversation_id or new_session(self.config.dice)
+        session = conversation_id or new_session(self.config.random_source)
         self.scope = Scope(
             namespace=self.config.namespace, session=session, agent=self.config.agent, actor="memory manager"
         )
@@ -264,7 +264,9 @@ class MemoryManager:
             self._temporary = tempfile.TemporaryDirectory(prefix="hybrid-memory-")
         home = Path(self._temporary.name if self._temporary else self.config.path or "")
         settings = StoreSettings(sensory_buffer=0, short_term_buffer=self.config.window)
-        return MemoryService.open(home, clock=self.config.clock, dice=self.config.dice, settings=settings)
+        return MemoryService.open(
+            home, clock=self.config.clock, random_source=self.config.random_source, settings=settings
+        )
 
 
 class Message(Protocol):

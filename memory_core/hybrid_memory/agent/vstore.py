@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from hybrid_memory.agent.embedding import Embeddings, TextEmbedder, unit_rows
 from hybrid_memory.agent.index import LongTermIndex
-from hybrid_memory.clock import Clock, Dice, SystemClock, SystemDice
+from hybrid_memory.clock import Clock, RandomSource, SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier
@@ -112,11 +112,11 @@ class DuckDBVectorStore:
         *,
         store: Store | None = None,
         clock: Clock | None = None,
-        dice: Dice | None = None,
+        random_source: RandomSource | None = None,
     ) -> None:
         self._config = config
         self._clock: Clock = clock or SystemClock()
-        self._dice: Dice = dice or SystemDice()
+        self._random_source: RandomSource = random_source or SystemRandomSource()
         self._owned = store is None
         self._store = store if store is not None else _open(config.persist_path, self._clock)
         self._embeddings: Embeddings = config.embedding_fn or _static_embedder()
@@ -265,9 +265,9 @@ class DuckDBVectorStore:
         named: list[Document] = []
         for one in documents:
             if one.id is None:
-                named.append(replace(one, id=new_id(now, self._dice)))
+                named.append(replace(one, id=new_id(now, self._random_source)))
             elif one.id in taken:
-                named.append(replace(one, id=new_id(now, self._dice), parents=(*one.parents, one.id)))
+                named.append(replace(one, id=new_id(now, self._random_source), parents=(*one.parents, one.id)))
             else:
                 named.append(one)
                 taken.add(one.id)

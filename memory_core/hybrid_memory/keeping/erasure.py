@@ -14,7 +14,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.checks import check_name
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreDamaged
 from hybrid_memory.keeping.backup import Reached, locked, own_backups
 from hybrid_memory.keeping.files import copy_file, sync_file, told
@@ -25,7 +24,8 @@ from hybrid_memory.store.duck.erasing import choose, erase
 from hybrid_memory.store.duck.quarantine import QUARANTINE, REPORT
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.swap import next_file, swap, sync_folder, work_file
-from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.validation import check_name
 
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
@@ -228,6 +228,6 @@ def _state_without(state: str, ids: frozenset[MemoryId]) -> str | None:
     return encode_buffers(left) if left != Buffers() else None
 
 
-def _held_without(held: Held, ids: frozenset[MemoryId]) -> Held:
+def _held_without(held: BufferEntry, ids: frozenset[MemoryId]) -> BufferEntry:
     enhancers: tuple[Item, ...] = tuple(one for one in held.enhancers if one.id not in ids)
     return replace(held, enhancers=enhancers)

@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
-from hybrid_memory.analysis import text_of
-from hybrid_memory.errors import InvalidInput, Refused
+from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.keeping.files import told, whole_file
 from hybrid_memory.keeping.incoming import Incoming, Reader
 from hybrid_memory.keeping.lines import Header, header_line, header_of, is_header, item_line
 from hybrid_memory.store.checks import check_memory, check_text, to_object
 from hybrid_memory.store.keeping import Item, Kept, KeptEntry
+from hybrid_memory.text_encoder import text_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +163,7 @@ def _check_item(number: int, item: Item) -> None:
         elif isinstance(item, KeptEntry):
             check_text(item.namespace, item.conversation, item.kind)
             to_object(item.body)
-    except Refused as error:
+    except ConstraintViolation as error:
         raise InvalidInput(f"line {number}", f"{error}; nothing was imported") from None
 
 

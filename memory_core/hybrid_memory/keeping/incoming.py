@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from hybrid_memory.checks import check_name, check_write
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import id_of
@@ -15,6 +14,7 @@ from hybrid_memory.requests import WriteRequest
 from hybrid_memory.store.keeping import Item, Kept, Known
 from hybrid_memory.text import content_hash, lexical_text, terms
 from hybrid_memory.tiers.importance import heuristic_importance
+from hybrid_memory.validation import check_name, check_write
 
 _FADES = {Tier.SENSORY, Tier.SHORT_TERM, Tier.WORKING}
 _SESSION = "import"

@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.errors import Refused, Stale
+from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.checks import check_memory, check_moment, check_text, to_object
 from hybrid_memory.store.interface import Attach, Change, LogEntry, Move, Ops, Patch, Put
@@ -68,8 +68,8 @@ def apply_ops(
     of a put exists already is for the store to find out.
 
     Raises:
-        Refused: a value cannot be stored, or a vector does not fit the pinned embedder.
-        Stale: a patch was made from another revision, or a memory to change does not exist.
+        ConstraintViolation: a value cannot be stored, or a vector does not fit the pinned embedder.
+        ConcurrentModification: a patch was made from another revision, or a memory to change does not exist.
     """
     check_text(namespace, ops.action, ops.actor)
     for buffer in ops.buffers:
@@ -114,15 +114,15 @@ def fitting_vector(vector: NDArray[np.float32], dimensions: int | None) -> NDArr
     """Return a private float32 copy of a vector that fits the pinned embedder.
 
     Raises:
-        Refused: no embedder is pinned, the shape is another, or a component is not finite.
+        ConstraintViolation: no embedder is pinned, the shape is another, or a component is not finite.
     """
     if dimensions is None:
-        raise Refused("no embedder is pinned; pin one before storing vectors")
+        raise ConstraintViolation("no embedder is pinned; pin one before storing vectors")
     row = np.array(vector, dtype=np.float32)
     if row.shape != (dimensions,):
-        raise Refused(f"a vector must have {dimensions} components, as the pinned embedder gives them")
+        raise ConstraintViolation(f"a vector must have {dimensions} components, as the pinned embedder gives them")
     if not np.isfinite(row).all():
-        raise Refused("a vector holds a component that is not a finite number")
+        raise ConstraintViolation("a vector holds a component that is not a finite number")
     row.flags.writeable = False
     return row
 
@@ -144,7 +144,7 @@ class _Work:
         memory = put.memory
         check_memory(memory, self._namespace)
         if memory.id in self.after:
-            raise Refused("one write cannot put the same id twice")
+            raise ConstraintViolation("one write cannot put the same id twice")
         if put.vector is not None:
             self.vectors[memory.id] = fitting_vector(put.vector, dimensions)
         self.after[memory.id] = memory
@@ -154,7 +154,7 @@ class _Work:
         check_memory(patch.memory, self._namespace)
         now = self._existing(patch.memory.id)
         if now.rev != patch.memory.rev:
-            raise Stale("a memory changed since it was read; read it again and repeat")
+            raise ConcurrentModification("a memory changed since it was read; read it again and repeat")
         self.after[now.id] = patched(now, patch.memory)
         self.patched.add(now.id)
         self._announce(Change.PATCH, self.after[now.id])
@@ -175,7 +175,7 @@ class _Work:
         try:
             return self.after[id_]
         except KeyError:
-            raise Stale("a memory to be changed does not exist here; read again and repeat") from None
+            raise ConcurrentModification("a memory to be changed does not exist here; read again and repeat") from None
 
     def _announce(self, change: Change, memory: Memory) -> None:
         self.log.append(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from hybrid_memory.errors import Refused, StoreDamaged
+from hybrid_memory.errors import ConstraintViolation, StoreDamaged
 from hybrid_memory.model import Json, Memory
 
 _INT32 = 2**31
@@ -15,52 +15,54 @@ _INT64 = 2**63
 
 
 def check_text(*texts: str | None) -> None:
-    """Raise `Refused` for text with a lone surrogate, which no engine can keep."""
+    """Raise `ConstraintViolation` for text with a lone surrogate, which no engine can keep."""
     for text in texts:
         if text is not None and not text.isascii():
             try:
                 text.encode()
             except UnicodeEncodeError:
-                raise Refused("a text holds half of a surrogate pair; send whole characters only") from None
+                raise ConstraintViolation("a text holds half of a surrogate pair; send whole characters only") from None
 
 
 def check_number(number: int) -> None:
-    """Raise `Refused` for a whole number beyond 64 bits."""
+    """Raise `ConstraintViolation` for a whole number beyond 64 bits."""
     if not -_INT64 <= number < _INT64:
-        raise Refused("a number is beyond 64 bits; send a smaller one")
+        raise ConstraintViolation("a number is beyond 64 bits; send a smaller one")
 
 
 def check_moment(*moments: datetime | None) -> None:
-    """Raise `Refused` for a time without a zone."""
+    """Raise `ConstraintViolation` for a time without a zone."""
     for moment in moments:
         if moment is not None and moment.tzinfo is None:
-            raise Refused("a time has no zone; give every time with its zone")
+            raise ConstraintViolation("a time has no zone; give every time with its zone")
 
 
 def check_memory(memory: Memory, namespace: str) -> None:
-    """Raise `Refused` for a memory of another namespace, or with a value that cannot come back as it was."""
+    """Raise `ConstraintViolation` for a memory of another namespace, or with a value that cannot come back as it was."""
     if memory.namespace != namespace:
-        raise Refused("a memory of another namespace cannot be written here")
+        raise ConstraintViolation("a memory of another namespace cannot be written here")
     if memory.id.endswith("\0"):
-        raise Refused("an id ends in a zero character; leave it out")
+        raise ConstraintViolation("an id ends in a zero character; leave it out")
     check_text(memory.id, memory.session, memory.agent, memory.content, memory.content_hash)
     check_text(memory.source, memory.speaker, memory.key, *memory.tags, *memory.parents)
     check_text(memory.superseded_by, memory.supersedes, memory.duplicate_of)
     check_moment(memory.created_at, memory.occurred_at, memory.expires_at, memory.forgotten_at, memory.reflected_at)
     if memory.terms and (min(memory.terms) < -_INT32 or max(memory.terms) >= _INT32):
-        raise Refused("a term is beyond 32 bits; terms are signed 32-bit hashes")
+        raise ConstraintViolation("a term is beyond 32 bits; terms are signed 32-bit hashes")
 
 
 def to_json(value: Any) -> str:
     """Return compact JSON text.
 
     Raises:
-        Refused: the value is no JSON (infinite, not a number, foreign type) or holds half a surrogate pair.
+        ConstraintViolation: the value is no JSON (infinite, not a number, foreign type) or holds half a surrogate pair.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
-        raise Refused("a value is not JSON; use text, finite numbers, booleans, null, lists and objects") from None
+        raise ConstraintViolation(
+            "a value is not JSON; use text, finite numbers, booleans, null, lists and objects"
+        ) from None
     check_text(text)
     return text
 

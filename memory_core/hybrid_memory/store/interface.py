@@ -78,7 +78,7 @@ class Patch:
 
     Kept as stored are id, namespace, agent, kind, origin, content, terms, content_hash and times of origin.
 
-    ``memory`` is the wished state with the ``rev`` that was read; another ``rev`` in the store raises `Stale`.
+    ``memory`` is the wished state with the ``rev`` that was read; another ``rev`` in the store raises `ConcurrentModification`.
     """
 
     memory: Memory
@@ -115,8 +115,8 @@ class Touch:
 class Ops:
     """What one write does; applied together or not at all, in the order puts, patches, moves, vectors, touches.
 
-    ``action`` and ``actor`` go into the log. A patch, move or vector of a memory that does not exist raises `Stale`, a put of
-    an id that exists raises `Refused`; a move to the tier that a memory has is no change.
+    ``action`` and ``actor`` go into the log. A patch, move or vector of a memory that does not exist raises
+    `ConcurrentModification`, a put of an id that exists raises `ConstraintViolation`; a move to the tier that a memory has is no change.
     """
 
     action: str

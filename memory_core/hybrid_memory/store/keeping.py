@@ -111,7 +111,7 @@ class KeepingStore(Store, Protocol):
         """Write a copy of this moment to a new database file in the folder of backups, beside reads and writes.
 
         Raises:
-            StoreFull, StoreReadOnly, Unavailable: it could not be written; nothing is left of it.
+            StoreFull, StoreReadOnly, EngineUnavailable: it could not be written; nothing is left of it.
         """
         ...
 
@@ -131,6 +131,6 @@ class KeepingStore(Store, Protocol):
         """Store items as they are, in one transaction; what is there already stays as it is.
 
         Raises:
-            Refused: an id or number exists with other contents, or a value cannot be stored; nothing was changed.
+            ConstraintViolation: an id or number exists with other contents, or a value cannot be stored; nothing was changed.
         """
         ...

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from hybrid_memory.clock import Clock
-from hybrid_memory.errors import MarkExpired, Refused, StoreClosed
+from hybrid_memory.errors import ConstraintViolation, MarkExpired, StoreClosed
 from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.applying import is_member
 from hybrid_memory.store.checks import check_moment, check_number, check_text, from_json, to_object
@@ -159,7 +159,7 @@ class MemoryStore(MemoryReembedding):
         with self._writing():
             check_text(identity)
             if dimensions < 1:
-                raise Refused("an embedder has at least one dimension")
+                raise ConstraintViolation("an embedder has at least one dimension")
             if self._embedder is None:
                 self._embedder = (identity, dimensions)
             return self._embedder == (identity, dimensions)
@@ -287,7 +287,7 @@ class MemoryStore(MemoryReembedding):
         """Let everything go; calling it again does nothing."""
         with self._lock:
             if self._deciding:
-                raise Refused("a decision cannot close the store that it decides for")
+                raise ConstraintViolation("a decision cannot close the store that it decides for")
             self._closed = True
 
     def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
@@ -310,7 +310,7 @@ class MemoryStore(MemoryReembedding):
             stored=lambda ids: _picked(space.memories, ids),
         )
         if any(memory.id in space.memories for memory in applied.put):
-            raise Refused("a memory with this id exists already")
+            raise ConstraintViolation("a memory with this id exists already")
         space = self._spaces.setdefault(namespace, space)
         self._apply(space, applied, ops.buffers)
         _touch(space, ops.touches)
@@ -345,7 +345,7 @@ class MemoryStore(MemoryReembedding):
         if done is None:
             return None
         if done.namespace != namespace:
-            raise Refused("this request was made for another namespace")
+            raise ConstraintViolation("this request was made for another namespace")
         return Written(result=_object(done.result), position=done.position, at=done.at, replayed=True)
 
     def _held(self) -> Mapping[str, _Space]:
@@ -365,7 +365,7 @@ class MemoryStore(MemoryReembedding):
     def _writing(self) -> Iterator[None]:
         with self._reading():
             if self._deciding:
-                raise Refused("a decision cannot write; give the changes back as its result")
+                raise ConstraintViolation("a decision cannot write; give the changes back as its result")
             yield
 
 

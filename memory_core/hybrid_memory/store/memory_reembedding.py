@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.store.checks import check_text
 from hybrid_memory.store.reembedding import Candidate, Gathered, Waiting, Words
 
@@ -63,11 +63,11 @@ class MemoryReembedding:
         with self._writing():
             check_text(identity)
             if dimensions < 1:
-                raise Refused("an embedder has at least one dimension")
+                raise ConstraintViolation("an embedder has at least one dimension")
             if self._embedder is None:
-                raise Refused("the store has no embedder yet that could be replaced; pin one")
+                raise ConstraintViolation("the store has no embedder yet that could be replaced; pin one")
             if self._embedder == (identity, dimensions):
-                raise Refused("the store has this embedder already")
+                raise ConstraintViolation("the store has this embedder already")
             if self._next is None or (self._next.identity, self._next.dimensions) != (identity, dimensions):
                 self._next = _Next(identity, dimensions)
 
@@ -137,5 +137,5 @@ class MemoryReembedding:
 
     def _required(self) -> _Next:
         if self._next is None:
-            raise Refused("no change of the embedder is under way; begin one")
+            raise ConstraintViolation("no change of the embedder is under way; begin one")
         return self._next

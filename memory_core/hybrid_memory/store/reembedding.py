@@ -69,7 +69,7 @@ class ReembeddingStore(Protocol):
         """Gather vectors of this embedder from now on; those gathered before are kept if they are its own, else dropped.
 
         Raises:
-            Refused: no embedder is pinned yet, or it is this one.
+            ConstraintViolation: no embedder is pinned yet, or it is this one.
         """
         ...
 
@@ -100,7 +100,7 @@ class ReembeddingStore(Protocol):
         """Let the candidate be the store's embedder, and drop the former one's vectors, in one transaction.
 
         Raises:
-            Refused: there is no candidate.
+            ConstraintViolation: there is no candidate.
         """
         ...
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from hybrid_memory.model import MemoryId, Moved, Tier
 from hybrid_memory.tiers.sensory import receive, sift
 from hybrid_memory.tiers.short_term import Operation, ShortTermRules, offer, probability
-from hybrid_memory.tiers.state import Buffers, Held, Item
+from hybrid_memory.tiers.state import BufferEntry, Buffers, Item
 
 if TYPE_CHECKING:
     from hybrid_memory.settings import StoreSettings
@@ -45,7 +45,7 @@ def rules_of(settings: StoreSettings) -> FlowRules:
     )
 
 
-class Facts(Protocol):
+class TierContext(Protocol):
     """What the rules ask about memories."""
 
     def similarity(self, first: MemoryId, second: MemoryId) -> float:
@@ -77,7 +77,7 @@ class Flow:
         return next((move.after for move in self.moved if move.id == memory_id), before)
 
 
-def take_in(buffers: Buffers, item: Item, facts: Facts, rules: FlowRules) -> Flow:
+def take_in(buffers: Buffers, item: Item, facts: TierContext, rules: FlowRules) -> Flow:
     """Let a new observation in. It starts in the sensory buffer; a full one is weighed and emptied into short-term."""
     held, released = receive(buffers.sensory, item, rules.sensory_buffer)
     kept, dropped = sift(released, [one.importance or 0.0 for one in released], rules.threshold_to_short_term)
@@ -91,7 +91,7 @@ def take_in(buffers: Buffers, item: Item, facts: Facts, rules: FlowRules) -> Flo
     return Flow(Buffers(held, short_term), moves.collapsed())
 
 
-def repeat(buffers: Buffers, item: Item, tier: Tier, facts: Facts, rules: FlowRules) -> Flow:
+def repeat(buffers: Buffers, item: Item, tier: Tier, facts: TierContext, rules: FlowRules) -> Flow:
     """Count the same words said again: in short-term as an enhancement for certain, elsewhere by drawing it there."""
     moves = _Moves()
     if any(one.item.id == item.id for one in buffers.short_term):
@@ -107,7 +107,7 @@ def repeat(buffers: Buffers, item: Item, tier: Tier, facts: Facts, rules: FlowRu
     return Flow(Buffers(sensory, counted), moves.collapsed())
 
 
-def recall(buffers: Buffers, item: Item, tier: Tier, facts: Facts, rules: FlowRules) -> Flow:
+def recall(buffers: Buffers, item: Item, tier: Tier, facts: TierContext, rules: FlowRules) -> Flow:
     """Offer a recalled memory to short-term; a faded one that was used often enough comes back up."""
     moves = _Moves()
     short_term = buffers.short_term
@@ -118,7 +118,7 @@ def recall(buffers: Buffers, item: Item, tier: Tier, facts: Facts, rules: FlowRu
     return Flow(Buffers(buffers.sensory, short_term), moves.collapsed())
 
 
-def end(buffers: Buffers, facts: Facts, rules: FlowRules) -> Flow:
+def end(buffers: Buffers, facts: TierContext, rules: FlowRules) -> Flow:
     """End the session: what earned it goes to long-term, the rest fades, the buffers are empty."""
     moves = _Moves()
     for item in buffers.sensory:
@@ -144,7 +144,7 @@ def swapped(buffers: Buffers, old: MemoryId, new: Item) -> Buffers:
     )
 
 
-def _without_enhancers(held: Held, ids: Collection[MemoryId]) -> Held:
+def _without_enhancers(held: BufferEntry, ids: Collection[MemoryId]) -> BufferEntry:
     rest = tuple(item for item in held.enhancers if item.id not in ids)
     gone = len(held.enhancers) - len(rest)
     return replace(held, count=held.count - gone, enhancers=rest) if gone else held
@@ -152,13 +152,13 @@ def _without_enhancers(held: Held, ids: Collection[MemoryId]) -> Held:
 
 def _admit(
     moves: _Moves,
-    short_term: tuple[Held, ...],
+    short_term: tuple[BufferEntry, ...],
     item: Item,
     operation: Operation,
-    facts: Facts,
+    facts: TierContext,
     rules: FlowRules,
     certain: Collection[MemoryId] = (),
-) -> tuple[Held, ...]:
+) -> tuple[BufferEntry, ...]:
     """Offer an item to short-term and note what moved on from there."""
     similarities = [facts.similarity(held.item.id, item.id) for held in short_term]
     draws = _draws(short_term, item, similarities, facts.draw, rules.short_term, certain)
@@ -173,7 +173,7 @@ def _admit(
 
 
 def _draws(
-    short_term: tuple[Held, ...],
+    short_term: tuple[BufferEntry, ...],
     item: Item,
     similarities: list[float],
     draw: Callable[[MemoryId, MemoryId], float],
@@ -187,7 +187,7 @@ def _draws(
 
 
 def _leave(
-    moves: _Moves, item: Item, before: Tier, reason: str, facts: Facts, rules: FlowRules, *, count: int = 0
+    moves: _Moves, item: Item, before: Tier, reason: str, facts: TierContext, rules: FlowRules, *, count: int = 0
 ) -> None:
     why = _merit(item, facts, rules, count)
     if why is None:
@@ -196,7 +196,7 @@ def _leave(
         moves.add(item.id, before, Tier.LONG_TERM, f"{reason}; {why}")
 
 
-def _merit(item: Item, facts: Facts, rules: FlowRules, count: int) -> str | None:
+def _merit(item: Item, facts: TierContext, rules: FlowRules, count: int) -> str | None:
     if facts.pinned(item.id):
         return "pinned"
     if (item.importance or 0.0) >= rules.earned_importance:

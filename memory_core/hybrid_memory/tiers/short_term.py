@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId
-from hybrid_memory.tiers.state import Held, Item
+from hybrid_memory.tiers.state import BufferEntry, Item
 
 
 class Operation(StrEnum):
@@ -65,7 +65,7 @@ class Transfer:
     ``members`` are the head's enhancers in order, the current newcomer last. The group's importance is the head's.
     """
 
-    head: Held
+    head: BufferEntry
     members: tuple[Item, ...]
 
 
@@ -73,10 +73,10 @@ class Transfer:
 class Step:
     """The buffer after one offer, and what happened on the way: comparisons in buffer order, transfers, evictions."""
 
-    held: tuple[Held, ...]
+    held: tuple[BufferEntry, ...]
     comparisons: tuple[Comparison, ...]
     transfers: tuple[Transfer, ...]
-    evicted: tuple[Held, ...]
+    evicted: tuple[BufferEntry, ...]
 
 
 def probability(similarity: float) -> float:
@@ -88,7 +88,7 @@ def probability(similarity: float) -> float:
 
 
 def offer(
-    held: tuple[Held, ...],
+    held: tuple[BufferEntry, ...],
     incoming: Item,
     similarities: Sequence[float],
     draws: Iterator[float],
@@ -100,7 +100,7 @@ def offer(
 
     ``similarities`` are the cosines of the newcomer with each held item, in buffer order; not-a-number says that one of
     the two has no vector, and never enhances. A draw in 0..1 is taken exactly when the probability reaches the
-    threshold, and the held item is enhanced when the draw lies below the probability. Held ids in ``certain`` are
+    threshold, and the held item is enhanced when the draw lies below the probability. BufferEntry ids in ``certain`` are
     enhanced without a draw.
 
     Raises:
@@ -113,19 +113,19 @@ def offer(
         for one, similarity in zip(held, similarities, strict=True)
     )
     enhanced = (
-        Held(one.item, one.count + 1, (*one.enhancers, incoming)) if comparison.enhanced else one
+        BufferEntry(one.item, one.count + 1, (*one.enhancers, incoming)) if comparison.enhanced else one
         for one, comparison in zip(held, comparisons, strict=True)
     )
-    staying: list[Held] = []
+    staying: list[BufferEntry] = []
     transfers: list[Transfer] = []
     for one in enhanced:
         if one.count >= rules.enhance_threshold:
             transfers.append(Transfer(one, one.enhancers))
         else:
             staying.append(one)
-    evicted: tuple[Held, ...] = ()
+    evicted: tuple[BufferEntry, ...] = ()
     if operation is Operation.ADD:
-        staying.append(Held(incoming))
+        staying.append(BufferEntry(incoming))
         evicted = _shrink(staying, rules)
     return Step(tuple(staying), comparisons, tuple(transfers), evicted)
 
@@ -149,9 +149,9 @@ def _compare(similarity: float, draws: Iterator[float], rules: ShortTermRules, *
     return Comparison(similarity, chance, draw, enhanced=draw < chance)
 
 
-def _shrink(staying: list[Held], rules: ShortTermRules) -> tuple[Held, ...]:
+def _shrink(staying: list[BufferEntry], rules: ShortTermRules) -> tuple[BufferEntry, ...]:
     """Evict from ``staying`` until it fits, the newest one last of all, and forget the evicted as enhancers."""
-    evicted: list[Held] = []
+    evicted: list[BufferEntry] = []
     while len(staying) > rules.buffer_size:
         candidates = range(max(1, len(staying) - 1))
         worst = min(candidates, key=lambda at: _rank(staying[at]))
@@ -161,15 +161,15 @@ def _shrink(staying: list[Held], rules: ShortTermRules) -> tuple[Held, ...]:
     return tuple(evicted)
 
 
-def _rank(one: Held) -> tuple[float, int]:
+def _rank(one: BufferEntry) -> tuple[float, int]:
     importance = one.item.importance
     unrated = importance is None or math.isnan(importance)
     return (-math.inf if unrated or importance is None else importance, one.count)
 
 
-def _without(one: Held, gone: Item, rules: ShortTermRules) -> Held:
+def _without(one: BufferEntry, gone: Item, rules: ShortTermRules) -> BufferEntry:
     if rules.purge_same_text:
         left = tuple(item for item in one.enhancers if item.text != gone.text)
     else:
         left = tuple(item for item in one.enhancers if item.id != gone.id)
-    return Held(one.item, one.count - len(one.enhancers) + len(left), left)
+    return BufferEntry(one.item, one.count - len(one.enhancers) + len(left), left)

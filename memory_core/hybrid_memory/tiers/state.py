@@ -23,7 +23,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class BufferEntry:
     """A memory in short-term with the number of its enhancements and the memories that gave them, oldest first."""
 
     item: Item
@@ -36,7 +36,7 @@ class Buffers:
     """Sensory and short-term memory of one session's agent, oldest first."""
 
     sensory: tuple[Item, ...] = ()
-    short_term: tuple[Held, ...] = ()
+    short_term: tuple[BufferEntry, ...] = ()
 
 
 def encode_buffers(buffers: Buffers) -> str:
@@ -49,7 +49,7 @@ def encode_buffers(buffers: Buffers) -> str:
         "v": _VERSION,
         "sensory": [_pack(item) for item in buffers.sensory],
         "short_term": [
-            [*_pack(held.item), held.count, [_pack(item) for item in held.enhancers]] for held in buffers.short_term
+            [*_pack(entry.item), entry.count, [_pack(item) for item in entry.enhancers]] for entry in buffers.short_term
         ],
     }
     return json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
@@ -66,7 +66,7 @@ def decode_buffers(text: str) -> Buffers:
         known = plain["v"] == _VERSION
         buffers = Buffers(
             sensory=tuple(_unpack(entry) for entry in plain["sensory"]),
-            short_term=tuple(_unpack_held(entry) for entry in plain["short_term"]),
+            short_term=tuple(_unpack_entry(entry) for entry in plain["short_term"]),
         )
     except (ValueError, TypeError, KeyError):
         known, buffers = False, Buffers()
@@ -88,6 +88,6 @@ def _unpack(entry: list[Any]) -> Item:
     return Item(MemoryId(identity), "", None if importance is None else float(importance))
 
 
-def _unpack_held(entry: list[Any]) -> Held:
+def _unpack_entry(entry: list[Any]) -> BufferEntry:
     identity, importance, count, enhancers = entry
-    return Held(_unpack([identity, importance]), int(count), tuple(_unpack(one) for one in enhancers))
+    return BufferEntry(_unpack([identity, importance]), int(count), tuple(_unpack(one) for one in enhancers))

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import client_settings
 from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, in_one_line
@@ -42,7 +42,7 @@ def create(
     with in_one_line():
         settings = client_settings(home=home, namespace=namespace, agent=agent)
         lifetime = None if expires is None else _lifetime(expires)
-        tokens = Tokens(settings.folder(), SystemClock(), SystemDice())
+        tokens = Tokens(settings.folder(), SystemClock(), SystemRandomSource())
         token = tokens.create(name, namespace=settings.namespace, agent=settings.agent, lifetime=lifetime)
     typer.echo(token)
     Console(stderr=True).print(
@@ -80,7 +80,7 @@ def revoke(name: Name, home: Home = None) -> None:
 
 
 def _tokens_of(home: Home) -> Tokens:
-    return Tokens(client_settings(home=home).folder(), SystemClock(), SystemDice())
+    return Tokens(client_settings(home=home).folder(), SystemClock(), SystemRandomSource())
 
 
 def _row(grant: Grant, now: datetime) -> dict[str, object]:

@@ -19,7 +19,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from hybrid_memory.clock import Dice
+from hybrid_memory.clock import RandomSource
 from hybrid_memory_mcp.errors import outline
 from hybrid_memory_mcp.http.answers import (
     LATER,
@@ -237,7 +237,7 @@ def build_http_app(
     provider: ServiceProvider,
     settings: HttpSettings,
     tokens: Tokens,
-    dice: Dice,
+    random_source: RandomSource,
     *,
     port: int | None = None,
     company: Company | None = None,
@@ -249,7 +249,7 @@ def build_http_app(
     """
     port = settings.port if port is None else port
     security = _security(settings, port)
-    connections = Connections(provider, settings, security, dice, tokens.clock, now, company)
+    connections = Connections(provider, settings, security, random_source, tokens.clock, now, company)
     return HttpApp(connections, tokens, settings, port)
 
 

@@ -23,7 +23,7 @@ from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import CLIENT_INFO_META_KEY, JSONRPCMessage, JSONRPCRequest
 
-from hybrid_memory.clock import Clock, Dice
+from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
@@ -126,7 +126,7 @@ class Connections:
         provider: ServiceProvider,
         settings: HttpSettings,
         security: TransportSecuritySettings,
-        dice: Dice,
+        random_source: RandomSource,
         clock: Clock,
         now: Callable[[], float],
         company: Company | None = None,
@@ -134,7 +134,7 @@ class Connections:
         self._provider = provider
         self._settings = settings
         self._security = security
-        self._dice = dice
+        self._random_source = random_source
         self._clock = clock
         self._now = now
         self._company = company or Company()
@@ -231,16 +231,19 @@ class Connections:
     def _make(self, grant: Grant, *, lasting: bool) -> Connection:
         provider, settings = self._provider, self._settings
         scope = Scope(
-            namespace=grant.namespace, session=new_session(self._dice), agent=grant.agent, actor=f"token {grant.name}"
+            namespace=grant.namespace,
+            session=new_session(self._random_source),
+            agent=grant.agent,
+            actor=f"token {grant.name}",
         )
         lane = self._lanes.get(grant.digest) or Lane(provider, settings.calls)
         self._lanes[grant.digest] = lane
         clients = partial(self._company.described, grant.namespace)
-        views = Views(lane, scope, settings.zone, self._dice, settings.prompts, clients=clients)
+        views = Views(lane, scope, settings.zone, self._random_source, settings.prompts, clients=clients)
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
         server = build_server(lane, scope, settings.zone, views, state_key=key)
-        session_id = f"{self._dice.bits(_ID_BITS):032x}"
+        session_id = f"{self._random_source.bits(_ID_BITS):032x}"
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         return Connection(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
 

@@ -16,7 +16,7 @@ from typing import NoReturn
 import anyio
 import anyio.to_thread
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
 from hybrid_memory_mcp import quiet
 from hybrid_memory_mcp.asking import dismiss_hub
@@ -51,7 +51,7 @@ def _run(arguments: Sequence[str]) -> int:
     forget_client()
     quiet.keep_logging()
     options.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    tokens = Tokens(options.home, SystemClock(), SystemDice())
+    tokens = Tokens(options.home, SystemClock(), SystemRandomSource())
     settings = http.settings(options, state_key(options.home))
     listening = listen(settings)
     door = take_over(options.home)
@@ -106,7 +106,13 @@ async def _serve(
                 _greet(url, settings, tokens)
 
             await serve_http(
-                house.provider, settings, tokens, house.dice, ready=ready, listening=listening, company=hub.company
+                house.provider,
+                settings,
+                tokens,
+                house.random_source,
+                ready=ready,
+                listening=listening,
+                company=hub.company,
             )
 
         group.start_soon(serve)

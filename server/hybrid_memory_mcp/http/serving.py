@@ -13,7 +13,7 @@ import anyio
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from hybrid_memory.clock import Dice
+from hybrid_memory.clock import RandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url
@@ -29,7 +29,7 @@ async def serve_http(
     provider: ServiceProvider,
     settings: HttpSettings,
     tokens: Tokens,
-    dice: Dice,
+    random_source: RandomSource,
     *,
     ready: Callable[[str], None],
     listening: socket.socket | None = None,
@@ -44,7 +44,7 @@ async def serve_http(
     """
     listening = listening or listen(settings)
     port = listening.getsockname()[1]
-    app = build_http_app(provider, settings, tokens, dice, port=port, company=company)
+    app = build_http_app(provider, settings, tokens, random_source, port=port, company=company)
     await serve_app(app, settings, listening, lambda: ready(f"http://{in_url(settings.host)}:{port}{PATH}"))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import anyio
 from anyio.from_thread import BlockingPortal
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import StoreSettings, store_settings
 from hybrid_memory_mcp import quiet
@@ -90,16 +90,16 @@ def forget_client() -> None:
 
 def house_of(home: Path, embedder: str | None) -> House:
     """Return what the connections of a hub share; nothing is opened yet."""
-    dice = SystemDice()
+    random_source = SystemRandomSource()
     try:
         limits = store_settings(home)
     except InvalidInput:
         limits = StoreSettings.model_construct()  # every call will say what is wrong with the settings
     return House(
         home=home,
-        provider=ServiceProvider(lambda: open_service(home, embedder, dice, _PATIENCE), limits.calls_at_once),
+        provider=ServiceProvider(lambda: open_service(home, embedder, random_source, _PATIENCE), limits.calls_at_once),
         clock=SystemClock(),
-        dice=dice,
+        random_source=random_source,
         state_key=state_key(home),
         limits=limits,
     )

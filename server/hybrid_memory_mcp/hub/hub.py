@@ -13,7 +13,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from hybrid_memory.clock import Clock, Dice
+from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.ids import is_unnamed_session
 from hybrid_memory.model import Scope
@@ -53,7 +53,7 @@ class House:
     home: Path
     provider: ServiceProvider
     clock: Clock
-    dice: Dice
+    random_source: RandomSource
     state_key: bytes
     limits: StoreSettings = field(default_factory=StoreSettings)
 
@@ -200,7 +200,7 @@ class Hub:
             lane,
             scope,
             guest.options.zone,
-            house.dice,
+            house.random_source,
             guest.options.prompts,
             clients=described,
             notices=_notices(guest),

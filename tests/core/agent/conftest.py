@@ -2,7 +2,7 @@ import pytest
 
 from hybrid_memory.agent import DuckDBVectorConfig, DuckDBVectorStore
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 
 @pytest.fixture
@@ -25,4 +25,4 @@ def store(tmp_path, clock):
 @pytest.fixture
 def vectors(store, clock):
     config = DuckDBVectorConfig(name="agent", embedding_fn=HashEmbedder())
-    return DuckDBVectorStore(config, store=store, clock=clock, dice=FakeDice())
+    return DuckDBVectorStore(config, store=store, clock=clock, random_source=FakeRandomSource())

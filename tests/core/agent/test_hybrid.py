@@ -16,7 +16,7 @@ from hybrid_memory.agent import (
     WriteOperation,
 )
 from hybrid_memory.agent.vstore import Journal
-from hybrid_memory.errors import InvalidInput, StoreDamaged, Unavailable
+from hybrid_memory.errors import EngineUnavailable, InvalidInput, StoreDamaged
 from hybrid_memory.model import Kind, Tier
 from hybrid_memory.testing import START, HashEmbedder
 
@@ -123,11 +123,11 @@ async def test_a_failing_store_leaves_the_buffers_as_they_were(vectors, clock, m
     await write(memory, "tea")
 
     def fail(*_):
-        raise Unavailable("no")
+        raise EngineUnavailable("no")
 
     with monkeypatch.context() as patch:
         patch.setattr(vectors, "commit", fail)
-        with pytest.raises(Unavailable):
+        with pytest.raises(EngineUnavailable):
             await write(memory, "tea tea")
     assert [(held.item.text, held.count) for held in memory.short_term_memory.held] == [("tea", 0)]
     await write(memory, "tea tea")

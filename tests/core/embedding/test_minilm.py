@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.embedding.select import make_embedder
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
@@ -36,13 +36,16 @@ def embedder(minilm):
 
 def opened(home, embedder):
     return MemoryService.open(
-        home, clock=SystemClock(), dice=SystemDice(), settings=StoreSettings(embedder=embedder, former_embedder=None)
+        home,
+        clock=SystemClock(),
+        random_source=SystemRandomSource(),
+        settings=StoreSettings(embedder=embedder, former_embedder=None),
     )
 
 
 def ready(service):
     """Wait until the model is loaded, however long the machine takes."""
-    while service._analyst.active() is None:
+    while service._encoder.active() is None:
         pass
 
 
@@ -86,9 +89,9 @@ def test_a_store_changes_from_the_static_table_to_the_model_and_back(tmp_path, m
     service.close()
     service = opened(tmp_path, f"fastembed:{minilm}")
     assert not service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
-    while service._analyst.wish() is None:
+    while service._encoder.wish() is None:
         pass
-    while service.tend():
+    while service.run_background_step():
         pass
     assert service.store.info().dimensions == 384
     for question, answer in ASKED.items():
@@ -114,9 +117,9 @@ def test_a_store_whose_model_is_gone_answers_by_words_and_has_its_vectors_again_
     assert answer.hits[0].memory.content == SAID[1]
     assert "does not exist" in service.status(SCOPE).notices[0]
     away.rename(model)
-    service._analyst.wanted._retry = 0
+    service._encoder.wanted._retry = 0
     ready(service)
-    while service.tend():
+    while service.run_background_step():
         pass
     assert service.status(SCOPE).pending_vectors == 0
     assert service.read(SCOPE, ReadRequest(query="Which pet lives with us?")).hits[0].memory.content == SAID[1]

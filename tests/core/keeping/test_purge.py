@@ -21,7 +21,7 @@ from hybrid_memory.store.interface import BufferState, Change, RequestKey
 from hybrid_memory.store.keeping import Kept, KeptBuffer, KeptEntry
 from hybrid_memory.store.reembedding import Gathered
 from hybrid_memory.testing import START
-from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_buffers_hold_what_is_left(home):
     def item(name):
         return Item(MemoryId(name), "", 0.5)
 
-    state = encode_buffers(Buffers((item("m0"), item("m1")), (Held(item("m2"), 2, (item("m0"), item("x"))),)))
+    state = encode_buffers(Buffers((item("m0"), item("m1")), (BufferEntry(item("m2"), 2, (item("m0"), item("x"))),)))
     only = encode_buffers(Buffers((item("m0"),), ()))
     buffers = [KeptBuffer("default", BufferState(name, "a", text, START)) for name, text in (("s", state), ("t", only))]
     store_of(home, *some(), *buffers)
@@ -166,7 +166,7 @@ def test_buffers_hold_what_is_left(home):
     kept = [one.buffer for one in store.everything(None, vectors=False).items if isinstance(one, KeptBuffer)]
     store.close()
     assert [one.session for one in kept] == ["s", "s-1"]
-    assert decode_buffers(kept[0].state) == Buffers((item("m1"),), (Held(item("m2"), 2, (item("x"),)),))
+    assert decode_buffers(kept[0].state) == Buffers((item("m1"),), (BufferEntry(item("m2"), 2, (item("x"),)),))
 
 
 def test_results_of_requests_that_name_a_purged_memory_go(home):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid_memory.errors import Unavailable
+from hybrid_memory.errors import EngineUnavailable
 from hybrid_memory.retrieval import hnsw
 from hybrid_memory.retrieval.hnsw import Approximate
 from hybrid_memory.retrieval.vectors import Matrix
@@ -208,7 +208,7 @@ def test_an_extension_that_cannot_be_loaded_is_no_error(monkeypatch, tmp_path, c
 def test_an_index_that_fails_is_given_up():
     class Failing(Plain):
         def nearest(self, *_):
-            raise Unavailable("no")
+            raise EngineUnavailable("no")
 
     matrix = matrix_of(unit(400))
     approximate = approximate_of(matrix, Failing)

@@ -1,6 +1,6 @@
 import pytest
 
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 
 PLACE = ("default", "c-1", "message")
 
@@ -61,6 +61,6 @@ def test_a_namespace_with_a_conversation_holds_something(store):
 
 def test_a_body_that_is_no_json_is_refused(store):
     for body in ({"a": float("inf")}, {"a": object()}, {"a": "\ud800"}):
-        with pytest.raises(Refused):
+        with pytest.raises(ConstraintViolation):
             store.put_entry(*PLACE, body)
     assert numbers(store) == []

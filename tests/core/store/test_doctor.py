@@ -17,7 +17,7 @@ from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.health import Severity
 from hybrid_memory.store.interface import Put
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import FakeClock, FakeDice, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.text import content_hash
 
 SCOPE = Scope(session="one", actor="test")
@@ -31,10 +31,10 @@ def remember(store, *texts):
         made = [memory(f"m{at}", content=text, content_hash=content_hash(text)) for at, text in enumerate(texts)]
         store.write("default", None, always(puts=tuple(Put(one, vector(1)) for one in made)))
         return
-    service = MemoryService(store, HashEmbedder(8), clock=FakeClock(), dice=FakeDice(5))
+    service = MemoryService(store, HashEmbedder(8), clock=FakeClock(), random_source=FakeRandomSource(5))
     for text in texts:
         service.write(SCOPE, WriteRequest(content=text))
-    service.settle()
+    service.flush_recalls()
 
 
 def texts(start, stop):

@@ -15,17 +15,17 @@ from tests.core.store.making import always, memory, put
 
 import hybrid_memory.store.duck as package
 from hybrid_memory.errors import (
+    ConcurrentModification,
+    ConstraintViolation,
+    EngineUnavailable,
     OutcomeUnknown,
-    Refused,
     SchemaTooNew,
-    Stale,
     StoreClosed,
     StoreDamaged,
     StoreError,
     StoreFull,
     StoreLocked,
     StoreReadOnly,
-    Unavailable,
 )
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck import copying
@@ -92,7 +92,7 @@ def test_a_class_is_looked_up_before_its_bases():
     ("kind", "text", "expected"),
     [
         (duckdb.TransactionException, "Failed to commit: Could not write file: No space left on device", StoreFull),
-        (duckdb.TransactionException, "Conflict on update!", Stale),
+        (duckdb.TransactionException, "Conflict on update!", ConcurrentModification),
         (duckdb.IOException, "Could not write file: File too large", StoreFull),
         (duckdb.IOException, "Corrupt database file: computed checksum 1 does not match", StoreDamaged),
         (duckdb.IOException, "Failure while replaying WAL file: Corrupt WAL file", StoreDamaged),
@@ -102,8 +102,8 @@ def test_a_class_is_looked_up_before_its_bases():
         (duckdb.IOException, 'Cannot open file "x": Permission denied', StoreReadOnly),
         (duckdb.IOException, "Cannot open file: Read-only file system", StoreReadOnly),
         (duckdb.ConnectionException, "Connection already closed!", StoreClosed),
-        (duckdb.ConstraintException, "Duplicate key", Refused),
-        (duckdb.FatalException, "database has been invalidated", Unavailable),
+        (duckdb.ConstraintException, "Duplicate key", ConstraintViolation),
+        (duckdb.FatalException, "database has been invalidated", EngineUnavailable),
     ],
 )
 def test_the_text_of_an_error_decides_where_its_class_says_too_little(kind, text, expected):
@@ -119,7 +119,7 @@ def test_the_holder_of_duckdbs_own_lock_is_named():
 
 def test_what_the_engine_said_does_not_travel_with_the_error(duck):
     put(duck, "secret-id")
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(ConstraintViolation) as caught:
         put(duck, "secret-id")
     told = "".join(traceback.format_exception(caught.value))
     assert caught.value.__notes__ == ["raised as ConstraintException"]
@@ -128,7 +128,7 @@ def test_what_the_engine_said_does_not_travel_with_the_error(duck):
 
 def test_a_commit_of_unknown_outcome_is_called_so():
     assert isinstance(translate(duckdb.IOException("fsync failed"), committing=True), OutcomeUnknown)
-    assert isinstance(translate(duckdb.TransactionException("Failed to commit"), committing=True), Unavailable)
+    assert isinstance(translate(duckdb.TransactionException("Failed to commit"), committing=True), EngineUnavailable)
 
 
 @pytest.mark.parametrize("when", ["changes", "commit"])
@@ -136,11 +136,11 @@ def test_a_failed_write_is_undone_and_the_next_one_works(duck, monkeypatch, when
     put(duck, "a")
 
     def fail(*_args, **_kwargs):
-        raise Unavailable("broken")
+        raise EngineUnavailable("broken")
 
     with monkeypatch.context() as patched:
         patched.setattr(Session, "change" if when == "changes" else "commit", fail)
-        with pytest.raises(Unavailable):
+        with pytest.raises(EngineUnavailable):
             duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
     assert (duck.head("default"), duck.get("default", [MemoryId("b")])) == (1, {})
     written = duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
@@ -155,12 +155,12 @@ def test_every_change_in_turn_may_fail_and_nothing_is_left_half_done(duck, monke
 
         def change(self, *args, calls=calls, fail_at=fail_at):
             if next(calls) == fail_at:
-                raise Unavailable("broken")
+                raise EngineUnavailable("broken")
             return real(self, *args)
 
         with monkeypatch.context() as patched:
             patched.setattr(Session, "change", change)
-            with pytest.raises(Unavailable):
+            with pytest.raises(EngineUnavailable):
                 duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
         assert (duck.head("default"), duck.info().memories, duck.result("default", RequestKey("r", 1))) == (1, 1, None)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.core.store.making import DIMENSIONS, always, memory, rows, vector
 
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.interface import Attach, Put
 from hybrid_memory.store.reembedding import Gathered
@@ -95,7 +95,7 @@ def test_after_the_switch_vectors_of_the_new_length_are_written_and_others_refus
     gather_all(full)
     full.finish_reembedding()
     full.write("default", None, always(puts=[Put(memory("next"), wide(7))]))
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         full.write("default", None, always(puts=[Put(memory("old"), vector(7))]))
 
 
@@ -139,25 +139,25 @@ def test_it_can_be_done_again_and_back(full):
 
 
 def test_a_store_without_an_embedder_has_none_to_change(store):
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         store.begin_reembedding("new", WIDE)
 
 
 @pytest.mark.parametrize("call", ["finish_reembedding", "waiting", "gather", "gathered"])
 def test_without_a_candidate_there_is_nothing_to_gather_or_finish(full, call):
     arguments = {"waiting": (-1, 1), "gather": ([],), "gathered": ("default", [])}.get(call, ())
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         getattr(full, call)(*arguments)
 
 
 def test_the_same_embedder_is_no_change(full):
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         full.begin_reembedding("old", DIMENSIONS)
 
 
 def test_a_vector_of_another_length_is_refused(full):
     full.begin_reembedding("new", WIDE)
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         full.gather([Gathered("default", MemoryId("m1"), vector(1))])
 
 

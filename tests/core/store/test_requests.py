@@ -3,7 +3,7 @@ import threading
 import pytest
 from tests.core.store.making import always, memory, put
 
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.interface import Put, RequestKey
 
@@ -42,13 +42,13 @@ def test_an_acknowledged_request_is_forgotten(store):
 
 def test_a_request_of_another_namespace_is_not_answered(store):
     store.write("default", RequestKey("relay", 1), always(result={"secret": 1}))
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         store.write("other", RequestKey("relay", 1), always())
 
 
 @pytest.mark.parametrize("key", [RequestKey("\ud800", 1), RequestKey("relay", 2**63)])
 def test_a_request_key_that_cannot_be_kept_is_refused(store, key):
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         store.write("default", key, always())
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.core.store.making import DIMENSIONS, always, memory, move, one, patch, put, rows, vector
 
-from hybrid_memory.errors import Refused, Stale, StoreClosed
+from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, StoreClosed
 from hybrid_memory.model import Kind, MemoryId, Origin, Tier, Trust, Usage
 from hybrid_memory.store.interface import Attach, BufferState, Change, Move, Ops, Patch, Put, RequestKey, Touch
 from hybrid_memory.testing import START
@@ -159,20 +159,20 @@ def test_a_decision_sees_the_vectors_of_its_namespace(store):
 
 def test_a_vector_of_an_unknown_memory_is_stale(store):
     store.pin_embedder("e", DIMENSIONS)
-    with pytest.raises(Stale):
+    with pytest.raises(ConcurrentModification):
         store.write("default", None, always(vectors=(Attach(MemoryId("nobody"), vector(1)),)))
 
 
 @pytest.mark.parametrize("bad", [np.ones(3, np.float32), np.full(DIMENSIONS, np.nan, np.float32)])
 def test_a_vector_that_does_not_fit_is_refused(store, bad):
     store.pin_embedder("e", DIMENSIONS)
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         store.write("default", None, always(puts=(Put(memory("a"), bad),)))
     assert store.get("default", [MemoryId("a")]) == {}
 
 
 def test_a_vector_without_a_pinned_embedder_is_refused(store):
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         store.write("default", None, always(puts=(Put(memory("a"), vector(1)),)))
 
 
@@ -186,9 +186,9 @@ def test_only_the_pinned_embedder_may_store_vectors(store):
 
 def test_an_id_cannot_be_put_twice(store):
     put(store, "a")
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         put(store, "a")
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         put(store, "b", "b")
     assert store.head("default") == 1
 
@@ -196,7 +196,7 @@ def test_an_id_cannot_be_put_twice(store):
 @pytest.mark.parametrize("content", ["half \ud800 a pair", "\udfff"])
 def test_half_a_surrogate_pair_is_refused_and_the_store_goes_on(store, content):
     for broken in (memory("a", content=content), memory("a", tags=(content,)), memory("a", metadata={"a": content})):
-        with pytest.raises(Refused):
+        with pytest.raises(ConstraintViolation):
             store.write("default", None, always(puts=(Put(broken),)))
     put(store, "b")
     assert store.head("default") == 1
@@ -212,7 +212,7 @@ def test_half_a_surrogate_pair_is_refused_and_the_store_goes_on(store, content):
     ],
 )
 def test_a_memory_that_could_not_come_back_is_refused(store, broken):
-    with pytest.raises(Refused):
+    with pytest.raises(ConstraintViolation):
         store.write("default", None, always(puts=(Put(broken),)))
 
 
@@ -249,7 +249,7 @@ def test_a_memory_can_be_put_and_moved_in_one_write(store):
 
 
 def test_a_move_of_an_unknown_memory_is_stale(store):
-    with pytest.raises(Stale):
+    with pytest.raises(ConcurrentModification):
         store.write("default", None, move("a", Tier.FADED))
 
 
@@ -265,13 +265,13 @@ def test_a_patch_changes_what_may_change_and_nothing_else(store):
 def test_a_patch_of_another_revision_is_stale(store):
     put(store, "a")
     store.write("default", None, patch("a", lambda found: replace(found, pinned=True)))
-    with pytest.raises(Stale):
+    with pytest.raises(ConcurrentModification):
         store.write("default", None, always(patches=(Patch(memory("a", importance=1.0)),)))
     assert (one(store, "a").importance, one(store, "a").rev) == (0.5, 2)
 
 
 def test_a_patch_of_an_unknown_memory_is_stale(store):
-    with pytest.raises(Stale):
+    with pytest.raises(ConcurrentModification):
         store.write("default", None, always(patches=(Patch(memory("a")),)))
 
 
@@ -286,7 +286,7 @@ def test_a_patched_memory_can_be_moved_in_the_same_write(store):
 def test_a_stale_patch_undoes_the_whole_write(store):
     put(store, "a")
     state = BufferState("s-1", "default", "[]", START)
-    with pytest.raises(Stale):
+    with pytest.raises(ConcurrentModification):
         store.write(
             "default",
             RequestKey("r", 1),
@@ -314,9 +314,9 @@ def test_an_exception_of_the_decision_passes_and_changes_nothing(store):
 
 def test_a_decision_can_neither_write_nor_close(store):
     def decide(view):
-        with pytest.raises(Refused):
+        with pytest.raises(ConstraintViolation):
             put(store, "b")
-        with pytest.raises(Refused):
+        with pytest.raises(ConstraintViolation):
             store.close()
         return Ops(action="test", actor="tester", puts=(Put(memory("a")),))
 

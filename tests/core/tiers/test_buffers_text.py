@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.model import MemoryId
-from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
 items = st.builds(
     Item,
@@ -14,7 +14,7 @@ items = st.builds(
     st.text(),
     st.none() | st.floats(allow_nan=False, allow_infinity=False),
 )
-held = st.builds(Held, items, st.integers(0, 100), st.lists(items, max_size=4).map(tuple))
+held = st.builds(BufferEntry, items, st.integers(0, 100), st.lists(items, max_size=4).map(tuple))
 buffers = st.builds(Buffers, st.lists(items, max_size=5).map(tuple), st.lists(held, max_size=5).map(tuple))
 
 
@@ -24,7 +24,10 @@ def without_texts(found):
 
     return Buffers(
         tuple(bare(item) for item in found.sensory),
-        tuple(Held(bare(one.item), one.count, tuple(bare(item) for item in one.enhancers)) for one in found.short_term),
+        tuple(
+            BufferEntry(bare(one.item), one.count, tuple(bare(item) for item in one.enhancers))
+            for one in found.short_term
+        ),
     )
 
 
@@ -35,7 +38,7 @@ def test_buffers_come_back_as_they_were_but_for_their_texts(found):
 
 def test_no_text_is_written():
     secret = Item(MemoryId("1"), "my password", 0.5)
-    assert "password" not in encode_buffers(Buffers((secret,), (Held(secret, 1, (secret,)),)))
+    assert "password" not in encode_buffers(Buffers((secret,), (BufferEntry(secret, 1, (secret,)),)))
 
 
 def test_an_importance_that_is_no_number_is_refused():

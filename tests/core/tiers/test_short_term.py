@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId
 from hybrid_memory.tiers.short_term import Operation, ShortTermRules, append_plain, offer, probability
-from hybrid_memory.tiers.state import Held, Item
+from hybrid_memory.tiers.state import BufferEntry, Item
 
 similarity = st.floats(-1, 1) | st.just(math.nan)
 rules = st.builds(
@@ -85,31 +85,31 @@ def test_a_similarity_that_is_no_number_has_no_probability():
 
 def test_without_a_vector_nothing_is_enhanced_even_at_threshold_zero():
     rule = ShortTermRules(enhance_similarity_threshold=0.0)
-    step = offer((Held(item("a")),), item("b"), [math.nan], iter(()), rule)
+    step = offer((BufferEntry(item("a")),), item("b"), [math.nan], iter(()), rule)
     assert step.comparisons[0].enhanced is False
 
 
 def test_a_certain_one_is_enhanced_without_a_draw():
-    step = offer((Held(item("a")),), item("b"), [-1.0], iter(()), ShortTermRules(), Operation.RETRIEVAL, {"a"})
+    step = offer((BufferEntry(item("a")),), item("b"), [-1.0], iter(()), ShortTermRules(), Operation.RETRIEVAL, {"a"})
     assert (step.held[0].count, step.comparisons[0].draw) == (1, None)
 
 
 def test_the_least_important_leaves_first_and_the_unrated_before_it():
     rule = ShortTermRules(buffer_size=2)
-    full = (Held(item("rated", 0.1)), Held(item("unrated", None)))
+    full = (BufferEntry(item("rated", 0.1)), BufferEntry(item("unrated", None)))
     step = offer(full, item("new", 0.0), [0.0, 0.0], iter(()), rule)
     assert [one.item.id for one in step.evicted] == ["unrated"]
 
 
 def test_among_equals_the_less_enhanced_leaves_and_then_the_older():
     rule = ShortTermRules(buffer_size=3)
-    full = (Held(item("a"), 1, (item("x"),)), Held(item("b")), Held(item("c")))
+    full = (BufferEntry(item("a"), 1, (item("x"),)), BufferEntry(item("b")), BufferEntry(item("c")))
     step = offer(full, item("new"), [0.0] * 3, iter(()), rule)
     assert [one.item.id for one in step.evicted] == ["b"]
 
 
 def test_a_buffer_that_became_too_large_is_brought_down_to_its_size():
-    full = tuple(Held(item(name)) for name in "abc")
+    full = tuple(BufferEntry(item(name)) for name in "abc")
     step = offer(full, item("new"), [0.0] * 3, iter(()), ShortTermRules(buffer_size=1))
     assert [one.item.id for one in step.held] == ["new"]
     assert [one.item.id for one in step.evicted] == ["a", "b", "c"]
@@ -119,19 +119,21 @@ def test_a_buffer_that_became_too_large_is_brought_down_to_its_size():
 def test_an_eviction_takes_the_evicted_from_the_enhancers(same_text, left):
     rule = ShortTermRules(buffer_size=2, purge_same_text=same_text)
     dups = (item("dup1", 0.1, "dup"), item("dup2", 0.2, "dup"))
-    step = offer((Held(item("keep", 9.0), 2, dups), Held(dups[0])), item("new"), [0.0, 0.0], iter(()), rule)
+    step = offer(
+        (BufferEntry(item("keep", 9.0), 2, dups), BufferEntry(dups[0])), item("new"), [0.0, 0.0], iter(()), rule
+    )
     assert [one.id for one in step.held[0].enhancers] == left
     assert step.held[0].count == len(left)
 
 
 def test_too_few_similarities_are_refused():
     with pytest.raises(InvalidInput, match="similarities"):
-        offer((Held(item("a")),), item("b"), [], iter(()), ShortTermRules())
+        offer((BufferEntry(item("a")),), item("b"), [], iter(()), ShortTermRules())
 
 
 def test_too_few_draws_are_refused():
     with pytest.raises(InvalidInput, match="draws"):
-        offer((Held(item("a")),), item("b"), [1.0], iter(()), ShortTermRules())
+        offer((BufferEntry(item("a")),), item("b"), [1.0], iter(()), ShortTermRules())
 
 
 @pytest.mark.parametrize("wrong", [{"buffer_size": -1}, {"enhance_threshold": 0}])

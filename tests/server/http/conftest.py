@@ -11,7 +11,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.server.raw import MODERN
 
-from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.http.app import build_http_app
 from hybrid_memory_mcp.http.serving import serve_app
 from hybrid_memory_mcp.http.settings import HttpSettings
@@ -117,7 +117,7 @@ def clock():
 
 @pytest.fixture
 def tokens(tmp_path, clock):
-    return Tokens(tmp_path, clock, FakeDice(3))
+    return Tokens(tmp_path, clock, FakeRandomSource(3))
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def serving(provider, tokens):
     async def run(**options):
         now = options.pop("now", anyio.current_time)
         settings = HttpSettings(**{"state_key": b"k" * 32} | options)
-        app = build_http_app(provider, settings, tokens, FakeDice(5), now=now)
+        app = build_http_app(provider, settings, tokens, FakeRandomSource(5), now=now)
         async with app.running():
             yield app
 
@@ -196,6 +196,6 @@ def at_socket(tmp_path_factory):
 @pytest.fixture
 def build(provider, tokens):
     def app(**options):
-        return build_http_app(provider, HttpSettings(**{"state_key": b"k" * 32} | options), tokens, FakeDice(5))
+        return build_http_app(provider, HttpSettings(**{"state_key": b"k" * 32} | options), tokens, FakeRandomSource(5))
 
     return app

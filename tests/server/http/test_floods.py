@@ -18,18 +18,18 @@ STATUSES = {200, 202, 204, 400, 401, 404, 405, 406, 409, 413, 421, 429, 503}
 
 
 class Mob:
-    """Clients that send what comes to their mind; each draws from its own dice, so that a run can be repeated."""
+    """Clients that send what comes to their mind; each draws from its own rng, so that a run can be repeated."""
 
     def __init__(self, app, tokens, seed):
         self.app = app
         self.tokens = tokens
-        self.dice = random.Random(seed)
+        self.rng = random.Random(seed)
         self.sessions = ["0" * 32]
         self.answers = []
 
     async def one(self):
-        raw = Raw(self.app, self.dice.choice(self.tokens))
-        answer = await self.dice.choice(
+        raw = Raw(self.app, self.rng.choice(self.tokens))
+        answer = await self.rng.choice(
             [self.begin, self.call, self.modern, self.end, self.garbage, self.leave_early, self.stream, self.huge]
         )(raw)
         self.answers.append(answer.status)
@@ -41,7 +41,7 @@ class Mob:
         return answer
 
     async def call(self, raw):
-        tool, arguments = self.dice.choice(
+        tool, arguments = self.rng.choice(
             [
                 ("write_memory", {"content": "Ada"}),
                 ("read_memories", {}),
@@ -49,25 +49,25 @@ class Mob:
                 ("read_memories", {"limit": -1}),
             ]
         )
-        return await raw.call(self.dice.choice(self.sessions), tool, **arguments)
+        return await raw.call(self.rng.choice(self.sessions), tool, **arguments)
 
     async def modern(self, raw):
-        method = self.dice.choice(["tools/list", "server/discover", "resources/list", "nonsense"])
+        method = self.rng.choice(["tools/list", "server/discover", "resources/list", "nonsense"])
         return await raw.modern(method)
 
     async def end(self, raw):
-        return await raw.ask("DELETE", mcp_session_id=self.dice.choice(self.sessions))
+        return await raw.ask("DELETE", mcp_session_id=self.rng.choice(self.sessions))
 
     async def garbage(self, raw):
         return await raw.ask(
-            self.dice.choice(["POST", "GET", "PUT"]),
-            self.dice.randbytes(self.dice.randrange(200)),
-            host=self.dice.choice(["localhost:8765", "evil.example"]),
+            self.rng.choice(["POST", "GET", "PUT"]),
+            self.rng.randbytes(self.rng.randrange(200)),
+            host=self.rng.choice(["localhost:8765", "evil.example"]),
         )
 
     async def leave_early(self, raw):
         """Send a request and be gone before the answer comes."""
-        message = self.dice.choice(
+        message = self.rng.choice(
             [
                 {
                     "jsonrpc": "2.0",
@@ -90,10 +90,10 @@ class Mob:
 
     async def stream(self, raw):
         """Hold the stream of a session, and be gone."""
-        return await raw.ask("GET", [None], mcp_session_id=self.dice.choice(self.sessions))
+        return await raw.ask("GET", [None], mcp_session_id=self.rng.choice(self.sessions))
 
     async def huge(self, raw):
-        return await raw.ask(body=b"[" * self.dice.choice([500, 5000, 50_000]))
+        return await raw.ask(body=b"[" * self.rng.choice([500, 5000, 50_000]))
 
 
 async def crowd(serving, tokens, fake, seed, size):

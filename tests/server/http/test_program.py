@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 from tests.server.raw import MODERN, started
 
-from hybrid_memory.clock import SystemClock, SystemDice
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.http.options import read_http_options
 from hybrid_memory_mcp.http.serving import listen
@@ -40,7 +40,7 @@ def no_network(monkeypatch):
 
 @pytest.fixture
 def token(tmp_path):
-    return Tokens(tmp_path, SystemClock(), SystemDice()).create("test", namespace="default", agent="default")
+    return Tokens(tmp_path, SystemClock(), SystemRandomSource()).create("test", namespace="default", agent="default")
 
 
 class Server:
@@ -99,9 +99,11 @@ def test_memory_outlives_the_server_a_revoked_token_does_not_and_relays_are_serv
         assert server.call("write_memory", content="Ada plays the cello")["id"]
     with serving(tmp_path, token) as server:
         assert server.texts("cello") == ["Ada plays the cello"]
-        Tokens(tmp_path, SystemClock(), SystemDice()).revoke("test")
+        Tokens(tmp_path, SystemClock(), SystemRandomSource()).revoke("test")
         assert server.ask("tools/list")[0] == 401
-        server.token = Tokens(tmp_path, SystemClock(), SystemDice()).create("new", namespace="default", agent="default")
+        server.token = Tokens(tmp_path, SystemClock(), SystemRandomSource()).create(
+            "new", namespace="default", agent="default"
+        )
         with started(tmp_path, alone=False) as relay:
             relay.initialize()
             (found,) = relay.call(1, "read_memories", query="cello")["structuredContent"]["memories"]

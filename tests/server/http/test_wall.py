@@ -9,7 +9,7 @@ from tests.server.http.conftest import Raw
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.service import MemoryService
-from hybrid_memory.testing import FakeDice
+from hybrid_memory.testing import FakeRandomSource
 from hybrid_memory_mcp.service import ServiceProvider
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +19,9 @@ KEPT = "The violin is in the attic"
 
 @pytest.fixture
 def provider(tmp_path):
-    provider = ServiceProvider(lambda: MemoryService.open(tmp_path, clock=SystemClock(), dice=FakeDice(9)))
+    provider = ServiceProvider(
+        lambda: MemoryService.open(tmp_path, clock=SystemClock(), random_source=FakeRandomSource(9))
+    )
     yield provider
     provider.finish(None)
 

@@ -11,7 +11,7 @@ from tests.server.raw import MODERN
 
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.interface import RequestKey
-from hybrid_memory.testing import FakeClock, FakeDice
+from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.hub import hub as hub_module
 from hybrid_memory_mcp.relay import frames
 from hybrid_memory_mcp.service import ServiceProvider
@@ -21,17 +21,17 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 RELAY = "a" * 32
 
 
-class Place:
+class PagePosition:
     """A store with one hub after the other, and one relay that comes to each."""
 
     def __init__(self, home):
         self.home = home
         self.clock = FakeClock()
-        self.dice = FakeDice(5)
+        self.random_source = FakeRandomSource(5)
         self.hubs = 0
 
     def open(self):
-        return MemoryService.open(self.home, clock=self.clock, dice=self.dice)
+        return MemoryService.open(self.home, clock=self.clock, random_source=self.random_source)
 
     @contextmanager
     def hub(self):
@@ -51,7 +51,7 @@ class Place:
 @pytest.fixture
 def place():
     with short_folder() as folder:
-        yield Place(folder)
+        yield PagePosition(folder)
 
 
 def asked(guest, number, name, **arguments):

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import duckdb
 
-from hybrid_memory.errors import Refused, StoreClosed, StoreDamaged, StoreError, Unavailable
+from hybrid_memory.errors import ConstraintViolation, EngineUnavailable, StoreClosed, StoreDamaged, StoreError
 from hybrid_memory.store.duck.connect import keep_private, log_file, temp_folder
 from hybrid_memory.store.duck.errors import translated
 from hybrid_memory.store.duck.lock import OwnLock
@@ -213,7 +213,7 @@ class Engine:
     def close(self) -> None:
         """Refuse new calls, wait for running ones, write everything out and let file and lock go."""
         if self._writing_thread == threading.get_ident():
-            raise Refused("a decision cannot close the store that it decides for")
+            raise ConstraintViolation("a decision cannot close the store that it decides for")
         with self._gate:
             if self._closed:
                 return
@@ -241,7 +241,7 @@ class Engine:
 
     def _mend(self) -> None:
         if self._running:
-            raise Unavailable("the database engine stopped; what was acknowledged is intact, try again")
+            raise EngineUnavailable("the database engine stopped; what was acknowledged is intact, try again")
         self._close_sessions()
         with suppress(duckdb.Error):
             self._connection.close()
@@ -281,7 +281,7 @@ class Engine:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         if self._writing_thread == threading.get_ident():
-            raise Refused("a decision cannot write; give the changes back as its result")
+            raise ConstraintViolation("a decision cannot write; give the changes back as its result")
         with self._writer:
             self._writing_thread = threading.get_ident()
             try:

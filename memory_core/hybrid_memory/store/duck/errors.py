@@ -9,17 +9,17 @@ from contextlib import contextmanager
 import duckdb
 
 from hybrid_memory.errors import (
+    ConcurrentModification,
+    ConstraintViolation,
+    EngineUnavailable,
     OutcomeUnknown,
-    Refused,
     SchemaTooNew,
-    Stale,
     StoreClosed,
     StoreDamaged,
     StoreError,
     StoreFull,
     StoreLocked,
     StoreReadOnly,
-    Unavailable,
 )
 
 DAMAGED = (
@@ -65,38 +65,41 @@ _BY_TEXT: Sequence[tuple[tuple[str, ...], Callable[[str], StoreError]]] = (
 
 # Every class that duckdb raises; a class stands before its bases, the last one is the base of all.
 BY_CLASS: Sequence[tuple[type[Exception], Callable[[], StoreError]]] = (
-    (duckdb.ConstraintException, lambda: Refused("a constraint of the store forbids the change; nothing was changed")),
-    (duckdb.TransactionException, lambda: Unavailable(_STOPPED)),
+    (
+        duckdb.ConstraintException,
+        lambda: ConstraintViolation("a constraint of the store forbids the change; nothing was changed"),
+    ),
+    (duckdb.TransactionException, lambda: EngineUnavailable(_STOPPED)),
     (duckdb.SerializationException, lambda: StoreDamaged(DAMAGED)),
-    (duckdb.OutOfMemoryException, lambda: Unavailable(_MEMORY)),
-    (duckdb.ConnectionException, lambda: Unavailable(_STOPPED)),
-    (duckdb.HTTPException, lambda: Refused(_FAULT)),
-    (duckdb.IOException, lambda: Unavailable(_STOPPED)),
-    (duckdb.PermissionException, lambda: Refused(_FAULT)),
-    (duckdb.InterruptException, lambda: Unavailable("the call was interrupted before anything was changed")),
-    (duckdb.DependencyException, lambda: Refused(_FAULT)),
-    (duckdb.FatalException, lambda: Unavailable(_STOPPED)),
-    (duckdb.InternalException, lambda: Unavailable(_STOPPED)),
-    (duckdb.SequenceException, lambda: Refused(_FAULT)),
+    (duckdb.OutOfMemoryException, lambda: EngineUnavailable(_MEMORY)),
+    (duckdb.ConnectionException, lambda: EngineUnavailable(_STOPPED)),
+    (duckdb.HTTPException, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.IOException, lambda: EngineUnavailable(_STOPPED)),
+    (duckdb.PermissionException, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.InterruptException, lambda: EngineUnavailable("the call was interrupted before anything was changed")),
+    (duckdb.DependencyException, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.FatalException, lambda: EngineUnavailable(_STOPPED)),
+    (duckdb.InternalException, lambda: EngineUnavailable(_STOPPED)),
+    (duckdb.SequenceException, lambda: ConstraintViolation(_FAULT)),
     (duckdb.CatalogException, lambda: StoreDamaged(DAMAGED)),
-    (duckdb.BinderException, lambda: Refused(_FAULT)),
-    (duckdb.ParserException, lambda: Refused(_FAULT)),
-    (duckdb.SyntaxException, lambda: Refused(_FAULT)),
-    (duckdb.NotImplementedException, lambda: Refused(_FAULT)),
-    (duckdb.ConversionException, lambda: Refused(_VALUE)),
-    (duckdb.OutOfRangeException, lambda: Refused(_VALUE)),
-    (duckdb.TypeMismatchException, lambda: Refused(_VALUE)),
-    (duckdb.InvalidTypeException, lambda: Refused(_VALUE)),
-    (duckdb.InvalidInputException, lambda: Refused(_VALUE)),
-    (duckdb.NotSupportedError, lambda: Refused(_FAULT)),
-    (duckdb.IntegrityError, lambda: Refused(_VALUE)),
-    (duckdb.DataError, lambda: Refused(_VALUE)),
-    (duckdb.ProgrammingError, lambda: Refused(_FAULT)),
-    (duckdb.OperationalError, lambda: Unavailable(_STOPPED)),
-    (duckdb.InternalError, lambda: Unavailable(_STOPPED)),
-    (duckdb.DatabaseError, lambda: Unavailable(_STOPPED)),
-    (duckdb.Warning, lambda: Unavailable(_STOPPED)),
-    (duckdb.Error, lambda: Unavailable(_STOPPED)),
+    (duckdb.BinderException, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.ParserException, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.SyntaxException, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.NotImplementedException, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.ConversionException, lambda: ConstraintViolation(_VALUE)),
+    (duckdb.OutOfRangeException, lambda: ConstraintViolation(_VALUE)),
+    (duckdb.TypeMismatchException, lambda: ConstraintViolation(_VALUE)),
+    (duckdb.InvalidTypeException, lambda: ConstraintViolation(_VALUE)),
+    (duckdb.InvalidInputException, lambda: ConstraintViolation(_VALUE)),
+    (duckdb.NotSupportedError, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.IntegrityError, lambda: ConstraintViolation(_VALUE)),
+    (duckdb.DataError, lambda: ConstraintViolation(_VALUE)),
+    (duckdb.ProgrammingError, lambda: ConstraintViolation(_FAULT)),
+    (duckdb.OperationalError, lambda: EngineUnavailable(_STOPPED)),
+    (duckdb.InternalError, lambda: EngineUnavailable(_STOPPED)),
+    (duckdb.DatabaseError, lambda: EngineUnavailable(_STOPPED)),
+    (duckdb.Warning, lambda: EngineUnavailable(_STOPPED)),
+    (duckdb.Error, lambda: EngineUnavailable(_STOPPED)),
 )
 
 # DuckDB undoes a transaction and says so with these; after any other failure of a COMMIT nobody knows.
@@ -111,10 +114,12 @@ def translate(error: Exception, *, committing: bool = False) -> StoreError:
         return _of_system(error)
     if not isinstance(error, (duckdb.Error, duckdb.Warning)):
         # DuckDB's binding raises a bare RuntimeError for text with half a surrogate pair.
-        return Refused("a value cannot be handed to the database engine; send whole characters and plain values")
+        return ConstraintViolation(
+            "a value cannot be handed to the database engine; send whole characters and plain values"
+        )
     text = str(error)
     if isinstance(error, duckdb.TransactionException) and "Conflict on" in text:
-        return Stale("another transaction changed the same row; read again and repeat")
+        return ConcurrentModification("another transaction changed the same row; read again and repeat")
     for marks, make in _BY_TEXT:
         if any(mark in text for mark in marks):
             return make(text)
@@ -154,7 +159,7 @@ def _of_system(error: OSError) -> StoreError:
         return StoreFull(_FULL)
     if isinstance(error, (PermissionError, NotADirectoryError, FileExistsError)) or error.errno == errno.EROFS:
         return StoreReadOnly(_READ_ONLY)
-    return Unavailable("the file system refused the store; nothing was changed. Check the store's folder")
+    return EngineUnavailable("the file system refused the store; nothing was changed. Check the store's folder")
 
 
 def _holder(text: str) -> int | None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.store.applying import fitting_vector
 from hybrid_memory.store.checks import check_memory, check_number, check_text, from_json, list_text, to_json, to_object
 from hybrid_memory.store.duck import ledger
@@ -62,7 +62,7 @@ def fill(transaction: Transaction, kept: Sequence[Kept], at: datetime, *, action
     """Store memories that are not there yet, with usage and vectors, and log each; returns how many.
 
     Raises:
-        Refused: a value cannot be stored, or a vector does not fit the pinned embedder.
+        ConstraintViolation: a value cannot be stored, or a vector does not fit the pinned embedder.
     """
     if not kept:
         return 0
@@ -106,7 +106,7 @@ def fill_entries(transaction: Transaction, items: Sequence[KeptConversation | Ke
     """Store conversations and their entries; returns how many were not there yet.
 
     Raises:
-        Refused: an entry of that number says something else.
+        ConstraintViolation: an entry of that number says something else.
     """
     return sum(
         _fill_conversation(transaction, one) if isinstance(one, KeptConversation) else _fill_entry(transaction, one)
@@ -135,7 +135,7 @@ def _fill_entry(transaction: Transaction, one: KeptEntry) -> int:
         put_entry(session, session, place, to_object(one.body), one.number)
         return 1
     if from_json(known[0]) != dict(one.body):
-        raise Refused("an entry of that number is in that conversation already; nothing was changed")
+        raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
     return 0
 
 

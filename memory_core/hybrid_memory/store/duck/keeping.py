@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.checks import to_json
 from hybrid_memory.store.duck import ledger
@@ -88,7 +88,9 @@ class DuckKeeping:
         known = self.known(list(given)) if given else {}
         for key, there in known.items():
             if given[key].memory.content_hash != there.content_hash:
-                raise Refused("a memory of that id is there already and says something else; nothing was changed")
+                raise ConstraintViolation(
+                    "a memory of that id is there already and says something else; nothing was changed"
+                )
         return [one for key, one in given.items() if key not in known]
 
 

@@ -15,7 +15,14 @@ from pathlib import Path
 
 import duckdb
 
-from hybrid_memory.errors import HybridMemoryError, OutcomeUnknown, Refused, Stale, StoreDamaged, Unavailable
+from hybrid_memory.errors import (
+    ConcurrentModification,
+    ConstraintViolation,
+    EngineUnavailable,
+    HybridMemoryError,
+    OutcomeUnknown,
+    StoreDamaged,
+)
 from hybrid_memory.store.duck import quarantine
 from hybrid_memory.store.duck.connect import connect, dial, journal_file, log_file
 from hybrid_memory.store.duck.errors import DAMAGED, translated
@@ -136,7 +143,7 @@ def open_database(path: Path, now: datetime, settings: Settings) -> Opened:
     connection = mending.connect()
     try:
         return mending.finish(connection)
-    except (Unavailable, OutcomeUnknown) as error:
+    except (EngineUnavailable, OutcomeUnknown) as error:
         # DuckDB failed while nobody else was there to disturb it.
         connection.close()
         mending.undo()
@@ -320,7 +327,7 @@ def _execute(session: Session, writes: Sequence[Sequence[Step]]) -> int:
     """Execute writes in one transaction, or one by one until the first that fails; returns how many were."""
     try:
         _execute_all(session, writes)
-    except (Refused, Stale):
+    except (ConstraintViolation, ConcurrentModification):
         if len(writes) == 1:
             return 0
     else:

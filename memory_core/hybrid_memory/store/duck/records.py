@@ -80,7 +80,7 @@ _NEWEST_CONTENTS = """
 
 
 def insert_memory(session: Session, memory: Memory) -> None:
-    """Insert a new row; an id that exists already raises `Refused`.
+    """Insert a new row; an id that exists already raises `ConstraintViolation`.
 
     Most memories have none of the columns that may be empty; leaving those out saves a tenth of a millisecond.
     """

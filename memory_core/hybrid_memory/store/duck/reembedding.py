@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.applying import fitting_vector
 from hybrid_memory.store.checks import check_text
@@ -143,14 +143,14 @@ class DuckReembedding:
         """Gather vectors of this embedder from now on."""
         check_text(identity)
         if dimensions < 1:
-            raise Refused("an embedder has at least one dimension")
+            raise ConstraintViolation("an embedder has at least one dimension")
         with self._engine.transaction() as transaction:
             session, reads, memo = transaction
             pinned, found = memo.embedder, _candidate(reads)
             if pinned is None:
-                raise Refused("the store has no embedder yet that could be replaced; pin one")
+                raise ConstraintViolation("the store has no embedder yet that could be replaced; pin one")
             if (pinned.identity, pinned.dimensions) == (identity, dimensions):
-                raise Refused("the store has this embedder already")
+                raise ConstraintViolation("the store has this embedder already")
             if found is not None and (found.identity, found.dimensions) == (identity, dimensions):
                 return
             number = max(pinned.number, found.number if found else 0) + 1
@@ -221,7 +221,7 @@ def _candidate(session: Session) -> Pinned | None:
 def _required(session: Session) -> Pinned:
     found = _candidate(session)
     if found is None:
-        raise Refused("no change of the embedder is under way; begin one")
+        raise ConstraintViolation("no change of the embedder is under way; begin one")
     return found
 
 

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import duckdb
 
-from hybrid_memory.errors import StoreDamaged, StoreError, StoreFull, Unavailable
+from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError, StoreFull
 from hybrid_memory.store.duck import quarantine
 from hybrid_memory.store.duck.connect import FORMAT, journal_file, log_file, size_on_disk
 from hybrid_memory.store.duck.engine import Engine
@@ -106,7 +106,7 @@ class _Repair:
         """Open and examine the store; None when it cannot be opened."""
         try:
             engine = Engine(self._path, None, lambda: open_database(self._path, self._now, self._settings))
-        except (StoreDamaged, Unavailable):
+        except (StoreDamaged, EngineUnavailable):
             return None
         try:
             return examine(engine, take_notice=False)

@@ -87,7 +87,7 @@ class Session:
         """Make the transaction durable.
 
         Raises:
-            StoreFull, Unavailable, Refused: it certainly did not happen.
+            StoreFull, EngineUnavailable, ConstraintViolation: it certainly did not happen.
             OutcomeUnknown: nobody knows.
         """
         with translated(committing=True):

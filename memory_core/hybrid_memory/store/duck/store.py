@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import Clock, from_micros, to_micros
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.checks import check_text, to_object
 from hybrid_memory.store.conversation import ConversationEntry
@@ -123,7 +123,7 @@ class DuckStore(DuckReembedding, DuckKeeping):
         """Pin the embedder of a store that has none; return whether its vectors may be stored."""
         check_text(identity)
         if dimensions < 1:
-            raise Refused("an embedder has at least one dimension")
+            raise ConstraintViolation("an embedder has at least one dimension")
         with self._engine.transaction() as (session, _, memo):
             if memo.embedder is None:
                 pinned = Pinned(1, identity, dimensions)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.errors import Refused, Stale
+from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.applying import Applied, apply_ops
 from hybrid_memory.store.checks import check_number, check_text
@@ -99,7 +99,7 @@ def replay(transaction: Transaction, namespace: str, key: RequestKey) -> Written
     """Return the stored outcome of a request that was done before.
 
     Raises:
-        Refused: it was done for another namespace.
+        ConstraintViolation: it was done for another namespace.
     """
     check_text(key.relay)
     check_number(key.number)
@@ -109,7 +109,7 @@ def replay(transaction: Transaction, namespace: str, key: RequestKey) -> Written
     if done is None:
         return None
     if done.namespace != namespace:
-        raise Refused("this request was made for another namespace")
+        raise ConstraintViolation("this request was made for another namespace")
     return Written(result=ledger.object_of(done.result), position=done.position, at=done.at, replayed=True)
 
 
@@ -160,8 +160,8 @@ def _write_memories(session: Session, memo: Memo, namespace: str, applied: Appli
             table.insert(session, namespace, id_, vector)
     for memory in applied.replaced:
         if replace_memory(session, memory, applied.before[memory.id].rev) != 1:
-            raise Stale("a memory changed since it was read; read it again and repeat")
+            raise ConcurrentModification("a memory changed since it was read; read it again and repeat")
     if move_memories(session, namespace, applied.moved) != len(applied.moved):
-        raise Stale("a memory to be moved does not exist here; read again and repeat")
+        raise ConcurrentModification("a memory to be moved does not exist here; read again and repeat")
     for memory in applied.memories.values():
         memo.note(memory)

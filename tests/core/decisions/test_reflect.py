@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hybrid_memory.life.reflection import LARGEST_GROUP, NEAR, Candidates, plan_groups
+from hybrid_memory.decisions.reflect import LARGEST_GROUP, NEAR, Candidates, plan_groups
 from hybrid_memory.model import MemoryId
 
 DAY = 86_400_000_000

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hybrid_memory.decisions.write import least_trust
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.life.remembering import least_trust
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import Insight
 from hybrid_memory.store.interface import Ops, Patch, Put
@@ -105,8 +105,8 @@ def _around(candidates: Candidates, seed: int, floor: float) -> Group | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thought:
-    """A checked insight with all that had to be computed before the transaction; ``repeats`` as in `Statement`."""
+class PreparedInsight:
+    """A checked insight with all that had to be computed before the transaction; ``repeats`` as in `PreparedWrite`."""
 
     id: MemoryId
     insight: Insight
@@ -119,7 +119,7 @@ class Thought:
         return tuple(dict.fromkeys(self.insight.evidence))
 
 
-def decide_insights(thoughts: Sequence[Thought], scope: Scope, view: View) -> Ops:
+def decide_insights(thoughts: Sequence[PreparedInsight], scope: Scope, view: View) -> Ops:
     """Return what storing insights changes: they go to long-term, and their evidence has been reflected upon.
 
     An insight that is stored already keeps its id and is not stored twice.
@@ -151,7 +151,7 @@ def decide_insights(thoughts: Sequence[Thought], scope: Scope, view: View) -> Op
     )
 
 
-def _check_evidence(thoughts: Sequence[Thought], known: Mapping[MemoryId, Memory]) -> None:
+def _check_evidence(thoughts: Sequence[PreparedInsight], known: Mapping[MemoryId, Memory]) -> None:
     for at, thought in enumerate(thoughts):
         for place, one in enumerate(thought.insight.evidence):
             if one not in known or known[one].forgotten_at is not None:
@@ -160,7 +160,7 @@ def _check_evidence(thoughts: Sequence[Thought], known: Mapping[MemoryId, Memory
             raise InvalidInput(f"insights.{at}.evidence", "holds an insight; name the observations it rests on instead")
 
 
-def _already(thought: Thought, known: Mapping[MemoryId, Memory]) -> MemoryId | None:
+def _already(thought: PreparedInsight, known: Mapping[MemoryId, Memory]) -> MemoryId | None:
     for one in thought.repeats:
         memory = known.get(one)
         if memory is not None and memory.kind is Kind.INSIGHT and memory.parents == thought.evidence:
@@ -168,7 +168,7 @@ def _already(thought: Thought, known: Mapping[MemoryId, Memory]) -> MemoryId | N
     return None
 
 
-def _memory(thought: Thought, known: Mapping[MemoryId, Memory], scope: Scope, now: datetime) -> Memory:
+def _memory(thought: PreparedInsight, known: Mapping[MemoryId, Memory], scope: Scope, now: datetime) -> Memory:
     parents = [known[one] for one in thought.insight.evidence]
     importance = thought.insight.importance
     if importance is None:

@@ -12,7 +12,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Gate:
+class ReadWriteLock:
     """A thread that is inside may enter again; who wants to be alone goes before those that come later."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Gate:
         self._own = threading.local()
 
     @contextmanager
-    def passing(self) -> Iterator[None]:
+    def shared(self) -> Iterator[None]:
         """Be inside beside others."""
         if getattr(self._own, "inside", False):
             yield
@@ -41,7 +41,7 @@ class Gate:
                 self._changed.notify_all()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Be inside when everybody else has left; not for a thread that is inside already."""
         with self._changed:
             self._wanting += 1
@@ -61,21 +61,21 @@ class Gate:
                 self._changed.notify_all()
 
 
-class Gated(Protocol):
-    """What has a gate."""
+class Locked(Protocol):
+    """What has a lock."""
 
-    gate: Gate
-
-
-G = TypeVar("G", bound=Gated)
+    lock: ReadWriteLock
 
 
-def passes(method: Callable[Concatenate[G, P], R]) -> Callable[Concatenate[G, P], R]:
-    """Run a method inside its object's gate, beside others."""
+G = TypeVar("G", bound=Locked)
+
+
+def shared(method: Callable[Concatenate[G, P], R]) -> Callable[Concatenate[G, P], R]:
+    """Run a method inside its object's lock, beside others."""
 
     @wraps(method)
     def inside(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self.gate.passing():
+        with self.lock.shared():
             return method(self, *args, **kwargs)
 
     return inside

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from hybrid_memory.requests import Status, Where
 
 if TYPE_CHECKING:
-    from hybrid_memory.analysis import Analyst
     from hybrid_memory.model import Scope
     from hybrid_memory.requests import Progress
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.store.interface import Store
+    from hybrid_memory.text_encoder import TextEncoder
 
 
 def status_of(
-    store: Store, index: NamespaceIndex, analyst: Analyst, change: Progress | None, scope: Scope, now: datetime
+    store: Store, index: NamespaceIndex, encoder: TextEncoder, change: Progress | None, scope: Scope, now: datetime
 ) -> Status:
     """Return the state of one namespace and of its store."""
     from importlib.metadata import version
@@ -33,13 +33,13 @@ def status_of(
         superseded=held.superseded,
         insights=held.insights,
         sessions=held.sessions,
-        embedder=info.embedder or analyst.wanted.identity,
+        embedder=info.embedder or encoder.wanted.identity,
         pending_vectors=held.pending,
         engine=info.engine,
         schema_version=info.schema_version,
         bytes_on_disk=info.bytes_on_disk,
         reembedding=change,
-        notices=(*info.notices, *_notices(analyst, change)),
+        notices=(*info.notices, *_notices(encoder, change)),
     )
 
 
@@ -51,10 +51,10 @@ def suggestions(index: NamespaceIndex, what: str, prefix: str, limit: int, now: 
     return known[what](prefix, limit) if what in known else []
 
 
-def _notices(analyst: Analyst, change: Progress | None) -> list[str]:
+def _notices(encoder: TextEncoder, change: Progress | None) -> list[str]:
     notices = []
-    if analyst.problem is not None:
-        notices.append(f"search is by words alone, and new memories wait for their vectors: {analyst.problem}")
+    if encoder.problem is not None:
+        notices.append(f"search is by words alone, and new memories wait for their vectors: {encoder.problem}")
     if change is not None:
         notices.append(f"the memories are being embedded anew for {change.embedder}: {change.done} of {change.total}")
     return notices

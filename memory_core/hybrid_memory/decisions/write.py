@@ -7,10 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hybrid_memory.checks import check_joined
+from hybrid_memory.decisions.result_codec import write_to_json
+from hybrid_memory.decisions.tier_context import (
+    StoredTierContext,
+    buffer_changes,
+    buffers_of,
+    buffers_without,
+    changes_of,
+    joined,
+)
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of, buffers_without, changes_of, joined
-from hybrid_memory.life.outcomes import write_to_json
 from hybrid_memory.model import (
     ATTENTION,
     MEMORY_TYPE_OF,
@@ -29,9 +35,10 @@ from hybrid_memory.requests import WriteRequest, WriteResult
 from hybrid_memory.store.interface import BufferState, Change, Ops, Patch, Put, Touch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
+from hybrid_memory.validation import check_joined
 
 if TYPE_CHECKING:
-    from hybrid_memory.life.facts import VectorsOf
+    from hybrid_memory.decisions.tier_context import VectorsOf
     from hybrid_memory.model import Analysis
     from hybrid_memory.store.interface import View
 
@@ -49,7 +56,7 @@ _TIER_OF: Mapping[MemoryType, Tier] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class PreparedWrite:
     """A checked request with all that had to be computed before the transaction.
 
     ``repeats`` are live memories with the same words, oldest first; ``holder`` holds the same working key; both were
@@ -72,7 +79,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Habits:
+class WriteRules:
     """The rules of attention and the number of sessions that make a habit."""
 
     flow: flow.FlowRules
@@ -83,7 +90,7 @@ class Habits:
 class _Change:
     """A new memory's effect on those that were there."""
 
-    statement: Statement
+    statement: PreparedWrite
     repeats: tuple[Memory, ...]
     replaced: Memory | None
     habit: tuple[Moved, ...]
@@ -96,7 +103,7 @@ class _Change:
         return (*replaced, *(one for one in self.repeats if one.id in promoted))
 
 
-def decide_write(statement: Statement, habits: Habits, vectors_of: VectorsOf, view: View) -> Ops:
+def decide_write(statement: PreparedWrite, habits: WriteRules, vectors_of: VectorsOf, view: View) -> Ops:
     """Return what remembering the statement changes.
 
     Raises:
@@ -119,7 +126,7 @@ def decide_write(statement: Statement, habits: Habits, vectors_of: VectorsOf, vi
     return _store(memory, change, view)
 
 
-def _caught_up(statement: Statement, view: View) -> Statement:
+def _caught_up(statement: PreparedWrite, view: View) -> PreparedWrite:
     """Add the repeats and the key's holder that were stored after the statement was prepared."""
     if view.head <= statement.mark:
         return statement
@@ -133,7 +140,7 @@ def _caught_up(statement: Statement, view: View) -> Statement:
     return replace(statement, repeats=(*statement.repeats, *repeats), holder=holder)
 
 
-def _named(statement: Statement) -> list[MemoryId]:
+def _named(statement: PreparedWrite) -> list[MemoryId]:
     named = (statement.request.supersedes, statement.holder, *statement.request.parents)
     return [one for one in named if one is not None]
 
@@ -142,7 +149,7 @@ def _is_live(memory: Memory) -> bool:
     return memory.forgotten_at is None and memory.superseded_by is None
 
 
-def _says_the_same(memory: Memory, statement: Statement) -> bool:
+def _says_the_same(memory: Memory, statement: PreparedWrite) -> bool:
     """Say whether a memory with the same words is the same statement, not another occasion of it."""
     request = statement.request
     return (
@@ -157,7 +164,7 @@ def _says_the_same(memory: Memory, statement: Statement) -> bool:
     )
 
 
-def _replaced(statement: Statement, known: Mapping[MemoryId, Memory]) -> Memory | None:
+def _replaced(statement: PreparedWrite, known: Mapping[MemoryId, Memory]) -> Memory | None:
     wanted = statement.request.supersedes
     if wanted is not None:
         old = known.get(wanted)
@@ -170,7 +177,7 @@ def _replaced(statement: Statement, known: Mapping[MemoryId, Memory]) -> Memory 
     return holder if holder is not None and _is_live(holder) else None
 
 
-def _parents(statement: Statement, known: Mapping[MemoryId, Memory]) -> list[Memory]:
+def _parents(statement: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list[Memory]:
     missing = [one for one in statement.request.parents if one not in known]
     if missing:
         raise NotFound("parents: no such memory; nothing was stored")
@@ -178,7 +185,7 @@ def _parents(statement: Statement, known: Mapping[MemoryId, Memory]) -> list[Mem
 
 
 def _memory(
-    statement: Statement, view: View, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
+    statement: PreparedWrite, view: View, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
 ) -> Memory:
     request = statement.request
     return Memory(
@@ -213,13 +220,13 @@ def least_trust(levels: Sequence[Trust]) -> Trust:
     return min(levels, key=TRUST_ORDER.index)
 
 
-def _observe(memory: Memory, change: _Change, habits: Habits, vectors_of: VectorsOf, view: View) -> Ops:
+def _observe(memory: Memory, change: _Change, habits: WriteRules, vectors_of: VectorsOf, view: View) -> Ops:
     """Let the memory into the buffers of its session, without those that this write takes out of attention."""
     statement = change.statement
     before = buffers_of(view, memory.session, memory.agent)
     buffers = flow.without(before, {one.id for one in change.leaving})
     fresh = {} if statement.analysis.vector is None else {memory.id: statement.analysis.vector}
-    facts = ViewFacts(view, buffers, vectors_of, fresh)
+    facts = StoredTierContext(view, buffers, vectors_of, fresh)
     step = flow.take_in(buffers, Item(memory.id, "", memory.importance), facts, habits.flow)
     memory = replace(memory, tier=step.tier_of(memory.id, Tier.SENSORY))
     written = buffer_changes(view, memory.session, memory.agent, before, step.buffers)
@@ -288,12 +295,12 @@ def _expiry(same: Memory, request: WriteRequest) -> datetime | None:
 
 
 def _repeat(
-    same: Memory, statement: Statement, parents: list[Memory], habits: Habits, vectors_of: VectorsOf, view: View
+    same: Memory, statement: PreparedWrite, parents: list[Memory], habits: WriteRules, vectors_of: VectorsOf, view: View
 ) -> Ops:
     """Count the repetition on the memory that is there, and add what the repetition says more."""
     request = statement.request
     buffers = buffers_of(view, same.session, same.agent)
-    facts = ViewFacts(view, buffers, vectors_of, extra_uses={same.id: 1})
+    facts = StoredTierContext(view, buffers, vectors_of, extra_uses={same.id: 1})
     item = Item(same.id, "", max(same.importance, request.importance or 0.0))
     step = flow.Flow(buffers)
     if request.memory_type is MemoryType.SHORT_TERM:

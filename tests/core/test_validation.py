@@ -3,11 +3,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from hybrid_memory.checks import check_forget, check_insights, check_read, check_update, check_where, check_write
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, MemoryType
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.testing import START
+from hybrid_memory.validation import check_forget, check_insights, check_read, check_update, check_where, check_write
 
 GOOD = WriteRequest(content="fine")
 ID = MemoryId("0" * 20)

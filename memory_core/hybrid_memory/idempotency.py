@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
-from hybrid_memory.errors import Refused
+from hybrid_memory.errors import ConstraintViolation
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Json, Scope
@@ -43,7 +43,7 @@ def replays(
             try:
                 return outcome(done)
             except (KeyError, TypeError, ValueError):
-                raise Refused("this request was made before for something else; make a new one") from None
+                raise ConstraintViolation("this request was made before for something else; make a new one") from None
 
         return once
 

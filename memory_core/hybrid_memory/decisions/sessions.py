@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from hybrid_memory.decisions.tier_context import StoredTierContext, buffer_changes, buffers_of, changes_of
 from hybrid_memory.ids import is_unnamed_session
-from hybrid_memory.life.facts import ViewFacts, buffer_changes, buffers_of, changes_of
 from hybrid_memory.model import Memory, MemoryId, Moved, Scope
 from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Touch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
 
 if TYPE_CHECKING:
-    from hybrid_memory.life.facts import VectorsOf
+    from hybrid_memory.decisions.tier_context import VectorsOf
     from hybrid_memory.store.interface import View
 
 
@@ -41,7 +41,7 @@ def decide_recalls(recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of:
     for session, agent in dict.fromkeys((recall.session, recall.agent) for recall in live):
         before = buffers_of(view, session, agent)
         after = before
-        facts = ViewFacts(view, before, vectors_of, extra_uses=uses)
+        facts = StoredTierContext(view, before, vectors_of, extra_uses=uses)
         for memory_id in dict.fromkeys(r.id for r in live if (r.session, r.agent) == (session, agent)):
             memory = known[memory_id]
             item = Item(memory.id, "", memory.importance)
@@ -77,7 +77,7 @@ def decide_end(
 ) -> Ops:
     """Return what the end of a scope's session changes; ``tasks`` are its working memories, which end with it."""
     buffers = buffers_of(view, scope.session, scope.agent)
-    step = flow.end(buffers, ViewFacts(view, buffers, vectors_of), rules)
+    step = flow.end(buffers, StoredTierContext(view, buffers, vectors_of), rules)
     return Ops(
         action="end session",
         actor=scope.actor,
@@ -112,7 +112,7 @@ def decide_sweep(
     for state in view.buffers():
         if is_unnamed_session(state.session) and view.now - state.touched_at >= idle:
             held = buffers_of(view, state.session, state.agent)
-            moves.extend(_moves(flow.end(held, ViewFacts(view, held, vectors_of), rules).moved))
+            moves.extend(_moves(flow.end(held, StoredTierContext(view, held, vectors_of), rules).moved))
             buffers.append(BufferState(state.session, state.agent, None, view.now))
     awake = {state.session for state in view.buffers() if view.now - state.touched_at < idle}
     left = [

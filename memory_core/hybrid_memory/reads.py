@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid_memory.cursor import Place, decode_cursor
+from hybrid_memory.cursor import PagePosition, decode_cursor
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
@@ -55,7 +55,7 @@ def search(
         InvalidInput: the cursor belongs to another question.
     """
     mark = fingerprint(scope, request)
-    place = Place(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    place = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
     asked = Ask(
         text_terms=terms(request.query),
         vector=vector,
@@ -110,7 +110,7 @@ def _strong_first(ranking: Ranking, *, all_weak: bool) -> NDArray[np.intp]:
 def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
     """Return the named memories in the asked order; forgotten ones are missing, superseded ones name their successor."""
     mark = fingerprint(scope, request)
-    place = Place(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    place = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
     wanted = tuple(dict.fromkeys(request.ids))
     known = {one: memory for one, memory in store.get(scope.namespace, wanted).items() if memory.forgotten_at is None}
     found = [known[one] for one in wanted if one in known]
@@ -125,7 +125,7 @@ def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReque
 def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
     """Return what matters now: pinned memories, open working memory, the last other session, the most recent."""
     mark = fingerprint(scope, request)
-    place = Place(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    place = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
     first_page = None if request.cursor is None else place.asked_at
     everything = index.select(request.where, now, asked_at=first_page)
     first = _sections(index, scope, request.where, now, first_page)

@@ -11,7 +11,7 @@ from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import ATTENTION, Memory, MemoryId, Moved, Tier, Usage
 from hybrid_memory.store.interface import BufferState, Move, Patch
 from hybrid_memory.tiers.flow import without
-from hybrid_memory.tiers.state import Buffers, Held, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     VectorsOf = Callable[[Collection[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
 
 
-class ViewFacts:
-    """Facts for `tiers.flow`, each looked up once and only when a rule asks.
+class StoredTierContext:
+    """TierContext for `tiers.flow`, each looked up once and only when a rule asks.
 
     ``vectors_of`` gives stored vectors from a cache; what the cache lacks, because another write came between, the view gives.
     ``fresh`` are those of this write.
@@ -93,7 +93,7 @@ def buffers_of(view: View, session: str, agent: str) -> Buffers:
         return Buffers(sensory, decode_buffers(state.state).short_term)
     except StoreDamaged:
         members = view.members(session, agent, Tier.SHORT_TERM)
-        return Buffers(sensory, tuple(Held(_item(one)) for one in members))
+        return Buffers(sensory, tuple(BufferEntry(_item(one)) for one in members))
 
 
 def _item(memory: Memory) -> Item:

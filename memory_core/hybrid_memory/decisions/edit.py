@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hybrid_memory.decisions.result_codec import forget_to_json, update_to_json
+from hybrid_memory.decisions.tier_context import buffer_changes, buffers_of, buffers_without
+from hybrid_memory.decisions.write import least_trust, superseded
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
-from hybrid_memory.life.facts import buffer_changes, buffers_of, buffers_without
-from hybrid_memory.life.outcomes import forget_to_json, update_to_json
-from hybrid_memory.life.remembering import least_trust, superseded
 from hybrid_memory.model import ATTENTION, TRUST_OF, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import ForgetRequest, ForgetResult, UpdateRequest, UpdateResult
 from hybrid_memory.store.interface import Ops, Patch, Put
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
+class PreparedUpdate:
     """A checked update; the analysis is that of its new content, if it has any."""
 
     id: MemoryId
@@ -31,7 +31,7 @@ class Revision:
     analysis: Analysis | None = None
 
 
-def decide_update(revision: Revision, view: View) -> Ops:
+def decide_update(revision: PreparedUpdate, view: View) -> Ops:
     """Return what an update changes: a new version for new words, otherwise the memory's attributes.
 
     Raises:
@@ -61,7 +61,7 @@ def _current(view: View, memory_id: MemoryId) -> Memory:
     return old
 
 
-def _change_attributes(old: Memory, changed: Memory, revision: Revision, view: View) -> Ops:
+def _change_attributes(old: Memory, changed: Memory, revision: PreparedUpdate, view: View) -> Ops:
     held = old.tier in ATTENTION and old.importance != changed.importance
     return Ops(
         action="update",
@@ -72,7 +72,7 @@ def _change_attributes(old: Memory, changed: Memory, revision: Revision, view: V
     )
 
 
-def _new_version(old: Memory, changed: Memory, analysis: Analysis, revision: Revision, view: View) -> Ops:
+def _new_version(old: Memory, changed: Memory, analysis: Analysis, revision: PreparedUpdate, view: View) -> Ops:
     new = replace(
         changed,
         id=revision.id,

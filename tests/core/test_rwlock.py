@@ -4,41 +4,41 @@ import threading
 
 import pytest
 
-from hybrid_memory.gate import Gate, passes
+from hybrid_memory.rwlock import ReadWriteLock, shared
 
 
 @pytest.fixture
-def gate():
-    return Gate()
+def lock():
+    return ReadWriteLock()
 
 
-def test_several_threads_are_inside_at_once(gate):
+def test_several_threads_are_inside_at_once(lock):
     together = threading.Barrier(3, timeout=10)
 
     def enter():
-        with gate.passing():
+        with lock.shared():
             together.wait()
 
     threads = [threading.Thread(target=enter) for _ in range(2)]
     for one in threads:
         one.start()
-    with gate.passing():
+    with lock.shared():
         together.wait()
     for one in threads:
         one.join(10)
 
 
-def test_who_wants_to_be_alone_waits_for_those_inside(gate):
+def test_who_wants_to_be_alone_waits_for_those_inside(lock):
     order = []
     wants = threading.Event()
 
-    def alone():
+    def exclusive():
         wants.set()
-        with gate.alone():
+        with lock.exclusive():
             order.append("alone")
 
-    with gate.passing():
-        thread = threading.Thread(target=alone)
+    with lock.shared():
+        thread = threading.Thread(target=exclusive)
         thread.start()
         assert wants.wait(10)
         order.append("inside")
@@ -46,14 +46,14 @@ def test_who_wants_to_be_alone_waits_for_those_inside(gate):
     assert order == ["inside", "alone"]
 
 
-def test_who_is_alone_keeps_others_out(gate):
+def test_who_is_alone_keeps_others_out(lock):
     order = []
 
     def enter():
-        with gate.passing():
+        with lock.shared():
             order.append("entered")
 
-    with gate.alone():
+    with lock.exclusive():
         thread = threading.Thread(target=enter)
         thread.start()
         order.append("alone")
@@ -61,43 +61,43 @@ def test_who_is_alone_keeps_others_out(gate):
     assert order == ["alone", "entered"]
 
 
-def test_a_thread_that_is_inside_enters_again_although_somebody_waits_to_be_alone(gate):
+def test_a_thread_that_is_inside_enters_again_although_somebody_waits_to_be_alone(lock):
     done = threading.Event()
 
-    def alone():
-        with gate.alone():
+    def exclusive():
+        with lock.exclusive():
             done.set()
 
-    with gate.passing():
-        thread = threading.Thread(target=alone)
+    with lock.shared():
+        thread = threading.Thread(target=exclusive)
         thread.start()
-        while not gate._wanting:
+        while not lock._wanting:
             pass
-        with gate.passing():
+        with lock.shared():
             assert not done.is_set()
     thread.join(10)
     assert done.is_set()
 
 
-def test_a_thread_that_is_alone_may_call_what_passes(gate):
-    with gate.alone(), gate.passing():
+def test_a_thread_that_is_alone_may_call_what_passes(lock):
+    with lock.exclusive(), lock.shared():
         pass
-    with gate.alone():
+    with lock.exclusive():
         pass
 
 
-def test_an_error_inside_lets_others_in(gate):
+def test_an_error_inside_lets_others_in(lock):
     class Thing:
         def __init__(self):
-            self.gate = gate
+            self.lock = lock
 
-        @passes
+        @shared
         def fail(self):
             raise KeyError
 
     with pytest.raises(KeyError):
         Thing().fail()
-    with pytest.raises(KeyError), gate.alone():
+    with pytest.raises(KeyError), lock.exclusive():
         raise KeyError
-    with gate.alone():
+    with lock.exclusive():
         pass

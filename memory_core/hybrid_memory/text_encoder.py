@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _OTHER = "the store's vectors were made by another embedder, which is not on this machine"
 
 
-class Analyst:
+class TextEncoder:
     """Analyses texts with the embedder that the store is pinned to; without it, by words alone.
 
     ``embedder`` is the wanted one. A store whose vectors are still of another one is served by ``former``, if that is it.
