@@ -38,9 +38,9 @@ def measure(home: Path, rounds: int) -> dict[str, Any]:
     from hybrid_memory.settings import limit_threads, store_settings
 
     limit_threads()
-    from hybrid_memory_mcp.quiet import settle_pandas
+    from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 
-    settle_pandas()
+    install_pandas_stub()
     import duckdb  # noqa: F401 - loaded before anything is timed, as numpy is
     import numpy as np
 

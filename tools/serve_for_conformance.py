@@ -19,14 +19,13 @@ import anyio
 from starlette.types import Receive, Scope, Send
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory_mcp.app import MemoryServer
 from hybrid_memory_mcp.http import connections
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.serving import listen, serve_app
 from hybrid_memory_mcp.http.settings import HttpSettings
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
+from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
 from hybrid_memory_mcp.tokens import Tokens
-from hybrid_memory_mcp.upkeep import open_service
 
 _THEIR_SUBSCRIPTIONS = (
     'mcp._lowlevel_server.add_request_handler(  # pyright: ignore[reportPrivateUsage]\n    "resources/subscribe"'

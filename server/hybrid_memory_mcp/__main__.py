@@ -67,14 +67,14 @@ def serve(arguments: Sequence[str]) -> NoReturn:
 
     logging.basicConfig(level=logging.WARNING, format="hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
     from hybrid_memory.errors import InvalidInput
-    from hybrid_memory_mcp import quiet
-    from hybrid_memory_mcp.options import read_options
+    from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
+    from hybrid_memory_mcp.runtime.client_options import read_options
 
     try:
         options = read_options(arguments)
     except InvalidInput as error:
         sys.exit(f"hybrid-memory-mcp: {error}")
-    quiet.keep_logging()
+    disable_sdk_logging()
     from hybrid_memory_mcp import lifecycle
 
     gc.enable()

@@ -13,7 +13,7 @@ from typing import Any
 
 from hybrid_memory.errors import HybridMemoryError, StoreError
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.operations import Steps
+from hybrid_memory_mcp.admin.operations import ProgressCallback
 from hybrid_memory_mcp.relay import frames
 from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack, pack_fields
 from hybrid_memory_mcp.relay.reaching import connect
@@ -25,7 +25,7 @@ _PAUSE = 0.02
 
 
 def ask_hub(
-    home: Path, namespace: str, operation: str, arguments: Mapping[str, Any], step: Steps
+    home: Path, namespace: str, operation: str, arguments: Mapping[str, Any], step: ProgressCallback
 ) -> dict[str, Any] | None:
     """Return what an operation gave, None where no hub runs; ``step`` is told how far it is.
 

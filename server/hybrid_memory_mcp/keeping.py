@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
     from hybrid_memory.store.erasing import Chosen
     from hybrid_memory.store.keeping import KeepingStore
-    from hybrid_memory_mcp.operations import Order
+    from hybrid_memory_mcp.admin.operations import OperationRequest
 
 
-def backup(order: Order) -> dict[str, Any]:
+def backup(order: OperationRequest) -> dict[str, Any]:
     """Copy the store while it is in use; arguments are ``file`` (None: among its own backups) and ``force``."""
     named = order.arguments["file"]
     place = None if named is None else check_target(Path(named), order.home, force=bool(order.arguments["force"]))
@@ -35,7 +35,7 @@ def backup(order: Order) -> dict[str, Any]:
     return _plain(order.run(work))
 
 
-def restore(order: Order) -> dict[str, Any]:
+def restore(order: OperationRequest) -> dict[str, Any]:
     """Put a backup in the place of the store; the argument ``file`` None means the newest of its own."""
     named = order.arguments["file"]
     if named is None:
@@ -45,12 +45,12 @@ def restore(order: Order) -> dict[str, Any]:
         source = own[-1]
     else:
         source = check_source(Path(named))
-    done = order.alone(lambda: backups.restore(order.home, source, SystemClock().now()))
+    done = order.run_exclusive(lambda: backups.restore(order.home, source, SystemClock().now()))
     _announce(order)
     return _plain(done) | {"file": str(source)}
 
 
-def export(order: Order) -> dict[str, Any]:
+def export(order: OperationRequest) -> dict[str, Any]:
     """Write what the store holds as JSON lines; arguments are ``file``, ``namespaces`` (None: all), ``vectors`` and ``force``."""
     given = order.arguments
     place = check_target(Path(given["file"]), order.home, force=bool(given["force"]))
@@ -58,13 +58,13 @@ def export(order: Order) -> dict[str, Any]:
     return _plain(
         order.run(
             lambda service: export_to(
-                _store(service), place, namespaces=given["namespaces"], vectors=vectors, step=order.step
+                _store(service), place, namespaces=given["namespaces"], vectors=vectors, step=order.on_progress
             )
         )
     )
 
 
-def import_(order: Order) -> dict[str, Any]:
+def import_(order: OperationRequest) -> dict[str, Any]:
     """Store what a file of JSON lines holds; arguments are ``file``, ``namespace`` (None: as in the file) and ``trusted``."""
     given = order.arguments
     source = check_source(Path(given["file"]))
@@ -72,14 +72,14 @@ def import_(order: Order) -> dict[str, Any]:
 
     def work(service: MemoryService) -> dict[str, Any]:
         embed, actor = service.encoder.vectors, order.scope.actor
-        return _plain(import_from(_store(service), source, incoming, embed=embed, actor=actor, step=order.step))
+        return _plain(import_from(_store(service), source, incoming, embed=embed, actor=actor, step=order.on_progress))
 
     done = order.run(work)
     _announce(order)
     return done
 
 
-def purge(order: Order) -> dict[str, Any]:
+def purge(order: OperationRequest) -> dict[str, Any]:
     """Erase for good, or say with ``preview`` what would go.
 
     Arguments are one of ``ids``, ``session``, ``forgotten`` and ``everything`` (of the order's namespace), ``derived``, and
@@ -106,11 +106,11 @@ def purge(order: Order) -> dict[str, Any]:
     def reached(step: str) -> None:
         nonlocal done
         done = total if step == "done" else min(done + 1, total - 1)
-        order.step(done, total)
+        order.on_progress(done, total)
 
     actor = order.scope.actor
     now = SystemClock().now()
-    gone = order.alone(
+    gone = order.run_exclusive(
         lambda: erasure.purge(order.home, selection, now, actor=actor, count=given["count"], reached=reached)
     )
     _announce(order)
@@ -130,7 +130,7 @@ def _told(chosen: Chosen) -> dict[str, Any]:
     }
 
 
-def _announce(order: Order) -> None:
+def _announce(order: OperationRequest) -> None:
     """Let clients look again; opens the store, which shows that it can be."""
     order.provider.announce(order.run(lambda service: service.store.namespaces()))
 

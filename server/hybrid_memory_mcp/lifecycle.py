@@ -14,14 +14,14 @@ import anyio
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import Scope
-from hybrid_memory_mcp.app import MemoryServer, build_server
 from hybrid_memory_mcp.descriptors import Wire
-from hybrid_memory_mcp.errors import only_logged
-from hybrid_memory_mcp.options import Options
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer, build_server
+from hybrid_memory_mcp.mcp_api.views import Views
+from hybrid_memory_mcp.runtime.background_tasks import flush_recalls_when_idle, run_background_work
+from hybrid_memory_mcp.runtime.client_options import Options
+from hybrid_memory_mcp.runtime.error_log import log_and_continue
+from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
 from hybrid_memory_mcp.stdio import serve_stdio
-from hybrid_memory_mcp.upkeep import open_service, settle_when_idle, tend
-from hybrid_memory_mcp.views import Views
 
 CLOSING = 0.75
 LAST_MOMENT = 0.85
@@ -50,7 +50,7 @@ class Departure:
 
     def leave(self, code: int = 0) -> NoReturn:
         """Leave now."""
-        closing = threading.Thread(target=self._provider.finish, args=(self._scope,), name="closing", daemon=True)
+        closing = threading.Thread(target=self._provider.close, args=(self._scope,), name="closing", daemon=True)
         closing.start()
         closing.join(CLOSING)
         sys.stderr.flush()
@@ -68,7 +68,7 @@ def serve(wire: Wire, options: Options) -> NoReturn:
     signal.signal(signal.SIGINT, departure.on_signal)
     signal.signal(signal.SIGTERM, departure.on_signal)
     served = False
-    with only_logged("serving"):
+    with log_and_continue("serving"):
         anyio.run(_serve, server, wire, provider, scope, departure)
         served = True
     departure.leave(0 if served else 1)
@@ -78,7 +78,7 @@ async def _serve(
     server: MemoryServer, wire: Wire, provider: ServiceProvider, scope: Scope, departure: Departure
 ) -> None:
     async with anyio.create_task_group() as group:
-        group.start_soon(settle_when_idle, provider)
-        group.start_soon(tend, provider)
-        await serve_stdio(server, wire, answered=lambda: provider.warm(scope), ended=departure.soon)
+        group.start_soon(flush_recalls_when_idle, provider)
+        group.start_soon(run_background_work, provider)
+        await serve_stdio(server, wire, answered=lambda: provider.warm_up_in_background(scope), ended=departure.soon)
         group.cancel_scope.cancel()

@@ -15,13 +15,18 @@ import anyio
 import anyio.to_thread
 from anyio.from_thread import BlockingPortal
 from mcp.server import MCPServer
-from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream, create_context_streams
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
 from hybrid_memory_mcp.descriptors import Wire
+from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
+from hybrid_memory_mcp.mcp_api.sdk import (
+    ContextReceiveStream,
+    ContextSendStream,
+    create_context_streams,
+    lowlevel_server_of,
+)
 from hybrid_memory_mcp.relay.lines import LineSplitter
-from hybrid_memory_mcp.wire import read_line, write_message
 
 GRACE = 0.5
 
@@ -38,7 +43,7 @@ async def serve_stdio(
     """
     to_server, incoming = create_context_streams[SessionMessage | Exception](0)
     outgoing, from_server = create_context_streams[SessionMessage](0)
-    low = server._lowlevel_server  # noqa: SLF001 - the way to run it on streams of our own
+    low = lowlevel_server_of(server)
     connection = _Connection(wire, to_server, answered, ended)
     async with BlockingPortal() as portal, anyio.create_task_group() as group:
         group.start_soon(connection.write_all, from_server)

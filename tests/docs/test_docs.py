@@ -54,7 +54,7 @@ def test_the_page_on_templates_names_every_template():
 
 
 def test_the_readme_names_every_tool_and_every_argument_of_writing():
-    from hybrid_memory_mcp.tools import TOOLS
+    from hybrid_memory_mcp.mcp_api.tools import TOOLS
 
     for tool in TOOLS:
         assert f"| `{tool.name}` |" in README

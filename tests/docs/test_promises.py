@@ -50,9 +50,9 @@ HELD_BY = {
         "server/hub/test_hub_endings.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
     ],
     "bounded": [
-        "server/test_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
+        "server/mcp_api/test_tool_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
         "core/test_checks.py::test_a_wrong_argument_is_refused_by_its_name_without_its_value",
-        "server/test_workers.py::test_work_whose_caller_left_keeps_its_place_until_it_is_done",
+        "server/runtime/test_workers.py::test_work_whose_caller_left_keeps_its_place_until_it_is_done",
     ],
     "quiet": [
         "server/test_process.py::test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed",

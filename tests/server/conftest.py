@@ -4,7 +4,7 @@ import pytest
 from mcp.client import Client
 from tests.server.fakes import FakeService, make_server
 
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 
 @pytest.fixture

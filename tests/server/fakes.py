@@ -22,8 +22,8 @@ from hybrid_memory.requests import (
 )
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory.text import check_text
-from hybrid_memory_mcp.app import build_server
-from hybrid_memory_mcp.views import Views
+from hybrid_memory_mcp.mcp_api.memory_server import build_server
+from hybrid_memory_mcp.mcp_api.views import Views
 
 SCOPE = Scope(namespace="default", session="s-here")
 TIER = {

@@ -26,7 +26,7 @@ from hybrid_memory_mcp.relay.frames import FrameReader, pack, pack_fields, read_
 from hybrid_memory_mcp.relay.places import START_LOCK
 from hybrid_memory_mcp.relay.reaching import connect
 from hybrid_memory_mcp.relay.spawning import FileLock
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 PATIENCE = 20
 KEY = b"k" * 32

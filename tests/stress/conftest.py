@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from hybrid_memory_mcp import quiet
+from hybrid_memory_mcp.runtime import library_patches
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def anyio_backend():
 def quick_binding():
     """Without pandas DuckDB looks for it at each value; the server's process has an empty one, so do these tests."""
     before = sys.modules.get("pandas")
-    quiet.settle_pandas()
+    library_patches.install_pandas_stub()
     yield
     if before is None:
         del sys.modules["pandas"]

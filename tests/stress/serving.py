@@ -18,9 +18,9 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import HashEmbedder
-from hybrid_memory_mcp.app import build_server
-from hybrid_memory_mcp.service import ServiceProvider
-from hybrid_memory_mcp.views import Views
+from hybrid_memory_mcp.mcp_api.memory_server import build_server
+from hybrid_memory_mcp.mcp_api.views import Views
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 
 @dataclass

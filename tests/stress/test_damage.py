@@ -26,7 +26,7 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.interface import Put
 from hybrid_memory.testing import FakeClock
-from hybrid_memory_mcp.quiet import settle_pandas
+from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 
 pytestmark = [
     pytest.mark.stress,
@@ -96,7 +96,7 @@ def forked(work):
         code = 1
         with suppress(BaseException):
             os.close(reading)
-            settle_pandas()
+            install_pandas_stub()
             work(writing)
             code = 0
         os._exit(code)

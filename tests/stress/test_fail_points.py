@@ -21,7 +21,7 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock
 from hybrid_memory.text_encoder import text_of
-from hybrid_memory_mcp.quiet import settle_pandas
+from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 
 if sys.platform == "win32":
     pytest.skip("needs fork", allow_module_level=True)
@@ -88,7 +88,7 @@ def run(point, path, hit, seed):
         code = 1
         with suppress(BaseException):
             os.close(reading)
-            settle_pandas()
+            install_pandas_stub()
             fuse = Fuse(pipe, hit, seed)
             point.set(fuse)
             point.work(path, fuse)

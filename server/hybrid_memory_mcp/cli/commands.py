@@ -53,7 +53,7 @@ def serve(context: typer.Context) -> None:
     """Serve MCP over stdin and stdout, or over HTTP."""
     if {"-h", "--help"} & set(context.args):
         from hybrid_memory_mcp.http.options import make_http_parser
-        from hybrid_memory_mcp.options import make_parser
+        from hybrid_memory_mcp.runtime.client_options import make_parser
 
         typer.echo(make_parser().format_help())
         typer.echo(make_http_parser().format_help())

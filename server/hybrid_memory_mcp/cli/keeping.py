@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, ask
 
 if TYPE_CHECKING:
-    from hybrid_memory_mcp.operations import Steps
+    from hybrid_memory_mcp.admin.operations import ProgressCallback
 
 _MEGA = 1e6
 
@@ -185,7 +185,7 @@ def _stays(told: dict[str, Any], console: Console) -> None:
 
 
 @contextmanager
-def _progress(what: str) -> Iterator[Steps]:
+def _progress(what: str) -> Iterator[ProgressCallback]:
     """Give what shows on the terminal how far something is; it is gone afterwards."""
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:

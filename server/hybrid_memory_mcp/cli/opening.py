@@ -14,7 +14,7 @@ from rich.markup import escape
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 
 if TYPE_CHECKING:
-    from hybrid_memory_mcp.operations import Steps
+    from hybrid_memory_mcp.admin.operations import ProgressCallback
 
 Home = Annotated[
     Path | None,
@@ -41,9 +41,9 @@ def done(
     *,
     namespace: str | None = None,
     new: bool = False,
-    step: Steps | None = None,
+    step: ProgressCallback | None = None,
 ) -> dict[str, Any]:
-    """Let an operation of `hybrid_memory_mcp.operations` be done, by the store's hub if it has one.
+    """Let an operation of `hybrid_memory_mcp.admin.operations` be done, by the store's hub if it has one.
 
     ``new`` says that the store need not exist yet. ``step`` is told how many of how many are done.
 
@@ -51,8 +51,8 @@ def done(
         HybridMemoryError: what the operation says, or that there is no store.
     """
     from hybrid_memory.settings import DATABASE, client_settings
+    from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
     from hybrid_memory_mcp.asking import ask_hub
-    from hybrid_memory_mcp.operations import Order, here, perform
 
     settings = client_settings(home=home, namespace=namespace)
     folder = settings.folder()
@@ -61,8 +61,8 @@ def done(
     answer = ask_hub(folder, settings.namespace, operation, arguments or {}, step or _unseen)
     if answer is not None:
         return answer
-    with here(folder, settings.namespace) as (provider, scope):
-        return perform(operation, Order(provider, folder, scope, arguments or {}, step or _unseen))
+    with local_provider(folder, settings.namespace) as (provider, scope):
+        return run_operation(operation, OperationRequest(provider, folder, scope, arguments or {}, step or _unseen))
 
 
 def _unseen(done: int, total: int) -> None:

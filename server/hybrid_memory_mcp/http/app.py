@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
-from mcp.server._streamable_http_modern import handle_modern_request
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp.types import JSONRPCMessage, JSONRPCRequest
@@ -20,7 +19,6 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from hybrid_memory.clock import RandomSource
-from hybrid_memory_mcp.errors import outline
 from hybrid_memory_mcp.http.answers import (
     LATER,
     LEAVING,
@@ -34,7 +32,9 @@ from hybrid_memory_mcp.http.bodies import Bodies
 from hybrid_memory_mcp.http.connections import Connection, Connections
 from hybrid_memory_mcp.http.settings import HEALTH, PATH, HttpSettings
 from hybrid_memory_mcp.hub.company import Company
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.mcp_api.sdk import handle_modern_request, lowlevel_server_of
+from hybrid_memory_mcp.runtime.error_log import location_of
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 from hybrid_memory_mcp.tokens import Grant, Tokens
 
 log = logging.getLogger("hybrid_memory_mcp")
@@ -91,7 +91,7 @@ class HttpApp:
         except (TimeoutError, OSError):
             log.info("a client was given up that did not read its answer")
         except Exception as error:  # noqa: BLE001 - the last line before the client
-            log.error("a request failed: %s", outline(error))  # noqa: TRY400 - a traceback could hold stored text
+            log.error("a request failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
             await response.refuse(Refusal(500, "the memory server failed inside; its log says where"))
 
     async def _serve(self, scope: Scope, receive: Receive, response: Response) -> Refusal | None:
@@ -156,7 +156,7 @@ class HttpApp:
     ) -> Refusal | None:
         listening = isinstance(message, JSONRPCRequest) and message.method == "subscriptions/listen"
         connection.note(message)
-        low = connection.server._lowlevel_server  # noqa: SLF001 - what the SDK's own manager takes
+        low = lowlevel_server_of(connection.server)
         with connection.serving(stream=listening):
             await handle_modern_request(
                 low,

@@ -16,7 +16,7 @@ from starlette.types import Message, Receive
 
 from hybrid_memory_mcp.http.answers import LATER, NO_JSON, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
-from hybrid_memory_mcp.wire import read_line, write_message
+from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 
 _LARGE = 256 * 1024
 # Every alternative matches wherever it begins, at the end of the text too: no input makes this look twice at the same place.

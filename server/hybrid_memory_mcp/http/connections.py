@@ -27,14 +27,15 @@ from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
-from hybrid_memory_mcp.app import MemoryServer, build_server
-from hybrid_memory_mcp.errors import only_logged, outline
 from hybrid_memory_mcp.http.answers import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.hub.company import Company
-from hybrid_memory_mcp.service import Lane, ServiceProvider
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer, build_server
+from hybrid_memory_mcp.mcp_api.sdk import lowlevel_server_of
+from hybrid_memory_mcp.mcp_api.views import Views
+from hybrid_memory_mcp.runtime.error_log import location_of, log_and_continue
+from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
 from hybrid_memory_mcp.tokens import Grant
-from hybrid_memory_mcp.views import Views
 
 log = logging.getLogger("hybrid_memory_mcp")
 
@@ -140,7 +141,7 @@ class Connections:
         self._company = company or Company()
         self._sessions: dict[str, Connection] = {}
         self._shared: dict[str, Connection] = {}
-        self._lanes: WeakValueDictionary[str, Lane] = WeakValueDictionary()
+        self._limiters: WeakValueDictionary[str, ClientLimiter] = WeakValueDictionary()
         self._opening = anyio.Lock()
         self._group: anyio.abc.TaskGroup | None = None
 
@@ -236,13 +237,13 @@ class Connections:
             agent=grant.agent,
             actor=f"token {grant.name}",
         )
-        lane = self._lanes.get(grant.digest) or Lane(provider, settings.calls)
-        self._lanes[grant.digest] = lane
+        limiter = self._limiters.get(grant.digest) or ClientLimiter(provider, settings.calls)
+        self._limiters[grant.digest] = limiter
         clients = partial(self._company.described, grant.namespace)
-        views = Views(lane, scope, settings.zone, self._random_source, settings.prompts, clients=clients)
+        views = Views(limiter, scope, settings.zone, self._random_source, settings.prompts, clients=clients)
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
-        server = build_server(lane, scope, settings.zone, views, state_key=key)
+        server = build_server(limiter, scope, settings.zone, views, state_key=key)
         session_id = f"{self._random_source.bits(_ID_BITS):032x}"
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         return Connection(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
@@ -255,7 +256,7 @@ class Connections:
         return connection
 
     async def _live(self, connection: Connection, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        low = connection.server._lowlevel_server  # noqa: SLF001 - the SDK's own managers take it like this
+        low = lowlevel_server_of(connection.server)
         transport = connection.transport
         try:
             async with low.lifespan(low) as state:
@@ -270,7 +271,7 @@ class Connections:
                         with connection.stay:
                             await serve_loop(low, reading, writing, lifespan_state=state, session_id=connection.id)
         except Exception as error:  # noqa: BLE001 - one client's failure is not the others'
-            log.error("serving a client failed: %s", outline(error))  # noqa: TRY400 - a traceback could hold stored text
+            log.error("serving a client failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
         finally:
             self._drop(connection)
             with anyio.move_on_after(_CLOSING, shield=True):
@@ -281,5 +282,5 @@ class Connections:
     async def _end_session(self, connection: Connection) -> None:
         """Let the attention of the conversation come to rest, if there was one."""
         if connection.called:
-            with only_logged("ending the session"), suppress(StoreClosed):
+            with log_and_continue("ending the session"), suppress(StoreClosed):
                 await self._provider.call(lambda service: service.end_session(connection.scope))

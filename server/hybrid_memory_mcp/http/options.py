@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.http.settings import HttpSettings, is_loopback
-from hybrid_memory_mcp.options import Options, read_options
+from hybrid_memory_mcp.runtime.client_options import Options, read_options
 
 REMOTE = (
     "host: others than this machine could reach that address. What is sent there is not encrypted: tokens and memories can be "

@@ -18,9 +18,7 @@ import anyio.to_thread
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
-from hybrid_memory_mcp import quiet
 from hybrid_memory_mcp.asking import dismiss_hub
-from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.http.options import read_http_options
 from hybrid_memory_mcp.http.serving import listen, serve_http
 from hybrid_memory_mcp.http.settings import HttpSettings, is_loopback
@@ -28,6 +26,9 @@ from hybrid_memory_mcp.hub.hosting import forget_client, house_of
 from hybrid_memory_mcp.hub.hub import House, Hub
 from hybrid_memory_mcp.hub.listening import Door, open_door
 from hybrid_memory_mcp.hub.sealing import state_key
+from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
+from hybrid_memory_mcp.runtime import library_patches
+from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.tokens import Tokens
 
 _TAKING_OVER = 15.0
@@ -36,7 +37,7 @@ _TAKING_OVER = 15.0
 def main(arguments: Sequence[str]) -> NoReturn:
     """Serve until a signal comes."""
     logging.basicConfig(level=logging.WARNING, format="hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
-    quiet.shorten_tracebacks()
+    library_patches.redact_tracebacks()
     os.umask(0o077)
     try:
         code = _run(arguments)
@@ -49,7 +50,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
 def _run(arguments: Sequence[str]) -> int:
     options, http = read_http_options(arguments)
     forget_client()
-    quiet.keep_logging()
+    disable_sdk_logging()
     options.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     tokens = Tokens(options.home, SystemClock(), SystemRandomSource())
     settings = http.settings(options, state_key(options.home))
@@ -58,10 +59,10 @@ def _run(arguments: Sequence[str]) -> int:
     house = house_of(options.home, options.embedder)
     gc.freeze()
     served: list[Exception | None] = [RuntimeError()]
-    with only_logged("serving"):
+    with log_and_continue("serving"):
         served[0] = anyio.run(_serve, house, door, settings, tokens, listening)
     door.close()
-    house.provider.finish(None)
+    house.provider.close(None)
     door.release()
     if isinstance(served[0], HybridMemoryError):
         raise served[0]
@@ -92,7 +93,7 @@ async def _serve(
 ) -> Exception | None:
     """Serve relays and HTTP until a signal comes, or until the hub has to make room; returns what went wrong."""
     try:
-        await anyio.to_thread.run_sync(house.provider.opened)
+        await anyio.to_thread.run_sync(house.provider.ensure_open)
     except HybridMemoryError as error:
         listening.close()
         return error

@@ -18,7 +18,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url
 from hybrid_memory_mcp.hub.company import Company
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 from hybrid_memory_mcp.tokens import Tokens
 
 _BACKLOG = 128

@@ -12,7 +12,6 @@ import anyio
 import anyio.abc
 import anyio.from_thread
 from mcp.server.mcpserver.context import Context
-from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream, create_context_streams
 from mcp.shared.message import SessionMessage
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp.types import (
@@ -27,7 +26,6 @@ from mcp.types import (
 )
 
 from hybrid_memory.store.interface import RequestKey
-from hybrid_memory_mcp.app import MemoryServer
 from hybrid_memory_mcp.hub.greeting import Guest
 from hybrid_memory_mcp.hub.ledger import (
     CANCELLED,
@@ -39,10 +37,17 @@ from hybrid_memory_mcp.hub.ledger import (
     Ledger,
 )
 from hybrid_memory_mcp.hub.outbox import Outbox, frames_of
+from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
+from hybrid_memory_mcp.mcp_api.sdk import (
+    ContextReceiveStream,
+    ContextSendStream,
+    create_context_streams,
+    lowlevel_server_of,
+)
 from hybrid_memory_mcp.relay import frames
 from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack
 from hybrid_memory_mcp.relay.lines import Oversized
-from hybrid_memory_mcp.wire import read_line, write_message
 
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
@@ -89,12 +94,12 @@ class Connection:
         self._server: MemoryServer
         self._group: anyio.abc.TaskGroup
 
-    def key_of(self, context: Context[Any, Any]) -> RequestKey | None:
+    def request_key_of(self, context: Context[Any, Any]) -> RequestKey | None:
         """Return the key under which the result of a request is kept until the relay has it."""
         asked = self._ledger.asked(context.request_context.request_id)
         return RequestKey(self.presence.guest.relay, asked.number) if asked and asked.number else None
 
-    def began_of(self, context: Context[Any, Any]) -> Callable[[], None] | None:
+    def on_start_of(self, context: Context[Any, Any]) -> Callable[[], None] | None:
         """Return what tells the relay, from the worker thread, that work on a request begins which an earlier hub did not end."""
         asked = self._ledger.asked(context.request_context.request_id)
         if asked is None or not asked.retried:
@@ -107,7 +112,7 @@ class Connection:
         self._server = server
         self._to_server, incoming = create_context_streams[SessionMessage | Exception](0)
         outgoing, from_server = create_context_streams[SessionMessage](0)
-        low = server._lowlevel_server  # noqa: SLF001 - the way to run it on streams of our own
+        low = lowlevel_server_of(server)
         self._outbox.put(pack(frames.WELCOME, welcome))
         try:
             async with anyio.create_task_group() as group:

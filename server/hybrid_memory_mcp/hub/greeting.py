@@ -16,8 +16,8 @@ from pydantic import BaseModel, Field, ValidationError
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import unnamed_session
 from hybrid_memory.settings import PREFIX, StoreSettings
-from hybrid_memory_mcp.options import Options, read_options
 from hybrid_memory_mcp.relay.frames import PROTOCOL, read_fields
+from hybrid_memory_mcp.runtime.client_options import Options, read_options
 
 
 class Hello(BaseModel):

@@ -19,13 +19,12 @@ from anyio.from_thread import BlockingPortal
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import StoreSettings, store_settings
-from hybrid_memory_mcp import quiet
-from hybrid_memory_mcp.errors import only_logged
 from hybrid_memory_mcp.hub.hub import House, Hub
 from hybrid_memory_mcp.hub.listening import Door, open_door
 from hybrid_memory_mcp.hub.sealing import state_key
-from hybrid_memory_mcp.service import ServiceProvider
-from hybrid_memory_mcp.upkeep import open_service
+from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
+from hybrid_memory_mcp.runtime.error_log import log_and_continue
+from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
 
 _LAST_MOMENT = 0.85
 _PATIENCE = 3.0
@@ -35,12 +34,12 @@ _OF_A_CLIENT = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS")
 def serve(home: Path, door: Door, embedder: str | None) -> None:
     """Serve whoever comes through the door until nobody needs it or a signal comes; closes the store."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s")
-    quiet.keep_logging()
+    disable_sdk_logging()
     house = house_of(home, embedder)
-    with only_logged("serving"):
+    with log_and_continue("serving"):
         anyio.run(_serve, house, door)
     door.close()
-    house.provider.finish(None)
+    house.provider.close(None)
 
 
 def host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], None]]:
@@ -52,7 +51,7 @@ def host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], N
         ConnectionError: by now another process is the hub.
     """
     forget_client()
-    quiet.keep_logging()
+    disable_sdk_logging()
     door = _door_if_possible(Path(home))
     house = house_of(Path(home), embedder)
     ours, theirs = socket.socketpair()
@@ -60,9 +59,9 @@ def host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], N
     ended = threading.Event()
 
     def run() -> None:
-        with only_logged("serving"):
+        with log_and_continue("serving"):
             anyio.run(_serve_here, house, door, theirs, leave)
-        house.provider.finish(None)
+        house.provider.close(None)
         if door is not None:
             door.release()
         ended.set()

@@ -8,6 +8,7 @@ import socket
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
@@ -19,8 +20,7 @@ from hybrid_memory.ids import is_unnamed_session
 from hybrid_memory.model import Scope
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.app import build_server
-from hybrid_memory_mcp.errors import UNEXPECTED, only_logged, outline
+from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
 from hybrid_memory_mcp.hub.admission import admit
 from hybrid_memory_mcp.hub.company import Company
 from hybrid_memory_mcp.hub.connection import Connection, Presence
@@ -28,13 +28,16 @@ from hybrid_memory_mcp.hub.greeting import Guest, Hello, guest_of, read_hello
 from hybrid_memory_mcp.hub.ledger import Ledger
 from hybrid_memory_mcp.hub.listening import Door
 from hybrid_memory_mcp.hub.outbox import frames_of
-from hybrid_memory_mcp.operations import Order, perform
+from hybrid_memory_mcp.mcp_api.memory_server import build_server
+from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import frames
 from hybrid_memory_mcp.relay.frames import BrokenFrame, FrameReader, pack
-from hybrid_memory_mcp.seam import Service
-from hybrid_memory_mcp.service import Lane, ServiceProvider
-from hybrid_memory_mcp.upkeep import settle_when_idle, tend
-from hybrid_memory_mcp.views import Views
+from hybrid_memory_mcp.runtime.background_tasks import flush_recalls_when_idle, run_background_work
+from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log_and_continue
+from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
+
+if TYPE_CHECKING:
+    from hybrid_memory.service import MemoryService
 
 DRAINING = 5.0
 MAKING_ROOM = 3000
@@ -77,8 +80,8 @@ class Hub:
         """
         async with anyio.create_task_group() as group:
             self._group = group
-            group.start_soon(settle_when_idle, self._house.provider)
-            group.start_soon(tend, self._house.provider)
+            group.start_soon(flush_recalls_when_idle, self._house.provider)
+            group.start_soon(run_background_work, self._house.provider)
             if door is not None:
                 group.start_soon(self._keep_door, door)
             if first is not None:
@@ -118,7 +121,7 @@ class Hub:
             try:
                 door.reopen()
             except OSError as error:
-                log.warning("the hub cannot listen any more and leaves: %s", outline(error))
+                log.warning("the hub cannot listen any more and leaves: %s", location_of(error))
                 self.leave()
                 return
 
@@ -132,7 +135,7 @@ class Hub:
             except BlockingIOError:
                 continue
             except OSError as error:
-                log.warning("a connection could not be accepted: %s", outline(error))
+                log.warning("a connection could not be accepted: %s", location_of(error))
                 await anyio.sleep(0.1)
                 continue
             self._group.start_soon(self._greet, stream, door)
@@ -164,7 +167,7 @@ class Hub:
             except (OSError, BrokenFrame):
                 pass
             except Exception as error:  # noqa: BLE001 - one guest must not end the hub
-                log.error("a connection failed: %s", outline(error))  # noqa: TRY400 - a traceback could hold stored text
+                log.error("a connection failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
         self._changed.set()
 
     async def _meet(self, stream: socket.socket) -> None:
@@ -193,11 +196,11 @@ class Hub:
         presence = Presence(guest, house.clock.now())
         scope = guest.options.scope(guest.session)
         ledger = Ledger(limits.requests_at_once, limits.requests_waiting)
-        connection = Connection(stream, reader, presence, ledger, partial(house.provider.warm, scope))
-        lane = Lane(house.provider, limits.calls_of_a_client)
+        connection = Connection(stream, reader, presence, ledger, partial(house.provider.warm_up_in_background, scope))
+        limiter = ClientLimiter(house.provider, limits.calls_of_a_client)
         described = partial(self.company.described, scope.namespace)
         views = Views(
-            lane,
+            limiter,
             scope,
             guest.options.zone,
             house.random_source,
@@ -206,12 +209,12 @@ class Hub:
             notices=_notices(guest),
         )
         server = build_server(
-            lane,
+            limiter,
             scope,
             guest.options.zone,
             views,
-            key_of=connection.key_of,
-            began_of=connection.began_of,
+            request_key_of=connection.request_key_of,
+            on_start_of=connection.on_start_of,
             state_key=house.state_key,
         )
         welcome = json.dumps({"version": __version__}).encode()
@@ -230,7 +233,7 @@ class Hub:
             await anyio.sleep(1)
             if presence.delivered - done >= _ACKNOWLEDGED_EVERY:
                 done = presence.delivered
-                with only_logged("forgetting results"):
+                with log_and_continue("forgetting results"):
                     await self._house.provider.call(partial(_acknowledge, relay, done))
 
     def _part(self, presence: Presence, scope: Scope) -> None:
@@ -238,7 +241,7 @@ class Hub:
         here = any(one.presence.guest.relay == presence.guest.relay for one in self.company)
         if here or not presence.calls or not self._house.provider.is_open:
             return
-        with only_logged("ending a client's session"):
+        with log_and_continue("ending a client's session"):
             self._house.provider.run(partial(_acknowledge, presence.guest.relay, None))
             if is_unnamed_session(scope.session):
                 self._house.provider.run(lambda service: service.end_session(scope))
@@ -263,7 +266,7 @@ class Hub:
                 if told:
                     await _tell(stream, told.pop())
 
-        order = Order(house.provider, house.home, scope, hello.given, step, self.company.described)
+        order = OperationRequest(house.provider, house.home, scope, hello.given, step, self.company.described)
         async with anyio.create_task_group() as group:
             group.start_soon(tell_steps)
             answer = await anyio.to_thread.run_sync(_performed, operation, order)
@@ -280,18 +283,18 @@ def _notices(guest: Guest) -> tuple[str, ...]:
     )
 
 
-def _acknowledge(relay: str, up_to: int | None, service: Service) -> None:
+def _acknowledge(relay: str, up_to: int | None, service: MemoryService) -> None:
     service.acknowledge(relay, up_to)
 
 
-def _performed(operation: str, order: Order) -> bytes:
+def _performed(operation: str, order: OperationRequest) -> bytes:
     try:
-        return pack(frames.DONE, json.dumps(perform(operation, order), ensure_ascii=False, default=str).encode())
+        return pack(frames.DONE, json.dumps(run_operation(operation, order), ensure_ascii=False, default=str).encode())
     except HybridMemoryError as error:
         return pack(frames.FAILED, json.dumps({"message": str(error)}).encode())
     except Exception as error:  # noqa: BLE001 - the last line before the command
-        log.error("%s failed: %s", operation, outline(error))  # noqa: TRY400 - a traceback could hold stored text
-        return pack(frames.FAILED, json.dumps({"message": UNEXPECTED}).encode())
+        log.error("%s failed: %s", operation, location_of(error))  # noqa: TRY400 - a traceback could hold stored text
+        return pack(frames.FAILED, json.dumps({"message": UNEXPECTED_FAILURE}).encode())
 
 
 async def _tell(stream: socket.socket, frame: bytes) -> None:

@@ -10,7 +10,7 @@ from tests.server.http.conftest import Raw
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.service import MemoryService
 from hybrid_memory.testing import FakeRandomSource
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ def provider(tmp_path):
         lambda: MemoryService.open(tmp_path, clock=SystemClock(), random_source=FakeRandomSource(9))
     )
     yield provider
-    provider.finish(None)
+    provider.close(None)
 
 
 async def call(raw, tool, **arguments):

@@ -14,7 +14,7 @@ from hybrid_memory.store.interface import RequestKey
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.hub import hub as hub_module
 from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.service import ServiceProvider
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -45,7 +45,7 @@ class PagePosition:
         finally:
             hub.kill()
             guest.close()
-            provider.finish(None)
+            provider.close(None)
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_a_number_of_another_relay_is_another_request(place):
         for relay in ("b" * 32, "c" * 32):
             with hub.visited(relay=relay, arguments=["--session", relay]) as guest:
                 found.add(written(guest, 1, "Ada", memory_type="working", key=relay))
-    provider.finish(None)
+    provider.close(None)
     assert len(found) == 2
 
 
@@ -155,14 +155,14 @@ def test_a_write_whose_answer_was_on_its_way_when_the_hub_died_is_done_once(plac
     provider = ServiceProvider(place.open)
     hub = RealHub(place.home, None, provider=provider)
     written_now = threading.Event()
-    provider.opened().listen(lambda *_: written_now.set())
+    provider.ensure_open().listen(lambda *_: written_now.set())
     guest = hub.guest(relay=RELAY, arguments=["--session", "s"]).welcomed()
     arguments = {"content": "Ada plays the cello"}
     guest.request("r", "tools/call", name="write_memory", arguments=arguments, _meta=MODERN)
     assert written_now.wait(PATIENCE)
     hub.kill()
     guest.close()
-    provider.finish(None)
+    provider.close(None)
     place.hubs = 1
     with place.hub() as guest:
         again = asked(guest, 1, "write_memory", **arguments)["structuredContent"]
@@ -177,7 +177,7 @@ def results_of(service, numbers):
 def test_results_are_forgotten_up_to_what_the_relay_has_and_all_when_it_leaves(place, monkeypatch):
     monkeypatch.setattr(hub_module, "_ACKNOWLEDGED_EVERY", 1)
     provider = ServiceProvider(place.open)
-    service = provider.opened()
+    service = provider.ensure_open()
     forgotten = threading.Semaphore(0)
     acknowledge = service.acknowledge
     monkeypatch.setattr(service, "acknowledge", lambda *what: (acknowledge(*what), forgotten.release()))
@@ -191,4 +191,4 @@ def test_results_are_forgotten_up_to_what_the_relay_has_and_all_when_it_leaves(p
             assert results_of(service, (1, 2, 3)) == [False, False, True]
         assert forgotten.acquire(timeout=PATIENCE)
         assert results_of(service, (1, 2, 3)) == [False, False, False]
-    provider.finish(None)
+    provider.close(None)

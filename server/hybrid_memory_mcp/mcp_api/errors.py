@@ -1,0 +1,100 @@
+"""How a failure is told: to the model in words it can act on, to the client in codes, to the log without stored text.
+
+The only place of the server that catches every exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+from pydantic import ValidationError
+
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound
+from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log
+
+_SHOWN_PROBLEMS = 8
+_LONGEST_NAME = 40
+
+_PROBLEMS = {
+    "missing": "is required",
+    "string_type": "must be text",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a number",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "too_short": "must hold at least {min_length}",
+    "too_long": "must hold at most {max_length}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "must be {expected}",
+}
+
+
+@contextmanager
+def as_tool_errors(what: str) -> Iterator[None]:
+    """Turn every failure of the body into a `ToolError` that the model can read; ``what`` names the work in the log."""
+    try:
+        yield
+    except (ToolError, MCPError):
+        raise
+    except HybridMemoryError as error:
+        raise ToolError(str(error)) from None
+    except Exception as error:  # noqa: BLE001 - the last line before the client
+        log.error("%s failed: %s", what, location_of(error))
+        raise ToolError(UNEXPECTED_FAILURE) from None
+
+
+@contextmanager
+def as_protocol_errors(what: str) -> Iterator[None]:
+    """Turn every failure of the body into a JSON-RPC error: invalid parameters for the caller's mistakes, else internal."""
+    try:
+        yield
+    except (ResourceError, MCPError):
+        raise
+    except NotFound as error:
+        raise ResourceNotFoundError(str(error)) from None
+    except InvalidInput as error:
+        raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
+    except HybridMemoryError as error:
+        raise MCPError(code=INTERNAL_ERROR, message=str(error)) from None
+    except Exception as error:  # noqa: BLE001 - the last line before the client
+        log.error("%s failed: %s", what, location_of(error))
+        raise MCPError(code=INTERNAL_ERROR, message=UNEXPECTED_FAILURE) from None
+
+
+def argument_problems(error: ValidationError, tool: str, arguments: Sequence[str]) -> str:
+    """Return one line for each wrong argument: its name and what it must be, never the value that was given."""
+    found = error.errors(include_url=False, include_input=False, include_context=True)
+    lines = [_problem(item, tool, arguments) for item in found[:_SHOWN_PROBLEMS]]
+    if len(found) > _SHOWN_PROBLEMS:
+        lines.append(f"and {len(found) - _SHOWN_PROBLEMS} more")
+    return "\n".join(lines)
+
+
+def _problem(item: Any, tool: str, arguments: Sequence[str]) -> str:
+    kind, location = item["type"], item["loc"]
+    name = _name(location)
+    if kind == "extra_forbidden":
+        takes = f"{tool} takes {', '.join(arguments)}" if len(location) == 1 else "leave it out"
+        return f"{name}: unknown argument; {takes}"
+    template = _PROBLEMS.get(kind)
+    return f"{name}: {template.format(**item.get('ctx', {}))}" if template else f"{name}: is not valid"
+
+
+def _name(location: Sequence[int | str]) -> str:
+    """Name an argument as ``where.tags.2``; a name that the caller made up is shortened to plain characters."""
+    return ".".join(_plain(str(part)) for part in location) or "arguments"
+
+
+def _plain(name: str) -> str:
+    return "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "?" for c in name[:_LONGEST_NAME])

@@ -1,0 +1,173 @@
+"""Telling clients of both protocol eras that the most recent memories changed.
+
+Up to 2025-11-25 a client sends ``resources/subscribe`` and hears on its own connection; from 2026-07-28 on it holds a
+``subscriptions/listen`` stream, which the SDK serves from a bus. The news comes from the thread that wrote.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import quote, unquote
+
+import anyio
+from anyio.from_thread import BlockingPortal
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated, ServerEvent
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
+
+from hybrid_memory_mcp.mcp_api.sdk import connection_of
+from hybrid_memory_mcp.runtime.provider import MemoryAccess
+
+RECENT = "memory://most_recent_memories"
+
+_MOST_SUBSCRIPTIONS = 1000
+_LONGEST_URI = 2000
+_PATIENCE = 5.0
+
+
+def session_uri(session: str) -> str:
+    """Return the URI of a session's most recent memories."""
+    return f"{RECENT}/{quote(session, safe='')}"
+
+
+class Bus(InMemorySubscriptionBus):
+    """The SDK's bus, which also says whether anybody listens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._streams = 0
+
+    @property
+    def has_listeners(self) -> bool:
+        """Whether there is a stream to publish to."""
+        return self._streams > 0
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Register a stream; returns what ends that."""
+        end = super().subscribe(listener)
+        self._streams += 1
+        ended = False
+
+        def unsubscribe() -> None:
+            nonlocal ended
+            if not ended:
+                ended = True
+                self._streams -= 1
+            end()
+
+        return unsubscribe
+
+
+class ChangeNotifier:
+    """Announces changes of one namespace to everybody who asked one server.
+
+    Changes that come while an announcement is on its way are announced together afterwards.
+    """
+
+    def __init__(self, provider: MemoryAccess, namespace: str) -> None:
+        self.bus = Bus()
+        self._provider = provider
+        self._namespace = namespace
+        self._watchers: dict[tuple[str, int], tuple[str, ServerSession]] = {}
+        self._connections: set[int] = set()
+        self._end: Callable[[], None] | None = None
+        self._portals: list[BlockingPortal] = []
+        self._lock = threading.Lock()
+        self._due: set[str] = set()
+
+    @asynccontextmanager
+    async def running(self, _: object) -> AsyncIterator[None]:
+        """Announce while the body runs; a server's lifespan."""
+        async with BlockingPortal() as portal:
+            with self._lock:
+                self._due.clear()
+                self._portals.append(portal)
+                if self._end is None:
+                    self._end = self._provider.listen(self._committed, self._wanted)
+            try:
+                yield
+            finally:
+                with self._lock:
+                    self._portals.remove(portal)
+                    if not self._portals and self._end is not None:
+                        self._end()
+                        self._end = None
+                await portal.stop(cancel_remaining=True)
+
+    async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
+        """Serve ``resources/subscribe``; subscribing twice is subscribing once.
+
+        Raises:
+            MCPError: too many subscriptions, or an endless URI.
+        """
+        uri = str(params.uri)
+        if len(self._watchers) >= _MOST_SUBSCRIPTIONS or len(uri) > _LONGEST_URI:
+            raise MCPError(code=INVALID_PARAMS, message="too many subscriptions, or too long a URI")
+        connection = connection_of(ctx.session)
+        if id(connection) not in self._connections:
+            self._connections.add(id(connection))
+            connection.exit_stack.callback(self._leave, id(connection))
+        self._watchers[unquote(uri), id(connection)] = uri, ctx.session
+        return EmptyResult()
+
+    async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
+        """Serve ``resources/unsubscribe``; what was not subscribed is no error."""
+        connection = connection_of(ctx.session)
+        self._watchers.pop((unquote(str(params.uri)), id(connection)), None)
+        return EmptyResult()
+
+    async def announce(self, uris: Iterable[str]) -> None:
+        """Tell streams of news about some URIs, changed or not: their client may have missed that."""
+        for uri in uris:
+            await self.bus.publish(ResourceUpdated(uri=uri))
+
+    def _wanted(self) -> bool:
+        return bool(self._watchers) or self.bus.has_listeners
+
+    def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
+        """Runs in the provider's thread of news."""
+        if namespace != self._namespace:
+            return
+        with self._lock:
+            portal = self._portals[-1] if self._portals and not self._due else None
+            self._due |= {RECENT, *map(session_uri, sessions)}
+        if portal is not None:
+            try:
+                portal.start_task_soon(self._announce)
+            except RuntimeError:  # the server is just ending, nobody listens any more
+                self._due.clear()
+
+    async def _announce(self) -> None:
+        with self._lock:
+            due, self._due = self._due, set()
+        for uri in sorted(due):
+            await self.bus.publish(ResourceUpdated(uri=uri))
+        await self._tell(due)
+
+    async def _tell(self, due: Iterable[str]) -> None:
+        changed = {unquote(uri) for uri in due}
+        for (uri, owner), (asked, session) in list(self._watchers.items()):
+            if uri not in changed:
+                continue
+            told = False
+            with anyio.move_on_after(_PATIENCE):
+                try:
+                    await session.send_resource_updated(asked)
+                    told = True
+                except (anyio.ClosedResourceError, anyio.BrokenResourceError, MCPError):
+                    told = False
+            if not told:
+                self._drop(owner)
+
+    def _leave(self, owner: int) -> None:
+        self._connections.discard(owner)
+        self._drop(owner)
+
+    def _drop(self, owner: int) -> None:
+        for key in [key for key in self._watchers if key[1] == owner]:
+            del self._watchers[key]

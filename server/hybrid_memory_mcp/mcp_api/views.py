@@ -1,0 +1,172 @@
+"""What resources and prompts show: memories fetched in a worker thread and rendered with the templates."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+
+from hybrid_memory.clock import RandomSource
+from hybrid_memory.model import Memory, MemoryId, Scope
+from hybrid_memory.requests import ReadRequest, ReflectionGroup
+from hybrid_memory_mcp.mcp_api.budget import QUARTERS, token_cost, truncate
+from hybrid_memory_mcp.mcp_api.tool_results import when
+from hybrid_memory_mcp.runtime.provider import MemoryAccess
+
+if TYPE_CHECKING:
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory_prompts.render import Quoted, Renderer
+
+SHOWN = 20
+ANSWERING = 8
+ROOM = 4000 * QUARTERS
+_LEAST_TEXT = 50 * QUARTERS
+
+
+class Views:
+    """Renders memories of one scope; templates are loaded at first use, in a worker thread."""
+
+    def __init__(
+        self,
+        provider: MemoryAccess,
+        scope: Scope,
+        zone: tzinfo | None,
+        random_source: RandomSource,
+        templates: Path | None = None,
+        *,
+        clients: Callable[[], list[dict[str, Any]]] | None = None,
+        notices: Sequence[str] = (),
+    ) -> None:
+        self.provider = provider
+        self.scope = scope
+        self._zone = zone
+        self._random_source = random_source
+        self._templates = templates
+        self._clients = clients or list
+        self._notices = tuple(notices)
+        self._lock = threading.Lock()
+        self._renderer: Renderer | None = None
+
+    async def recent(self, session: str | None = None) -> str:
+        """Return the most recent memories of the namespace, or of a session, as text."""
+
+        def work(service: MemoryService) -> str:
+            found = service.recent(self.scope, limit=SHOWN, session=session)
+            return self._render("recent.md.j2", memories=self._quoted(found), session=session or "")
+
+        return await self.provider.call(work)
+
+    async def memory(self, memory_id: str) -> str:
+        """Return one memory, whole."""
+
+        def work(service: MemoryService) -> str:
+            found = service.get(self.scope, MemoryId(memory_id))
+            return self._render("memory.md.j2", memories=[self._quote(found, found.content)])
+
+        return await self.provider.call(work)
+
+    async def status(self) -> str:
+        """Return the state of the memory, and who is connected in this namespace, as JSON."""
+        clients = self._clients()
+
+        def work(service: MemoryService) -> str:
+            status = service.status(self.scope)
+            values = asdict(status) | {"notices": [*status.notices, *self._notices], "clients": clients}
+            return json.dumps(values, ensure_ascii=False, default=dict)
+
+        return await self.provider.call(work)
+
+    async def answer(self, question: str) -> str:
+        """Return a question together with what the memory has on it and the most recent memories."""
+
+        def work(service: MemoryService) -> str:
+            request = ReadRequest(query=question, limit=ANSWERING)
+            found = [hit.memory for hit in service.read(self.scope, request).hits if not hit.weak]
+            known = {memory.id for memory in found}
+            recent = service.recent(self.scope, limit=ANSWERING)
+            found += [memory for memory in recent if memory.id not in known]
+            return self._prompt("answer.md.j2", found, question=question)
+
+        return await self.provider.call(work)
+
+    async def remember(self, question: str, thought: str) -> str:
+        """Return the request to remember an exchange."""
+        return await anyio.to_thread.run_sync(
+            lambda: self._prompt("remember.md.j2", (), question=question, thought=thought)
+        )
+
+    async def reflect(self, topic: str) -> str:
+        """Return groups of memories on a topic with the request to think about them."""
+
+        def work(service: MemoryService) -> str:
+            groups = service.offer_reflection(self.scope, focus=topic, session=None, since=None, limit=3)
+            return self._prompt("reflect.md.j2", _members(groups), topic=topic)
+
+        return await self.provider.call(work)
+
+    async def reflection_prompt(
+        self, *, focus: str | None, session: str | None, since: datetime | None
+    ) -> tuple[list[str], str]:
+        """Return the ids of the group that is most worth a thought, and the request to think; nothing if there is none."""
+
+        def work(service: MemoryService) -> tuple[list[str], str]:
+            groups = service.offer_reflection(self.scope, focus=focus, session=session, since=since, limit=1)
+            members = _members(groups)
+            return [memory.id for memory in members], self._prompt("think.md.j2", members) if members else ""
+
+        return await self.provider.call(work)
+
+    async def suggest(self, what: str, prefix: str, limit: int) -> list[str]:
+        """Return known sessions, tags or ids that begin with ``prefix``."""
+        return await self.provider.call(lambda service: service.suggest(self.scope, what, prefix, limit))
+
+    def _prompt(self, template: str, memories: tuple[Memory, ...] | list[Memory], **variables: str) -> str:
+        quoted = self._quoted(memories)
+        block = self._render("memories.md.j2", memories=quoted).strip() if quoted else ""
+        texts = {"question": "", "thought": "", "topic": ""} | variables
+        return self._render(template, memories=quoted, most_recent_memories=block, **texts)
+
+    def _render(self, template: str, *, memories: Sequence[Quoted] = (), **variables: str) -> str:
+        with self._lock:
+            if self._renderer is None:
+                from hybrid_memory_prompts.render import Renderer
+
+                self._renderer = Renderer(self._random_source, self._templates)
+        return self._renderer.render(template, memories=memories, **variables)
+
+    def _quoted(self, memories: tuple[Memory, ...] | list[Memory]) -> list[Quoted]:
+        """Shorten what would not fit: each memory gets an even share of the room that is left."""
+        room = ROOM
+        quoted = []
+        for at, memory in enumerate(memories):
+            share = max(room // (len(memories) - at), _LEAST_TEXT)
+            text = memory.content if token_cost(memory.content) <= share else truncate(memory.content, share)
+            room -= token_cost(text)
+            quoted.append(self._quote(memory, text))
+        return quoted
+
+    def _quote(self, memory: Memory, text: str) -> Quoted:
+        from hybrid_memory_prompts.render import Quoted, Stored
+
+        return Quoted(
+            id=memory.id,
+            time=when(memory.created_at, self._zone),
+            origin=memory.origin.value,
+            trust=memory.trust.value,
+            tier=memory.tier.value,
+            text=Stored(text),
+            speaker=Stored(memory.speaker) if memory.speaker else None,
+        )
+
+
+def _members(groups: tuple[ReflectionGroup, ...]) -> list[Memory]:
+    seen: dict[MemoryId, Memory] = {}
+    for group in groups:
+        seen.update({memory.id: memory for memory in group.memories})
+    return list(seen.values())

@@ -1,0 +1,35 @@
+"""How a failure goes to the log: what kind it is and where it arose, never its text, which could hold what somebody stored."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+
+from hybrid_memory.errors import HybridMemoryError
+
+UNEXPECTED_FAILURE = (
+    "the memory server failed inside; nothing that was answered before is lost. Try again; its log says where"
+)
+
+log = logging.getLogger("hybrid_memory_mcp")
+
+
+@contextmanager
+def log_and_continue(what: str) -> Iterator[None]:
+    """Let a failure of the body, which nobody waits for, go to the log alone."""
+    try:
+        yield
+    except HybridMemoryError as error:
+        log.warning("%s: %s", what, error)
+    except Exception as error:  # noqa: BLE001 - the thread or task must go on
+        log.error("%s failed: %s", what, location_of(error))  # noqa: TRY400 - a traceback could hold stored text
+
+
+def location_of(error: BaseException) -> str:
+    """Return the kind of an error and where it arose; its text could hold what somebody stored."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{PurePath(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
+    return " < ".join([type(error).__name__, *reversed(places)])

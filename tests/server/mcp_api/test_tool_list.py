@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hybrid_memory_mcp.mcp_api.memory_server import INSTRUCTIONS
+
+pytestmark = pytest.mark.anyio
+
+
+async def listed(client):
+    return [
+        tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in (await client.list_tools()).tools
+    ]
+
+
+def objects(schema):
+    if isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield schema
+        for inner in schema.values():
+            yield from objects(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from objects(inner)
+
+
+async def test_there_are_five_tools_in_a_fixed_order(client):
+    names = [tool["name"] for tool in await listed(client)]
+    assert names == ["write_memory", "read_memories", "reflect", "update_memory", "forget_memories"]
+
+
+async def test_what_a_model_sees_of_the_list_is_at_most_1500_tokens(client):
+    seen = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in await listed(client)]
+    assert len(json.dumps(seen)) / 4 <= 1500
+
+
+async def test_the_whole_list_is_at_most_3000_tokens(client):
+    assert len(json.dumps(await listed(client))) / 4 <= 3000
+
+
+async def test_every_input_object_with_known_names_is_closed(client):
+    for tool in await listed(client):
+        for schema in objects(tool["inputSchema"]):
+            if "properties" in schema:
+                assert schema["additionalProperties"] is False
+
+
+async def test_schemas_hold_no_references_titles_or_defaults(client):
+    for tool in await listed(client):
+        text = json.dumps([tool["inputSchema"], tool["outputSchema"]])
+        for noise in ("$ref", "$defs", '"title"', '"default"', '"null"}', "anyOf"):
+            assert noise not in text
+
+
+async def test_every_tool_has_a_title_and_all_four_annotations(client):
+    for tool in await listed(client):
+        assert tool["title"]
+        assert {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} <= set(tool["annotations"])
+        assert tool["annotations"]["openWorldHint"] is False
+
+
+async def test_only_reading_is_read_only_and_only_forgetting_is_destructive(client):
+    tools = {tool["name"]: tool["annotations"] for tool in await listed(client)}
+    assert [name for name, hints in tools.items() if hints["readOnlyHint"]] == ["read_memories"]
+    assert [name for name, hints in tools.items() if hints["destructiveHint"]] == ["forget_memories"]
+    assert [name for name, hints in tools.items() if hints["idempotentHint"]] == ["read_memories", "forget_memories"]
+
+
+async def test_the_content_limit_is_in_the_schema(client):
+    content = (await listed(client))[0]["inputSchema"]["properties"]["content"]
+    assert (content["maxLength"], content["minLength"]) == (100_000, 1)
+
+
+def test_the_instructions_are_short():
+    assert len(INSTRUCTIONS) < 500
+
+
+async def test_a_tool_added_through_the_sdk_is_listed_and_called_too(server):
+    @server.tool()
+    def echo(text: str) -> str:
+        return text
+
+    assert [tool.name for tool in await server.list_tools()][-1] == "echo"
+    result = await server.call_tool("echo", {"text": "hi"})
+    assert result.content[0].text == "hi"
