@@ -8,7 +8,7 @@
     memory.write(scope, WriteRequest(content="Ada is allergic to peanuts."))
     hits = memory.read(scope, ReadRequest(query="What must Ada not eat?")).hits
 
-`hybrid_memory.agent` is the asynchronous API with the names of the DB-GPT documentation. Names are loaded when they are first
+`hybrid_memory_dbgpt` is the asynchronous API with the names of the DB-GPT documentation. Names are loaded when they are first
 used; importing this package loads nothing heavy.
 """
 

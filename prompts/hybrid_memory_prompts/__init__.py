@@ -1,1 +1,1 @@
-"""Templates, the one place that renders them, and the smallest agents that use them."""
+"""Templates, and the one place that renders them."""

@@ -19,7 +19,7 @@ from tests.conformance.drivers_plain import (
 )
 from tests.conformance.world import World, enhanced, enhanced_state, said
 
-from hybrid_memory.agent import (
+from hybrid_memory_dbgpt import (
     AgentMemory,
     DiscardedMemoryFragments,
     SensoryMemory,

@@ -10,7 +10,7 @@ from tests.conformance.compare import Mismatch, Unknown
 from tests.conformance.drivers_plain import Driver
 from tests.conformance.world import NOON, WatchedRetriever, World, enhanced, enhanced_state, moment, said
 
-from hybrid_memory.agent import (
+from hybrid_memory_dbgpt import (
     DiscardedMemoryFragments,
     HybridMemory,
     LongTermMemory,

@@ -9,7 +9,7 @@ from typing import Any
 from tests.conformance.compare import Mismatch, Unknown
 from tests.conformance.world import World, moment
 
-from hybrid_memory.agent import (
+from hybrid_memory_dbgpt import (
     Document,
     GptsMemory,
     GptsMessage,

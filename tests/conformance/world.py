@@ -10,11 +10,11 @@ import anyio.lowlevel
 import numpy as np
 from tests.conformance.compare import Mismatch, Unknown, plain
 
-from hybrid_memory.agent import AgentMemoryFragment, DuckDBVectorConfig, DuckDBVectorStore, RecallRules
-from hybrid_memory.agent.buffers import EnhancedShortTermMemory
-from hybrid_memory.agent.retriever import LongTermRetriever
 from hybrid_memory.store.interface import Store
 from hybrid_memory.testing import FakeClock
+from hybrid_memory_dbgpt import AgentMemoryFragment, DuckDBVectorConfig, DuckDBVectorStore, RecallRules
+from hybrid_memory_dbgpt.buffers import EnhancedShortTermMemory
+from hybrid_memory_dbgpt.retriever import LongTermRetriever
 
 NOON = "2026-01-10T12:00:00"
 REFUSED = "UNEMBEDDABLE"

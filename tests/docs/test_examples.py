@@ -9,12 +9,12 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-db-gpt.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 SEED_NAMES = {
-    "hybrid_memory.agent": (
+    "hybrid_memory_dbgpt": (
         "AgentMemory AgentMemoryFragment ConversationContext EnhancedShortTermMemory GptsMemory HybridMemory LongTermMemory"
         " MemoryConfig MemoryEntry MemoryFragment MemoryManager MemoryTypes SensoryMemory ShortTermMemory"
         " StructuredAgentMemoryFragment TimeWeightedEmbeddingRetriever"
     ),
-    "hybrid_memory_prompts.agents": (
+    "hybrid_memory_dbgpt.agents": (
         "ActionOutput AgentContext BlankAction ConversableAgent LLMConfig ProfileConfig UserProxyAgent"
     ),
 }

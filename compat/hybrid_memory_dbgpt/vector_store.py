@@ -9,14 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hybrid_memory.agent.embedding import Embeddings, TextEmbedder, unit_rows
-from hybrid_memory.agent.index import LongTermIndex
 from hybrid_memory.clock import Clock, RandomSource, SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier
 from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Put, Store, Touch, View
 from hybrid_memory.text import content_hash, terms
+from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, unit_rows
+from hybrid_memory_dbgpt.long_term_index import LongTermIndex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRow:
+class BufferedRow:
     """A buffered fragment as a row of the store."""
 
     id: MemoryId
@@ -56,12 +56,12 @@ class KeptRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Journal:
+class BufferWrite:
     """What a step of the buffers leaves behind: new rows, moves between tiers, and the buffers themselves."""
 
     session: str
     agent: str
-    rows: tuple[KeptRow, ...] = ()
+    rows: tuple[BufferedRow, ...] = ()
     moves: tuple[Move, ...] = ()
     state: str | None = None
 
@@ -153,7 +153,7 @@ class DuckDBVectorStore:
         """Store documents durably and return their ids."""
         return self.commit(documents, None)
 
-    def commit(self, documents: Sequence[Document], journal: Journal | None) -> list[MemoryId]:
+    def commit(self, documents: Sequence[Document], journal: BufferWrite | None) -> list[MemoryId]:
         """Store documents and what a step of the buffers leaves behind, together or not at all; return the ids.
 
         Raises:
@@ -258,7 +258,7 @@ class DuckDBVectorStore:
         """Return the long-term memories that equal the filters, newest first."""
         return self.similar_search_with_scores("", None, 0.0, filters or {})
 
-    def _named(self, documents: Sequence[Document], journal: Journal | None, now: datetime) -> list[Document]:
+    def _named(self, documents: Sequence[Document], journal: BufferWrite | None, now: datetime) -> list[Document]:
         """Give every document an id of its own; one whose id is taken becomes a child of that row."""
         taken = set(self._store.get(self.name, [one.id for one in documents if one.id is not None]))
         taken |= {row.id for row in journal.rows} if journal else set()
@@ -273,7 +273,7 @@ class DuckDBVectorStore:
                 taken.add(one.id)
         return named
 
-    def _kept(self, journal: Journal, now: datetime) -> list[Put]:
+    def _kept(self, journal: BufferWrite, now: datetime) -> list[Put]:
         units = iter(self._checked([row.vector for row in journal.rows if row.vector is not None]))
         return [
             Put(_kept_row(row, self.name, journal, now), None if row.vector is None else next(units))
@@ -345,7 +345,7 @@ def _row_of(document: Document, namespace: str, session: str, agent: str, now: d
     )
 
 
-def _kept_row(row: KeptRow, namespace: str, journal: Journal, now: datetime) -> Memory:
+def _kept_row(row: BufferedRow, namespace: str, journal: BufferWrite, now: datetime) -> Memory:
     return Memory(
         id=row.id,
         namespace=namespace,

@@ -22,12 +22,12 @@ async def run_blocking(executor: Executor | None, work: Callable[[], _Result]) -
     return await anyio.to_thread.run_sync(lambda: executor.submit(work).result())
 
 
-def aware(moment: datetime) -> datetime:
+def to_utc(moment: datetime) -> datetime:
     """Return a moment in UTC; a naive one is local time, as ``datetime.now()`` gives it."""
     return moment.astimezone(UTC)
 
 
-async def together(calls: Iterable[Callable[[], Awaitable[_Result]]]) -> list[_Result]:
+async def gather(calls: Iterable[Callable[[], Awaitable[_Result]]]) -> list[_Result]:
     """Await all calls at once and return their results in order; the first failure cancels the rest and is raised."""
     results: dict[int, _Result] = {}
 
@@ -43,12 +43,12 @@ async def together(calls: Iterable[Callable[[], Awaitable[_Result]]]) -> list[_R
     return [results[place] for place in sorted(results)]
 
 
-class Timeline:
+class ShiftedClock:
     """Time that starts at a given moment and passes as the clock's does. Without a moment it is the clock itself."""
 
     def __init__(self, start: datetime | None, clock: Clock | None) -> None:
         self._clock: Clock = clock or SystemClock()
-        self._shift = None if start is None else aware(start) - self._clock.now()
+        self._shift = None if start is None else to_utc(start) - self._clock.now()
 
     @property
     def clock(self) -> Clock:
@@ -58,6 +58,6 @@ class Timeline:
     def at(self, given: datetime | None) -> datetime:
         """Return the given moment in UTC, or the present one."""
         if given is not None:
-            return aware(given)
+            return to_utc(given)
         now = self._clock.now()
         return now if self._shift is None else now + self._shift

@@ -3,7 +3,10 @@ from concurrent.futures import ThreadPoolExecutor
 import anyio
 import pytest
 
-from hybrid_memory.agent import (
+from hybrid_memory.errors import EngineUnavailable, InvalidInput, StoreDamaged
+from hybrid_memory.model import Kind, Tier
+from hybrid_memory.testing import START, HashEmbedder
+from hybrid_memory_dbgpt import (
     AgentMemory,
     AgentMemoryFragment,
     DuckDBVectorConfig,
@@ -15,10 +18,7 @@ from hybrid_memory.agent import (
     ShortTermMemory,
     WriteOperation,
 )
-from hybrid_memory.agent.vstore import Journal
-from hybrid_memory.errors import EngineUnavailable, InvalidInput, StoreDamaged
-from hybrid_memory.model import Kind, Tier
-from hybrid_memory.testing import START, HashEmbedder
+from hybrid_memory_dbgpt.vector_store import BufferWrite
 
 pytestmark = pytest.mark.anyio
 
@@ -212,7 +212,7 @@ async def test_a_clear_empties_everything_and_destroys_nothing(vectors, clock):
 
 
 async def test_damaged_buffers_are_reported_and_can_be_cleared(vectors, clock):
-    vectors.commit([], Journal(session="default", agent="default", state="damaged"))
+    vectors.commit([], BufferWrite(session="default", agent="default", state="damaged"))
     memory = build(vectors, clock, resume=True)
     with pytest.raises(StoreDamaged, match="clear"):
         await memory.read("x")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hybrid_memory.agent.buffers import Frozen
-from hybrid_memory.agent.fragments import DiscardedMemoryFragments, MemoryFragment
-from hybrid_memory.agent.vstore import Document, DuckDBVectorStore, Journal, KeptRow
 from hybrid_memory.model import Kind, MemoryId, Tier
 from hybrid_memory.store.interface import Move
 from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory_dbgpt.buffers import BufferSnapshot
+from hybrid_memory_dbgpt.fragments import DiscardedMemoryFragments, MemoryFragment
+from hybrid_memory_dbgpt.vector_store import BufferedRow, BufferWrite, Document, DuckDBVectorStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,15 @@ class BufferKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Both:
+class BuffersSnapshot:
     """Sensory and short-term memory at one moment."""
 
-    sensory: Frozen
-    short_term: Frozen
+    sensory: BufferSnapshot
+    short_term: BufferSnapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StepResult:
     """What one step did: what left the buffers, and the fragments that came in and are no rows yet."""
 
     left: DiscardedMemoryFragments
@@ -45,9 +45,14 @@ class StoredBuffers:
     rows: dict[MemoryId, Document]
 
 
-def journal_of(
-    key: BufferKey, before: Both, after: Both, newcomers: Sequence[MemoryFragment], *, vectors: bool
-) -> Journal | None:
+def buffer_write_of(
+    key: BufferKey,
+    before: BuffersSnapshot,
+    after: BuffersSnapshot,
+    newcomers: Sequence[MemoryFragment],
+    *,
+    vectors: bool,
+) -> BufferWrite | None:
     """Return what a step must leave behind; None if nothing changed.
 
     A fragment that is in no buffer any more has faded: it was dropped, evicted, or merged into a long-term row that
@@ -62,7 +67,7 @@ def journal_of(
     rows = tuple(_row(one, places.get(one.id, Tier.FADED), vectors=vectors) for one in newcomers)
     if not moves and not rows and state == _encoded(before):
         return None
-    return Journal(session=key.session, agent=key.agent, rows=rows, moves=moves, state=state)
+    return BufferWrite(session=key.session, agent=key.agent, rows=rows, moves=moves, state=state)
 
 
 def stored_buffers(store: DuckDBVectorStore, key: BufferKey) -> StoredBuffers | None:
@@ -128,19 +133,19 @@ def _held(held: BufferEntry, fragments: dict[MemoryId, MemoryFragment]) -> Buffe
     return BufferEntry(_told(held.item, fragments), held.count - gone, enhancers)
 
 
-def _encoded(both: Both) -> str | None:
+def _encoded(both: BuffersSnapshot) -> str | None:
     if not both.sensory.held and not both.short_term.held:
         return None
     return encode_buffers(Buffers(tuple(held.item for held in both.sensory.held), both.short_term.held))
 
 
-def _places(both: Both) -> dict[MemoryId, Tier]:
+def _places(both: BuffersSnapshot) -> dict[MemoryId, Tier]:
     sensory = {held.item.id: Tier.SENSORY for held in both.sensory.held}
     return sensory | {held.item.id: Tier.SHORT_TERM for held in both.short_term.held}
 
 
-def _row(fragment: MemoryFragment, tier: Tier, *, vectors: bool) -> KeptRow:
-    return KeptRow(
+def _row(fragment: MemoryFragment, tier: Tier, *, vectors: bool) -> BufferedRow:
+    return BufferedRow(
         id=fragment.id,
         content=fragment.raw_observation,
         tier=tier,

@@ -8,20 +8,20 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
 
-from hybrid_memory.agent.blocking import run_blocking
-from hybrid_memory.agent.embedding import Embeddings, TextEmbedder, cosines
-from hybrid_memory.agent.fragments import DiscardedMemoryFragments, MemoryFragment, WriteOperation
-from hybrid_memory.agent.memory import Memory, copies
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import MemoryId
 from hybrid_memory.tiers.sensory import receive, sift
 from hybrid_memory.tiers.short_term import ShortTermRules, Step, append_plain, offer, probability
 from hybrid_memory.tiers.state import BufferEntry, Item
+from hybrid_memory_dbgpt.async_tools import run_blocking
+from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, cosines
+from hybrid_memory_dbgpt.fragments import DiscardedMemoryFragments, MemoryFragment, WriteOperation
+from hybrid_memory_dbgpt.memory_base import Memory, copies
 
 
 @dataclass(frozen=True, slots=True)
-class Frozen:
+class BufferSnapshot:
     """A buffer at one moment, to go back to when a later step fails."""
 
     held: tuple[BufferEntry, ...]
@@ -106,15 +106,15 @@ class SensoryMemory(Memory):
     async def clear(self) -> list[MemoryFragment]:
         """Let go of everything and return it."""
         left = self.fragments
-        self.thaw(Frozen((), {}))
+        self.restore(BufferSnapshot((), {}))
         self._scores = {}
         return left
 
-    def freeze(self) -> Frozen:
+    def snapshot(self) -> BufferSnapshot:
         """Return the present state."""
-        return Frozen(tuple(BufferEntry(item) for item in self._held), dict(self._fragments))
+        return BufferSnapshot(tuple(BufferEntry(item) for item in self._held), dict(self._fragments))
 
-    def thaw(self, state: Frozen) -> None:
+    def restore(self, state: BufferSnapshot) -> None:
         """Go back to a state."""
         self._held = tuple(held.item for held in state.held)
         self._fragments = dict(state.fragments)
@@ -196,14 +196,14 @@ class ShortTermMemory(Memory):
     async def clear(self) -> list[MemoryFragment]:
         """Let go of everything and return it."""
         left = self.fragments
-        self.thaw(Frozen((), {}))
+        self.restore(BufferSnapshot((), {}))
         return left
 
-    def freeze(self) -> Frozen:
+    def snapshot(self) -> BufferSnapshot:
         """Return the present state."""
-        return Frozen(self._held, dict(self._fragments))
+        return BufferSnapshot(self._held, dict(self._fragments))
 
-    def thaw(self, state: Frozen) -> None:
+    def restore(self, state: BufferSnapshot) -> None:
         """Go back to a state."""
         self._fragments = dict(state.fragments)
         self._keep(state.held)
@@ -298,7 +298,7 @@ class EnhancedShortTermMemory(ShortTermMemory):
         """
         del now
         await self.prepare([memory_fragment])
-        before = self.freeze()
+        before = self.snapshot()
         left = self.take(memory_fragment, op)
         if left.fragments:
             now_held = {held.item.id for held in self._held} | {one.id for one in left.faded}

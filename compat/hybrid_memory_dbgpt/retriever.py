@@ -1,6 +1,6 @@
 """Recall by likeness, recency and importance.
 
-Both retrievers follow DB-GPT's: recency is ``(1 - decay_rate) ** hours`` since the last access (0.99 to the power of the
+BuffersSnapshot retrievers follow DB-GPT's: recency is ``(1 - decay_rate) ** hours`` since the last access (0.99 to the power of the
 hours by default, a half-life of 69 hours), the score is the sum of the terms, and the best ``k`` are the answer. The idea
 is that of Generative Agents (Park et al., 2023, https://arxiv.org/abs/2304.03442, section 4.1).
 """
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol, runtime_checkable
 
-from hybrid_memory.agent.blocking import aware
-from hybrid_memory.agent.vstore import Document, VectorStore
 from hybrid_memory.clock import Clock, SystemClock
 from hybrid_memory.model import Json, MemoryId
+from hybrid_memory_dbgpt.async_tools import to_utc
+from hybrid_memory_dbgpt.vector_store import Document, VectorStore
 
 _SECONDS_AN_HOUR = 3600
 _MARKERS = ("[FORGET]", "[MERGE]")
@@ -122,7 +122,7 @@ class TimeWeightedEmbeddingRetriever:
 
     def load_document(self, documents: Sequence[Document], current_time: datetime | None = None) -> list[MemoryId]:
         """Store documents and return their ids; what has no time yet gets ``current_time`` (now by default)."""
-        now = self._clock.now() if current_time is None else aware(current_time)
+        now = self._clock.now() if current_time is None else to_utc(current_time)
         prepared = [self._prepared(document, at, now) for at, document in enumerate(documents)]
         ids = self._store.load_document(prepared)
         self._loaded += len(prepared)
@@ -135,7 +135,7 @@ class TimeWeightedEmbeddingRetriever:
         self, query: str, now: datetime | None = None, filters: Mapping[str, Json] | None = None
     ) -> list[Document]:
         """Return the ``k`` best documents, best first, each with its new time of access."""
-        moment = self._clock.now() if now is None else aware(now)
+        moment = self._clock.now() if now is None else to_utc(now)
         found = self._store.similar_search_with_scores(query, self._top_k, 0, filters or {})
         if self._storage is None:
             best = self._best([(one, one.score or 0.0) for one in found], moment)
@@ -153,8 +153,8 @@ class TimeWeightedEmbeddingRetriever:
         return [replace(one) for one in best]
 
     def _prepared(self, document: Document, offset: int, now: datetime) -> Document:
-        accessed = aware(document.last_accessed_at) if document.last_accessed_at else now
-        created = aware(document.created_at) if document.created_at else now
+        accessed = to_utc(document.last_accessed_at) if document.last_accessed_at else now
+        created = to_utc(document.created_at) if document.created_at else now
         metadata = {
             **document.metadata,
             "buffer_idx": self._loaded + offset,

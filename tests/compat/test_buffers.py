@@ -1,6 +1,8 @@
 import pytest
 
-from hybrid_memory.agent import (
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.testing import HashEmbedder
+from hybrid_memory_dbgpt import (
     AgentMemory,
     AgentMemoryFragment,
     EnhancedShortTermMemory,
@@ -8,8 +10,6 @@ from hybrid_memory.agent import (
     ShortTermMemory,
     StructuredAgentMemoryFragment,
 )
-from hybrid_memory.errors import InvalidInput
-from hybrid_memory.testing import HashEmbedder
 
 pytestmark = pytest.mark.anyio
 

@@ -1,8 +1,8 @@
 import pytest
 
-from hybrid_memory.agent import DuckDBVectorConfig, DuckDBVectorStore
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
+from hybrid_memory_dbgpt import DuckDBVectorConfig, DuckDBVectorStore
 
 
 @pytest.fixture

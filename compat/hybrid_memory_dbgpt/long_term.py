@@ -7,14 +7,14 @@ from concurrent.futures import Executor
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
-from hybrid_memory.agent.blocking import Timeline, aware, run_blocking
-from hybrid_memory.agent.fragments import DiscardedMemoryFragments, MemoryFragment, WriteOperation
-from hybrid_memory.agent.memory import Memory, weights_of
-from hybrid_memory.agent.retriever import LongTermRetriever, RecallRules, Weights
-from hybrid_memory.agent.vstore import Document, VectorStore
 from hybrid_memory.clock import Clock
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, MemoryId
+from hybrid_memory_dbgpt.async_tools import ShiftedClock, run_blocking, to_utc
+from hybrid_memory_dbgpt.fragments import DiscardedMemoryFragments, MemoryFragment, WriteOperation
+from hybrid_memory_dbgpt.memory_base import Memory, weights_of
+from hybrid_memory_dbgpt.retriever import LongTermRetriever, RecallRules, Weights
+from hybrid_memory_dbgpt.vector_store import Document, VectorStore
 
 
 @runtime_checkable
@@ -64,7 +64,7 @@ class LongTermMemory(Memory):
         self.aggregate_importance = 0.0
         self.written = 0
         self._executor = executor
-        self._time = Timeline(now, clock)
+        self._time = ShiftedClock(now, clock)
         self._default_importance = _default_importance
         self._metadata = {"memory_type": "long_term"} if metadata is None else dict(metadata)
 
@@ -199,7 +199,7 @@ class LongTermMemory(Memory):
             metadata={
                 **self.filters,
                 "importance": importance,
-                "last_accessed_at": aware(moment).timestamp(),
+                "last_accessed_at": to_utc(moment).timestamp(),
                 "buffer_idx": self.written + offset,
             },
             is_insight=fragment.is_insight,

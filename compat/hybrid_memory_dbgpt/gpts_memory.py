@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from hybrid_memory.agent.blocking import run_blocking
 from hybrid_memory.clock import Clock, SystemClock
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.store.conversation import ConversationLog
+from hybrid_memory_dbgpt.async_tools import run_blocking
 
 _MESSAGE = "message"
 _PLAN = "plan"

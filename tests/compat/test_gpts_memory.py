@@ -1,7 +1,7 @@
 import pytest
 
-from hybrid_memory.agent import GptsMemory, GptsMessage, GptsMessageMemory, GptsPlan, GptsPlansMemory
 from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory_dbgpt import GptsMemory, GptsMessage, GptsMessageMemory, GptsPlan, GptsPlansMemory
 
 pytestmark = pytest.mark.anyio
 

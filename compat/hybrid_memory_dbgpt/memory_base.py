@@ -8,15 +8,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, Self
 
-from hybrid_memory.agent.blocking import together
-from hybrid_memory.agent.fragments import (
+from hybrid_memory.tiers.importance import DEFAULT_RATING, ImportanceScorer, InsightExtractor
+from hybrid_memory_dbgpt.async_tools import gather
+from hybrid_memory_dbgpt.fragments import (
     AgentMemoryFragment,
     DiscardedMemoryFragments,
     InsightMemoryFragment,
     MemoryFragment,
     WriteOperation,
 )
-from hybrid_memory.tiers.importance import DEFAULT_RATING, ImportanceScorer, InsightExtractor
 
 
 class Memory(ABC):
@@ -68,7 +68,7 @@ class Memory(ABC):
         """Remember fragments one after another; return all that left because of them, None if nothing did."""
         left = DiscardedMemoryFragments()
         for fragment in memory_fragments:
-            add_up(left, await self.write(fragment, now))
+            append_discarded(left, await self.write(fragment, now))
         return left or None
 
     @abstractmethod
@@ -100,7 +100,7 @@ class Memory(ABC):
         extractor = self.insight_extractor
         if extractor is None:
             return []
-        lines = await together(
+        lines = await gather(
             partial(extractor.extract_insights, fragment.raw_observation) for fragment in memory_fragments
         )
         return [
@@ -113,7 +113,7 @@ class Memory(ABC):
         scorer = self.importance_scorer
         if scorer is None:
             return [DEFAULT_RATING * self.importance_weight] * len(memory_fragments)
-        ratings = await together(
+        ratings = await gather(
             partial(scorer.score_importance, fragment.raw_observation) for fragment in memory_fragments
         )
         return [rating * self.importance_weight for rating in ratings]
@@ -129,7 +129,7 @@ class Memory(ABC):
         return self
 
 
-def add_up(left: DiscardedMemoryFragments, more: DiscardedMemoryFragments | None) -> None:
+def append_discarded(left: DiscardedMemoryFragments, more: DiscardedMemoryFragments | None) -> None:
     """Append what left a memory in one step to what left it before."""
     if more is not None:
         left.fragments += more.fragments

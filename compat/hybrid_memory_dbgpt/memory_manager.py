@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import anyio
 
-from hybrid_memory.agent.blocking import run_blocking
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import new_session
@@ -24,6 +23,7 @@ from hybrid_memory.requests import ReadRequest, Where, WriteRequest, WriteResult
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.text import excerpt
 from hybrid_memory.tiers.importance import ImportanceScorer, heuristic_importance
+from hybrid_memory_dbgpt.async_tools import run_blocking
 
 if TYPE_CHECKING:
     from hybrid_memory.clock import Clock, RandomSource

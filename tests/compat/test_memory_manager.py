@@ -1,7 +1,7 @@
 import anyio
 import pytest
 
-from hybrid_memory.agent import MemoryConfig, MemoryManager
+from hybrid_memory_dbgpt import MemoryConfig, MemoryManager
 
 pytestmark = pytest.mark.anyio
 

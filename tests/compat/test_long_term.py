@@ -2,11 +2,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from hybrid_memory.agent import AgentMemoryFragment, LongTermMemory, RecallRules
-from hybrid_memory.agent.vstore import Document
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.store.interface import Attach, Ops
 from hybrid_memory.testing import START, HashEmbedder
+from hybrid_memory_dbgpt import AgentMemoryFragment, LongTermMemory, RecallRules
+from hybrid_memory_dbgpt.vector_store import Document
 
 pytestmark = pytest.mark.anyio
 

@@ -10,29 +10,36 @@ from typing import Any, Self
 
 import anyio
 
-from hybrid_memory.agent.blocking import Timeline, run_blocking
-from hybrid_memory.agent.buffers import EnhancedShortTermMemory, Frozen, SensoryMemory, ShortTermMemory
-from hybrid_memory.agent.embedding import Embeddings
-from hybrid_memory.agent.fragments import (
-    DiscardedMemoryFragments,
-    MemoryFragment,
-    WriteOperation,
-)
-from hybrid_memory.agent.journal import Both, BufferKey, Change, journal_of, revived, stored_buffers
-from hybrid_memory.agent.long_term import LongTermMemory
-from hybrid_memory.agent.memory import Memory, add_up, copies
-from hybrid_memory.agent.vstore import (
-    Document,
-    DuckDBVectorConfig,
-    DuckDBVectorStore,
-    Journal,
-    VectorStore,
-)
 from hybrid_memory.clock import Clock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.ids import new_session
 from hybrid_memory.tiers.importance import ImportanceScorer, InsightExtractor
 from hybrid_memory.tiers.state import BufferEntry
+from hybrid_memory_dbgpt.async_tools import ShiftedClock, run_blocking
+from hybrid_memory_dbgpt.buffer_rows import (
+    BufferKey,
+    BuffersSnapshot,
+    StepResult,
+    buffer_write_of,
+    revived,
+    stored_buffers,
+)
+from hybrid_memory_dbgpt.buffers import BufferSnapshot, EnhancedShortTermMemory, SensoryMemory, ShortTermMemory
+from hybrid_memory_dbgpt.embeddings import Embeddings
+from hybrid_memory_dbgpt.fragments import (
+    DiscardedMemoryFragments,
+    MemoryFragment,
+    WriteOperation,
+)
+from hybrid_memory_dbgpt.long_term import LongTermMemory
+from hybrid_memory_dbgpt.memory_base import Memory, append_discarded, copies
+from hybrid_memory_dbgpt.vector_store import (
+    BufferWrite,
+    Document,
+    DuckDBVectorConfig,
+    DuckDBVectorStore,
+    VectorStore,
+)
 
 _UNNAMED = "default"
 
@@ -72,7 +79,7 @@ class HybridMemory(Memory):
         self._insight_limit = insight_limit
         self._resume = resume
         self._buffer_suffix = ""
-        self._time = Timeline(now, clock)
+        self._time = ShiftedClock(now, clock)
         self._lock = anyio.Lock()
         self._use_defaults()
 
@@ -224,13 +231,13 @@ class HybridMemory(Memory):
         except StoreDamaged:
             self._resume = False
         async with self._lock:
-            before = self._freeze()
+            before = self._snapshot()
             held = [*await self.sensory_memory.clear(), *await self.short_term_memory.clear()]
-            emptied = Journal(session=self._key.session, agent=self._key.agent)
+            emptied = BufferWrite(session=self._key.session, agent=self._key.agent)
             try:
                 await self._commit([], self._journal(before, []) or emptied)
             except BaseException:
-                self._thaw(before)
+                self._restore(before)
                 raise
             lasting = [] if self._vstore is None else await self.long_term_memory.clear()
         return [*held, *lasting]
@@ -251,10 +258,10 @@ class HybridMemory(Memory):
             if found is not None:
                 state, fragments = revived(found, self.real_memory_fragment_class)
                 await self.short_term_memory.prepare([fragments[held.item.id] for held in state.short_term])
-                self._thaw(
-                    Both(
-                        Frozen(tuple(BufferEntry(item) for item in state.sensory), fragments),
-                        Frozen(state.short_term, fragments),
+                self._restore(
+                    BuffersSnapshot(
+                        BufferSnapshot(tuple(BufferEntry(item) for item in state.sensory), fragments),
+                        BufferSnapshot(state.short_term, fragments),
                     )
                 )
 
@@ -284,9 +291,9 @@ class HybridMemory(Memory):
         self.insight_extractor = self.insight_extractor or extractor
         self.sensory_memory.importance_scorer = self.sensory_memory.importance_scorer or scorer
 
-    async def _guarded(self, step: Callable[[], Awaitable[Change]], moment: datetime) -> DiscardedMemoryFragments:
+    async def _guarded(self, step: Callable[[], Awaitable[StepResult]], moment: datetime) -> DiscardedMemoryFragments:
         """Do a step of the buffers and store what follows, or neither."""
-        before = self._freeze()
+        before = self._snapshot()
         try:
             change = await step()
             documents = [
@@ -294,11 +301,11 @@ class HybridMemory(Memory):
             ]
             await self._commit(documents, self._journal(before, change.newcomers))
         except BaseException:
-            self._thaw(before)
+            self._restore(before)
             raise
         return change.left
 
-    async def _take_in(self, fragment: MemoryFragment, op: WriteOperation) -> Change:
+    async def _take_in(self, fragment: MemoryFragment, op: WriteOperation) -> StepResult:
         if op is WriteOperation.RETRIEVAL:
             return await self._recall([fragment])
         left = DiscardedMemoryFragments()
@@ -307,14 +314,14 @@ class HybridMemory(Memory):
         if released is not None:
             left.faded += released.faded
             for one in released.fragments:
-                add_up(left, self.short_term_memory.take(one, op))
-        return Change(left, [fragment])
+                append_discarded(left, self.short_term_memory.take(one, op))
+        return StepResult(left, [fragment])
 
-    async def _recall(self, fragments: Sequence[MemoryFragment]) -> Change:
+    async def _recall(self, fragments: Sequence[MemoryFragment]) -> StepResult:
         left = DiscardedMemoryFragments()
         for one in fragments:
-            add_up(left, self.short_term_memory.take(one, WriteOperation.RETRIEVAL))
-        return Change(left, [])
+            append_discarded(left, self.short_term_memory.take(one, WriteOperation.RETRIEVAL))
+        return StepResult(left, [])
 
     async def _reflect_on(self, merged: Sequence[MemoryFragment], moment: datetime) -> None:
         """Store the insights of merged memories, which are safe already; no lock is held while they are thought up."""
@@ -329,7 +336,7 @@ class HybridMemory(Memory):
                 [self.long_term_memory.document(one, moment, at) for at, one in enumerate(thoughts)], None
             )
 
-    async def _commit(self, documents: Sequence[Document], journal: Journal | None) -> None:
+    async def _commit(self, documents: Sequence[Document], journal: BufferWrite | None) -> None:
         """Store documents, and the journal where the vector store is our own; a cancellation waits for the outcome."""
         store, durable = self.long_term_memory.vector_store, self._vstore
         with anyio.CancelScope(shield=True):
@@ -339,12 +346,12 @@ class HybridMemory(Memory):
                 await run_blocking(self.long_term_memory.executor, lambda: store.load_document(documents))
         self.long_term_memory.note(documents)
 
-    def _journal(self, before: Both, newcomers: Sequence[MemoryFragment]) -> Journal | None:
-        return journal_of(self._key, before, self._freeze(), newcomers, vectors=self._one_embedder)
+    def _journal(self, before: BuffersSnapshot, newcomers: Sequence[MemoryFragment]) -> BufferWrite | None:
+        return buffer_write_of(self._key, before, self._snapshot(), newcomers, vectors=self._one_embedder)
 
-    def _freeze(self) -> Both:
-        return Both(self.sensory_memory.freeze(), self.short_term_memory.freeze())
+    def _snapshot(self) -> BuffersSnapshot:
+        return BuffersSnapshot(self.sensory_memory.snapshot(), self.short_term_memory.snapshot())
 
-    def _thaw(self, state: Both) -> None:
-        self.sensory_memory.thaw(state.sensory)
-        self.short_term_memory.thaw(state.short_term)
+    def _restore(self, state: BuffersSnapshot) -> None:
+        self.sensory_memory.restore(state.sensory)
+        self.short_term_memory.restore(state.short_term)

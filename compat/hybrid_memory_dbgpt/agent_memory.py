@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from hybrid_memory.agent.buffers import ShortTermMemory
-from hybrid_memory.agent.fragments import (
+from hybrid_memory.tiers.importance import ImportanceScorer, InsightExtractor
+from hybrid_memory_dbgpt.buffers import ShortTermMemory
+from hybrid_memory_dbgpt.fragments import (
     AgentMemoryFragment,
     DiscardedMemoryFragments,
     MemoryFragment,
     WriteOperation,
 )
-from hybrid_memory.agent.gpts import GptsMemory
-from hybrid_memory.agent.memory import Memory
-from hybrid_memory.tiers.importance import ImportanceScorer, InsightExtractor
+from hybrid_memory_dbgpt.gpts_memory import GptsMemory
+from hybrid_memory_dbgpt.memory_base import Memory
 
 
 class AgentMemory(Memory):

@@ -1,0 +1,155 @@
+"""The agent memories of DB-GPT by name, parameter and default, over the project's own store. Asynchronous.
+
+    from hybrid_memory_dbgpt import AgentMemory, AgentMemoryFragment, HybridMemory
+
+    memory = AgentMemory(HybridMemory.from_duckdb(vstore_path="~/my-agent"))
+    await memory.write(AgentMemoryFragment("I prefer tea in the morning"))
+    fragments = await memory.read("What should I drink?")
+
+Names are loaded when they are first used; importing this package loads nothing heavy. `hybrid_memory_dbgpt.agents` holds the
+smallest agents that use these memories. ``docs/from-db-gpt.md`` says what replaces what.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hybrid_memory.tiers.importance import (
+        ImportanceScorer,
+        InsightExtractor,
+        LLMImportanceScorer,
+        LLMInsightExtractor,
+    )
+    from hybrid_memory_dbgpt.agent_memory import AgentMemory
+    from hybrid_memory_dbgpt.buffers import EnhancedShortTermMemory, SensoryMemory, ShortTermMemory
+    from hybrid_memory_dbgpt.fragments import (
+        AgentMemoryFragment,
+        DiscardedMemoryFragments,
+        InsightMemoryFragment,
+        MemoryFragment,
+        StructuredAgentMemoryFragment,
+        WriteOperation,
+    )
+    from hybrid_memory_dbgpt.gpts_memory import (
+        GptsMemory,
+        GptsMessage,
+        GptsMessageMemory,
+        GptsPlan,
+        GptsPlansMemory,
+        PlanStatus,
+    )
+    from hybrid_memory_dbgpt.hybrid import HybridMemory
+    from hybrid_memory_dbgpt.long_term import LongTermMemory
+    from hybrid_memory_dbgpt.memory_base import Memory
+    from hybrid_memory_dbgpt.memory_manager import (
+        ConversationContext,
+        MemoryConfig,
+        MemoryEntry,
+        MemoryManager,
+        MemoryTypes,
+    )
+    from hybrid_memory_dbgpt.retriever import LongTermRetriever, RecallRules, TimeWeightedEmbeddingRetriever
+    from hybrid_memory_dbgpt.vector_store import Document, DuckDBVectorConfig, DuckDBVectorStore, VectorStore
+
+__all__ = [
+    "AgentMemory",
+    "AgentMemoryFragment",
+    "ConversationContext",
+    "DiscardedMemoryFragments",
+    "Document",
+    "DuckDBVectorConfig",
+    "DuckDBVectorStore",
+    "EnhancedShortTermMemory",
+    "GptsMemory",
+    "GptsMessage",
+    "GptsMessageMemory",
+    "GptsPlan",
+    "GptsPlansMemory",
+    "HybridMemory",
+    "ImportanceScorer",
+    "InsightExtractor",
+    "InsightMemoryFragment",
+    "LLMImportanceScorer",
+    "LLMInsightExtractor",
+    "LongTermMemory",
+    "LongTermRetriever",
+    "Memory",
+    "MemoryConfig",
+    "MemoryEntry",
+    "MemoryFragment",
+    "MemoryManager",
+    "MemoryTypes",
+    "PlanStatus",
+    "RecallRules",
+    "SensoryMemory",
+    "ShortTermMemory",
+    "StructuredAgentMemoryFragment",
+    "TimeWeightedEmbeddingRetriever",
+    "VectorStore",
+    "WriteOperation",
+]
+
+_NAMES_OF_MODULE = {
+    "hybrid_memory.tiers.importance": (
+        "ImportanceScorer",
+        "InsightExtractor",
+        "LLMImportanceScorer",
+        "LLMInsightExtractor",
+    ),
+    "hybrid_memory_dbgpt.agent_memory": ("AgentMemory",),
+    "hybrid_memory_dbgpt.buffers": (
+        "EnhancedShortTermMemory",
+        "SensoryMemory",
+        "ShortTermMemory",
+    ),
+    "hybrid_memory_dbgpt.fragments": (
+        "AgentMemoryFragment",
+        "DiscardedMemoryFragments",
+        "InsightMemoryFragment",
+        "MemoryFragment",
+        "StructuredAgentMemoryFragment",
+        "WriteOperation",
+    ),
+    "hybrid_memory_dbgpt.gpts_memory": (
+        "GptsMemory",
+        "GptsMessage",
+        "GptsMessageMemory",
+        "GptsPlan",
+        "GptsPlansMemory",
+        "PlanStatus",
+    ),
+    "hybrid_memory_dbgpt.hybrid": ("HybridMemory",),
+    "hybrid_memory_dbgpt.long_term": ("LongTermMemory",),
+    "hybrid_memory_dbgpt.memory_base": ("Memory",),
+    "hybrid_memory_dbgpt.memory_manager": (
+        "ConversationContext",
+        "MemoryConfig",
+        "MemoryEntry",
+        "MemoryManager",
+        "MemoryTypes",
+    ),
+    "hybrid_memory_dbgpt.retriever": (
+        "LongTermRetriever",
+        "RecallRules",
+        "TimeWeightedEmbeddingRetriever",
+    ),
+    "hybrid_memory_dbgpt.vector_store": (
+        "Document",
+        "DuckDBVectorConfig",
+        "DuckDBVectorStore",
+        "VectorStore",
+    ),
+}
+_MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF_NAME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULE_OF_NAME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
