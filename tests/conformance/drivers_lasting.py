@@ -106,7 +106,7 @@ class LongTerm(Driver):
     async def do_write_batch(self, fragments: list[dict[str, Any]], now: str | None = None) -> Any:
         if fragments:
             self._let_others_write(str(fragments[0]["text"]))
-        rated = "importance" in fragments[0] if fragments else False
+        rated = bool(fragments) and fragments[0].get("importance") is not None
         if rated and now is not None and "error" in self.world.step and self.world.as_recorded:
             raise Mismatch(
                 "write_batch: the reference stores what comes before the fragment it refuses, this one nothing"

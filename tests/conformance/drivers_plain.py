@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -40,6 +41,7 @@ class Driver:
         work = getattr(self, f"do_{op}", None)
         if work is None:
             raise Unknown(f"operation {op!r} of {type(self).__name__} is not known")
+        given = _as_given(work, given)
         try:
             inspect.signature(work).bind(**given)
         except TypeError as unfit:
@@ -224,6 +226,13 @@ class GptsMemories(Driver):
 
     async def do_get_agent_messages(self, agent_role: str) -> Any:
         return [one.content for one in await self._memory.get_agent_messages(CONVERSATION, agent_role)]
+
+
+def _as_given(work: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a step; null is none given: the default, where a parameter has another one than None."""
+    parameters = inspect.signature(work).parameters
+    with_default = {one.name for one in parameters.values() if one.default not in (None, inspect.Parameter.empty)}
+    return {name: value for name, value in given.items() if value is not None or name not in with_default}
 
 
 def _naive(found: datetime | None) -> str | None:

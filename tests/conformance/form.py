@@ -103,13 +103,13 @@ def check_form(case: dict[str, Any], name: str | None) -> None:
 
 def _check_config(component: str, config: dict[str, Any]) -> None:
     _only(set(config) - CONFIG_KEYS.get(component, set()), "config")
-    for name, value in config.items():
-        if name in WHOLE and not (component == "AgentMemory" and value is None):
+    for name, value in _given(config).items():
+        if name in WHOLE:
             _whole(value, f"config.{name}")
         if name in NUMBERS:
             _number(value, f"config.{name}")
     for name, value in FIXED.get(component, {}).items():
-        if config.get(name, value) != value:
+        if _given(config).get(name, value) != value:
             raise Mismatch(f"config.{name}: the reference always has {value}, so {config[name]} was never recorded")
 
 
@@ -123,24 +123,27 @@ def _check_step(component: str, step: dict[str, Any], where: str) -> None:
     if "error" in step and set(_of(dict, step["error"], f"{where}.error")) != {"type", "message"}:
         raise Unknown(f"{where}.error: must have type and message")
     given = _of(dict, step["input"], f"{where}.input")
-    for name, value in given.items():
-        if value is None:
-            raise Unknown(f"{where}.input.{name}: is null; what was not given is left out of a recording")
+    for name, value in _given(given).items():
         if name in TEXTS and component != _STRUCTURED:
             _of(str, value, f"{where}.input.{name}")
         if name in ("num", "n", "retry_times"):
             _whole(value, f"{where}.input.{name}")
         if name == "importance":
             _number(value, f"{where}.input.{name}")
-    for at, fragment in enumerate(_of(list, given.get("fragments", []), f"{where}.input.fragments")):
+    for at, fragment in enumerate(_of(list, given.get("fragments") or [], f"{where}.input.fragments")):
         _check_fragment(fragment, f"{where}.input.fragments[{at}]")
 
 
 def _check_fragment(fragment: Any, where: str) -> None:
     _only(set(_of(dict, fragment, where)) - FRAGMENT_KEYS, where)
     _of(str, fragment.get("text"), f"{where}.text")
-    if "importance" in fragment:
+    if fragment.get("importance") is not None:
         _number(fragment["importance"], f"{where}.importance")
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    """Return what was given: null says of an input, as of a setting, that it was not."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _only(unknown: set[str], where: str) -> None:

@@ -2,13 +2,15 @@ import copy
 import json
 import re
 from functools import partial
+from inspect import Parameter, signature
 from pathlib import Path
 
 import anyio
 import pytest
 from tests.conformance.compare import Mismatch, Unknown
 from tests.conformance.differences import DIFFERENCES, applied
-from tests.conformance.form import FIXED
+from tests.conformance.drivers import DRIVERS
+from tests.conformance.form import FIXED, SCHEMA
 from tests.conformance.replay import replay
 
 from hybrid_memory.store.memory import MemoryStore
@@ -115,7 +117,13 @@ def can_matter(case, path):
     return True
 
 
-async def holds(case, name):
+def options_of(recorded):
+    """Return how `replay` is told of our side of a difference."""
+    ours = DIFFERENCES.get(recorded["id"])
+    return {} if ours is None else {"ours": ours.settings, "differing": ours.differing(recorded)}
+
+
+async def holds(case, name, **options):
     stores = []
 
     def opened(clock):
@@ -124,7 +132,7 @@ async def holds(case, name):
         return stores[0]
 
     try:
-        await replay(case, opened, name=name)
+        await replay(case, opened, name=name, **options)
     except (Mismatch, Unknown):
         return False
     return True
@@ -157,6 +165,96 @@ def test_a_case_without_a_recorded_part_fails(recorded):
             if anyio.run(holds, shorter, case["id"]):
                 kept.append((at, part))
     assert kept == []
+
+
+def with_nulls(case):
+    """Return the case with null for every input that it leaves out and the operation knows."""
+    steps = []
+    for step in case["steps"]:
+        parameters = signature(getattr(DRIVERS[case["component"]], f"do_{step['op']}")).parameters.values()
+        optional = {one.name: None for one in parameters if one.default is not Parameter.empty}
+        if step["op"] == "reopen":
+            optional["session_id"] = None
+        steps.append({**step, "input": {**optional, **step["input"]}})
+    return {**case, "steps": steps}
+
+
+@pytest.mark.parametrize("recorded", CASES, ids=[case["id"] for case in CASES])
+def test_a_case_that_says_null_for_what_was_not_given_holds(recorded):
+    case = applied(recorded, DIFFERENCES[recorded["id"]]) if recorded["id"] in DIFFERENCES else recorded
+    assert anyio.run(partial(holds, **options_of(recorded)), with_nulls(case), None)
+
+
+def test_a_fragment_without_importance_may_say_null():
+    case = next(case for case in CASES if case["id"] == "sensory-10-batch")
+    fragments = [{"importance": None, **one} for one in case["steps"][0]["input"]["fragments"]]
+    assert anyio.run(holds, with_step("sensory-10-batch", input={"fragments": fragments}), None)
+
+
+@pytest.mark.parametrize("setting", ["session", "session_id"])
+@pytest.mark.parametrize("opened_in", [{}, {"session_id": "monday"}])
+def test_null_for_a_session_is_a_reader_without_one(setting, opened_in):
+    case = session_case(opened_in, {setting: None})
+    assert anyio.run(holds, case, None)
+
+
+def test_a_reader_without_a_session_finds_what_another_session_wrote_and_one_with_a_session_does_not():
+    case = session_case({"session_id": "monday"}, {"session_id": "tuesday"})
+    assert not anyio.run(holds, case, None)
+
+
+@pytest.mark.parametrize("setting", ["metadata", "_default_importance", "reflection_threshold", "now"])
+def test_null_for_a_setting_of_a_new_object_is_its_default(setting):
+    assert anyio.run(holds, session_case({}, {setting: None}), None)
+    assert anyio.run(holds, session_case({setting: None}, {}), None)
+
+
+def test_null_for_a_weight_is_its_default():
+    case = session_case({}, {})
+    read = {"observation": "query", "alpha": None, "beta": None, "gamma": None}
+    assert anyio.run(holds, altered(case, ("steps", 2, "input"), read), None)
+
+
+def session_case(config, reopen):
+    """Return a case of our own: one object writes, another is opened and reads without asking for a session."""
+    session = {"session_id": config["session_id"]} if config.get("session_id") else {}
+    metadata = {"memory_type": "long_term", "buffer_idx": 0, "importance": 1.0, "last_accessed_at": 1768046400.0}
+    state = {"long_term_count": 1, "aggregate_importance": 0.0, "memory_stream_len": 0}
+    ranked = {"document": "[0] tea", "relevance": 1.0, "recency": 1.0, "importance": 1.0, "score": 3.0}
+    return {
+        "schema": SCHEMA,
+        "id": "sessions",
+        "component": "LongTermMemory",
+        "kind": "core",
+        "config": config,
+        "embeddings": {"tea": [1.0, 0.0], "query": [1.0, 0.0]},
+        "steps": [
+            {
+                "op": "write",
+                "input": {"text": "tea", "importance": 1.0, "last_accessed_time": "2026-01-10T12:00:00"},
+                "result": None,
+                "long_term_written": [{"document": "[0] tea", "metadata": {**metadata, **session}}],
+                "state": {"long_term_count": 1, "aggregate_importance": 1.0, "memory_stream_len": 1},
+            },
+            {"op": "reopen", "input": reopen, "result": None, "state": state},
+            {
+                "op": "read",
+                "input": {"observation": "query"},
+                "result": [{"text": "[0] tea", "importance": 1.0}],
+                "searches": [
+                    {
+                        "query": "query",
+                        "topk": 200,
+                        "score_threshold": 0,
+                        "filters": [["memory_type", "==", "long_term"]],
+                        "candidate_count": 1,
+                    }
+                ],
+                "ranking": [{**ranked, "skipped": False}],
+                "state": state,
+            },
+        ],
+    }
 
 
 def with_step(case_id, **changes):

@@ -128,8 +128,8 @@ class World:
     """Everything of one case that outlives its objects, and what happened in the present step."""
 
     def __init__(self, case: dict[str, Any], open_store: Callable[[FakeClock], Store], *, ours: bool) -> None:
-        self.config: dict[str, Any] = case["config"]
-        self.session_said = not {"session", "session_id"}.isdisjoint(self.config)
+        self.config = {name: value for name, value in case["config"].items() if value is not None}
+        self.session_said = not {"session", "session_id"}.isdisjoint(case["config"])
         self.embeddings = RecordedEmbeddings(case.get("embeddings", {}))
         self.draws = Draws()
         self.clock = FakeClock()
