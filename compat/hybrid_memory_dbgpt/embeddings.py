@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.embedding.interface import Embedder
+from hybrid_memory.embedding.embedder import Embedder
 
 
 @runtime_checkable

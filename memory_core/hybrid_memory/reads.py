@@ -18,16 +18,16 @@ from hybrid_memory.cursor import PagePosition, decode_cursor
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
-from hybrid_memory.retrieval.ask import Ask, Formula
-from hybrid_memory.retrieval.when import understand
+from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
+from hybrid_memory.retrieval.time_expressions import parse_time_expressions
 from hybrid_memory.text import excerpt, terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hybrid_memory.retrieval.ask import Ranking
-    from hybrid_memory.retrieval.identity import Ids
+    from hybrid_memory.retrieval.id_columns import IdSequence
     from hybrid_memory.retrieval.index import NamespaceIndex
+    from hybrid_memory.retrieval.query import Ranking
     from hybrid_memory.store.interface import Store
 
 WEAK_SHOWN = 3
@@ -47,7 +47,7 @@ def search(
     request: ReadRequest,
     vector: NDArray[np.float32] | None,
     now: datetime,
-    formula: Formula,
+    formula: RankingWeights,
 ) -> ReadResult:
     """Answer a question with one page of memories, best first; weak matches only fill up a short answer.
 
@@ -56,13 +56,13 @@ def search(
     """
     mark = fingerprint(scope, request)
     place = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
-    asked = Ask(
-        text_terms=terms(request.query),
+    asked = SearchQuery(
+        terms=terms(request.query),
         vector=vector,
         where=request.where,
         now=now,
         asked_at=None if request.cursor is None else place.asked_at,
-        when=understand(request.query, (request.where.as_of or place.asked_at).astimezone(request.zone)),
+        time=parse_time_expressions(request.query, (request.where.as_of or place.asked_at).astimezone(request.zone)),
         scorer=formula.scorer,
         alpha=formula.alpha,
         beta=formula.beta,
@@ -142,7 +142,7 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
 class _Joined(Sequence[MemoryId]):
     """Some ids and then all those of a longer list that are not among them; no more of it is made into text than needed."""
 
-    def __init__(self, first: Mapping[MemoryId, str], everything: Ids) -> None:
+    def __init__(self, first: Mapping[MemoryId, str], everything: IdSequence) -> None:
         self._first = first
         self._everything = everything
 

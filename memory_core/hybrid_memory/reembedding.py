@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.requests import Progress
-from hybrid_memory.retrieval.renewal import Renewal
+from hybrid_memory.retrieval.renewal import VectorSwap
 from hybrid_memory.store.reembedding import Gathered, Waiting
 from hybrid_memory.text_encoder import text_of
 
 if TYPE_CHECKING:
-    from hybrid_memory.embedding.interface import Embedder
+    from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.rwlock import ReadWriteLock
     from hybrid_memory.store.interface import Store
@@ -138,10 +138,10 @@ class EmbedderChange:
 
     def _switch(self) -> None:
         dimensions = self._embedder.dimensions
-        renewals: dict[str, Renewal] = {}
+        renewals: dict[str, VectorSwap] = {}
         for namespace, index in self._index_cache.loaded().items():
             everything, some = partial(self._store.all_gathered, namespace), partial(self._store.gathered, namespace)
-            renewals[namespace] = Renewal(index, dimensions, everything, some)
+            renewals[namespace] = VectorSwap(index, dimensions, everything, some)
             renewals[namespace].catch_up()
         with self._lock.exclusive():
             rest = self._store.waiting(-1, max(FEW, BATCH))

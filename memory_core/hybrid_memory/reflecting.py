@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.decisions.reflect import Candidates, plan_groups
 from hybrid_memory.requests import ReflectionGroup, Where
-from hybrid_memory.retrieval.ask import Ask
+from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.text import check_text, terms
 from hybrid_memory.validation import QUERY_LIMIT
 
@@ -58,6 +58,6 @@ def _focused(
     if focus is None or not focus.strip():
         return None
     check_text("focus", focus, limit=QUERY_LIMIT)
-    ask = Ask(text_terms=terms(focus), vector=encoder.question(focus), where=where, now=now)
+    ask = SearchQuery(terms=terms(focus), vector=encoder.question(focus), where=where, now=now)
     ranking = index.search(ask)
     return set(ranking.ids[~ranking.weak][:_FOCUS].tolist())

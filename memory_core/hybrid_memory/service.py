@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory import preparing, reads, reflecting, status, validation
 from hybrid_memory.decisions import edit, reflect, result_codec, sessions, write
-from hybrid_memory.embedding.choice import check_spec, chosen
+from hybrid_memory.embedding.registry import check_spec, choose_embedders
 from hybrid_memory.errors import NotFound, StoreClosed
 from hybrid_memory.idempotency import replays
 from hybrid_memory.ids import new_id
@@ -37,8 +37,8 @@ from hybrid_memory.requests import (
     WriteRequest,
     WriteResult,
 )
-from hybrid_memory.retrieval.ask import formula_of
 from hybrid_memory.retrieval.index_cache import IndexCache
+from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.interface import Change, Ops
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.clock import Clock, RandomSource
-    from hybrid_memory.embedding.interface import Embedder
+    from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.store.interface import Decide, RequestKey, Store, Written
 
 Listener = Callable[[str, frozenset[str]], None]
@@ -87,7 +87,7 @@ class MemoryService:
         self._write_rules = write.WriteRules(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
         self._index_cache = IndexCache(store, self._encoder.dimensions, self.settings.hnsw_from)
         self._background = BackgroundJobs(store, self._index_cache, self._encoder, self.lock, self._backfill)
-        self._formula = formula_of(self.settings)
+        self._formula = ranking_weights(self.settings)
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
         self._latest = clock.now()
@@ -116,7 +116,7 @@ class MemoryService:
             memory_limit=settings.duckdb_memory_limit,
             threads=settings.duckdb_threads,
         )
-        embedder, former = chosen(settings, store.info().embedder)
+        embedder, former = choose_embedders(settings, store.info().embedder)
         return cls(store, embedder, clock=clock, random_source=random_source, settings=settings, former=former)
 
     @shared

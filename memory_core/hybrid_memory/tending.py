@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hybrid_memory.embedding.loading import LoadedAside
+from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.reembedding import EmbedderChange
 from hybrid_memory.requests import Progress
 
 if TYPE_CHECKING:
-    from hybrid_memory.embedding.interface import Embedder
+    from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.rwlock import ReadWriteLock
     from hybrid_memory.store.interface import Store
@@ -64,7 +64,7 @@ class BackgroundJobs:
         """
         with self._busy:
             chosen = embedder or self._encoder.wanted
-            change = self._begun(chosen.loaded() if isinstance(chosen, LoadedAside) else chosen)
+            change = self._begun(chosen.loaded() if isinstance(chosen, BackgroundEmbedder) else chosen)
             self._change = change
             try:
                 while change.step():

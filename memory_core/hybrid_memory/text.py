@@ -78,9 +78,9 @@ def words(text: str) -> list[str]:
 
 
 def terms(text: str) -> tuple[int, ...]:
-    """Return the signed 32-bit CRC of each of the `words`, in order; `ASKS` follows them if the text asks something."""
+    """Return the signed 32-bit CRC of each of the `words`, in order; `QUESTION_TERM` follows them if the text asks something."""
     hashed = tuple(_term(word) for word in words(text))
-    return (*hashed, ASKS) if _QUESTION_MARK.search(text) else hashed
+    return (*hashed, QUESTION_TERM) if _QUESTION_MARK.search(text) else hashed
 
 
 def lexical_text(content: str, speaker: str | None, when: datetime | None) -> str:
@@ -89,7 +89,7 @@ def lexical_text(content: str, speaker: str | None, when: datetime | None) -> st
     return dated + dense_text(content, speaker)
 
 
-def undated(held: NDArray[np.int32]) -> NDArray[np.int32]:
+def without_date_terms(held: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the `terms` of a dated `lexical_text` without those of the date: day, month and year; "May" is a stop word."""
     return held[3 if len(held) > 1 and int(held[1]) in _month_terms() else 2 :]
 
@@ -275,5 +275,5 @@ def _month_terms() -> frozenset[int]:
     return frozenset(term for month in _MONTHS if month.lower() not in STOP_WORDS for term in terms(month))
 
 
-ASKS = _term("?")
+QUESTION_TERM = _term("?")
 """The term that says that a text asks something; it is not a word and scores nothing."""

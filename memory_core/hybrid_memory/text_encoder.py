@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hybrid_memory.embedding.loading import LoadedAside
+from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import Analysis, Memory
 from hybrid_memory.store.interface import Attach
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.embedding.interface import Embedder
+    from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.store.interface import Store
     from hybrid_memory.store.reembedding import Words
 
@@ -120,7 +120,7 @@ class TextEncoder:
         info = self._store.info()
         pinned = info.embedder
         known = [self._wanted] if pinned is None or self._former is None else [self._wanted, self._former]
-        known.sort(key=lambda one: isinstance(one, LoadedAside))  # who need not be waited for comes first
+        known.sort(key=lambda one: isinstance(one, BackgroundEmbedder))  # who need not be waited for comes first
         problem: str | None = None
         for one in known:
             try:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hybrid_memory import reembedding
-from hybrid_memory.embedding.choice import chosen, spec_of
-from hybrid_memory.embedding.loading import LoadedAside
+from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
+from hybrid_memory.embedding.registry import choose_embedders, setting_for
 from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
 from hybrid_memory.model import MemoryId, Scope
@@ -231,7 +231,7 @@ def test_a_model_that_comes_back_is_found_without_a_restart(opened, scope):
             return 64
 
     model = Absent(64, "late")
-    service = opened(LoadedAside(model, "late", patience=20, retry=0))
+    service = opened(BackgroundEmbedder(model, "late", patience=20, retry=0))
     ids = [service.write(scope, WriteRequest(content=f"a walrus came by {at}")) for at in range(70)]
     assert all(one.pending for one in ids)
     status = service.status(scope)
@@ -258,27 +258,27 @@ def test_a_text_that_a_model_cannot_embed_is_like_nothing(filled):
 
 
 def test_a_new_store_gets_the_embedder_of_the_setting():
-    assert isinstance(chosen(StoreSettings(), None)[0], StaticEmbedder)
+    assert isinstance(choose_embedders(StoreSettings(), None)[0], StaticEmbedder)
 
 
 def test_a_store_keeps_its_embedder_when_no_setting_names_one():
-    wanted, former = chosen(StoreSettings(), "fastembed:BAAI/bge-small-en-v1.5@00ff")
+    wanted, former = choose_embedders(StoreSettings(), "fastembed:BAAI/bge-small-en-v1.5@00ff")
     assert (wanted.identity, former) == ("fastembed:BAAI/bge-small-en-v1.5", None)
 
 
 def test_a_setting_changes_the_embedder_and_the_former_one_is_told_from_the_store():
-    wanted, former = chosen(StoreSettings(embedder="fastembed:BAAI/bge-small-en-v1.5"), "static-v1:00ff")
+    wanted, former = choose_embedders(StoreSettings(embedder="fastembed:BAAI/bge-small-en-v1.5"), "static-v1:00ff")
     assert wanted.identity == "fastembed:BAAI/bge-small-en-v1.5"
     assert isinstance(former, StaticEmbedder)
 
 
 def test_the_former_model_of_a_folder_is_told_by_a_setting(tmp_path):
     settings = StoreSettings(embedder="static", former_embedder=f"fastembed:{tmp_path}")
-    assert chosen(settings, "fastembed:local/x@00ff")[1].identity == f"fastembed:{tmp_path}"
+    assert choose_embedders(settings, "fastembed:local/x@00ff")[1].identity == f"fastembed:{tmp_path}"
 
 
 def test_the_model_of_a_folder_that_nobody_names_is_missed_not_replaced():
-    wanted, former = chosen(StoreSettings(), "fastembed:local/x@00ff")
+    wanted, former = choose_embedders(StoreSettings(), "fastembed:local/x@00ff")
     assert former is None
     with pytest.raises(EmbedderUnavailable, match="folder"):
         wanted.embed(["x"])
@@ -297,7 +297,7 @@ def test_the_model_of_a_folder_that_nobody_names_is_missed_not_replaced():
     ],
 )
 def test_an_identity_leads_back_to_its_setting(identity, spec):
-    assert spec_of(identity) == spec
+    assert setting_for(identity) == spec
 
 
 @pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")

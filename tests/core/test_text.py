@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.text import (
-    ASKS,
+    QUESTION_TERM,
     STOP_WORDS,
     check_text,
     content_hash,
@@ -21,7 +21,7 @@ from hybrid_memory.text import (
     excerpt,
     lexical_text,
     terms,
-    undated,
+    without_date_terms,
     words,
 )
 
@@ -179,12 +179,12 @@ def test_a_term_is_the_same_in_every_release():
 
 @pytest.mark.parametrize("text", ["who?", "谁？", "من؟", "τι\u037e"])
 def test_a_question_ends_with_a_term_of_its_own(text):
-    assert terms(text)[-1] == ASKS
+    assert terms(text)[-1] == QUESTION_TERM
     assert len(terms(text)) == len(words(text)) + 1
 
 
 def test_a_statement_does_not_hold_the_term_of_questions():
-    assert ASKS not in terms("a statement; with a semicolon.")
+    assert QUESTION_TERM not in terms("a statement; with a semicolon.")
 
 
 def test_the_lexical_text_holds_date_and_speaker():
@@ -198,7 +198,7 @@ def test_the_lexical_text_holds_date_and_speaker():
 @pytest.mark.parametrize("content", ["Cats sleep.", "March 2024", "4", "not"])
 def test_the_terms_without_the_date_are_those_of_the_words(month, content):
     dated = terms(lexical_text(content, "Ann", datetime(2023, month, 8, tzinfo=UTC)))
-    assert undated(np.int32(dated)).tolist() == list(terms(f"Ann {content}"))
+    assert without_date_terms(np.int32(dated)).tolist() == list(terms(f"Ann {content}"))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hybrid_memory import reembedding
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory.embedding.models import find_model
+from hybrid_memory.embedding.fastembed_models import find_model
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService

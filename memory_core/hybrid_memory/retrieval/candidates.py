@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.retrieval.ranking import Floats
-from hybrid_memory.retrieval.top import best
+from hybrid_memory.retrieval.ranking_signals import Floats
+from hybrid_memory.retrieval.top import top_k
 
-MOST = 2_048
-NEIGHBOURED = 512
-"""Of more rows only the `MOST` best by words, vector and time (by recency and importance too, where these weigh much) are
-weighed closely and ranked, and the neighbours in their sessions of the `NEIGHBOURED` best: an answer need not resemble the
+MAX_CANDIDATES = 2_048
+NEIGHBOUR_SEEDS = 512
+"""Of more rows only the `MAX_CANDIDATES` best by words, vector and time (by recency and importance too, where these weigh much) are
+weighed closely and ranked, and the neighbours in their sessions of the `NEIGHBOUR_SEEDS` best: an answer need not resemble the
 question, but then the turn before it does.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class SessionNeighbours:
     """For each row the row before and after it in its session, -1 for none."""
 
     before: NDArray[np.int32]
@@ -68,12 +68,12 @@ def total(parts: Mapping[str, Floats]) -> Floats:
     return result
 
 
-def gather(
+def select_candidates(
     found: NDArray[np.intp],
     cosine: Floats,
     parts: dict[str, Floats],
-    neighbours: Neighbours,
-    most: int = MOST,
+    neighbours: SessionNeighbours,
+    most: int = MAX_CANDIDATES,
     promise: Callable[[], Floats] | None = None,
 ) -> Candidates:
     """Return the candidates among the rows that were found; of equal ones at the cut the later rows.
@@ -85,8 +85,8 @@ def gather(
     place[found] = np.arange(len(found), dtype=np.int32)
     if len(found) > most:
         scores = total(parts) if promise is None else promise()
-        chosen = len(found) - 1 - best(scores[::-1], most)
-        first = found[chosen[:NEIGHBOURED]]
+        chosen = len(found) - 1 - top_k(scores[::-1], most)
+        first = found[chosen[:NEIGHBOUR_SEEDS]]
         beside = np.concatenate((before[first], after[first]))
         beside = place[beside[beside >= 0]]
         taken = np.zeros(len(found), np.bool_)

@@ -17,7 +17,7 @@ MEANT = 0.5
 """Where a memory holds this share of the question's words themselves, or is this near to it in meaning, something is known
 whatever the confidence."""
 
-LOOK = 5
+CONFIDENCE_HITS = 5
 
 
 def confidence(*, terms: int, gap: float, rarest: float, best_exact: float, best_product: float) -> float:

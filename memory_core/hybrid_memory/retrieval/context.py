@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.retrieval import ranking
+from hybrid_memory.retrieval import ranking_signals
 from hybrid_memory.retrieval.candidates import total
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.candidates import Candidates
-    from hybrid_memory.retrieval.rows import Rows
+    from hybrid_memory.retrieval.memory_columns import MemoryColumns
 
 
 def add_context(
     chosen: Candidates,
     strong: NDArray[np.bool_],
-    rows: Rows,
+    rows: MemoryColumns,
     asks: NDArray[np.bool_],
     named: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
@@ -30,10 +30,10 @@ def add_context(
     asking = asks[chosen.rows]
     speaker = rows.speaker.values[chosen.rows]
     spoken = speaker >= 0
-    chosen.add("reply", ranking.reply_context(own, chosen.before, chosen.after, asking, spoken))
-    bonus = ranking.session_bonus(own, rows.session.values[chosen.rows])
+    chosen.add("reply", ranking_signals.reply_context(own, chosen.before, chosen.after, asking, spoken))
+    bonus = ranking_signals.session_bonus(own, rows.session.values[chosen.rows])
     chosen.add("session", np.where(spoken, bonus, np.float32(0)))
     if named.any():
-        chosen.add("speaker", np.where(spoken & named[speaker], np.float32(ranking.SPEAKER), np.float32(0)))
+        chosen.add("speaker", np.where(spoken & named[speaker], np.float32(ranking_signals.SPEAKER), np.float32(0)))
     answers: NDArray[np.bool_] = (chosen.before >= 0) & asking[chosen.before] & strong[chosen.before]
     return answers

@@ -17,24 +17,24 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.retrieval.ask import Ask, IndexStatistics, Ranking, ReflectionRows, Scorer
-from hybrid_memory.retrieval.candidates import Neighbours
-from hybrid_memory.retrieval.growing import NOTHING
-from hybrid_memory.retrieval.held import HeldMemories
-from hybrid_memory.retrieval.hnsw import Maker
-from hybrid_memory.retrieval.identity import Ids
-from hybrid_memory.retrieval.lexical import LexicalIndex
-from hybrid_memory.retrieval.loading import give_back_memory, load
-from hybrid_memory.retrieval.near import near_words
-from hybrid_memory.retrieval.neighbours import SessionOrder
+from hybrid_memory.retrieval.approximate_search import VectorIndexFactory
+from hybrid_memory.retrieval.arrays import ABSENT
+from hybrid_memory.retrieval.bm25 import LexicalIndex
+from hybrid_memory.retrieval.candidates import SessionNeighbours
+from hybrid_memory.retrieval.id_columns import IdSequence
+from hybrid_memory.retrieval.memory_cache import MemoryCache
+from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns
+from hybrid_memory.retrieval.pipeline import SearchContext, rank
+from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, Scorer, SearchQuery
+from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.renewal import Renewable
-from hybrid_memory.retrieval.rows import KINDS, TIERS, Rows
-from hybrid_memory.retrieval.scoring import Material, rank
+from hybrid_memory.retrieval.session_order import SessionOrder
+from hybrid_memory.retrieval.snapshot_loader import give_back_memory, load
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.interface import Change, LogEntry, Snapshot, Touch
-from hybrid_memory.text import ASKS, terms
+from hybrid_memory.text import QUESTION_TERM, terms
 
-__all__ = ["Ask", "IndexStatistics", "NamespaceIndex", "Ranking", "ReflectionRows", "Scorer"]
+__all__ = ["IndexStatistics", "NamespaceIndex", "Ranking", "ReflectionRows", "Scorer", "SearchQuery"]
 
 HNSW_FROM = 2_000_000
 """Number of rows above which vectors are searched approximately; a scan of a million takes some 32 ms."""
@@ -51,14 +51,16 @@ class NamespaceIndex(Renewable):
     for ids that are not here: a cache may lag behind.
     """
 
-    def __init__(self, dimensions: int | None = None, *, make: Maker | None = None, hnsw_from: int = HNSW_FROM) -> None:
+    def __init__(
+        self, dimensions: int | None = None, *, make: VectorIndexFactory | None = None, hnsw_from: int = HNSW_FROM
+    ) -> None:
         self._lock = threading.RLock()
         self._make = make
         self._hnsw_from = hnsw_from
         self._first_dimensions = dimensions
         self._head = 0
-        self._held = HeldMemories()
-        self._hold(Rows(), LexicalIndex(), Matrix(dimensions), 0)
+        self._held = MemoryCache()
+        self._hold(MemoryColumns(), LexicalIndex(), Matrix(dimensions), 0)
 
     @property
     def head(self) -> int:
@@ -128,18 +130,18 @@ class NamespaceIndex(Renewable):
                     accessed[row] = max(accessed[row], to_micros(touch.at))
                     self._rows.access_count.values[row] += touch.count
 
-    def search(self, ask: Ask) -> Ranking:
+    def search(self, query: SearchQuery) -> Ranking:
         """Return all memories that pass the filters, best first."""
         with self._lock:
             return rank(
-                ask,
-                Material(
+                query,
+                SearchContext(
                     self._rows,
                     self._lexical,
                     self._matrix,
                     self._neighbours(),
-                    self._named(ask.text_terms),
-                    near_words(),
+                    self._named(query.terms),
+                    expansion_table(),
                 ),
             )
 
@@ -193,7 +195,7 @@ class NamespaceIndex(Renewable):
         forgotten: bool = False,
         asked_at: datetime | None = None,
         among: Collection[MemoryId] | None = None,
-    ) -> Ids:
+    ) -> IdSequence:
         """Return what passes the filters, newest first.
 
         ``forgotten``: instead of the live memories those forgotten, whether replaced or expired or not. ``asked_at`` leaves
@@ -207,7 +209,7 @@ class NamespaceIndex(Renewable):
             mask &= self._rows.forgotten_at.values >= 0 if forgotten else live
             return self._rows.ids.values[self._rows.newest_first(mask)]
 
-    def pinned(self, now: datetime) -> Ids:
+    def pinned(self, now: datetime) -> IdSequence:
         """Return the live memories that are pinned, newest first."""
         with self._lock:
             mask = self._rows.visible(now) & self._rows.pinned.values
@@ -236,7 +238,7 @@ class NamespaceIndex(Renewable):
                 live=int(live.sum()),
                 tiers={str(tier): count for tier, count in zip(TIERS, tiers, strict=True)},
                 forgotten=int((kept & (rows.forgotten_at.values >= 0)).sum()),
-                superseded=int((kept & (rows.successor.values != NOTHING)).sum()),
+                superseded=int((kept & (rows.successor.values != ABSENT)).sum()),
                 insights=int((live & (rows.kind.values == _INSIGHT)).sum()),
                 sessions=int(np.count_nonzero(np.bincount(rows.session.values[live]))),
                 pending=int((live & ~self._matrix.has).sum()),
@@ -248,7 +250,7 @@ class NamespaceIndex(Renewable):
             rows, mask = self._rows, self._suggestible()
             if asked_at is not None:
                 mask &= rows.created_at.values <= to_micros(asked_at)
-            last = np.full(len(rows.sessions.names), NOTHING, np.int64)
+            last = np.full(len(rows.sessions.names), ABSENT, np.int64)
             found = rows.newest_first(mask)[::-1]
             last[rows.session.values[found]] = rows.created_at.values[found]
             return _most(rows.sessions.names, last, prefix, limit)
@@ -259,7 +261,7 @@ class NamespaceIndex(Renewable):
             codes = self._rows.speaker.values[self._suggestible()]
             names = self._rows.speakers.names
             counts = np.bincount(codes[codes >= 0], minlength=len(names))
-            return _most(names, np.where(counts, counts, NOTHING), prefix, limit)
+            return _most(names, np.where(counts, counts, ABSENT), prefix, limit)
 
     def tags(self, prefix: str = "", limit: int = 20) -> list[str]:
         """Return the tags that begin so, the most used first."""
@@ -296,7 +298,7 @@ class NamespaceIndex(Renewable):
                 has_vector=self._matrix.has[found],
             )
 
-    def _hold(self, rows: Rows, lexical: LexicalIndex, matrix: Matrix, head: int) -> None:
+    def _hold(self, rows: MemoryColumns, lexical: LexicalIndex, matrix: Matrix, head: int) -> None:
         self._rows = rows
         self._lexical = lexical
         self._hold_vectors(matrix)
@@ -358,20 +360,20 @@ class NamespaceIndex(Renewable):
         mask: NDArray[np.bool_] = ~self._rows.gone.values & (self._rows.forgotten_at.values < 0)
         return mask
 
-    def _neighbours(self) -> Neighbours:
+    def _neighbours(self) -> SessionNeighbours:
         """Return who follows whom in each session; purged rows are left out."""
         if self._order is None:
             self._order = SessionOrder()
             self._order.load(self._rows.session.values, self._rows.created_at.values)
             for row in np.flatnonzero(self._rows.gone.values).tolist():
                 self._order.remove(row, int(self._rows.session.values[row]))
-        return Neighbours(self._order.before, self._order.after)
+        return SessionNeighbours(self._order.before, self._order.after)
 
     def _named(self, asked: Sequence[int]) -> NDArray[np.bool_]:
         """Return for each speaker whether the question holds a word of the name."""
         names = self._rows.speakers.names
         for code in range(self._speakers_known, len(names)):
-            for term in {*terms(names[code])} - {ASKS}:
+            for term in {*terms(names[code])} - {QUESTION_TERM}:
                 self._speakers_by_term.setdefault(term, []).append(code)
         self._speakers_known = len(names)
         named = np.zeros(len(names), np.bool_)

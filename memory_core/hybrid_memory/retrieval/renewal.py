@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from hybrid_memory.retrieval.hnsw import Approximate
+from hybrid_memory.retrieval.approximate_search import ApproximateSearch
 from hybrid_memory.retrieval.vectors import Matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import MemoryId
-    from hybrid_memory.retrieval.hnsw import Maker
-    from hybrid_memory.retrieval.rows import Rows
+    from hybrid_memory.retrieval.approximate_search import VectorIndexFactory
+    from hybrid_memory.retrieval.memory_columns import MemoryColumns
     from hybrid_memory.store.interface import Vectors
 
 _FEW = 4_096
@@ -29,9 +29,9 @@ class Renewable:
     """The part of `NamespaceIndex` that changes its vectors."""
 
     _lock: threading.RLock
-    _rows: Rows
+    _rows: MemoryColumns
     _matrix: Matrix
-    _make: Maker | None
+    _make: VectorIndexFactory | None
     _hnsw_from: int
 
     def close(self) -> None:
@@ -68,13 +68,13 @@ class Renewable:
     def _hold_vectors(self, matrix: Matrix) -> None:
         self._matrix = matrix
         if self._make is not None:
-            matrix.approximate = Approximate(matrix, self._lock, self._make, self._hnsw_from)
+            matrix.approximate = ApproximateSearch(matrix, self._lock, self._make, self._hnsw_from)
 
     def _attend(self) -> None:
         raise NotImplementedError
 
 
-class Renewal:
+class VectorSwap:
     """One index's next matrix; ``everything`` and ``some`` give the vectors that there are."""
 
     def __init__(self, index: Renewable, dimensions: int, everything: Everything, some: Some) -> None:

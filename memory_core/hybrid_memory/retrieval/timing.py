@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.retrieval.ranking import DAY, Floats
+from hybrid_memory.retrieval.ranking_signals import DAY, Floats
 
 if TYPE_CHECKING:
-    from hybrid_memory.retrieval.when import Anchor, When, Window
+    from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window
 
 PERIOD = 0.5
 EVENT = 0.2
@@ -45,7 +45,7 @@ def in_period(times: NDArray[np.int64], window: Window) -> Floats:
     if since is not None:
         early = times < since
         near[early] = _OUTSIDE * np.exp(-(since - times[early]) / (_FOREGLOW * length + DAY / 2))
-    return np.asarray(window.sharp * near, np.float32)
+    return np.asarray(window.certainty * near, np.float32)
 
 
 def period_bonus(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
@@ -72,8 +72,8 @@ def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floa
     return (EVENT * near).astype(np.float32)
 
 
-def asks_about_now(when: When, now: datetime) -> bool:
+def asks_about_now(when: TimeExpressions, now: datetime) -> bool:
     """Say whether what changed since is what the question wants: not where it speaks of the past or of a closed period."""
     closed = bool(when.windows) and all(window.until is not None and window.until <= now for window in when.windows)
     bygone = any(anchor.relation in ("before", "on") for anchor in when.anchors)
-    return not closed and not bygone and when.stance not in ("past", "first")
+    return not closed and not bygone and when.asked_state not in ("past", "first")

@@ -11,7 +11,7 @@ _GROUP = 64
 _GROUPS_FOR_ONE = 4
 
 
-def best(scores: NDArray[Any], count: int) -> NDArray[np.intp]:
+def top_k(scores: NDArray[Any], count: int) -> NDArray[np.intp]:
     """Return the places of the ``count`` highest scores, highest first; of equal ones the earlier place first."""
     if count <= 0:
         return np.zeros(0, np.intp)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.retrieval.top import best
+from hybrid_memory.retrieval.top import top_k
 
 if TYPE_CHECKING:
-    from hybrid_memory.retrieval.hnsw import Approximate
+    from hybrid_memory.retrieval.approximate_search import ApproximateSearch
 
 _FIRST = 64
 _SPARE = 8
@@ -31,7 +31,7 @@ class Matrix:
         self._room = np.zeros((0, dimensions or 0), np.float32)
         self._has = np.zeros(_FIRST, np.bool_)
         self._size = 0
-        self.approximate: Approximate | None = None
+        self.approximate: ApproximateSearch | None = None
 
     @property
     def dimensions(self) -> int:
@@ -110,12 +110,12 @@ class Matrix:
             rows = np.flatnonzero(mask)
         if rows is not None:
             found = self.scores(vector, rows)
-            places = best(found, count)
+            places = top_k(found, count)
             return rows[places], found[places]
         found = self.scores(vector)
         if not mask.all():
             found[~mask] = -np.inf
-        rows = best(found, min(count, int(np.count_nonzero(mask))))
+        rows = top_k(found, min(count, int(np.count_nonzero(mask))))
         return rows, found[rows]
 
     def proposed(self, vector: NDArray[np.float32], count: int, mask: NDArray[np.bool_]) -> NDArray[np.intp] | None:

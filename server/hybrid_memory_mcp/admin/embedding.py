@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory.embedding.select import STATIC
+from hybrid_memory.embedding.registry import STATIC
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import Scope
 
@@ -53,12 +53,12 @@ def _backfilled(service: MemoryService) -> int:
 
 
 def _state(service: MemoryService, scope: Scope) -> dict[str, Any]:
-    from hybrid_memory.embedding.choice import chosen, spec_of
-    from hybrid_memory.embedding.loading import LoadedAside
-    from hybrid_memory.embedding.models import find_model
+    from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
+    from hybrid_memory.embedding.fastembed_models import find_model
+    from hybrid_memory.embedding.registry import choose_embedders, setting_for
 
     seen, info = service.status(scope), service.store.info()
-    spec = None if info.embedder is None else spec_of(info.embedder)
+    spec = None if info.embedder is None else setting_for(info.embedder)
     model = find_model(spec) if spec is not None and spec != STATIC else None
     found: dict[str, Any] = {
         "setting": service.settings.embedder,
@@ -69,9 +69,9 @@ def _state(service: MemoryService, scope: Scope) -> dict[str, Any]:
         "waiting_for_vectors": seen.pending_vectors,
         "changing_to": asdict(seen.reembedding) if seen.reembedding else None,
     }
-    wanted, _ = chosen(service.settings, info.embedder)
+    wanted, _ = choose_embedders(service.settings, info.embedder)
     try:
-        identity = (wanted.loaded() if isinstance(wanted, LoadedAside) else wanted).identity
+        identity = (wanted.loaded() if isinstance(wanted, BackgroundEmbedder) else wanted).identity
     except EmbedderUnavailable as error:
         return found | {"problem": str(error)}
     if info.embedder not in (None, identity):

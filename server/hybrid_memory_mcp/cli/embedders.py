@@ -20,12 +20,12 @@ from rich.progress import (
 )
 from rich.table import Column, Table
 
-from hybrid_memory.embedding.select import FASTEMBED, STATIC
+from hybrid_memory.embedding.registry import FASTEMBED, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
 from hybrid_memory_mcp.cli.opening import AsJson, Home, ask, done, in_one_line
 
 if TYPE_CHECKING:
-    from hybrid_memory.embedding.models import Model
+    from hybrid_memory.embedding.fastembed_models import Model
 
 app = typer.Typer(help="Embedding models: list them, look at the store's, use another.", no_args_is_help=True)
 
@@ -43,7 +43,7 @@ def list_models(
     here: Annotated[bool, typer.Option("--here", help="Only those on this machine.")] = False, as_json: AsJson = False
 ) -> None:
     """Show the models that can be used: dimensions, size, licence, and which are on this machine."""
-    from hybrid_memory.embedding.models import known_models
+    from hybrid_memory.embedding.fastembed_models import known_models
 
     with in_one_line():
         models = [model for model in known_models() if model.here or not here]
@@ -96,7 +96,7 @@ def reembed(
         _embed_anew(home, console)
         return
     with in_one_line():
-        from hybrid_memory.embedding.models import find_model, spec_named
+        from hybrid_memory.embedding.fastembed_models import find_model, spec_named
 
         spec = spec_named(to)
         found = find_model(spec)
@@ -108,7 +108,7 @@ def reembed(
 
 def _fetched(wanted: str, console: Console) -> str:
     """Return the setting of a model, which is on this machine afterwards."""
-    from hybrid_memory.embedding.models import download, find_model, spec_named
+    from hybrid_memory.embedding.fastembed_models import download, find_model, spec_named
 
     spec = spec_named(wanted)
     model = find_model(spec)
@@ -124,7 +124,7 @@ def _fetched(wanted: str, console: Console) -> str:
 
 def _tried(spec: str) -> int:
     """Load an embedder to see that it works; returns the length of its vectors."""
-    from hybrid_memory.embedding.select import make_embedder
+    from hybrid_memory.embedding.registry import make_embedder
 
     return make_embedder(spec).dimensions
 
@@ -174,9 +174,9 @@ def _note(folder: Path, spec: str, pinned: str | None, *, known: bool) -> None:
 
 def _folder_of(pinned: str | None, *specs: str | None) -> str | None:
     """Return which of the settings leads to the model of a folder that an identity is of; None where it needs none."""
-    from hybrid_memory.embedding.choice import spec_of
+    from hybrid_memory.embedding.registry import setting_for
 
-    if pinned is None or spec_of(pinned) is not None:
+    if pinned is None or setting_for(pinned) is not None:
         return None
     name = pinned.rpartition("@")[0].rpartition("/")[2]
     folders = [one for one in specs if one is not None and one.startswith(FASTEMBED)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory.embedding.select import make_embedder
+from hybrid_memory.embedding.registry import make_embedder
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.core.retrieval.making import (
+from tests.core.retrieval.memories import (
     NOW,
     START,
     at,
@@ -25,7 +25,7 @@ from tests.core.retrieval.making import (
 
 from hybrid_memory.model import Kind, MemoryId, MemoryType, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.retrieval.index import Ask, NamespaceIndex
+from hybrid_memory.retrieval.index import NamespaceIndex, SearchQuery
 from hybrid_memory.store.interface import Move, Ops, Patch, Put, Touch
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock
@@ -58,7 +58,7 @@ def scores(index, now):
     said = {}
     for number, where in enumerate(FILTERS):
         for query in QUERIES:
-            ranking = index.search(Ask(text_terms=terms(query), vector=vector_of(query), where=where(now), now=now))
+            ranking = index.search(SearchQuery(terms=terms(query), vector=vector_of(query), where=where(now), now=now))
             said |= {
                 (number, query, one): score for one, score in zip(ranking.ids, ranking.scores.tolist(), strict=True)
             }
@@ -320,7 +320,7 @@ def test_searches_and_writes_from_several_threads_agree():
     def read():
         try:
             for _ in range(60):
-                ranking = index.search(Ask(text_terms=terms("cat"), vector=vector_of("cat"), now=NOW))
+                ranking = index.search(SearchQuery(terms=terms("cat"), vector=vector_of("cat"), now=NOW))
                 assert len(ranking.ids) == len(ranking.scores) == len(ranking.weak)
         except Exception as error:  # noqa: BLE001 - reported by the main thread
             failures.append(error)

@@ -6,21 +6,21 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from tests.core.retrieval.making import NOW, at, index_of, memory, put, vector_of
+from tests.core.retrieval.memories import NOW, at, index_of, memory, put, vector_of
 
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.retrieval import ranking as rules
-from hybrid_memory.retrieval.candidates import MOST
-from hybrid_memory.retrieval.index import Ask, NamespaceIndex
+from hybrid_memory.retrieval import ranking_signals as rules
+from hybrid_memory.retrieval.candidates import MAX_CANDIDATES
+from hybrid_memory.retrieval.index import NamespaceIndex, SearchQuery
+from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions
 from hybrid_memory.retrieval.timing import MOST_EVENTS
-from hybrid_memory.retrieval.when import Anchor, When
 from hybrid_memory.store.interface import Touch
 from hybrid_memory.text import terms
 
 
 def ask(query, *, vector=True, **options):
-    return Ask(text_terms=terms(query), vector=vector_of(query) if vector else None, **({"now": NOW} | options))
+    return SearchQuery(terms=terms(query), vector=vector_of(query) if vector else None, **({"now": NOW} | options))
 
 
 def found(index, query, **options):
@@ -51,7 +51,7 @@ def test_words_alone_find_while_there_is_no_vector(pets):
 
 
 def test_a_vector_of_another_length_leaves_the_words(pets):
-    ranking = pets.search(Ask(text_terms=terms("tax"), vector=np.ones(3, np.float32), now=NOW))
+    ranking = pets.search(SearchQuery(terms=terms("tax"), vector=np.ones(3, np.float32), now=NOW))
     assert ranking.ids[0] == "tax"
 
 
@@ -70,7 +70,7 @@ def test_what_shares_words_is_not_weak(pets):
 
 
 def test_what_is_near_in_meaning_is_not_weak(pets):
-    ranking = pets.search(Ask(vector=vector_of("my cat sleeps"), now=NOW))
+    ranking = pets.search(SearchQuery(vector=vector_of("my cat sleeps"), now=NOW))
     assert dict(zip(ranking.ids, ranking.weak, strict=True))["cat"] == np.False_
 
 
@@ -185,7 +185,7 @@ def test_weights_change_the_order():
 
 
 def test_a_question_without_words_and_vector_gives_the_newest_first(pets):
-    ranking = pets.search(Ask(now=NOW, alpha=0.0))
+    ranking = pets.search(SearchQuery(now=NOW, alpha=0.0))
     assert ranking.ids.tolist() == ["tax", "dog", "cat"]
     assert ranking.weak.all()
 
@@ -201,7 +201,7 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
         memory("words", "the colour of money is a film that we saw", session="a"),
         memory("meaning", "dark mode", session="b", minutes=1),
     )
-    asked = Ask(text_terms=terms("which colour theme for the editor"), vector=vector_of("dark mode"), now=NOW)
+    asked = SearchQuery(terms=terms("which colour theme for the editor"), vector=vector_of("dark mode"), now=NOW)
     assert rules.dense_weight(0.1) > 0.3
     assert index.search(asked).ids[0] == "meaning"
 
@@ -210,29 +210,30 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
 def test_of_very_many_events_the_first_are_looked_for(before, looked_for):
     index = index_of(memory("early", "we had soup"), memory("move", "the move to Bonn", minutes=5))
     named = [*(f"event {number}" for number in range(before)), "the move to Bonn"]
-    when = When(anchors=tuple(Anchor("before", phrase) for phrase in named))
-    ranking = index.search(ask("soup", when=when))
+    when = TimeExpressions(anchors=tuple(Anchor("before", phrase) for phrase in named))
+    ranking = index.search(ask("soup", time=when))
     assert ("event" in ranking.terms(ranking.ids.index("early"))) is looked_for
 
 
 @pytest.fixture(scope="module")
 def many():
     """Return more equal memories than are weighed closely, the first of them grave."""
-    first = memory("m0", "the build passed", importance=1.0, minutes=-MOST)
+    first = memory("m0", "the build passed", importance=1.0, minutes=-MAX_CANDIDATES)
     others = (
-        memory(f"m{number}", "the build passed", importance=0.1, minutes=number) for number in range(1, MOST + 500)
+        memory(f"m{number}", "the build passed", importance=0.1, minutes=number)
+        for number in range(1, MAX_CANDIDATES + 500)
     )
     return index_of(first, *others)
 
 
 def test_of_very_many_equal_memories_the_newest_are_found(many):
-    newest = f"m{MOST + 499}"
+    newest = f"m{MAX_CANDIDATES + 499}"
     for scorer in ("fused", "lexical"):
         assert found(many, "did the build pass", vector=False, scorer=scorer)[0] == newest
 
 
 def test_a_weight_of_importance_counts_for_all_of_very_many(many):
-    assert found(many, "did the build pass", gamma=1.0, when=When(stance="past"))[0] == "m0"
+    assert found(many, "did the build pass", gamma=1.0, time=TimeExpressions(asked_state="past"))[0] == "m0"
     assert found(many, "build", scorer="reference", alpha=0.0)[0] == "m0"
     assert found(many, "build", scorer="lexical", beta=0.0, gamma=1.0)[0] == "m0"
 
@@ -240,7 +241,7 @@ def test_a_weight_of_importance_counts_for_all_of_very_many(many):
 def test_of_very_many_memories_none_is_ranked_twice(many):
     ranking = many.search(ask("did the build pass"))
     shown = [*ranking.ids, *(one for others in ranking.repeats.values() for one in others)]
-    assert MOST <= len(shown) == len(set(shown))
+    assert MAX_CANDIDATES <= len(shown) == len(set(shown))
 
 
 def test_other_weights_leave_the_confidence(pets):

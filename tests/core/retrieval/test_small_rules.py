@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.candidates import NEIGHBOURED, Neighbours, gather
+from hybrid_memory.retrieval.candidates import NEIGHBOUR_SEEDS, SessionNeighbours, select_candidates
 from hybrid_memory.retrieval.confidence import confidence, is_known
-from hybrid_memory.retrieval.folding import LOOK, fold
+from hybrid_memory.retrieval.deduplication import DEDUPLICATED_HITS, group_duplicates
 
 PLAIN = {"terms": 4, "gap": 0.3, "rarest": 0.0, "best_exact": 0.3, "best_product": 0.1}
 
@@ -40,20 +40,20 @@ SAID = {1: "a b", 2: "a b", 3: "b a"}
 
 
 def test_the_best_of_those_with_the_same_words_stays():
-    stays, folded = fold(np.array([2, 3, 1]), SAID.__getitem__)
+    stays, folded = group_duplicates(np.array([2, 3, 1]), SAID.__getitem__)
     assert stays.tolist() == [True, True, False]
     assert folded == {2: [1]}
 
 
 def test_far_down_the_ranking_nothing_is_folded():
-    stays, folded = fold(np.arange(LOOK + 5), lambda row: row % LOOK)
+    stays, folded = group_duplicates(np.arange(DEDUPLICATED_HITS + 5), lambda row: row % DEDUPLICATED_HITS)
     assert stays.all()
     assert not folded
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=30))
 def test_folding_loses_no_row(kinds):
-    stays, folded = fold(np.arange(len(kinds)), kinds.__getitem__)
+    stays, folded = group_duplicates(np.arange(len(kinds)), kinds.__getitem__)
     kept = np.flatnonzero(stays).tolist()
     assert sorted([*kept, *(row for rows in folded.values() for row in rows)]) == list(range(len(kinds)))
 
@@ -61,7 +61,7 @@ def test_folding_loses_no_row(kinds):
 def chain(count):
     """Return the neighbours of one session."""
     order = np.arange(count, dtype=np.int32)
-    return Neighbours(order - 1, np.where(order + 1 < count, order + 1, -1).astype(np.int32))
+    return SessionNeighbours(order - 1, np.where(order + 1 < count, order + 1, -1).astype(np.int32))
 
 
 @given(st.lists(st.integers(0, 39), unique=True, min_size=1), st.integers(2, 10), st.data())
@@ -70,7 +70,7 @@ def test_the_best_rows_and_their_neighbours_are_candidates(found, most, data):
     scores = np.array(
         data.draw(st.lists(st.floats(0, 1, width=32), min_size=len(found), max_size=len(found))), np.float32
     )
-    chosen = gather(found, scores, {"lexical": scores}, chain(40), most)
+    chosen = select_candidates(found, scores, {"lexical": scores}, chain(40), most)
     best = (
         set(found[np.argsort(-scores, kind="stable")[: most - 1]].tolist())
         if len(set(scores)) == len(scores)
@@ -78,7 +78,7 @@ def test_the_best_rows_and_their_neighbours_are_candidates(found, most, data):
     )
     assert best <= set(chosen.rows.tolist()) <= set(found.tolist())
     assert chosen.rows.tolist() == sorted(chosen.rows.tolist())
-    assert len(chosen) <= most + 2 * NEIGHBOURED
+    assert len(chosen) <= most + 2 * NEIGHBOUR_SEEDS
     for place, before in enumerate(chosen.before.tolist()):
         if before >= 0:
             assert chosen.rows[before] == chosen.rows[place] - 1
@@ -87,6 +87,6 @@ def test_the_best_rows_and_their_neighbours_are_candidates(found, most, data):
 
 def test_few_rows_are_all_candidates():
     found = np.arange(5)
-    chosen = gather(found, np.zeros(5, np.float32), {"lexical": np.zeros(5, np.float32)}, chain(5))
+    chosen = select_candidates(found, np.zeros(5, np.float32), {"lexical": np.zeros(5, np.float32)}, chain(5))
     assert chosen.rows.tolist() == [0, 1, 2, 3, 4]
     assert chosen.after.tolist() == [1, 2, 3, 4, -1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import timing
-from hybrid_memory.retrieval.when import Anchor, When, Window
+from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window
 
 MARCH = Window(datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 4, 1, tzinfo=UTC), 1.0)
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
@@ -42,10 +42,10 @@ def test_what_is_told_a_week_after_a_period_is_nearer_than_what_was_a_week_befor
 
 
 @given(MOMENT, MOMENT, st.lists(MOMENT, min_size=1, max_size=5), st.floats(0, 1))
-def test_nearness_is_between_nothing_and_how_literally_the_period_is_meant(one, other, moments, sharp):
-    window = Window(min(one, other), max(one, other), sharp)
+def test_nearness_is_between_nothing_and_how_literally_the_period_is_meant(one, other, moments, certainty):
+    window = Window(min(one, other), max(one, other), certainty)
     found = timing.in_period(micros(*moments), window)
-    assert np.all((found >= 0) & (found <= np.float32(sharp)))
+    assert np.all((found >= 0) & (found <= np.float32(certainty)))
 
 
 @pytest.mark.parametrize("window", [Window(None, MARCH.until, 1.0), Window(MARCH.since, None, 1.0)])
@@ -90,14 +90,14 @@ def test_soon_after_an_event_is_more_than_long_after(relation):
 @pytest.mark.parametrize(
     ("when", "expected"),
     [
-        (When(), True),
-        (When(stance="current"), True),
-        (When(stance="past"), False),
-        (When(stance="first"), False),
-        (When(windows=(MARCH,)), False),
-        (When(windows=(MARCH, Window(NOW, NOW + timedelta(days=1), 0.5))), True),
-        (When(anchors=(Anchor("before", "the move"),)), False),
-        (When(anchors=(Anchor("since", "the move"),)), True),
+        (TimeExpressions(), True),
+        (TimeExpressions(asked_state="current"), True),
+        (TimeExpressions(asked_state="past"), False),
+        (TimeExpressions(asked_state="first"), False),
+        (TimeExpressions(windows=(MARCH,)), False),
+        (TimeExpressions(windows=(MARCH, Window(NOW, NOW + timedelta(days=1), 0.5))), True),
+        (TimeExpressions(anchors=(Anchor("before", "the move"),)), False),
+        (TimeExpressions(anchors=(Anchor("since", "the move"),)), True),
     ],
 )
 def test_what_changed_since_matters_unless_the_question_is_about_the_past(when, expected):

@@ -1,0 +1,120 @@
+"""Which embedder a store gets: from the text of a setting, or from the identity that a store holds, to an `Embedder`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.embedding.embedder import Embedder
+    from hybrid_memory.settings import StoreSettings
+
+STATIC = "static"
+FASTEMBED = "fastembed:"
+_LOCAL = FASTEMBED + "local/"
+_NAMELESS = (
+    "the store's vectors were made by a model in a folder that no setting names; set the embedder to that folder"
+)
+
+
+def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embedder:
+    """Return the embedder that ``spec`` names; its files are opened at the first vector.
+
+    ``static`` is the built-in one; ``fastembed:<model>`` a model that fastembed knows, from ``cache_dir`` (None: its own
+    cache); ``fastembed:<folder>`` the model in a folder, recognised by being one or by beginning like a path.
+
+    Raises:
+        InvalidInput: ``spec`` is none of these.
+    """
+    if spec == STATIC:
+        from hybrid_memory.embedding.static import StaticEmbedder
+
+        return StaticEmbedder()
+    name = spec.removeprefix(FASTEMBED).strip()
+    if not spec.startswith(FASTEMBED) or not name:
+        raise InvalidInput("embedder", 'is unknown; use "static" or "fastembed:" and the name or folder of a model')
+    from hybrid_memory.embedding.fastembed_embedder import FastEmbedder
+
+    folder = Path(name).expanduser()
+    if names_a_folder(name):
+        return FastEmbedder(f"local/{folder.name}", folder.absolute(), cache_dir)
+    return FastEmbedder(name, None, cache_dir)
+
+
+def names_a_folder(name: str) -> bool:
+    """Say whether a name is that of a folder: it is one, or begins like a path."""
+    folder = Path(name).expanduser()
+    return name.startswith((".", "~")) or folder.is_absolute() or folder.is_dir()
+
+
+def check_spec(spec: str) -> None:
+    """Look whether a setting names an embedder; nothing is loaded.
+
+    Raises:
+        InvalidInput: it does not.
+    """
+    make_embedder(spec)
+
+
+def choose_embedders(settings: StoreSettings, pinned: str | None) -> tuple[Embedder, Embedder | None]:
+    """Return the wanted embedder and, where the store's vectors are another's, that one if it can be told.
+
+    An embedder that nobody set is no wish: the store stays with the one it has. So a client without the setting does not
+    undo what another one's setting did.
+    """
+    if pinned is None:
+        return embedder_for(settings.embedder), None
+    own = setting_for(pinned) or settings.former_embedder
+    if "embedder" in settings.model_fields_set:
+        former = None if own in (None, settings.embedder) else embedder_for(own)
+        return embedder_for(settings.embedder), former
+    return (UnknownEmbedder() if own is None else embedder_for(own)), None
+
+
+def setting_for(identity: str) -> str | None:
+    """Return the setting that leads to an embedder of this identity; None for a model from a folder, which it does not name."""
+    if identity.startswith(STATIC):
+        return STATIC
+    if identity.startswith(_LOCAL) or not identity.startswith(FASTEMBED):
+        return None
+    return identity.rpartition("@")[0] or identity
+
+
+def embedder_for(spec: str) -> Embedder:
+    """Return the embedder of a setting; one that takes time to load is loaded beside the calls."""
+    embedder = make_embedder(spec)
+    if spec == STATIC:
+        return embedder
+    from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
+
+    return BackgroundEmbedder(embedder, spec)
+
+
+class UnknownEmbedder:
+    """Stands for the embedder of a store whose model came from a folder that no setting names."""
+
+    identity = FASTEMBED + "local"
+
+    @property
+    def dimensions(self) -> int:
+        """Raise: the length is unknown without the model.
+
+        Raises:
+            EmbedderUnavailable: always.
+        """
+        raise EmbedderUnavailable(_NAMELESS)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Raise: without the model nothing can be embedded.
+
+        Raises:
+            EmbedderUnavailable: always.
+        """
+        del texts
+        raise EmbedderUnavailable(_NAMELESS)

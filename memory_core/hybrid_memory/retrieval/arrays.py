@@ -1,0 +1,136 @@
+"""Numpy arrays that grow at the end, and names kept as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
+
+_FIRST = 64
+ABSENT = -1
+UNKNOWN = -2
+
+
+class GrowableArray(Generic[T]):
+    """An array that is appended to in amortised constant time. ``values`` is a view and valid until the next append."""
+
+    __slots__ = ("_room", "_size")
+
+    def __init__(self, dtype: type[T]) -> None:
+        self._room: NDArray[T] = np.empty(_FIRST, dtype)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def values(self) -> NDArray[T]:
+        """The elements so far; writing to the view writes to the array."""
+        return self._room[: self._size]
+
+    def append(self, value: Any) -> None:
+        """Add one element."""
+        if self._size == len(self._room):
+            self.reserve(1)
+        self._room[self._size] = value
+        self._size += 1
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Add many elements."""
+        self.reserve(len(values))
+        self._room[self._size : self._size + len(values)] = values
+        self._size += len(values)
+
+    def fill(self, count: int, value: Any) -> None:
+        """Add one element many times."""
+        self.reserve(count)
+        self._room[self._size : self._size + count] = value
+        self._size += count
+
+    def reserve(self, count: int) -> None:
+        """Make room for more elements. The system gives room that is not written to only on paper."""
+        wanted = self._size + count
+        if wanted > len(self._room):
+            room = np.empty(max(wanted, 2 * len(self._room)), self._room.dtype)
+            room[: self._size] = self.values
+            self._room = room
+
+
+class StringTable:
+    """Strings as small numbers, in order of their first use; `ABSENT` stands for None."""
+
+    __slots__ = ("_code_of", "names")
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names: list[str] = list(names)
+        self._code_of: dict[str, int] = {name: code for code, name in enumerate(self.names)}
+
+    def code(self, name: str | None) -> int:
+        """Return the number of a name, a new one if need be."""
+        if name is None:
+            return ABSENT
+        code = self._code_of.get(name)
+        if code is None:
+            code = self._code_of[name] = len(self.names)
+            self.names.append(name)
+        return code
+
+    def find(self, name: str) -> int:
+        """Return the number of a name, `UNKNOWN` if it was never used."""
+        return self._code_of.get(name, UNKNOWN)
+
+
+class LabelIndex:
+    """Which rows carry which labels (tags, metadata): pairs of row and label in two arrays, so that a lookup is one scan."""
+
+    __slots__ = ("_codes", "_names", "_of_row", "_rows")
+
+    def __init__(self) -> None:
+        self._names = StringTable()
+        self._rows = GrowableArray(np.int32)
+        self._codes = GrowableArray(np.int32)
+        self._of_row: dict[int, tuple[str, ...]] = {}
+
+    def put(self, row: int, labels: Iterable[str]) -> None:
+        """Replace the labels of a row."""
+        wanted = tuple(dict.fromkeys(labels))
+        if wanted == self._of_row.get(row, ()):
+            return
+        if row in self._of_row:
+            rows = self._rows.values
+            rows[rows == row] = ABSENT
+            del self._of_row[row]
+        self.load({row: wanted})
+
+    def load(self, labels: Mapping[int, tuple[str, ...]]) -> None:
+        """Give labels, each once, to rows that have none."""
+        rows: list[int] = []
+        codes: list[int] = []
+        for row, wanted in labels.items():
+            if wanted:
+                self._of_row[row] = wanted
+                rows.extend([row] * len(wanted))
+                codes.extend(map(self._names.code, wanted))
+        self._rows.extend(np.array(rows, np.int32))
+        self._codes.extend(np.array(codes, np.int32))
+
+    def of(self, row: int) -> tuple[str, ...]:
+        """Return the labels of a row."""
+        return self._of_row.get(row, ())
+
+    def having(self, label: str) -> NDArray[np.int32]:
+        """Return the rows that carry a label."""
+        carrying = (self._codes.values == self._names.find(label)) & (self._rows.values != ABSENT)
+        rows: NDArray[np.int32] = self._rows.values[carrying]
+        return rows
+
+    def counts(self, mask: NDArray[np.bool_]) -> dict[str, int]:
+        """Return how many rows of the mask carry each label."""
+        held = self._rows.values != ABSENT
+        held[held] = mask[self._rows.values[held]]
+        counted = np.bincount(self._codes.values[held], minlength=len(self._names.names))
+        return {name: count for name, count in zip(self._names.names, counted.tolist(), strict=True) if count}

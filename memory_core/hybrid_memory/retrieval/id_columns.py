@@ -1,0 +1,257 @@
+"""The ids of the rows as fixed-width bytes, and their content hashes as numbers: a million of either in a few megabytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_memory.model import MemoryId
+from hybrid_memory.retrieval.arrays import ABSENT, GrowableArray
+from hybrid_memory.store.columns import digest_of
+
+_WIDTH = 20
+_WIDEST = 64
+_FIRST = 64
+_RECENT = 4096
+
+Bytes = NDArray[np.bytes_]
+
+
+class IdColumn:
+    """The ids of the rows, and which row an id belongs to.
+
+    Rows that came together are found by bisection; rows since then by a dictionary, which is emptied into the former when it
+    has grown to an eighth of them. An id of more than 64 bytes is kept apart as text.
+    """
+
+    def __init__(self) -> None:
+        self._room: Bytes = np.zeros(_FIRST, f"S{_WIDTH}")
+        self._size = 0
+        self._long: dict[int, MemoryId] = {}
+        self._recent: dict[MemoryId, int] = {}
+        self._sorted = 0
+        self._order: NDArray[np.intp] | None = None
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def values(self) -> IdSequence:
+        """All ids by row."""
+        return IdSequence(self, None)
+
+    def extend(self, ids: Bytes) -> None:
+        """Add the ids of many rows."""
+        first = self._size
+        if ids.dtype.itemsize > _WIDEST:
+            for id_ in ids.tolist():
+                self.append(MemoryId(id_.decode()))
+            return
+        self.reserve(len(ids), ids.dtype.itemsize)
+        self._room[first : first + len(ids)] = ids
+        self._size += len(ids)
+        if self._sorted == first and not self._recent:
+            self._sorted = self._size
+            self._order = self._order_from(first)
+        else:
+            self._recent.update(zip(self.named(np.arange(first, self._size)), range(first, self._size), strict=True))
+            self._settle()
+
+    def append(self, id_: MemoryId) -> int:
+        """Add the id of one row; returns the row."""
+        row = self._size
+        plain = id_.encode()
+        if len(plain) > _WIDEST or plain.endswith(b"\0"):
+            self._long[row] = id_
+            plain = b""
+        self.reserve(1, len(plain))
+        self._room[row] = plain
+        self._size += 1
+        self._recent[id_] = row
+        self._settle()
+        return row
+
+    def row(self, id_: str) -> int | None:
+        """Return the row that got an id last, None for an unknown one."""
+        row = self._recent.get(MemoryId(id_))
+        if row is not None:
+            return row
+        plain = id_.encode("utf-8", "surrogatepass")
+        if id_ and len(plain) <= self._room.dtype.itemsize:
+            found = int(self._bisected(np.array([plain], self._room.dtype))[0])
+            return found if found >= 0 and self.name(found) == id_ else None
+        return next((row for row, name in self._long.items() if name == id_), None)
+
+    def rows(self, ids: Bytes) -> NDArray[np.intp]:
+        """Return the rows of some ids, `ABSENT` for unknown ones."""
+        found = self._bisected(ids)
+        if self._recent:
+            for place in np.flatnonzero(found == ABSENT).tolist():
+                found[place] = self._recent.get(MemoryId(ids[place].decode()), ABSENT)
+        return found
+
+    def _bisected(self, ids: Bytes) -> NDArray[np.intp]:
+        """Return the rows of those that came together."""
+        held = self._room[: self._sorted]
+        if not len(held):
+            return np.full(len(ids), ABSENT, np.intp)
+        wanted = ids.astype(held.dtype) if ids.dtype.itemsize <= held.dtype.itemsize else ids
+        at = np.minimum(np.searchsorted(held, wanted, sorter=self._order), len(held) - 1)
+        found = at if self._order is None else self._order[at]
+        return np.where(held[found] == wanted, found, ABSENT)
+
+    def name(self, row: int) -> MemoryId:
+        """Return the id of a row."""
+        return self._long.get(row) or MemoryId(self._room[row].decode())
+
+    def named(self, rows: NDArray[np.intp]) -> list[MemoryId]:
+        """Return the ids of some rows."""
+        found = [MemoryId(one.decode()) for one in self._room[rows].tolist()]
+        if self._long:
+            found = [self._long.get(row, one) for row, one in zip(rows.tolist(), found, strict=True)]
+        return found
+
+    def starts_with(self, first: int, ids: Bytes) -> bool:
+        """Say whether the rows from ``first`` on have just these ids."""
+        return np.array_equal(self._room[first : min(first + len(ids), self._size)], ids)
+
+    def reserve(self, count: int, width: int = _WIDTH) -> None:
+        """Make room for more ids, of some number of bytes."""
+        wanted, dtype = self._size + count, self._room.dtype
+        if wanted > len(self._room) or width > dtype.itemsize:
+            room = np.zeros(
+                max(wanted, 2 * len(self._room)) if wanted > len(self._room) else len(self._room),
+                f"S{max(width, dtype.itemsize)}",
+            )
+            room[: self._size] = self._room[: self._size]
+            self._room = room
+
+    def _settle(self) -> None:
+        if len(self._recent) > max(_RECENT, self._sorted // 8):
+            first, self._sorted = self._sorted, self._size
+            self._recent.clear()
+            self._order = self._order_from(first)
+
+    def _order_from(self, first: int) -> NDArray[np.intp] | None:
+        """Return the order of the ids; None while they rise with the rows, which those made by this program do."""
+        if self._order is None:
+            added = self._room[max(first - 1, 0) : self._size]
+            if np.all(added[1:] >= added[:-1]):
+                return None
+        return np.argsort(self._room[: self._size], kind="stable")
+
+
+class IdSequence(Sequence[MemoryId]):
+    """The ids of some rows, made into text only where they are looked at. ``rows`` None: of all rows there were."""
+
+    __slots__ = ("_column", "_rows", "_size")
+
+    def __init__(self, column: IdColumn, rows: NDArray[np.intp] | None) -> None:
+        self._column = column
+        self._rows = rows
+        self._size = len(column) if rows is None else len(rows)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """The rows whose ids these are."""
+        return np.arange(self._size) if self._rows is None else self._rows
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, at: int | np.integer[Any]) -> MemoryId: ...
+    @overload
+    def __getitem__(self, at: slice | NDArray[Any]) -> IdSequence: ...
+    def __getitem__(self, at: int | np.integer[Any] | slice | NDArray[Any]) -> MemoryId | IdSequence:
+        if isinstance(at, np.ndarray) and at.dtype != np.bool_ and self._rows is None:
+            return IdSequence(self._column, at)
+        if isinstance(at, (slice, np.ndarray)):
+            return IdSequence(self._column, self.rows[at])
+        return self._column.name(int(self.rows[at]))
+
+    def __iter__(self) -> Iterator[MemoryId]:
+        return iter(self.tolist())
+
+    def __contains__(self, id_: object) -> bool:
+        return isinstance(id_, str) and self._place(id_) is not None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (IdSequence, list, tuple)) and self.tolist() == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # like a list: equal to others by its elements
+
+    def tolist(self) -> list[MemoryId]:
+        """Return the ids as texts."""
+        return self._column.named(self.rows)
+
+    def index(self, id_: str, start: int = 0, stop: int | None = None) -> int:
+        """Return where an id stands.
+
+        Raises:
+            ValueError: it does not stand here.
+        """
+        place = self._place(id_)
+        if place is None or place < start or (stop is not None and place >= stop):
+            raise ValueError("no such id")
+        return place
+
+    def _place(self, id_: str) -> int | None:
+        row = self._column.row(id_)
+        found = np.flatnonzero(self.rows == row)[:1].tolist() if row is not None else []
+        return found[0] if found else None
+
+
+class DigestColumn:
+    """The content hashes of the rows as 128-bit numbers; rows with equal ones say the same."""
+
+    def __init__(self) -> None:
+        self._high = GrowableArray(np.uint64)
+        self._low = GrowableArray(np.uint64)
+        self._order: NDArray[np.intp] = np.zeros(0, np.intp)
+        self._recent: dict[int, list[int]] = {}
+        self._recent_from = 0
+
+    def __len__(self) -> int:
+        return len(self._high)
+
+    def extend(self, digests: NDArray[np.uint64]) -> None:
+        """Add (rows, 2) digests, as a batch holds them."""
+        self._high.extend(digests[:, 0])
+        self._low.extend(digests[:, 1])
+        self._recent.clear()
+        self._recent_from = len(self)
+
+    def append(self, content_hash: str) -> None:
+        """Add the next row."""
+        high, low = digest_of(content_hash)
+        self._recent.setdefault(high, []).append(len(self))
+        self._high.append(high)
+        self._low.append(low)
+
+    def of(self, row: int) -> tuple[int, int]:
+        """Return the two halves of a row's digest."""
+        return int(self._high.values[row]), int(self._low.values[row])
+
+    def rows(self, content_hash: str) -> list[int]:
+        """Return the rows of a content hash, earlier ones first."""
+        self._settle()
+        high, low = digest_of(content_hash)
+        held = self._high.values
+        wanted = np.uint64(high)
+        first, end = (
+            int(np.searchsorted(held[: len(self._order)], wanted, side=side, sorter=self._order))
+            for side in ("left", "right")
+        )
+        found = [*self._order[first:end].tolist(), *self._recent.get(high, ())]
+        return [row for row in found if int(self._low.values[row]) == low]
+
+    def _settle(self) -> None:
+        """Sort what came in bulk; not before it is asked for, because reading does not need it."""
+        if len(self._order) < self._recent_from or len(self._recent) > max(_RECENT, len(self._order) // 8):
+            self._order = np.argsort(self._high.values, kind="stable")
+            self._recent.clear()
+            self._recent_from = len(self)

@@ -1,0 +1,330 @@
+"""What filters and ranking need to know about each memory, as columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Json, Kind, Memory, MemoryId, MemoryType, Tier, Trust
+from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN, GrowableArray, LabelIndex, StringTable
+from hybrid_memory.retrieval.id_columns import DigestColumn, IdColumn
+from hybrid_memory.store.interface import NO_TIME
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hybrid_memory.requests import Where
+    from hybrid_memory.store.interface import Batch
+
+Mask = NDArray[np.bool_]
+
+TIERS = tuple(Tier)
+KINDS = tuple(Kind)
+_TIER_CODE = {str(tier): code for code, tier in enumerate(TIERS)}
+_KIND_CODE = {str(kind): code for code, kind in enumerate(KINDS)}
+_TRUST_CODE = {str(trust): code for code, trust in enumerate(TRUST_ORDER)}
+FADED = _TIER_CODE[Tier.FADED]
+
+
+class MemoryColumns:
+    """The columns of all memories of a namespace; a row keeps its number until the process ends.
+
+    Times are int64 microseconds, `NO_TIME` for none. ``successor`` is the row of the memory that replaced one, `ABSENT`, or
+    `UNKNOWN` where that memory is not here. A purged row stays as an empty one, marked ``gone``.
+    """
+
+    def __init__(self, sessions: Iterable[str] = (), speakers: Iterable[str] = ()) -> None:
+        self.ids = IdColumn()
+        self.tier = GrowableArray(np.int8)
+        self.kind = GrowableArray(np.int8)
+        self.trust = GrowableArray(np.int8)
+        self.session = GrowableArray(np.int32)
+        self.speaker = GrowableArray(np.int32)
+        self.pinned = GrowableArray(np.bool_)
+        self.gone = GrowableArray(np.bool_)
+        self.importance = GrowableArray(np.float64)
+        self.created_at = GrowableArray(np.int64)
+        self.occurred_at = GrowableArray(np.int64)
+        self.expires_at = GrowableArray(np.int64)
+        self.forgotten_at = GrowableArray(np.int64)
+        self.reflected_at = GrowableArray(np.int64)
+        self.accessed_at = GrowableArray(np.int64)
+        self.access_count = GrowableArray(np.int64)
+        self.successor = GrowableArray(np.int32)
+        self.sessions = StringTable(sessions)
+        self.speakers = StringTable(speakers)
+        self.tags = LabelIndex()
+        self.metadata = LabelIndex()
+        self._digests = DigestColumn()
+        self._keys: dict[str, list[int]] = {}
+        self._key_of: dict[int, str] = {}
+        self._waiting: dict[MemoryId, list[int]] = {}
+        self._live = LiveMask(self)
+
+    def __len__(self) -> int:
+        return len(self.created_at)
+
+    def reserve(self, count: int) -> None:
+        """Make room for rows that are to come."""
+        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker", "gone", "successor"):
+            getattr(self, name).reserve(count)
+
+    def extend(self, batch: Batch) -> None:
+        """Add the rows of a snapshot's batch, whose ids are here already."""
+        first, count = len(self), len(batch.ids)
+        self._digests.extend(batch.digests)
+        self.gone.fill(count, value=False)
+        self.successor.fill(count, ABSENT)
+        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker"):
+            getattr(self, name).extend(getattr(batch, name))
+        for place, key in batch.key.items():
+            self._keep(first + place, key)
+        self.tags.load({first + place: tags for place, tags in batch.tags.items()})
+        metadata = ((first + place, _pairs(json.loads(text))) for place, text in batch.metadata.items())
+        self.metadata.load({row: tuple(dict.fromkeys(pairs)) for row, pairs in metadata})
+        for place, heir in batch.superseded_by.items():
+            self._replaced(first + place, heir)
+        self._live.forget()
+
+    def add(self, memory: Memory) -> int:
+        """Add a memory and return its row."""
+        row = self.ids.append(memory.id)
+        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker", "gone"):
+            getattr(self, name).append(0)
+        self.successor.append(ABSENT)
+        self.created_at.values[row] = to_micros(memory.created_at)
+        self.accessed_at.values[row] = NO_TIME
+        self._digests.append(memory.content_hash)
+        self.change(row, memory)
+        self._arrived(memory.id)
+        return row
+
+    def change(self, row: int, memory: Memory) -> None:
+        """Take over everything about a memory that can change."""
+        self.tier.values[row] = _TIER_CODE[memory.tier]
+        self.kind.values[row] = _KIND_CODE[memory.kind]
+        self.trust.values[row] = _TRUST_CODE[memory.trust]
+        self.session.values[row] = self.sessions.code(memory.session)
+        self.speaker.values[row] = self.speakers.code(memory.speaker)
+        self.pinned.values[row] = memory.pinned
+        self.importance.values[row] = memory.importance
+        for name in ("occurred_at", "expires_at", "forgotten_at", "reflected_at"):
+            getattr(self, name).values[row] = _micros(getattr(memory, name))
+        self._keep(row, memory.key)
+        self.tags.put(row, memory.tags)
+        self.metadata.put(row, _pairs(memory.metadata))
+        self.successor.values[row] = ABSENT
+        if memory.superseded_by is not None:
+            self._replaced(row, memory.superseded_by)
+        self._live.update(row)
+
+    def row_of(self, id_: str) -> int | None:
+        """Return the row of a memory, None where it is not here or purged."""
+        row, gone = self.ids.row(id_), self.gone.values
+        return None if row is None or (row < len(gone) and gone[row]) else row
+
+    def purge(self, row: int) -> None:
+        """Make a row an empty one, and what it replaced a memory replaced by something unknown."""
+        self.gone.values[row] = True
+        heirs = self.successor.values
+        heirs[heirs == row] = UNKNOWN
+        self.tags.put(row, ())
+        self.metadata.put(row, ())
+        self._keep(row, None)
+        self._live.update(row)
+
+    def visible(self, now: datetime, *, as_of: datetime | None = None, asked_at: datetime | None = None) -> Mask:
+        """Return the rows that a reading at ``now`` may find: not forgotten, expired, replaced or purged.
+
+        ``as_of`` goes back to an earlier moment: what was created by then, replaced only later, and not expired then.
+        What was forgotten since stays hidden. ``asked_at`` hides rows created later. The mask cannot be written to where it
+        is the same as at the last time.
+        """
+        if as_of is None:
+            mask = self._live.at(to_micros(now))
+            return mask if asked_at is None else mask & (self.created_at.values <= to_micros(asked_at))
+        moment = to_micros(min(as_of, now))
+        expires, heirs = self.expires_at.values, self.successor.values
+        mask = ~self.gone.values & (self.forgotten_at.values < 0) & ((expires < 0) | (expires > moment))
+        current: Mask = heirs == ABSENT
+        known = heirs >= 0
+        current[known] = self.created_at.values[heirs[known]] > moment
+        mask &= current & (self.created_at.values <= moment)
+        if asked_at is not None:
+            mask &= self.created_at.values <= to_micros(asked_at)
+        return mask
+
+    def lately_visible(self) -> Mask:
+        """Return the rows that could be found at the time of the last reading."""
+        return self._live.latest()
+
+    def matching(self, where: Where) -> Mask:
+        """Return the rows for which all filters hold but ``as_of``, visible or not."""
+        mask: Mask = ~self.gone.values
+        if where.memory_type is not None:
+            mask &= _OF_TYPE[where.memory_type][self.tier.values]
+        if where.session is not None:
+            mask &= self.session.values == self.sessions.find(where.session)
+        if where.speaker is not None:
+            mask &= self.speaker.values == self.speakers.find(where.speaker)
+        if where.min_trust is not None:
+            mask &= self.trust.values >= _TRUST_CODE[Trust(where.min_trust)]
+        if where.since is not None or where.until is not None:
+            happened = self.happened_at()
+            if where.since is not None:
+                mask &= happened >= to_micros(where.since)
+            if where.until is not None:
+                mask &= happened < to_micros(where.until)
+        for labels, wanted in ((self.tags, where.tags), (self.metadata, _pairs(where.metadata))):
+            for label in wanted:
+                carrying = np.zeros(len(self), np.bool_)
+                carrying[labels.having(label)] = True
+                mask &= carrying
+        return mask
+
+    def happened_at(self, rows: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
+        """Return when what rows (all, when not given) tell happened: its own time, or else that of the writing."""
+        occurred, created = self.occurred_at.values, self.created_at.values
+        if rows is not None:
+            occurred, created = occurred[rows], created[rows]
+        return np.where(occurred != NO_TIME, occurred, created)
+
+    def with_hash(self, content_hash: str) -> list[int]:
+        """Return the rows of a content hash."""
+        return self._digests.rows(content_hash)
+
+    def said(self, row: int) -> tuple[int, int, int, str | None]:
+        """Return what is equal for rows that say the same: their words but for case and width, speaker, and key."""
+        return (*self._digests.of(row), int(self.speaker.values[row]), self._key_of.get(row))
+
+    def with_key(self, key: str) -> list[int]:
+        """Return the rows that hold a key of working memory."""
+        return self._keys.get(key, [])
+
+    def newest_first(self, mask: Mask) -> NDArray[np.intp]:
+        """Return the rows of a mask, newest first; of those created together the later row first."""
+        found = np.flatnonzero(mask)[::-1]
+        created = self.created_at.values[found]
+        if np.all(created[1:] <= created[:-1]):
+            return found
+        return found[np.argsort(-created, kind="stable")]
+
+    def _replaced(self, row: int, heir: MemoryId) -> None:
+        at = self.row_of(heir)
+        self.successor.values[row] = UNKNOWN if at is None else at
+        if at is None:
+            self._waiting.setdefault(heir, []).append(row)
+
+    def _arrived(self, heir: MemoryId) -> None:
+        at = self.row_of(heir)
+        for row in self._waiting.pop(heir, ()):
+            if at is not None and self.successor.values[row] == UNKNOWN:
+                self.successor.values[row] = at
+
+    def _keep(self, row: int, key: str | None) -> None:
+        """Note under which key of working memory a row is held."""
+        old = self._key_of.pop(row, None)
+        if old is not None:
+            self._keys[old].remove(row)
+        if key is not None:
+            self._key_of[row] = key
+            self._keys.setdefault(key, []).append(row)
+
+
+class LiveMask:
+    """Which rows a reading finds now, kept while rows change and until the next of them expires."""
+
+    def __init__(self, rows: MemoryColumns) -> None:
+        self._rows = rows
+        self._mask = GrowableArray(np.bool_)
+        self._from = 0
+        self._until = 0
+        self._shown: Mask | None = None
+
+    def forget(self) -> None:
+        """Make everything anew at the next question."""
+        self._from = self._until = 0
+
+    def at(self, moment: int) -> Mask:
+        """Return the mask of a moment in microseconds: read-only, and a new array whenever anything changed."""
+        if not self._from <= moment < self._until:
+            self._make(moment)
+        if self._shown is None:
+            self._shown = self._mask.values
+            self._shown.flags.writeable = False
+        return self._shown
+
+    def latest(self) -> Mask:
+        """Return the mask that was made last."""
+        return self.at(self._from)
+
+    def update(self, row: int) -> None:
+        """Follow a change of a row, which may be a new one."""
+        self._shown = None
+        if self._until == self._from:
+            return
+        rows, expires = self._rows, int(self._rows.expires_at.values[row])
+        if row == len(self._mask):
+            self._mask.append(False)
+        live = not (rows.gone.values[row] or rows.forgotten_at.values[row] >= 0 or rows.successor.values[row] != ABSENT)
+        if live and expires >= 0:
+            live = expires > self._from
+            self._until = min(self._until, expires) if live else self._until
+        self._mask.values[row] = live
+
+    def _make(self, moment: int) -> None:
+        rows = self._rows
+        expires = rows.expires_at.values
+        mortal = expires >= 0
+        mask = ~rows.gone.values & (rows.forgotten_at.values < 0) & (rows.successor.values == ABSENT)
+        mask &= ~mortal | (expires > moment)
+        ends = expires[mortal]
+        self._from = int(ends[ends <= moment].max(initial=NO_TIME))
+        self._until = int(ends[ends > moment].min(initial=_FOREVER))
+        self._mask = GrowableArray(np.bool_)
+        self._mask.extend(mask)
+        self._shown = None
+
+
+_FOREVER = 2**63 - 1
+
+_COPIED = (
+    "pinned",
+    "importance",
+    "created_at",
+    "occurred_at",
+    "expires_at",
+    "forgotten_at",
+    "reflected_at",
+    "accessed_at",
+    "access_count",
+)
+
+_OF_TYPE: Mapping[MemoryType, Mask] = {
+    wanted: np.array([MEMORY_TYPE_OF[tier] == wanted for tier in TIERS]) for wanted in MemoryType
+}
+
+
+def _micros(moment: datetime | None) -> int:
+    return NO_TIME if moment is None else to_micros(moment)
+
+
+def _pairs(metadata: Mapping[str, Json]) -> list[str]:
+    """Return top-level keys with their values as text that is equal when the values are."""
+    return [json.dumps([key, _plain(value)], sort_keys=True) for key, value in metadata.items()]
+
+
+def _plain(value: Any) -> Any:
+    """Return a JSON value in which numbers of equal value have one form."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _plain(held) for key, held in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(held) for held in value]
+    return value

@@ -1,0 +1,128 @@
+"""What a search structure is asked and what it answers: frozen values around numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from hybrid_memory.model import MemoryId
+from hybrid_memory.requests import Where
+from hybrid_memory.retrieval.time_expressions import TimeExpressions
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.retrieval.id_columns import IdSequence
+    from hybrid_memory.settings import StoreSettings
+
+
+class Scorer(StrEnum):
+    """How rows are scored: words and vectors with context, the reference system's formula, or one of the two alone."""
+
+    FUSED = "fused"
+    REFERENCE = "reference"
+    LEXICAL = "lexical"
+    DENSE = "dense"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingWeights:
+    """How a store ranks unless a question says otherwise; None is the scorer's own weight."""
+
+    scorer: Scorer = Scorer.FUSED
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+
+
+def ranking_weights(settings: StoreSettings) -> RankingWeights:
+    """Return the formula that a store's settings name."""
+    return RankingWeights(
+        scorer=Scorer(settings.scorer), alpha=settings.alpha, beta=settings.beta, gamma=settings.gamma
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchQuery:
+    """A question to the index.
+
+    ``terms`` are the `hybrid_memory.text.terms` of the question, ``vector`` its unit vector (None, or one of another
+    embedder's length: words alone decide). ``asked_at``, the time of the first page, hides memories created later, so that
+    pages fit together. ``time`` is what the question says about time.
+    ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
+    weight.
+    """
+
+    terms: tuple[int, ...] = ()
+    vector: NDArray[np.float32] | None = None
+    where: Where = field(default_factory=Where)
+    now: datetime
+    asked_at: datetime | None = None
+    time: TimeExpressions = field(default_factory=TimeExpressions)
+    scorer: Scorer | str = Scorer.FUSED
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """All candidates, best first; the arrays are aligned with ``ids``, which are made into text where they are looked at.
+
+    ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
+    own: ``places`` leads from a position to them, because few positions are ever explained. ``confidence`` tells how likely
+    the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a later one seems
+    to change, that one; ``repeats`` those that say the same in the same words and are left out.
+    """
+
+    ids: IdSequence
+    scores: NDArray[np.float32]
+    weak: NDArray[np.bool_]
+    parts: Mapping[str, NDArray[np.float32]]
+    places: NDArray[np.intp]
+    confidence: float = 0.0
+    repeats: Mapping[MemoryId, tuple[MemoryId, ...]] = field(default_factory=dict)
+    newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def terms(self, position: int) -> dict[str, float]:
+        """Return the summands of the score at ``position`` that are not zero, by name."""
+        place = self.places[position]
+        return {name: float(part[place]) for name, part in self.parts.items() if part[place] != 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexStatistics:
+    """How many memories there are: ``rows`` all, ``live`` those a search can find, ``tiers`` the live ones by tier.
+
+    ``pending`` counts live memories without a vector.
+    """
+
+    rows: int
+    live: int
+    tiers: Mapping[str, int]
+    forgotten: int
+    superseded: int
+    insights: int
+    sessions: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReflectionRows:
+    """Columns of the memories that may be thought about, oldest first. ``created_at`` is in microseconds since 1970.
+
+    ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false.
+    """
+
+    ids: Sequence[MemoryId]
+    created_at: NDArray[np.int64]
+    importance: NDArray[np.float64]
+    vectors: NDArray[np.float32]
+    has_vector: NDArray[np.bool_]

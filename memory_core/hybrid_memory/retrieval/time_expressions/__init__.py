@@ -1,0 +1,95 @@
+"""Time in a question or statement: which moments it means, relative to the one at which it is said. Pure.
+
+A small grammar of English; of other languages only dates in digits (ISO, year/month/day, day.month.year, 2023年5月8日). Names
+without a year mean the latest that has begun, in wording that looks ahead the next to come, in the plain present tense
+either. Months, weekdays and other words that mean something else as well ("may", "march", "sat", "spring") count only where
+a time is expected, names of people ("April", "June") only behind "in", "since", "before" and the like.
+
+Not understood: an event's own date ("a month after the move" is an anchor alone), feasts of lunar calendars or of families,
+hours without a day, "8/5" without a year, "every Monday" (no single one is meant), negation ("not in May"), school and fiscal
+years, the present tense of verbs without "do" or "be" ("Who lives here?" has the asked_state "any"), and which of two events came
+first.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, tzinfo
+
+from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
+from hybrid_memory.retrieval.time_expressions.events import anchors, opened
+from hybrid_memory.retrieval.time_expressions.lexer import tokens
+from hybrid_memory.retrieval.time_expressions.phrases import phrases
+from hybrid_memory.retrieval.time_expressions.tense import asked_state, direction, is_present
+from hybrid_memory.retrieval.time_expressions.token_cursor import TokenCursor
+from hybrid_memory.retrieval.time_expressions.values import Anchor, AskedState, Relation, TimeExpressions, Window
+from hybrid_memory.retrieval.time_expressions.vocabulary import TRIGGERS
+
+__all__ = ["Anchor", "AskedState", "Relation", "TimeExpressions", "Window", "parse_time_expressions"]
+
+
+def parse_time_expressions(question: str, now: datetime) -> TimeExpressions:
+    """Return what a question says about time; ``now`` is aware, and results are in its zone."""
+    lower = _lower(question)
+    words = _WORD.findall(lower)
+    zone = _zone(now)
+    if not _may_tell(lower, words):
+        return _PLAIN_PRESENT if is_present(lower, words) else _NOTHING
+    local = now.replace(tzinfo=None, fold=0)
+    cursor = TokenCursor(tokens(question), local, zone, direction(lower, words))
+    found = phrases(cursor)
+    told = anchors(cursor, question, found)
+    found = opened(found, told)
+    about, places = asked_state(lower, words, found, {one.anchor.relation for one in told}, local)
+    places += [
+        cursor.place(begin, end)
+        for begin, end in [*((p.begin, p.end) for p in found), *((a.begin, a.middle) for a in told)]
+    ]
+    windows = _windows([period for phrase in found for period in phrase.periods], zone)
+    return TimeExpressions(windows, tuple(one.anchor for one in told), about, _merged(places))
+
+
+_WORD = re.compile("[a-z]+")
+_DIGIT = re.compile(r"\d")
+_NOTHING = TimeExpressions()
+_PLAIN_PRESENT = TimeExpressions(asked_state="current")
+
+
+def _lower(text: str) -> str:
+    """Return the text in lower case with every character at its place."""
+    if text.isascii():
+        return text.lower()
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text).replace("’", "'")
+
+
+def _may_tell(lower: str, words: list[str]) -> bool:
+    return not TRIGGERS.isdisjoint(words) or _DIGIT.search(lower) is not None
+
+
+def _zone(moment: datetime) -> tzinfo:
+    if moment.tzinfo is None:
+        raise ValueError("the moment must be aware")
+    return moment.tzinfo
+
+
+def _windows(periods: list[Period], zone: tzinfo) -> tuple[Window, ...]:
+    """Return distinct windows of periods; years 1 and 9999, which no other zone may hold, are open ends."""
+    found: dict[Window, None] = {}
+    for start, end, _, certainty in periods:
+        if start >= end or end.year <= LOWEST.year or start.year >= HIGHEST.year:
+            continue
+        since = start.replace(tzinfo=zone) if start.year > LOWEST.year else None
+        until = end.replace(tzinfo=zone) if end.year < HIGHEST.year else None
+        if since is not None or until is not None:
+            found[Window(since, until, certainty)] = None
+    return tuple(found)
+
+
+def _merged(places: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return tuple(merged)

@@ -1,0 +1,314 @@
+"""From times and the words between them to windows: "since March", "between May and July", "shortly before Christmas"."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hybrid_memory.retrieval.time_expressions import calendar_math
+from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
+from hybrid_memory.retrieval.time_expressions.expressions import parse_time
+from hybrid_memory.retrieval.time_expressions.relative_times import Quantity, ahead, quantity
+from hybrid_memory.retrieval.time_expressions.token_cursor import TimeSpec, TokenCursor, choose
+from hybrid_memory.retrieval.time_expressions.vocabulary import (
+    NUMBERS,
+    ORDINALS,
+    REPEATING,
+    TRIGGERS,
+    UNITS,
+    VAGUE_COUNTS,
+    WEEKDAYS,
+    word_set,
+)
+
+
+class Phrase(NamedTuple):
+    """Periods and the tokens that say them, from ``begin`` up to ``end``; ``relation`` is the connective's, if any."""
+
+    periods: tuple[Period, ...]
+    begin: int
+    end: int
+    relation: str = ""
+
+
+def phrases(cursor: TokenCursor) -> list[Phrase]:
+    """Return all times of a text in order."""
+    found: list[Phrase] = []
+    at = 0
+    while at < len(cursor.tokens):
+        phrase = _phrase(cursor, at) if _may_begin(cursor, at) else None
+        if phrase is not None and phrase.periods:
+            found.append(phrase)
+        at = max(phrase.end, at + 1) if phrase is not None else at + 1
+    return found
+
+
+def _may_begin(cursor: TokenCursor, at: int) -> bool:
+    """Say cheaply whether a time may begin at a place."""
+    token = cursor.tokens[at]
+    if token.kind in {"mark", "junk"}:
+        return False
+    if token.text in _LEADS:
+        return any(later.kind not in _WORDY or later.text in _TIMELY for later in cursor.tokens[at + 1 : at + 4])
+    return token.kind != "word" or token.text in _BEGINNINGS
+
+
+def _phrase(cursor: TokenCursor, at: int) -> Phrase | None:
+    word = cursor.word(at)
+    if word in _RANGES:
+        ranged = _range(cursor, at + 1, _RANGES[word], time_expected=True)
+        if ranged is not None:
+            return Phrase(ranged[0], at, ranged[1], "during")
+    related = _related(cursor, at) or _offset(cursor, at)
+    if related is not None:
+        return related
+    if word in _INSIDE:
+        return _inside(cursor, at)
+    return _bare(cursor, at)
+
+
+_TO = frozenset({"to", "until", "till", "through", "-", "–", "and"})
+_RANGES = {"between": frozenset({"and", "-", "–"}), "from": _TO - {"and"}}
+_INSIDE = word_set("between in on at during over throughout within across for from of")
+_WORDINGS = {
+    "before": "before, prior to, earlier than, ahead of, older than, run - up to, leading up to",
+    "after": "after, later than, following, newer than",
+    "since": "since, ever since, no earlier than, not earlier than, not before, on or after, starting, starting in, starting from, "
+    "starting on, beginning in",
+    "until": "until, till, 'til, til, up to, up to and including, up until, by, no later than, not later than, on or before, "
+    "not after, as of, as at, as late as, not until, through",
+    "around": "around, about, circa, near, roughly, approximately, on or about, on or around, towards, almost, nearly, in around, "
+    "in about, some time around, sometime around, around the time of, close to",
+    "less": "less than, within the, no more than, under",
+    "more": "more than, over, at least, well over",
+}
+_CONNECTIVES = {
+    tuple(words.split()): relation for relation, wordings in _WORDINGS.items() for words in wordings.split(", ")
+}
+_CONNECTIVE_HEADS = frozenset(words[0] for words in _CONNECTIVES)
+_BEGINNINGS = TRIGGERS | _INSIDE | _CONNECTIVE_HEADS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys()
+_BEGINNINGS |= word_set("the a an half shortly just right immediately soon directly some not ages long")
+_TIMELY = TRIGGERS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys() | {"half"}
+_LEADS = (_INSIDE | {"the", "a", "an"}) - {"between"}
+_WORDY = frozenset({"word", "mark", "junk"})
+_RUN_UP = 30
+_CLOSE = {"shortly": 14, "just": 10, "right": 7, "immediately": 7, "soon": 21, "directly": 7}
+_TWO_WORD_CLOSE: dict[tuple[str, ...], int] = {
+    ("a", "bit"): 21,
+    ("a", "little"): 21,
+    ("some", "time"): 60,
+    ("not", "long"): 30,
+}
+
+
+def _related(cursor: TokenCursor, at: int) -> Phrase | None:
+    """Read a connective and the time behind it, with "shortly" or the like in front."""
+    close, place = _CLOSE.get(cursor.word(at), 0), at + 1
+    if not close and cursor.words(at, 2) in _TWO_WORD_CLOSE:
+        close, place = _TWO_WORD_CLOSE[cursor.words(at, 2)], at + 2
+    place = place if close else at
+    if cursor.word(place) not in _CONNECTIVE_HEADS:
+        return None
+    for length in (4, 3, 2, 1):
+        relation = _CONNECTIVES.get(cursor.words(place, length))
+        if relation is None or (cursor.word(place) == "about" and not _counts(cursor, place + length)):
+            continue
+        found = parse_time(cursor, place + length, time_expected=True)
+        if found is None:
+            continue
+        chosen = _bound(cursor, found[0], relation)
+        ago = cursor.word(found[1] - 1) in {"ago", "back"}
+        if relation in {"less", "more"} and not ago:
+            return None
+        if relation == "around" and ago:
+            return Phrase(
+                tuple(p._replace(certainty=round(p.certainty * 0.8, 3)) for p in chosen), at, found[1], relation
+            )
+        close = close or (_RUN_UP if cursor.word(place) in {"run", "leading"} else 0)
+        periods = tuple(_apply(relation, period, cursor, close) for period in chosen)
+        return Phrase(_whole(periods), at, _onwards(cursor, found[1]), relation)
+    return None
+
+
+def _counts(cursor: TokenCursor, at: int) -> bool:
+    """Say whether a number follows "about": else it says what something is about."""
+    token = cursor.token(at)
+    return token.kind in {"number", "half"} or token.text in NUMBERS or token.text in {"a", "an", "half"}
+
+
+def _bound(cursor: TokenCursor, named: TimeSpec, relation: str) -> tuple[Period, ...]:
+    """Return what a connective starts from: of what recurs one alone, behind "since" a past one."""
+    how = cursor.direction
+    if how == "either" and relation != "around":
+        how = "past" if relation == "since" else "future"
+    return choose(named, cursor.now, how)[: 1 if named.each else None]
+
+
+def _onwards(cursor: TokenCursor, at: int) -> int:
+    return cursor.skip(cursor.skip(at, "on"), "onwards", "onward")
+
+
+def _apply(relation: str, period: Period, cursor: TokenCursor, close: int) -> Period | None:
+    if close and relation in {"before", "after"}:
+        days = max(close, (period.end - period.start).days // 2)
+        edge = period.start if relation == "before" else period.end
+        near = calendar_math.shift(edge, -days if relation == "before" else days, "day")
+        return Period(min(edge, near), max(edge, near), "day", round(period.certainty * 0.6, 3))
+    if relation == "around":
+        wide = calendar_math.widen(period)
+        return wide._replace(end=min(wide.end, cursor.now)) if period.end <= cursor.now else wide
+    if relation == "before":
+        return period._replace(start=LOWEST, end=period.start)
+    if relation in {"less", "more"}:
+        middle = calendar_math.midnight(period.start + (period.end - period.start) / 2)
+        return Period(middle, cursor.now, "vague", 0.8) if relation == "less" else Period(LOWEST, middle, "vague", 0.8)
+    if relation == "until":
+        return period._replace(start=LOWEST)
+    return period._replace(start=period.end if relation == "after" else period.start, end=HIGHEST)
+
+
+def _whole(periods: tuple[Period | None, ...]) -> tuple[Period, ...]:
+    return tuple(period for period in periods if period is not None and period.start < period.end)
+
+
+def _offset(cursor: TokenCursor, at: int) -> Phrase | None:
+    """Read "two weeks before Christmas", "the day after 8 May", "the Friday before Easter"."""
+    place = cursor.skip(at, "the")
+    weekday = WEEKDAYS.get(cursor.word(place))
+    measured = quantity(cursor, place) if weekday is None else None
+    if weekday is None and measured is None:
+        if cursor.word(place) not in UNITS or place == at:
+            return None
+        measured = Quantity(1, 1, UNITS[cursor.word(place)], vague=False), place + 1
+    end = measured[1] if measured else place + 1
+    if cursor.word(end) not in {"before", "after"} or cursor.word(end + 1) in {"last", "next"}:
+        return None
+    found = parse_time(cursor, end + 1, time_expected=True)
+    if found is None:
+        return None
+    sign = -1 if cursor.word(end) == "before" else 1
+    periods = []
+    for period in choose(found[0], cursor.now, cursor.direction):
+        if weekday is not None:
+            periods.append(_weekday_from(period, weekday, sign))
+        elif measured is not None:
+            periods.append(_away(period, measured[0], sign, article=place > at))
+    return Phrase(_whole(tuple(periods)), at, found[1], "during")
+
+
+def _weekday_from(period: Period, weekday: int, sign: int) -> Period | None:
+    if sign < 0:
+        return calendar_math.nth_weekday(
+            Period(calendar_math.shift(period.start, -7, "day"), period.start, "week"), weekday, 1
+        )
+    return calendar_math.nth_weekday(Period(period.end, calendar_math.shift(period.end, 7, "day"), "week"), weekday, 1)
+
+
+def _away(period: Period, amount: Quantity, sign: int, *, article: bool) -> Period:
+    """Return the time that far before or after a period; with "the", all the time in between."""
+    edge = period.start if sign < 0 else calendar_math.shift(period.end, -1, "day")
+    far = calendar_math.shift(edge, sign * amount.high, amount.unit)
+    if amount.unit == "day" and amount.low == amount.high and not (article and amount.high > 1):
+        return calendar_math.span(calendar_math.midnight(far), 1, "day")
+    if article:
+        outer = period.end if sign > 0 else edge
+        other = calendar_math.shift(outer, sign * amount.high, amount.unit)
+        return Period(min(outer, other), max(outer, other), "day", 0.9)
+    near = calendar_math.shift(edge, sign * amount.low, amount.unit)
+    margin = {"week": 3, "month": 10, "year": 90}.get(amount.unit, 1)
+    start, end = min(far, near), max(far, near)
+    return Period(calendar_math.shift(start, -margin, "day"), calendar_math.shift(end, margin + 1, "day"), "day", 0.7)
+
+
+def _inside(cursor: TokenCursor, at: int) -> Phrase | None:
+    """Read "in", "on", "during" and the like with a time or a range behind it."""
+    word = cursor.word(at)
+    if word == "of" or (word == "for" and cursor.word(at + 1) in REPEATING):
+        return _bare(cursor, at) or _bare(cursor, at + 1)
+    if word == "in" and cursor.direction == "future":
+        coming = ahead(cursor, at + 1)
+        if coming is not None:
+            return Phrase(coming[0].periods, at, coming[1], "during")
+    ranged = _range(cursor, at + 1, _TO - {"and"}, time_expected=True)
+    if ranged is not None:
+        return Phrase(ranged[0], at, ranged[1], "during")
+    found = _times(cursor, at + 1, time_expected=True)
+    if found is None:
+        return None
+    periods, end = found
+    if word == "from" and cursor.word(end) in {"on", "onwards", "onward", "forward"}:
+        return Phrase(_whole(tuple(_apply("since", period, cursor, 0) for period in periods)), at, end + 1, "since")
+    return Phrase(_whole(periods), at, end, "during")
+
+
+def _bare(cursor: TokenCursor, at: int) -> Phrase | None:
+    ranged = _range(cursor, at, _TO - {"and"}, time_expected=False)
+    if ranged is not None:
+        return Phrase(ranged[0], at, ranged[1], "during")
+    found = _times(cursor, at, time_expected=False)
+    return Phrase(_whole(found[0]), at, found[1], "during") if found else None
+
+
+def _times(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[tuple[Period, ...], int] | None:
+    """Read a time, or several as in "March, April and May 2024", of which the year of the last is that of the others."""
+    found = parse_time(cursor, at, time_expected=time_expected)
+    if found is None:
+        return None
+    things, end = _listed(cursor, *found)
+    periods: tuple[Period, ...] = ()
+    following = things[-1].each is None or cursor.direction != "either"
+    for named in reversed(things):
+        alone = not (periods and following)
+        chosen = choose(named, cursor.now, cursor.direction) if alone else choose(named, periods[0].start, "past")[:1]
+        periods = (*chosen, *periods)
+    return periods, end
+
+
+def _listed(cursor: TokenCursor, first: TimeSpec, at: int) -> tuple[list[TimeSpec], int]:
+    """Return the times of a list whose first has been read; after a comma alone they count only if "and" or "or" follows."""
+    things, end, time_expected = [first], at, 1
+    while (word := cursor.word(at)) in _JOINTS and len(things) < _LONGEST_LIST:
+        place = cursor.skip(at + 1, "and", "or") if word == "," else at + 1
+        joined = word != "," or place > at + 1
+        place = cursor.skip(place, "in", "on")
+        token = cursor.token(place)
+        other = parse_time(cursor, place, time_expected=token.capital or token.text not in {"may", "march"})
+        if other is None:
+            break
+        things.append(other[0])
+        at = other[1]
+        if joined:
+            end, time_expected = at, len(things)
+    return things[:time_expected], end
+
+
+_LONGEST_LIST = 12
+_JOINTS = frozenset({",", "and", "or", "/", "&"})
+
+
+def _range(
+    cursor: TokenCursor, at: int, between: frozenset[str], *, time_expected: bool
+) -> tuple[tuple[Period, ...], int] | None:
+    first = parse_time(cursor, at, time_expected=time_expected)
+    if first is None:
+        return None
+    place = cursor.skip(first[1], "up")
+    if cursor.word(place) not in between:
+        return None
+    last = parse_time(cursor, place + 1, time_expected=True)
+    if last is None:
+        return None
+    whole = _from_to(cursor, first[0], last[0])
+    return ((whole,), last[1]) if whole else None
+
+
+def _from_to(cursor: TokenCursor, first: TimeSpec, last: TimeSpec) -> Period | None:
+    """Return the period from one time to another; of the one whose year is not said that which fits the other."""
+    if last.each is None and first.each is not None and last.periods:
+        begin = choose(first, last.periods[0].start, "past")
+        end = last.periods
+    else:
+        begin = choose(first, cursor.now, cursor.direction)
+        end = choose(last, begin[0].start, "coming") if begin else ()
+    if not begin or not end or begin[0].start >= end[0].end:
+        return None
+    return Period(begin[0].start, end[0].end, begin[0].grain, min(begin[0].certainty, end[0].certainty))

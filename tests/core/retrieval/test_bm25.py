@@ -1,0 +1,141 @@
+"""How rows match the words of a question, by the words themselves and by near ones."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory.retrieval.bm25 import LexicalIndex
+from hybrid_memory.retrieval.matching import MAX_EXPANDED_TERMS, count_terms, per_term_scores, score
+from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable, expansion_table
+from hybrid_memory.text import terms
+
+TERM = st.integers(1, 6)
+ROWS = st.lists(st.lists(TERM, max_size=8), min_size=1, max_size=10)
+QUERY = st.lists(TERM, min_size=1, max_size=5)
+# 1 is near to 2 (weight .8) and 3 (.4), 2 to 1 (.6)
+NEAR = ExpansionTable(
+    np.int32([1, 2, 3]), np.uint16([[1, 2], [0, 0], [0, 0]]), np.uint8([[204, 102], [153, 0], [0, 0]])
+)
+
+
+def index_of(rows):
+    index = LexicalIndex()
+    for row in rows:
+        index.add(row)
+    return index
+
+
+def everything(rows):
+    return np.ones(len(rows), np.bool_)
+
+
+@given(ROWS, QUERY)
+def test_near_words_only_add(rows, query):
+    found = score(index_of(rows), query, everything(rows), NEAR)
+    assert np.all(found.covered >= found.exact - 1e-6)
+
+
+@given(ROWS, QUERY)
+def test_without_near_words_rows_are_covered_by_the_words_themselves(rows, query):
+    found = score(index_of(rows), query, everything(rows), NO_EXPANSIONS)
+    assert np.allclose(found.covered, found.exact, atol=1e-6)
+
+
+@given(ROWS, QUERY)
+def test_near_words_do_not_change_the_exact_match(rows, query):
+    index, counted = index_of(rows), everything(rows)
+    assert np.array_equal(score(index, query, counted, NEAR).exact, score(index, query, counted, NO_EXPANSIONS).exact)
+
+
+@given(ROWS, QUERY)
+def test_the_shares_of_the_words_make_one(rows, query):
+    words = score(index_of(rows), query, everything(rows), NEAR).words
+    assert sum(words.shares) == pytest.approx(1)
+
+
+@given(ROWS, QUERY)
+def test_word_by_word_the_match_is_the_same(rows, query):
+    index = index_of(rows)
+    found = score(index, query, everything(rows), NEAR)
+    each = per_term_scores(found.words, count_terms([index.terms_of(row) for row in range(len(rows))]))
+    together = each @ np.array(found.words.shares, np.float32)
+    unbounded = found.covered <= 1
+    assert np.all(together <= found.covered + 1e-5)
+    assert np.allclose(
+        together[unbounded & (each < 1).all(axis=1)], found.covered[unbounded & (each < 1).all(axis=1)], atol=1e-5
+    )
+
+
+def test_a_row_has_a_word_as_well_as_the_best_of_its_near_words():
+    found = score(index_of([[2], [3], [2, 3], [4]]), [1], everything([1] * 4), NEAR)
+    assert found.covered[0] > found.covered[1] > 0
+    assert found.covered[2] <= found.covered[0] * 1.2
+    assert found.covered[3] == 0
+    assert not found.exact.any()
+
+
+def test_a_question_without_words_matches_nothing():
+    found = score(index_of([[1], [2]]), [], everything([1, 2]), NEAR)
+    assert not found.covered.any()
+    assert per_term_scores(found.words, count_terms([np.int32([1])])).shape == (1, 0)
+
+
+def test_only_the_rarest_words_of_a_long_question_have_others_stand_in():
+    asked = list(range(1, 2 * MAX_EXPANDED_TERMS + 1))
+    near = ExpansionTable(np.int32(asked), np.uint16([[0]] * len(asked)), np.uint8([[100]] * len(asked)))
+    rows = [asked, *([term] for term in asked[MAX_EXPANDED_TERMS:])]
+    words = score(index_of(rows), asked, everything(rows), near).words
+    assert [len(expansions) > 1 for expansions in words.near[1:]] == [True] * (MAX_EXPANDED_TERMS - 1) + [
+        False
+    ] * MAX_EXPANDED_TERMS
+
+
+def test_a_long_question_and_long_memories_need_little_memory():
+    rows = [list(range(500 * row, 500 * (row + 1))) for row in range(12)]
+    words = score(index_of(rows), range(0, 6_000, 20), everything(rows), NO_EXPANSIONS).words
+    held = count_terms([np.int32(row) for row in rows])
+    tracemalloc.start()
+    try:
+        assert per_term_scores(words, held).shape == (12, 300)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_word_is_its_own_nearest():
+    assert NEAR.of(1)[1] == 1.0
+    assert NEAR.of(77) == {77: 1.0}
+
+
+def test_weights_lie_between_nothing_and_one():
+    assert NEAR.of(1) == {1: 1.0, 2: 0.8, 3: 0.4}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("doctor", "physician"), ("car", "vehicle"), ("child", "kids"), ("happy", "glad")],
+)
+def test_the_shipped_table_knows_english_words(asked, said):
+    assert 0 < expansion_table().of(terms(asked)[0]).get(terms(said)[0], 0) <= 1
+
+
+def test_the_shipped_table_names_no_word_that_says_nothing():
+    table = expansion_table()
+    assert table.of(terms("Zwinglikirche")[0]) == {terms("Zwinglikirche")[0]: 1.0}
+
+
+@pytest.mark.parametrize("held", [None, b"", b"no array"])
+def test_missing_or_broken_files_leave_the_words_themselves(tmp_path, monkeypatch, held):
+    if held is not None:
+        (tmp_path / "terms.npy").write_bytes(held)
+    monkeypatch.setattr("hybrid_memory.retrieval.query_expansion.DATA", tmp_path)
+    expansion_table.cache_clear()
+    try:
+        assert expansion_table() is NO_EXPANSIONS
+    finally:
+        expansion_table.cache_clear()
