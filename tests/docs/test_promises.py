@@ -73,14 +73,14 @@ HELD_BY = {
         "core/test_service.py::test_a_group_that_is_consolidated_keeps_its_members_and_their_lineage",
     ],
     "erasable": [
-        "core/keeping/test_purge.py::test_no_byte_of_what_was_purged_is_left_in_any_file",
-        "core/keeping/test_purge.py::test_without_a_rewrite_the_bytes_would_still_be_there",
-        "stress/test_keeping.py::test_two_hundred_canaries_are_gone_from_every_file",
+        "core/admin/test_purge.py::test_no_byte_of_what_was_purged_is_left_in_any_file",
+        "core/admin/test_purge.py::test_without_a_rewrite_the_bytes_would_still_be_there",
+        "stress/test_transfer.py::test_two_hundred_canaries_are_gone_from_every_file",
     ],
     "portable": [
-        "core/keeping/test_exchange.py::test_what_was_imported_is_exported_byte_by_byte_the_same",
-        "core/keeping/test_backup.py::test_a_restore_that_is_killed_leaves_the_old_store_or_the_new_one",
-        "stress/test_keeping.py::test_five_hundred_random_stores_are_the_same_after_export_and_import",
+        "core/admin/test_export_import.py::test_what_was_imported_is_exported_byte_by_byte_the_same",
+        "core/admin/test_backup.py::test_a_restore_that_is_killed_leaves_the_old_store_or_the_new_one",
+        "stress/test_transfer.py::test_five_hundred_random_stores_are_the_same_after_export_and_import",
     ],
 }
 

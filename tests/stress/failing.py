@@ -21,11 +21,13 @@ from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.duck import engine, opening, quarantine, reembedding
+from hybrid_memory.store.duck import engine, reembedding
 from hybrid_memory.store.duck import store as store_module
 from hybrid_memory.store.duck.engine import Engine
-from hybrid_memory.store.duck.journal import Journal
-from hybrid_memory.store.duck.lock import OwnLock
+from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.recovery import open as open_module
+from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.journal import Journal
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.interface import Put
@@ -137,7 +139,7 @@ def breaking(path: Path, fuse: Fuse) -> None:
 
 def mending(path: Path, fuse: Fuse) -> None:
     """Open what is there, damaged or not, and close it."""
-    opening._TOGETHER = 2
+    open_module._REDO_BATCH = 2
     fuse.lit = True
     DuckStore.open(path, FakeClock()).close()
 
@@ -274,23 +276,23 @@ POINTS: dict[str, Point] = {
     **both("the journal after the engine's checkpoint", renewing, Path, "replace", of_the_journal),
     **both("the last checkpoint", closing, Engine, "_last_checkpoint"),
     **both("the end of the journal", closing, Engine, "_close_journal"),
-    "before the lock is released": Point(closing, OwnLock, "release"),
+    "before the lock is released": Point(closing, StoreLock, "release"),
     **both("opening again after a failure", breaking, store_module, "open_database", lambda path, *_: path.exists()),
     **both("the engine's mending", breaking, Engine, "_mend"),
-    **both("opening", mending, opening, "dial", found="left", row=True),
+    **both("opening", mending, open_module, "connect_untranslated", found="left", row=True),
     **both("going on with the journal", mending, Journal, "resume", found="left", row=True),
-    **both("missing a record", mending, Journal, "miss", found="short", row=True),
+    **both("missing a record", mending, Journal, "mark_incomplete", found="short", row=True),
     **both("loading the search", starting, store_module, "read_batches", found="left", row=True),
-    **both("opening a damaged store", mending, opening, "dial", **_MENDED),
-    **both("a file in quarantine", mending, quarantine, "sync", **_MENDED),
-    **both("the report", mending, quarantine, "note", **_MENDED),
-    **both("quarantine", mending, quarantine, "keep", **_MENDED),
-    **both("the log's rewriting", mending, opening._Mending, "_rewrite_log", **_MENDED),
-    **both("a batch of the redo", mending, opening, "_execute", found="damaged"),
+    **both("opening a damaged store", mending, open_module, "connect_untranslated", **_MENDED),
+    **both("a file in quarantine", mending, quarantine, "fsync_file", **_MENDED),
+    **both("the report", mending, quarantine, "write_report", **_MENDED),
+    **both("quarantine", mending, quarantine, "store_copies", **_MENDED),
+    **both("the log's rewriting", mending, open_module._Recovery, "_rewrite_log", **_MENDED),
+    **both("a batch of the redo", mending, open_module, "_execute", found="damaged"),
     **both("a commit of the redo", mending, Session, "commit", found="damaged"),
-    **both("all of the redo", mending, opening, "_redo", **_MENDED),
-    **both("the schema", mending, opening, "migrate", **_MENDED),
-    **both("the checkpoint of the mended", mending, Session, "rows", says(opening._CHECKPOINT), **_MENDED),
+    **both("all of the redo", mending, open_module, "_redo", **_MENDED),
+    **both("the schema", mending, open_module, "migrate", **_MENDED),
+    **both("the checkpoint of the mended", mending, Session, "rows", says(open_module._CHECKPOINT), **_MENDED),
     **both("the removal of the journal", mending, Journal, "remove", **_MENDED),
     **both("a row of a consolidation", consolidating, Session, "rows", inserting),
     **both("the commit of a consolidation", consolidating, Session, "commit"),

@@ -124,7 +124,7 @@ def check(path: Path, acknowledged, *, damaged: bool) -> None:
             told = store.info().notices
             assert damaged or told == ()
             assert all("nothing that was acknowledged is missing" in one for one in told), told
-            assert store.examine().sound, store.examine()
+            assert store.check().sound, store.check()
         finally:
             store.close()
     store = DuckStore.open(path, FakeClock())

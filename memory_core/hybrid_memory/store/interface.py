@@ -76,7 +76,7 @@ class Move:
 class Patch:
     """Replaces a memory's changeable fields.
 
-    Kept as stored are id, namespace, agent, kind, origin, content, terms, content_hash and times of origin.
+    MemoryItem as stored are id, namespace, agent, kind, origin, content, terms, content_hash and times of origin.
 
     ``memory`` is the wished state with the ``rev`` that was read; another ``rev`` in the store raises `ConcurrentModification`.
     """

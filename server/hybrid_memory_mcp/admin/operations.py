@@ -94,21 +94,21 @@ def recall(order: OperationRequest) -> dict[str, Any]:
 
 def doctor(order: OperationRequest) -> dict[str, Any]:
     """Examine the store beside the calls of clients; one that cannot be opened for damage is a finding."""
-    from hybrid_memory import doctor as examination
+    from hybrid_memory.admin import health_check
     from hybrid_memory.errors import EngineUnavailable, StoreDamaged
 
     try:
-        return _told(order.run(lambda service: examination.check_open(service.store)))
+        return _told(order.run(lambda service: health_check.check_open(service.store)))
     except (StoreDamaged, EngineUnavailable) as error:
-        return _told(examination.unreadable(error))
+        return _told(health_check.unreadable_report(error))
 
 
 def repair(order: OperationRequest) -> dict[str, Any]:
     """Save what can be read of a damaged store, while calls wait."""
-    from hybrid_memory import doctor as examination
+    from hybrid_memory.admin import health_check
     from hybrid_memory.clock import SystemClock
 
-    return _told(order.run_exclusive(lambda: examination.repair(order.home, SystemClock())))
+    return _told(order.run_exclusive(lambda: health_check.repair(order.home, SystemClock())))
 
 
 def _told(report: Report) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _told(report: Report) -> dict[str, Any]:
     }
 
 
-def _later(name: str, module: str = "hybrid_memory_mcp.keeping") -> Operation:
+def _later(name: str, module: str = "hybrid_memory_mcp.admin_operations") -> Operation:
     """Return an operation of another module, which is imported when it is asked for."""
 
     def operation(order: OperationRequest) -> dict[str, Any]:

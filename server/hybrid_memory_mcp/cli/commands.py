@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory_mcp.cli import doctor, embedders, keeping, tokens
-from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, ask
+from hybrid_memory_mcp.cli import admin, doctor, embedders, tokens
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
 
 app = typer.Typer(
     name="hybrid-memory-mcp",
@@ -26,11 +26,11 @@ app.add_typer(embedders.app, name="embedder")
 app.add_typer(tokens.app, name="token")
 app.command()(embedders.reembed)
 app.command()(doctor.doctor)
-app.command()(keeping.backup)
-app.command()(keeping.restore)
-app.command()(keeping.export)
-app.command("import")(keeping.import_)
-app.command()(keeping.purge)
+app.command()(admin.backup)
+app.command()(admin.restore)
+app.command()(admin.export)
+app.command("import")(admin.import_)
+app.command()(admin.purge)
 
 
 @app.callback(invoke_without_command=True)
@@ -81,7 +81,7 @@ def demo(
 def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
     """Show what a store holds, how it is, and who is connected."""
     console = Console()
-    values = ask(home, "status", namespace=namespace)
+    values = call_or_exit(home, "status", namespace=namespace)
     if as_json:
         console.print_json(json.dumps(values))
         return
@@ -113,7 +113,7 @@ def recall(
 ) -> None:
     """Search a store from the terminal."""
     console = Console()
-    result = ask(home, "recall", {"query": query, "limit": limit}, namespace=namespace)
+    result = call_or_exit(home, "recall", {"query": query, "limit": limit}, namespace=namespace)
     table = Table("when", "tier", "memory", "score", title=query or "brief", show_lines=True)
     for hit in result["hits"]:
         score = "" if hit["score"] is None else f"{hit['score']:.2f}"

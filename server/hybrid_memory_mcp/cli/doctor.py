@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory_mcp.cli.opening import AsJson, Home, ask
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_or_exit
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -24,7 +24,7 @@ def doctor(
 ) -> None:
     """Read every row of a store and compare what must agree. Exit code 1 when something is wrong."""
     console = Console()
-    report = ask(home, "repair" if repair else "doctor")
+    report = call_or_exit(home, "repair" if repair else "doctor")
     if as_json:
         console.print_json(json.dumps(report))
     else:

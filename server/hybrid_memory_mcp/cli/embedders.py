@@ -22,7 +22,7 @@ from rich.table import Column, Table
 
 from hybrid_memory.embedding.registry import FASTEMBED, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
-from hybrid_memory_mcp.cli.opening import AsJson, Home, ask, done, in_one_line
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_operation, call_or_exit, one_line_errors
 
 if TYPE_CHECKING:
     from hybrid_memory.embedding.fastembed_models import Model
@@ -45,7 +45,7 @@ def list_models(
     """Show the models that can be used: dimensions, size, licence, and which are on this machine."""
     from hybrid_memory.embedding.fastembed_models import known_models
 
-    with in_one_line():
+    with one_line_errors():
         models = [model for model in known_models() if model.here or not here]
     built_in = {"name": STATIC, "dimensions": 256, "megabytes": 8, "licence": "apache-2.0", "here": True}
     rows = [built_in, *(_row(model) for model in models)]
@@ -64,7 +64,7 @@ def list_models(
 @app.command()
 def status(home: Home = None, as_json: AsJson = False) -> None:
     """Show the store's embedder and how its vectors are."""
-    values = ask(home, "embedder")
+    values = call_or_exit(home, "embedder")
     console = Console(soft_wrap=True)
     if as_json:
         console.print_json(json.dumps(values))
@@ -79,7 +79,7 @@ def status(home: Home = None, as_json: AsJson = False) -> None:
 def use(model: ModelName, home: Home = None, later: Later = False) -> None:
     """Change the store to a model; one that is not on this machine is downloaded. Memories get new vectors."""
     console = Console(soft_wrap=True)
-    with in_one_line():
+    with one_line_errors():
         spec = _fetched(model, console)
         dimensions = _tried(spec)
     console.print(f"{escape(_shown(spec))} works on this machine: {dimensions} dimensions")
@@ -95,7 +95,7 @@ def reembed(
     if to is None:
         _embed_anew(home, console)
         return
-    with in_one_line():
+    with one_line_errors():
         from hybrid_memory.embedding.fastembed_models import find_model, spec_named
 
         spec = spec_named(to)
@@ -133,7 +133,7 @@ def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> N
     """Note the wish, and fulfil it if nobody else has the store open."""
     from hybrid_memory.settings import CONFIG, DATABASE, client_settings, store_settings
 
-    with in_one_line():
+    with one_line_errors():
         folder = client_settings(home=home).folder()
         pinned, holder = _pinned(home) if (folder / DATABASE).exists() else (None, None)
         _note(folder, spec, pinned, known=holder is None)
@@ -154,7 +154,7 @@ def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> N
 def _pinned(home: Path | None) -> tuple[str | None, str | None]:
     """Return the identity of the store's embedder, or who keeps us from knowing it."""
     try:
-        return done(home, "pinned")["identity"], None
+        return call_operation(home, "pinned")["identity"], None
     except HybridMemoryError as error:
         return None, f"{error}."
 
@@ -194,13 +194,15 @@ def _embed_anew(home: Path | None, console: Console) -> None:
     try:
         with Progress(*columns, console=console) as progress:
             task = progress.add_task("", total=0)
-            result = ask(home, "reembed", step=lambda now, total: progress.update(task, completed=now, total=total))
+            result = call_or_exit(
+                home, "reembed", step=lambda now, total: progress.update(task, completed=now, total=total)
+            )
     except KeyboardInterrupt:
         console.print(
             "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on"
         )
         raise typer.Exit(_STOPPED) from None
-    with in_one_line():
+    with one_line_errors():
         _forget_former(home)
     filled = f", {result['late']} of them had waited for one" if result["late"] else ""
     console.print(f"{result['total']} memories have vectors of {escape(result['embedder'])}{filled}")

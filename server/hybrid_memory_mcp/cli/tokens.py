@@ -15,7 +15,7 @@ from rich.table import Table
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import client_settings
-from hybrid_memory_mcp.cli.opening import AsJson, Home, Namespace, in_one_line
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, one_line_errors
 from hybrid_memory_mcp.tokens import Grant, Tokens
 
 app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
@@ -39,7 +39,7 @@ def create(
     ] = None,
 ) -> None:
     """Make a token and print it, this once; only its hash is kept."""
-    with in_one_line():
+    with one_line_errors():
         settings = client_settings(home=home, namespace=namespace, agent=agent)
         lifetime = None if expires is None else _lifetime(expires)
         tokens = Tokens(settings.folder(), SystemClock(), SystemRandomSource())
@@ -55,7 +55,7 @@ def create(
 @app.command("list")
 def list_tokens(home: Home = None, as_json: AsJson = False) -> None:
     """Show which tokens there are; never the tokens themselves."""
-    with in_one_line():
+    with one_line_errors():
         grants = _tokens_of(home).grants()
     console = Console()
     now = SystemClock().now()
@@ -74,7 +74,7 @@ def list_tokens(home: Home = None, as_json: AsJson = False) -> None:
 @app.command()
 def revoke(name: Name, home: Home = None) -> None:
     """Take a token back; a running server refuses it at once."""
-    with in_one_line():
+    with one_line_errors():
         _tokens_of(home).revoke(name)
     typer.echo(f"{name} is revoked")
 

@@ -116,7 +116,7 @@ def test_where_the_database_is_damaged_too_everything_is_left_as_it_was_found(te
     files = {**template.files, LOG: template.files[LOG][:200]}
     path = lay_out(home, files)
     with monkeypatch.context() as patched:
-        patched.setattr("hybrid_memory.store.duck.opening.migrate", unreadable)
+        patched.setattr("hybrid_memory.store.duck.recovery.open.migrate", unreadable)
         for _ in range(2):
             with pytest.raises(StoreDamaged):
                 DuckStore.open(path, FakeClock())
@@ -145,7 +145,7 @@ def kill_the_mending(path, monkeypatch):
         raise _Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr("hybrid_memory.store.duck.opening.read_mark", ends)
+        patched.setattr("hybrid_memory.store.duck.recovery.open.read_mark", ends)
         with pytest.raises(_Killed):
             DuckStore.open(path, FakeClock())
 

@@ -28,12 +28,12 @@ from hybrid_memory.errors import (
     StoreReadOnly,
 )
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.duck import copying
 from hybrid_memory.store.duck.errors import BY_CLASS, translate
+from hybrid_memory.store.duck.files import database_copy
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.interface import Put, RequestKey
 
-SOURCES = sorted(Path(inspect.getfile(package)).parent.glob("*.py"))
+SOURCES = sorted(Path(inspect.getfile(package)).parent.rglob("*.py"))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_close_waits_for_a_running_write(duck):
 
 TABLES = {"vectors.py", "reembedding.py", "hnsw.py"}
 # What works on whole databases names tables and files, for which DuckDB takes no parameters.
-WHOLE_DATABASES = {"copying.py", "erasing.py", "examine.py", "repair.py", "keeping.py"}
+WHOLE_DATABASES = {"database_copy.py", "purge_rows.py", "check.py", "repair.py"}
 RUNNERS = {"execute", "rows", "row", "change", "columns", "extract_statements", "_execute"}
 
 
@@ -238,13 +238,13 @@ def test_the_vector_tables_statements_hold_whole_numbers_only():
 
 @given(st.text())
 def test_names_of_tables_and_files_cannot_end_their_quotation(text):
-    for quoted, mark in ((copying._name(text), '"'), (copying._text(text), "'")):
+    for quoted, mark in ((database_copy._name(text), '"'), (database_copy._text(text), "'")):
         assert quoted[0] == quoted[-1] == mark
         assert quoted[1:-1].replace(mark * 2, "").count(mark) == 0
 
 
 def test_only_the_duck_package_imports_duckdb():
-    core = SOURCES[0].parents[2]
+    core = Path(inspect.getfile(package)).parents[2]
     for source in core.rglob("*.py"):
         if source not in SOURCES:
             assert "import duckdb" not in source.read_text()

@@ -62,7 +62,7 @@ CHECKPOINTS = """
 import resource, signal, sys
 from pathlib import Path
 from hybrid_memory.errors import StoreError
-from hybrid_memory.store.duck.connect import log_file
+from hybrid_memory.store.duck.files.database_file import log_file
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock
 from tests.core.store.making import put

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hybrid_memory.doctor import check
+from hybrid_memory.admin.health_check import check
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.session import Session
 from hybrid_memory.store.duck.store import DuckStore

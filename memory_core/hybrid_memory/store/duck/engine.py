@@ -12,11 +12,11 @@ from typing import NamedTuple, TypeVar
 import duckdb
 
 from hybrid_memory.errors import ConstraintViolation, EngineUnavailable, StoreClosed, StoreDamaged, StoreError
-from hybrid_memory.store.duck.connect import keep_private, log_file, temp_folder
 from hybrid_memory.store.duck.errors import translated
-from hybrid_memory.store.duck.lock import OwnLock
+from hybrid_memory.store.duck.files.database_file import keep_private, log_file, temp_folder
+from hybrid_memory.store.duck.files.store_lock import StoreLock
 from hybrid_memory.store.duck.memo import Memo, load_memo
-from hybrid_memory.store.duck.opening import Opened
+from hybrid_memory.store.duck.recovery.open import OpenedDatabase
 from hybrid_memory.store.duck.session import Session
 
 _Item = TypeVar("_Item")
@@ -48,7 +48,7 @@ class Engine:
     ``uncovered`` says that the journal could not take the newest writes.
     """
 
-    def __init__(self, path: Path, lock: OwnLock | None, open_again: Callable[[], Opened]) -> None:
+    def __init__(self, path: Path, lock: StoreLock | None, open_again: Callable[[], OpenedDatabase]) -> None:
         """Open the database; ``open_again`` does that, now and whenever DuckDB gives it up after a failure of its own.
 
         ``lock`` is released by `close`; None says that the caller goes on holding it.
@@ -121,7 +121,7 @@ class Engine:
                     self._memo = load_memo(reads)
                 yield Transaction(changes, reads, self._memo)
                 if changes.work:
-                    self.journal.ready(self._memo.mark)
+                    self.journal.ensure_open(self._memo.mark)
                     self._memo.mark += 1
                     changes.change(_ADVANCE, self._memo.mark)
                 changes.commit()
@@ -150,9 +150,9 @@ class Engine:
             self._begin_journal(number)
             return
         self.journal.append(number, changes.work)
-        if self.journal.covers and self.journal.bytes < _LONG_JOURNAL:
+        if self.journal.is_complete and self.journal.bytes < _LONG_JOURNAL:
             return
-        self.uncovered = not self.journal.covers
+        self.uncovered = not self.journal.is_complete
         self._until_checkpoint -= 1
         if self._until_checkpoint < 0:
             self._until_checkpoint = _PATIENCE
@@ -168,8 +168,8 @@ class Engine:
         try:
             self.journal.begin(base)
         except OSError:
-            self.journal.miss()
-        self.uncovered = not self.journal.covers
+            self.journal.mark_incomplete()
+        self.uncovered = not self.journal.is_complete
 
     def committed_head(self, namespace: str) -> int | None:
         """Return a namespace's head as of the last commit here, the only writer; None when that is not known."""
@@ -250,7 +250,7 @@ class Engine:
         self._broken = False
         self._until_checkpoint = _PATIENCE
 
-    def _take(self, opened: Opened) -> None:
+    def _take(self, opened: OpenedDatabase) -> None:
         self._connection = opened.connection
         self.journal = opened.journal
         self._log_size = _size(log_file(self.path))

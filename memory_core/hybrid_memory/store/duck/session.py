@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from hybrid_memory.store.duck.errors import translated
-from hybrid_memory.store.duck.journal import Step
+from hybrid_memory.store.duck.recovery.journal import ExecutedStatement
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ class Session:
         self, connection: duckdb.DuckDBPyConnection, *, for_changes: bool = False, large: bool = False
     ) -> None:
         self.large = large
-        self._work: list[Step] | None = [] if for_changes else None
+        self._work: list[ExecutedStatement] | None = [] if for_changes else None
         self._parsed: dict[str, duckdb.Statement] | None = None
         with translated():
             self._cursor = connection.cursor()
@@ -46,7 +46,7 @@ class Session:
                     self._cursor.execute(_PLAIN_PLANS)
 
     @property
-    def work(self) -> Sequence[Step]:
+    def work(self) -> Sequence[ExecutedStatement]:
         """What the open transaction has executed; always empty in a session that is not ``for_changes``."""
         return self._work or ()
 

@@ -13,18 +13,19 @@ from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.checks import check_text, to_object
 from hybrid_memory.store.conversation import ConversationEntry
 from hybrid_memory.store.duck import conversation as conversation_log
-from hybrid_memory.store.duck import ledger, quarantine
-from hybrid_memory.store.duck.connect import make_folder, size_on_disk
+from hybrid_memory.store.duck import ledger
+from hybrid_memory.store.duck.duck_transfer import DuckTransfer
 from hybrid_memory.store.duck.engine import Engine
-from hybrid_memory.store.duck.keeping import DuckKeeping
-from hybrid_memory.store.duck.lock import OwnLock
+from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
+from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.files.swap import finish_swap
 from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
-from hybrid_memory.store.duck.opening import Settings, open_database
 from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, newest_contents
+from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
 from hybrid_memory.store.duck.reembedding import DuckReembedding
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
-from hybrid_memory.store.duck.swap import finish_swap
 from hybrid_memory.store.duck.vectors import VectorTable
 from hybrid_memory.store.duck.write import decide_and_apply, replay
 from hybrid_memory.store.health import Report
@@ -52,7 +53,7 @@ _NAMESPACES = """
 """
 
 
-class DuckStore(DuckReembedding, DuckKeeping):
+class DuckStore(DuckReembedding, DuckTransfer):
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.interface.Store` for what each method does.
 
     One process opens a file at a time. Reads run beside each other and beside the one write.
@@ -73,11 +74,11 @@ class DuckStore(DuckReembedding, DuckKeeping):
             SchemaTooNew: a later version of this program wrote it.
         """
         make_folder(path.parent)
-        lock = OwnLock(path)
+        lock = StoreLock(path)
         lock.take()
         try:
             finish_swap(path)
-            settings = Settings(memory_limit, threads)
+            settings = ConnectionSettings(memory_limit, threads)
             engine = Engine(path, lock, lambda: open_database(path, clock.now(), settings))
         except BaseException:
             lock.release()
@@ -95,7 +96,10 @@ class DuckStore(DuckReembedding, DuckKeeping):
                 bytes_on_disk=size_on_disk(self._engine.path),
                 embedder=pinned.identity if pinned else None,
                 dimensions=pinned.dimensions if pinned else None,
-                notices=(*(one.told() for one in quarantine.unseen(self._engine.path)), *self._journal_notices()),
+                notices=(
+                    *(one.message() for one in quarantine.unseen_reports(self._engine.path)),
+                    *self._journal_notices(),
+                ),
             )
 
     def _journal_notices(self) -> tuple[str, ...]:
@@ -105,14 +109,14 @@ class DuckStore(DuckReembedding, DuckKeeping):
             "the newest writes are not in the journal: if the write-ahead log were damaged now, they could be lost",
         )
 
-    def examine(self, *, take_notice: bool = False) -> Report:
+    def check(self, *, mark_seen: bool = False) -> Report:
         """Read every row and compare what must agree, beside other calls.
 
-        ``take_notice`` lets what happened before, such as a recovery, no longer be told by `info`.
+        ``mark_seen`` lets what happened before, such as a recovery, no longer be told by `info`.
         """
-        from hybrid_memory.store.duck.examine import examine
+        from hybrid_memory.store.duck.recovery.check import check_store
 
-        return examine(self._engine, take_notice=take_notice)
+        return check_store(self._engine, mark_seen=mark_seen)
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""

@@ -1,0 +1,205 @@
+"""Copies of a store beside it or elsewhere, and the way back from them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from hybrid_memory.admin.named_files import atomic_file, copy_file, file_errors, fsync_file
+from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreReadOnly
+from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.duck.files.database_copy import open_session, remove_database, verify
+from hybrid_memory.store.duck.files.database_file import backup_folder, log_file, make_folder
+from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.files.swap import finish_swap, fsync_folder, next_file, store_files, swap
+from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
+
+if TYPE_CHECKING:
+    from hybrid_memory.store.transfer import TableSums, TransferStore
+
+OnStep: TypeAlias = Callable[[str], None]
+"""Told the name of each step when it is done; tests stop the process there."""
+
+_OURS = re.compile(r"memory-\d{8}T\d{6}Z(-\d+)?\.duckdb")
+_PART = ".making.duckdb"
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that was made and read again: its file, the memories in it, its bytes, and how many old ones went."""
+
+    file: Path
+    memories: int
+    bytes: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a store was restored to, and the folder with the files that it replaced; None where there were none."""
+
+    memories: int
+    aside: Path | None
+
+
+def create_backup(
+    store: TransferStore,
+    home: Path,
+    now: datetime,
+    *,
+    keep: int,
+    place: Path | None = None,
+    on_step: OnStep = lambda _: None,
+) -> Backup:
+    """Copy the store of a folder while it is in use, read the copy whole, and give it its name.
+
+    Without a ``place`` it goes among the store's own backups, of which the newest ``keep`` stay.
+
+    Raises:
+        StoreFull, StoreReadOnly: it could not be written; nothing is left of it.
+        StoreDamaged: what was written cannot be read again.
+    """
+    folder = _folder(home)
+    part = folder / _PART
+    remove_database(part)
+    try:
+        written = store.copy_to(part)
+        fsync_file(part)
+        on_step("written")
+        if verify(part) != written:
+            raise StoreDamaged(
+                "the copy does not hold what was written; the disk may be failing, the store is unchanged"
+            )
+        on_step("checked")
+        size = part.stat().st_size
+        if place is None:
+            file = _free_name(folder, now)
+            with file_errors():
+                part.rename(file)
+                fsync_folder(folder)
+        else:
+            file = place
+            _copy_whole(part, place)
+    finally:
+        remove_database(part)
+    on_step("named")
+    removed = 0 if place is not None else _prune(folder, keep)
+    return Backup(file, written["memory"][0], size, removed)
+
+
+def list_backups(home: Path) -> list[Path]:
+    """Return the backups that were made in the store's own folder, oldest first."""
+    folder = backup_folder(home / DATABASE)
+    if folder.is_symlink() or not folder.is_dir():
+        return []
+    found = [file for file in folder.iterdir() if _OURS.fullmatch(file.name) and _is_plain(file)]
+    return sorted(found, key=_age_key)
+
+
+def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda _: None) -> Restored:
+    """Put a backup in the place of the store, which nobody may have open; what was there is put aside.
+
+    The present store may be damaged or missing. A crash leaves the one or the other.
+
+    Raises:
+        StoreDamaged, SchemaTooNew: the backup is none that could be used; nothing was changed.
+        StoreLocked: somebody has the store open.
+    """
+    path = home / DATABASE
+    with hold_store(path):
+        new = next_file(path)
+        try:
+            copy_file(backup, new)
+            if log_file(backup).is_file():
+                copy_file(log_file(backup), log_file(new))
+                with open_session(new):
+                    pass
+            on_step("copied")
+            sums = _checked(new)
+            fsync_file(new)
+            on_step("checked")
+            aside = _new_quarantine_folder(path, now) if store_files(path) else None
+        except BaseException:
+            remove_database(new)
+            raise
+        swap(path, aside, on_step)
+    return Restored(sums["memory"][0], aside)
+
+
+@contextmanager
+def hold_store(path: Path) -> Iterator[None]:
+    """Hold the lock of a store that nobody has open, after what an earlier crash left was finished."""
+    make_folder(path.parent)
+    lock = StoreLock(path)
+    lock.take()
+    try:
+        finish_swap(path)
+        yield
+    finally:
+        lock.release()
+
+
+def _checked(file: Path) -> TableSums:
+    try:
+        return verify(file)
+    except StoreDamaged:
+        raise StoreDamaged(
+            "the file cannot be read whole as a backup of this program; nothing was changed. Try an older one"
+        ) from None
+
+
+def _folder(home: Path) -> Path:
+    folder = backup_folder(home / DATABASE)
+    if folder.is_symlink():
+        raise StoreReadOnly("the folder of backups is a link to another place; nothing was written. Remove the link")
+    make_folder(folder)
+    return folder
+
+
+def _copy_whole(part: Path, place: Path) -> None:
+    with atomic_file(place) as stream, part.open("rb") as source:
+        while block := source.read(1 << 20):
+            stream.write(block)
+
+
+def _free_name(folder: Path, now: datetime) -> Path:
+    stamp = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    names = [f"memory-{stamp}.duckdb", *(f"memory-{stamp}-{number}.duckdb" for number in range(2, 1000))]
+    for name in names:
+        if not (folder / name).exists():
+            return folder / name
+    raise InvalidInput("file", "a thousand backups were made in this second; try again")
+
+
+def _new_quarantine_folder(path: Path, now: datetime) -> Path:
+    """Make a folder in quarantine for what a restore replaces, with a report that nobody need be told."""
+    folder = quarantine.create_folder(path, "replaced", now)
+    at = f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    quarantine.write_report(
+        folder, RecoveryReport(at=at, damaged="a backup replaced the store", folder=folder.name, seen=True)
+    )
+    return folder
+
+
+def _prune(folder: Path, keep: int) -> int:
+    old = list_backups(folder.parent)[:-keep]
+    for file in old:
+        with suppress(OSError):
+            file.unlink()
+    return len(old)
+
+
+def _age_key(file: Path) -> tuple[str, int]:
+    stamp, _, number = file.stem.removeprefix("memory-").partition("-")
+    return stamp, int(number or 1)
+
+
+def _is_plain(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink() and (os.name != "posix" or file.stat().st_uid == os.getuid())

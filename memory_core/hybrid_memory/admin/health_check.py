@@ -1,0 +1,65 @@
+"""Examines and repairs a store as a whole, for the command ``doctor`` and for programs that keep their own stores."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError
+from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.health import Finding, Report, Severity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hybrid_memory.clock import Clock
+    from hybrid_memory.store.interface import Store
+
+
+def check_open(store: Store) -> Report:
+    """Examine a store that is open, beside other calls, and take notice of what it reports in its status."""
+    from hybrid_memory.store.duck.store import DuckStore
+
+    if not isinstance(store, DuckStore):
+        return Report((Finding(Severity.NOTE, "this store keeps nothing on the disk"),))
+    return store.check(mark_seen=True)
+
+
+def check(home: Path, clock: Clock) -> Report:
+    """Open the store in a folder, which mends its write-ahead log if need be, examine it, and close it.
+
+    A store that cannot be opened because it is damaged is a finding, no error.
+
+    Raises:
+        StoreError: the store is in use, or cannot be opened for another reason.
+    """
+    from hybrid_memory.store.duck.store import DuckStore
+
+    try:
+        store = DuckStore.open(home / DATABASE, clock)
+    except (StoreDamaged, EngineUnavailable) as error:
+        return unreadable_report(error)
+    try:
+        return store.check(mark_seen=True)
+    finally:
+        with suppress(StoreError):
+            store.close()
+
+
+def unreadable_report(error: StoreError) -> Report:
+    """Return the report of a store that could not even be opened."""
+    return Report((Finding(Severity.ERROR, str(error), "run `hybrid-memory-mcp doctor --repair`"),))
+
+
+def repair(home: Path, clock: Clock) -> Report:
+    """Keep the damaged files of a store that nobody has open in its quarantine, and save what can be read.
+
+    A store that is not damaged stays as it is.
+
+    Raises:
+        StoreError: the store is in use, or there is no room for the copies; nothing was changed.
+    """
+    from hybrid_memory.store.duck.recovery.open import ConnectionSettings
+    from hybrid_memory.store.duck.recovery.repair import repair as repair_file
+
+    return repair_file(home / DATABASE, clock.now(), ConnectionSettings())

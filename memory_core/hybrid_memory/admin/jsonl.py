@@ -1,0 +1,369 @@
+"""The lines of an export: one JSON object each, its keys always in the same order.
+
+The first line is the header; it says how many lines of each kind follow, so that a file that was cut short is noticed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
+from hybrid_memory.store.interface import BufferState
+from hybrid_memory.store.transfer import (
+    BufferItem,
+    ConversationItem,
+    EntryItem,
+    MemoryItem,
+    StoreContents,
+    TransferItem,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FORMAT = "hybrid-memory"
+VERSION = 1
+
+_Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+_Whole = Annotated[int, Field(ge=0, lt=2**63)]
+_Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Header(_Line):
+    """The first line. ``embedder`` and ``dimensions`` are those of the vectors; null where the file has none."""
+
+    format: Literal["hybrid-memory"]
+    version: int
+    embedder: str | None
+    dimensions: Annotated[int, Field(ge=1, le=100_000)] | None
+    namespaces: list[str]
+    memories: _Whole
+    buffers: _Whole
+    conversations: _Whole
+    entries: _Whole
+
+    @property
+    def total(self) -> int:
+        """How many lines follow."""
+        return self.memories + self.buffers + self.conversations + self.entries
+
+
+class _MemoryLine(_Line):
+    type: Literal["memory"]
+    namespace: str
+    id: str
+    session: str
+    agent: str
+    content: str
+    kind: Kind
+    tier: Tier
+    importance: float
+    created_at: AwareDatetime
+    content_hash: str
+    terms: list[_Int32]
+    pinned: bool
+    tags: list[str]
+    metadata: dict[str, Any]
+    source: str | None
+    speaker: str | None
+    origin: Origin
+    trust: Trust
+    key: str | None
+    occurred_at: AwareDatetime | None
+    expires_at: AwareDatetime | None
+    forgotten_at: AwareDatetime | None
+    superseded_by: str | None
+    supersedes: str | None
+    duplicate_of: str | None
+    parents: list[str]
+    reflected_at: AwareDatetime | None
+    rev: _Int64
+    accessed_at: AwareDatetime | None
+    access_count: _Whole
+    vector: str | None = None
+
+
+class _BufferLine(_Line):
+    type: Literal["buffer"]
+    namespace: str
+    session: str
+    agent: str
+    state: str
+    touched_at: AwareDatetime
+
+
+class _ConversationLine(_Line):
+    type: Literal["conversation"]
+    namespace: str
+    name: str
+    kind: str
+    last: _Int64
+
+
+class _EntryLine(_Line):
+    type: Literal["entry"]
+    namespace: str
+    conversation: str
+    kind: str
+    number: _Int64
+    body: dict[str, Any]
+
+
+class PlainLine(_Line):
+    """A memory in a file of another program: its words, and what else is known of it."""
+
+    content: str
+    created_at: AwareDatetime | None = None
+    occurred_at: AwareDatetime | None = None
+    expires_at: AwareDatetime | None = None
+    importance: Annotated[float, Field(ge=0, le=1)] | None = None
+    tags: list[str] = []
+    metadata: dict[str, Any] = {}
+    source: str | None = None
+    speaker: str | None = None
+    session: str | None = None
+
+
+_Any = Annotated[_MemoryLine | _BufferLine | _ConversationLine | _EntryLine, Field(discriminator="type")]
+_ANY: TypeAdapter[_MemoryLine | _BufferLine | _ConversationLine | _EntryLine] = TypeAdapter(_Any)
+
+
+def header_line(contents: StoreContents) -> bytes:
+    """Return the first line of an export."""
+    return _dumped(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "embedder": contents.embedder,
+            "dimensions": contents.dimensions,
+            "namespaces": list(contents.namespaces),
+            "memories": contents.memories,
+            "buffers": contents.buffers,
+            "conversations": contents.conversations,
+            "entries": contents.entries,
+        }
+    )
+
+
+def is_header(line: bytes) -> bool:
+    """Say whether a line begins a file of ours, whatever its version."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("format") == FORMAT
+
+
+def header_of(line: bytes) -> Header:
+    """Return the header of a file of ours.
+
+    Raises:
+        InvalidInput: a later version wrote it, or it is damaged.
+    """
+    value = json.loads(line)
+    if value.get("version") != VERSION:
+        raise InvalidInput("line 1", "is of another version of the format; upgrade to import this file")
+    with _checked(1):
+        return Header.model_validate_json(line)
+
+
+def item_line(item: TransferItem) -> bytes:
+    """Return an item as a line."""
+    if isinstance(item, MemoryItem):
+        return _dumped(_memory(item))
+    if isinstance(item, BufferItem):
+        return _dumped(_buffer(item))
+    if isinstance(item, ConversationItem):
+        return _dumped(
+            {
+                "type": "conversation",
+                "namespace": item.namespace,
+                "name": item.name,
+                "kind": item.kind,
+                "last": item.last,
+            }
+        )
+    return _dumped(
+        {
+            "type": "entry",
+            "namespace": item.namespace,
+            "conversation": item.conversation,
+            "kind": item.kind,
+            "number": item.number,
+            "body": dict(item.body),
+        }
+    )
+
+
+def item_of(line: bytes, number: int, dimensions: int | None) -> TransferItem:
+    """Return the item of a line; ``number`` is that of the line, for errors.
+
+    Raises:
+        InvalidInput: names the line and what is wrong with it.
+    """
+    with _checked(number):
+        parsed = _ANY.validate_json(line)
+        if isinstance(parsed, _MemoryLine):
+            return _kept(parsed, dimensions)
+        if isinstance(parsed, _BufferLine):
+            state = BufferState(parsed.session, parsed.agent, parsed.state, parsed.touched_at)
+            return BufferItem(parsed.namespace, state)
+        if isinstance(parsed, _ConversationLine):
+            return ConversationItem(parsed.namespace, parsed.name, parsed.kind, parsed.last)
+        return EntryItem(parsed.namespace, parsed.conversation, parsed.kind, parsed.number, parsed.body)
+
+
+def plain_of(line: bytes, number: int) -> PlainLine:
+    """Return a line of another program's file.
+
+    Raises:
+        InvalidInput: names the line and what is wrong with it.
+    """
+    with _checked(number):
+        return PlainLine.model_validate_json(line)
+
+
+@contextmanager
+def _checked(number: int) -> Iterator[None]:
+    """Turn what is wrong with a line into an error that names the line, and never what it says."""
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"] if str(part) not in _KINDS)
+        reason = _REASONS.get(first["type"], first["msg"])
+        raise InvalidInput(f"line {number}", f"{place or 'the object'}: {reason}") from None
+    except (binascii.Error, UnicodeError, OverflowError):
+        raise InvalidInput(f"line {number}", "holds a value that no export holds") from None
+
+
+_KINDS = {"memory", "buffer", "conversation", "entry"}
+_REASONS = {
+    "json_invalid": "is not JSON",
+    "union_tag_invalid": "type must be memory, buffer, conversation or entry",
+    "union_tag_not_found": "has no type",
+    "extra_forbidden": "is no field of this format",
+    "missing": "is missing",
+}
+
+
+def _memory(item: MemoryItem) -> Mapping[str, Json]:
+    memory, usage = item.memory, item.usage
+    line: dict[str, Json] = {
+        "type": "memory",
+        "namespace": memory.namespace,
+        "id": memory.id,
+        "session": memory.session,
+        "agent": memory.agent,
+        "content": memory.content,
+        "kind": memory.kind.value,
+        "tier": memory.tier.value,
+        "importance": memory.importance,
+        "created_at": memory.created_at.isoformat(),
+        "content_hash": memory.content_hash,
+        "terms": list(memory.terms),
+        "pinned": memory.pinned,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+        "source": memory.source,
+        "speaker": memory.speaker,
+        "origin": memory.origin.value,
+        "trust": memory.trust.value,
+        "key": memory.key,
+        "occurred_at": _moment(memory.occurred_at),
+        "expires_at": _moment(memory.expires_at),
+        "forgotten_at": _moment(memory.forgotten_at),
+        "superseded_by": memory.superseded_by,
+        "supersedes": memory.supersedes,
+        "duplicate_of": memory.duplicate_of,
+        "parents": list(memory.parents),
+        "reflected_at": _moment(memory.reflected_at),
+        "rev": memory.rev,
+        "accessed_at": _moment(usage.accessed_at if usage else None),
+        "access_count": usage.count if usage else 0,
+    }
+    if item.vector is not None:
+        line["vector"] = base64.b64encode(item.vector.astype("<f4").tobytes()).decode()
+    return line
+
+
+def _buffer(item: BufferItem) -> Mapping[str, Json]:
+    return {
+        "type": "buffer",
+        "namespace": item.namespace,
+        "session": item.buffer.session,
+        "agent": item.buffer.agent,
+        "state": item.buffer.state,
+        "touched_at": item.buffer.touched_at.isoformat(),
+    }
+
+
+def _kept(line: _MemoryLine, dimensions: int | None) -> MemoryItem:
+    memory = Memory(
+        id=MemoryId(line.id),
+        namespace=line.namespace,
+        session=line.session,
+        agent=line.agent,
+        content=line.content,
+        kind=line.kind,
+        tier=line.tier,
+        importance=line.importance,
+        created_at=line.created_at,
+        content_hash=line.content_hash,
+        terms=tuple(line.terms),
+        pinned=line.pinned,
+        tags=tuple(line.tags),
+        metadata=line.metadata,
+        source=line.source,
+        speaker=line.speaker,
+        origin=line.origin,
+        trust=line.trust,
+        key=line.key,
+        occurred_at=line.occurred_at,
+        expires_at=line.expires_at,
+        forgotten_at=line.forgotten_at,
+        superseded_by=_id(line.superseded_by),
+        supersedes=_id(line.supersedes),
+        duplicate_of=_id(line.duplicate_of),
+        parents=tuple(MemoryId(one) for one in line.parents),
+        reflected_at=line.reflected_at,
+        rev=line.rev,
+    )
+    usage = None if line.accessed_at is None else Usage(accessed_at=line.accessed_at, count=line.access_count)
+    return MemoryItem(memory, usage, None if line.vector is None else _vector(line.vector, dimensions))
+
+
+def _vector(text: str, dimensions: int | None) -> NDArray[np.float32]:
+    raw = base64.b64decode(text, validate=True)
+    if dimensions is None or len(raw) != 4 * dimensions:
+        raise binascii.Error("a vector of another length than the header says")
+    vector = np.frombuffer(raw, "<f4").astype(np.float32)
+    if not np.isfinite(vector).all():
+        raise binascii.Error("a vector with a component that is not finite")
+    return vector
+
+
+def _id(text: str | None) -> MemoryId | None:
+    return None if text is None else MemoryId(text)
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _dumped(value: Mapping[str, Json]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"

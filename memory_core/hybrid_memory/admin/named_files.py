@@ -1,0 +1,108 @@
+"""Files that people name or keep: written whole or not at all, for their owner alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, BinaryIO
+
+from hybrid_memory.errors import InvalidInput, StoreError, StoreFull, StoreReadOnly
+from hybrid_memory.store.duck.files.swap import fsync_folder
+
+PRIVATE = 0o600
+_NO_SPACE = {"ENOSPC", "EDQUOT", "EFBIG"}
+
+
+@contextmanager
+def file_errors() -> Iterator[None]:
+    """Turn what the file system raises inside into the library's errors."""
+    import errno
+
+    try:
+        yield
+    except OSError as error:
+        if errno.errorcode.get(error.errno or 0) in _NO_SPACE:
+            raise StoreFull("no space is left there; nothing was changed. Make room and try again") from None
+        if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+            raise StoreReadOnly("a file or folder there cannot be written; nothing was changed") from None
+        raise StoreError("the file system refused a file; nothing was changed. Check the place and try again") from None
+
+
+def check_target(file: Path, home: Path, *, force: bool) -> Path:
+    """Return where a new file may be written, absolute.
+
+    Raises:
+        InvalidInput: the place is a folder or a special file, lies among the store's own files, or is taken.
+    """
+    place = file.expanduser().absolute()
+    with file_errors():
+        if not place.parent.is_dir():
+            raise InvalidInput("file", "its folder does not exist; make it first")
+        real = place.parent.resolve() / place.name
+        if real.is_relative_to(home.resolve()):
+            raise InvalidInput("file", "lies in the store's own folder; choose a place outside of it")
+        if place.is_symlink() or (place.exists() and not place.is_file()):
+            raise InvalidInput("file", "is a link, a folder or a special file; name a plain file")
+        if place.exists() and not force:
+            raise InvalidInput("file", "exists already; choose another name, or replace it with --force")
+    return place
+
+
+def check_source(file: Path) -> Path:
+    """Return a plain file that can be read, absolute.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    place = file.expanduser().absolute()
+    if not place.is_file():
+        raise InvalidInput("file", "is no plain file that can be read; check the name")
+    return place
+
+
+@contextmanager
+def atomic_file(place: Path) -> Iterator[BinaryIO]:
+    """Give a new file that takes its place when the block ends, on disk by then; nothing is left when anything is raised."""
+    fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
+    with file_errors():
+        fresh.unlink(missing_ok=True)
+        stream = new_file(fresh)
+    try:
+        with file_errors(), stream:
+            yield stream
+            fsync_stream(stream)
+        with file_errors():
+            fresh.replace(place)
+            fsync_folder(place.parent)
+    except BaseException:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise
+
+
+def new_file(file: Path) -> BinaryIO:
+    """Make a file that only its owner can read; one that exists is refused."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(file, flags, PRIVATE), "wb")
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file's bytes to a new file, on disk when this returns."""
+    with file_errors(), source.open("rb") as reader, new_file(target) as writer:
+        shutil.copyfileobj(reader, writer, 1 << 20)
+        fsync_stream(writer)
+
+
+def fsync_stream(stream: IO[bytes]) -> None:
+    """Wait until what was written is on disk."""
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def fsync_file(file: Path) -> None:
+    """Wait until a closed file is on disk."""
+    with file_errors(), file.open("rb+") as stream:
+        os.fsync(stream.fileno())

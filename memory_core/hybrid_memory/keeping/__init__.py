@@ -1,1 +1,0 @@
-"""Keeping a store: exports, imports, backups, restoring and purging."""

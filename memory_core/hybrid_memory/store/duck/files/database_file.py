@@ -1,0 +1,163 @@
+"""Opens the database file: private, with the settings of this project, and locked down."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+from hybrid_memory.store.duck.errors import translated, translated_opening
+
+_FOLDER = 0o700
+_FILE = 0o600
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_LEAST_MEMORY = 64
+_MEMORY_FOR_COPIES = 256
+_MEBIBYTE = 2**20
+_SHARE = 8
+
+_PLACES = "SET allowed_directories=?"
+_UNCOMPRESSED = "SET force_compression='uncompressed'"
+_TEMP_FOLDER = "SET temp_directory=?"
+_TEMP_SIZE = "SET max_temp_directory_size='4GiB'"
+# A checkpoint over damaged blocks can end the process, so `close` makes one only when nothing was found damaged.
+_NO_LAST_CHECKPOINT = "PRAGMA disable_checkpoint_on_shutdown"
+_NO_FILES = "SET enable_external_access=false"
+_NO_SETTINGS = "SET lock_configuration=true"
+
+
+FORMAT: Mapping[str, str | bool] = {
+    "allow_unsigned_extensions": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "storage_compatibility_version": "v1.5.0",
+}
+"""Settings of every database of this program, other files included that it writes or reads."""
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that only its owner can enter; one that is there already stays as it is.
+
+    Raises:
+        StoreReadOnly: it cannot be made.
+    """
+    with translated():
+        for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
+            missing.mkdir(_FOLDER, exist_ok=True)
+
+
+def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
+    """Open or make the database file; the settings are applied in the only order that DuckDB accepts.
+
+    ``memory_limit`` is DuckDB's text, such as ``512MiB``; None gives 64 MiB, or an eighth of the file where that is more:
+    DuckDB keeps as many pages, and almost none is read a second time after the search structures are loaded, but a copy
+    of the whole store needs a sixteenth of it. Compression is off because it makes scans
+    of vectors three times slower, and format v1.5.0 because only that refuses another database's write-ahead log.
+
+    Raises:
+        StoreDamaged, StoreLocked, StoreReadOnly, SchemaTooNew: the file cannot be opened.
+    """
+    with translated_opening():
+        return connect_untranslated(path, memory_limit, threads)
+
+
+def connect_untranslated(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
+    """As `connect`, with DuckDB's own errors, whose text says where a log is damaged."""
+    keep_private(path)
+    connection = duckdb.connect(
+        str(path),
+        config={**FORMAT, "memory_limit": memory_limit or _memory_for(path), "threads": threads},
+    )
+    try:
+        keep_private(path)
+        make_folder(temp_folder(path))
+        connection.execute(_TEMP_FOLDER, [str(temp_folder(path))])
+        connection.execute(_TEMP_SIZE)
+        connection.execute(_UNCOMPRESSED)
+        connection.execute(_NO_LAST_CHECKPOINT)
+        connection.execute(_PLACES, [[str(backup_folder(path))]])
+        connection.execute(_NO_FILES)
+        connection.execute(_NO_SETTINGS)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duckdb.DuckDBPyConnection:
+    """Open a database file that is no store in use; copies of it may be written into ``folder``."""
+    connection = duckdb.connect(
+        str(file.absolute()),
+        read_only=read_only,
+        config={
+            **FORMAT,
+            "memory_limit": _memory_for(file, least=_MEMORY_FOR_COPIES),
+            "threads": 1,
+            "temp_directory": "",
+        },
+    )
+    try:
+        if folder is not None:
+            make_folder(temp_folder(file))
+            connection.execute(_TEMP_FOLDER, [str(temp_folder(file).absolute())])
+        connection.execute(_UNCOMPRESSED)
+        connection.execute(_PLACES, [[str(folder.absolute())] if folder else []])
+        connection.execute(_NO_FILES)
+        connection.execute(_NO_SETTINGS)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _memory_for(path: Path, least: int = _LEAST_MEMORY) -> str:
+    return f"{max(least, size_on_disk(path) // _SHARE // _MEBIBYTE)}MiB"
+
+
+def backup_folder(path: Path) -> Path:
+    """Return where copies of a database file are kept, the only other folder that DuckDB may write to."""
+    return path.absolute().parent / "backups"
+
+
+def temp_folder(path: Path) -> Path:
+    """Return where DuckDB puts what does not fit into its memory; made beforehand so that only its owner can enter."""
+    return path.with_suffix(".tmp")
+
+
+def log_file(path: Path) -> Path:
+    """Return where DuckDB keeps the write-ahead log of a database file."""
+    return path.with_name(path.name + ".wal")
+
+
+def journal_file(path: Path) -> Path:
+    """Return where the journal of a database file is; see `hybrid_memory.store.duck.recovery.journal`."""
+    return path.with_suffix(".journal")
+
+
+def keep_private(path: Path) -> None:
+    """Take the rights of others from the database file and its log.
+
+    DuckDB makes a new log after each checkpoint with the rights that the process's umask leaves. Changing the umask
+    instead would also change the files that a program around this library makes in the meantime.
+    """
+    for file in (path, log_file(path)):
+        try:
+            mode = file.stat().st_mode
+        except FileNotFoundError:
+            continue
+        if mode & _OTHERS:
+            file.chmod(_FILE)
+
+
+def size_on_disk(path: Path) -> int:
+    """Return the bytes of the database file and its log, without opening them."""
+    total = 0
+    for file in (path, log_file(path)):
+        try:
+            total += file.stat().st_size
+        except FileNotFoundError:
+            continue
+    return total

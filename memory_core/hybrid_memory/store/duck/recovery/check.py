@@ -1,0 +1,218 @@
+"""Reads every row of an open store and compares what must agree."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from hybrid_memory.errors import HybridMemoryError, StoreClosed
+from hybrid_memory.store.duck.files.database_file import size_on_disk
+from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.health import Finding, Report, Severity, report_of
+from hybrid_memory.text import content_hash
+
+if TYPE_CHECKING:
+    from hybrid_memory.store.duck.engine import Engine
+
+TABLES = ("namespace", "memory", "usage", "log", "buffer", "request", "embedder", "conversation", "entry", "mark")
+REPAIR = "close all clients and run `hybrid-memory-mcp doctor --repair`, which keeps the damaged file aside"
+_SPAN = 2048
+_ROOM = 100 * 2**20
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+# Names of tables are this program's constants, and numbers of embedders; nothing else is put into a statement.
+_BOUNDS = Template("SELECT min(rowid), max(rowid) FROM $table")
+_READ = Template("SELECT count(*), bit_xor(hash(row)) FROM $table AS row WHERE rowid BETWEEN $$1 AND $$2")
+_COUNT = Template("SELECT count(*) FROM $table WHERE rowid BETWEEN $$1 AND $$2")
+_EMBEDDERS = "SELECT abs(number) FROM embedder ORDER BY number"
+_WORDS = "SELECT content, content_hash FROM memory WHERE rowid BETWEEN ? AND ?"
+_ORPHANS = Template("""
+    SELECT count(*) FROM $table AS v
+    WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
+""")
+_DOUBLE = Template("SELECT count(*) - count(DISTINCT (namespace, id)) FROM $table")
+_NOT_FINITE = Template("SELECT count(*) FROM $table WHERE NOT isfinite(array_inner_product(vec, vec))")
+_GAPS = """
+    SELECT count(*) FROM (
+        SELECT namespace FROM log GROUP BY namespace
+        HAVING min(position) <> 1 OR max(position) <> count(*) OR count(DISTINCT position) <> count(*)
+    )
+"""
+_OTHER_REVISIONS = """
+    SELECT count(*) FROM memory AS m
+    LEFT JOIN (SELECT namespace, id, max(rev) AS rev FROM log GROUP BY namespace, id) AS l USING (namespace, id)
+    WHERE l.rev IS DISTINCT FROM m.rev
+"""
+_OTHER_DIGESTS = """
+    SELECT count(*) FROM log AS l JOIN memory AS m USING (namespace, id) WHERE l.digest <> m.content_hash
+"""
+_NO_JSON = """
+    SELECT (SELECT count(*) FROM request WHERE NOT json_valid(result))
+        + (SELECT count(*) FROM entry WHERE NOT json_valid(body))
+        + (SELECT count(*) FROM memory WHERE NOT json_valid(coalesce(tags, '[]'))
+            OR NOT json_valid(coalesce(metadata, '{}')) OR NOT json_valid(coalesce(parents, '[]')))
+"""
+
+
+class _StoreCheck:
+    """One examination of an open store; other calls may go on meanwhile."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._findings: list[Finding] = []
+        self._rows: dict[str, int] = {}
+
+    def report(self, *, mark_seen: bool) -> Report:
+        """Examine; ``mark_seen`` lets what happened before no longer be told in the status."""
+        self._tables()
+        if not self._findings:
+            self._agreement()
+            self._words()
+        self._files()
+        self._history(mark_seen=mark_seen)
+        return report_of(self._findings, self._rows)
+
+    def _found(self, severity: Severity, what: str, remedy: str = "") -> None:
+        self._findings.append(Finding(severity, what, remedy))
+
+    @contextmanager
+    def _reading(self, what: str) -> Iterator[Session]:
+        """Give a session; what cannot be read in it is a finding, and the examination goes on."""
+        try:
+            with self._engine.reading() as session:
+                yield session
+        except StoreClosed:
+            raise
+        except HybridMemoryError:
+            self._found(Severity.ERROR, f"{what} cannot be read", REPAIR)
+
+    def _tables(self) -> None:
+        numbers: list[int] = []
+        with self._reading("the embedder's number") as session:
+            numbers = [number for (number,) in session.rows(_EMBEDDERS)]
+        for table in (*TABLES, *(f"vector_{int(number)}" for number in numbers)):
+            self._read_table(table)
+        for number in numbers if not self._findings else ():
+            self._vectors(f"vector_{int(number)}")
+
+    def _read_table(self, table: str) -> None:
+        self._rows[table] = unread = 0
+        for span in _spans(self._bounds(table)):
+            with self._unread() as failed, self._engine.reading() as session:
+                self._rows[table] += session.rows(_READ.substitute(table=table), *span)[0][0]
+            if failed:
+                with self._reading(f"the table {table}") as session:
+                    unread += session.rows(_COUNT.substitute(table=table), *span)[0][0]
+        if unread:
+            self._found(Severity.ERROR, f"up to {unread} rows of the table {table} cannot be read", REPAIR)
+
+    def _bounds(self, table: str) -> tuple[int | None, int | None]:
+        with self._reading(f"the table {table}") as session:
+            low, high = session.rows(_BOUNDS.substitute(table=table))[0]
+            return low, high
+        return None, None
+
+    @contextmanager
+    def _unread(self) -> Iterator[list[bool]]:
+        failed: list[bool] = []
+        try:
+            yield failed
+        except StoreClosed:
+            raise
+        except HybridMemoryError:
+            failed.append(True)
+
+    def _vectors(self, table: str) -> None:
+        self._count(_NOT_FINITE.substitute(table=table), "vectors hold numbers that are not finite", "reembed")
+        self._count(_DOUBLE.substitute(table=table), "memories have more than one vector", "reembed")
+        self._count(_ORPHANS.substitute(table=table), "vectors belong to no memory", "reembed")
+
+    def _agreement(self) -> None:
+        ask = "please report it; searching and writing are not harmed"
+        self._count(_GAPS, "namespaces have a log with gaps", ask)
+        self._count(_OTHER_REVISIONS, "memories have another revision than the log says", ask)
+        self._count(_OTHER_DIGESTS, "entries of the log have another digest than their memory", ask)
+        self._count(_ORPHANS.substitute(table="usage"), "rows of usage belong to no memory", ask)
+        self._count(_NO_JSON, "stored values are no JSON", REPAIR)
+
+    def _count(self, statement: str, what: str, remedy: str) -> None:
+        with self._reading("the store") as session:
+            count = session.rows(statement)[0][0]
+            if count:
+                self._found(Severity.WARNING, f"{count} {what}", remedy)
+
+    def _words(self) -> None:
+        changed = 0
+        for span in _spans(self._bounds("memory")):
+            with self._reading("the table memory") as session:
+                changed += sum(content_hash(words) != known for words, known in session.rows(_WORDS, *span))
+        if changed:
+            self._found(
+                Severity.ERROR,
+                f"{changed} memories have other words than when they were written",
+                "restore a backup, or write them again",
+            )
+
+    def _files(self) -> None:
+        path = self._engine.path
+        if os.name == "posix" and _shared(path):
+            self._found(
+                Severity.WARNING,
+                "other users of this machine may enter the store's folder or read its files",
+                "take their rights away: chmod 700 for the folder, 600 for its files",
+            )
+        if self._engine.uncovered:
+            self._found(
+                Severity.WARNING,
+                "the newest writes are not in the journal",
+                "make room on the disk and see that the folder can be written",
+            )
+        if (free := shutil.disk_usage(path.parent).free) < max(_ROOM, size_on_disk(path)):
+            self._found(Severity.WARNING, f"only {free // 2**20} MiB are free on the store's disk", "make room")
+
+    def _history(self, *, mark_seen: bool) -> None:
+        path = self._engine.path
+        for recovery in quarantine.unseen_reports(path):
+            self._found(Severity.NOTE, recovery.message())
+        kept = len(quarantine.all_reports(path))
+        if kept:
+            size = quarantine.bytes_used(path)
+            self._found(
+                Severity.NOTE,
+                f"damaged files of {kept} {'event' if kept == 1 else 'events'} are kept in quarantine "
+                f"({size / 2**20:.1f} MiB)",
+                "delete the folders when you no longer need them",
+            )
+        if mark_seen:
+            quarantine.mark_all_seen(path)
+
+
+def check_store(engine: Engine, *, mark_seen: bool) -> Report:
+    """Examine an open store whole; see `_StoreCheck`."""
+    return _StoreCheck(engine).report(mark_seen=mark_seen)
+
+
+def _spans(bounds: tuple[int | None, int | None]) -> Iterator[tuple[int, int]]:
+    low, high = bounds
+    if low is not None and high is not None:
+        for start in range(low - low % _SPAN, high + 1, _SPAN):
+            yield start, start + _SPAN - 1
+
+
+def _shared(path: Path) -> bool:
+    places: list[Callable[[], os.stat_result]] = [path.parent.stat]
+    places += [file.stat for file in path.parent.iterdir() if file.name.startswith(path.stem) and file.is_file()]
+    for look in places:
+        try:
+            if look().st_mode & _OTHERS:
+                return True
+        except FileNotFoundError:
+            continue
+    return False

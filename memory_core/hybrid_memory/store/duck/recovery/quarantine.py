@@ -1,0 +1,181 @@
+"""Where damaged files are kept before anything is mended, and what is told about them until somebody has taken notice.
+
+Each event has a folder ``quarantine/<time>-<what>`` beside the database with copies of the files as they were found, and a
+``report.json``. A folder gets its name when both are in it, so that a killed process leaves none that nobody can explain.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.files.swap import fsync_folder
+
+_FOLDER = 0o700
+_FILE = 0o600
+REPORT = "report.json"
+QUARANTINE = "quarantine"
+_BEING_MADE = ".new"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryReport:
+    """What was found damaged when a store was opened, and what became of it.
+
+    ``restored`` writes came back from the journal; ``lost`` acknowledged ones are missing, None when nobody can tell.
+    ``folder`` is the name of the folder in quarantine. ``unfinished`` says that the mending has only begun, ``seen`` that
+    somebody has taken notice.
+    """
+
+    at: str
+    damaged: str
+    folder: str
+    restored: int = 0
+    lost: int | None = None
+    unfinished: bool = False
+    seen: bool = False
+
+    def message(self) -> str:
+        """Say it in a sentence or two."""
+        if self.lost is None:
+            loss = "acknowledged writes may be missing, and how many cannot be told"
+        elif self.lost:
+            loss = f"the newest {self.lost} acknowledged {'write is' if self.lost == 1 else 'writes are'} missing"
+        else:
+            loss = "nothing that was acknowledged is missing"
+        back = f", {self.restored} {'write was' if self.restored == 1 else 'writes were'} restored from the journal"
+        return (
+            f"{self.at}: {self.damaged}{back if self.restored else ''}; {loss}. The files as they were found are in "
+            f"{QUARANTINE}/{self.folder}. `hybrid-memory-mcp doctor` checks the store and takes this notice away"
+        )
+
+
+def store_copies(database: Path, found: Mapping[str, bytes], what: str, now: datetime, report: RecoveryReport) -> Path:
+    """Store files as they were found, by name, with a report, in a new folder in quarantine, durably; returns the folder.
+
+    Raises:
+        StoreFull, StoreReadOnly: there is no room for them, or the folder cannot be written.
+    """
+    with translated():
+        folder = _free_folder(database, what, now)
+        made = folder.with_name(_BEING_MADE)
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir(_FOLDER)
+        try:
+            for name, content in found.items():
+                copy = made / name
+                copy.touch(_FILE)
+                copy.write_bytes(content)
+                fsync_file(copy)
+            write_report(made, replace(report, folder=folder.name))
+            made.replace(folder)
+            fsync_folder(folder.parent)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+        return folder
+
+
+def write_report(folder: Path, recovery: RecoveryReport) -> None:
+    """Store what is to be told, durably, in place of what was stored before.
+
+    Raises:
+        StoreFull, StoreReadOnly: it cannot be written.
+    """
+    with translated():
+        fresh = folder / (REPORT + ".new")
+        fresh.write_text(json.dumps(asdict(recovery)), "utf-8")
+        fresh.chmod(_FILE)
+        fsync_file(fresh)
+        fresh.replace(folder / REPORT)
+
+
+def close_interrupted(database: Path, name: str, content: bytes) -> None:
+    """Say of mendings that were killed, and kept a file ``name`` with this content, that nothing is missing.
+
+    Raises:
+        StoreFull, StoreReadOnly: that cannot be written.
+    """
+    for recovery in all_reports(database):
+        folder = database.parent / QUARANTINE / recovery.folder
+        if recovery.unfinished and _content(folder / name) == content:
+            told = "a damaged store was mended in more than one attempt"
+            write_report(folder, replace(recovery, damaged=told, lost=0, unfinished=False))
+
+
+def unseen_reports(database: Path) -> Sequence[RecoveryReport]:
+    """Return what nobody has taken notice of, oldest first."""
+    return [recovery for recovery in all_reports(database) if not recovery.seen]
+
+
+def all_reports(database: Path) -> Sequence[RecoveryReport]:
+    """Return all that was ever reported, oldest first; a folder whose report cannot be read says so."""
+    place = database.parent / QUARANTINE
+    try:
+        folders = sorted(one for one in place.iterdir() if one.is_dir() and one.name != _BEING_MADE)
+    except OSError:
+        return []
+    return [_read(folder) for folder in folders]
+
+
+def bytes_used(database: Path) -> int:
+    """Return the bytes of all that is kept."""
+    place = database.parent / QUARANTINE
+    return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
+
+
+def mark_all_seen(database: Path) -> None:
+    """Let what was reported no longer be told.
+
+    Raises:
+        StoreFull, StoreReadOnly: that cannot be written.
+    """
+    for recovery in unseen_reports(database):
+        write_report(database.parent / QUARANTINE / recovery.folder, replace(recovery, seen=True))
+
+
+def create_folder(database: Path, what: str, now: datetime) -> Path:
+    """Make a folder in quarantine whose name begins with the time and says ``what``; the caller holds the store's lock."""
+    folder = _free_folder(database, what, now)
+    folder.mkdir(_FOLDER)
+    return folder
+
+
+def _free_folder(database: Path, what: str, now: datetime) -> Path:
+    place = database.parent / QUARANTINE
+    place.mkdir(_FOLDER, exist_ok=True)
+    stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{what}"
+    names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+    return next(folder for name in names if not (folder := place / name).exists())
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def _read(folder: Path) -> RecoveryReport:
+    try:
+        told: dict[str, Any] = json.loads((folder / REPORT).read_text("utf-8"))
+        return replace(RecoveryReport(**told), folder=folder.name)
+    except (OSError, ValueError, TypeError):
+        return RecoveryReport(at=folder.name, damaged="files were put aside without a report", folder=folder.name)
+
+
+def fsync_file(file: Path) -> None:
+    """Wait until a file is on the disk."""
+    handle = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,342 @@
+"""Saves what can be read of a damaged database into a new one.
+
+The files are copied to quarantine first. Then the rows are copied, in ever smaller pieces where some cannot be read, and the
+journal's later writes are executed. The new file takes the old one's place in one step at the end, so a process that
+dies meanwhile leaves the store as it was.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+from typing import TypeAlias
+
+import duckdb
+
+from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError, StoreFull
+from hybrid_memory.store.duck.engine import Engine
+from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
+from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.memo import read_mark
+from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.check import TABLES, check_store
+from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, origin_of, read_journal
+from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
+from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
+from hybrid_memory.store.duck.schema import migrate
+from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.health import Finding, Report, Severity, report_of
+
+Finder: TypeAlias = Callable[[Severity, str, str], None]
+
+_VECTOR = 2048
+_ROOM = 64 * 2**20
+
+# Statements take no parameter for a file or a table. Tables are this program's constants and numbers of embedders.
+_ATTACH = Template("ATTACH '$file' AS damaged (READ_ONLY)")
+_THERE = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'damaged'"
+_BOUNDS = Template("SELECT min(rowid), max(rowid), count(*) FROM damaged.$table")
+_IDS = "SELECT DISTINCT id FROM damaged.memory WHERE rowid BETWEEN ? AND ?"
+_READ_ONE = "SELECT hash(row) FROM damaged.memory AS row WHERE id = ?"
+_COPY_ONE = "INSERT INTO memory BY NAME SELECT * FROM damaged.memory WHERE id = ?"
+_COPY = Template("INSERT INTO $table BY NAME SELECT * FROM damaged.$table WHERE rowid BETWEEN $$1 AND $$2")
+_VECTORS = Template(
+    "CREATE TABLE $table (namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL)"
+)
+_ORPHANS = Template("""
+    DELETE FROM $table AS v
+    WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
+""")
+_EMBEDDERS = "SELECT abs(number), dimensions FROM embedder"
+_NO_MARK = "DELETE FROM mark"
+_NEW_MARK = "INSERT INTO mark (store, number) VALUES (coalesce(?, uuid()::VARCHAR), ?)"
+_ADVANCE = "UPDATE mark SET number = ?"
+_CHECKPOINT = "CHECKPOINT"
+_VECTOR_TABLE = re.compile(r"(CREATE TABLE )?vector_(\d+)")
+
+
+def repair(path: Path, now: datetime, settings: ConnectionSettings) -> Report:
+    """Mend a store that nobody has open; returns what was done, what is lost, and what an examination finds afterwards.
+
+    Raises:
+        StoreLocked: somebody has it open.
+        StoreFull, StoreReadOnly: there is no room for the copies; nothing was changed.
+        SchemaTooNew: a later version of this program wrote it.
+    """
+    lock = StoreLock(path)
+    lock.take()
+    try:
+        return _Repair(path, now, settings).run()
+    finally:
+        lock.release()
+
+
+class _Repair:
+    """One repair, under the store's lock."""
+
+    def __init__(self, path: Path, now: datetime, settings: ConnectionSettings) -> None:
+        self._path = path
+        self._now = now
+        self._settings = settings
+        self._findings: list[Finding] = []
+        self._whole = True
+
+    def run(self) -> Report:
+        report = self._examined()
+        if report is not None and not _damaged(report):
+            return report
+        folder = self._keep()
+        _Rebuilding(self._path, self._now, self._found).run()
+        self._whole = all(finding.severity is Severity.NOTE for finding in self._findings)
+        report = self._examined()
+        self._note(folder)
+        after = report.findings if report is not None else ()
+        return report_of([*self._findings, *after], report.rows if report is not None else None)
+
+    def _found(self, severity: Severity, what: str, remedy: str = "") -> None:
+        self._findings.append(Finding(severity, what, remedy))
+
+    def _examined(self) -> Report | None:
+        """Open and examine the store; None when it cannot be opened."""
+        try:
+            engine = Engine(self._path, None, lambda: open_database(self._path, self._now, self._settings))
+        except (StoreDamaged, EngineUnavailable):
+            return None
+        try:
+            return check_store(engine, mark_seen=False)
+        finally:
+            with suppress(StoreError):
+                engine.close()
+
+    def _keep(self) -> Path:
+        """Copy all files to quarantine."""
+        with translated():
+            needed = 2 * size_on_disk(self._path) + _ROOM
+            if shutil.disk_usage(self._path.parent).free < needed:
+                raise StoreFull(
+                    f"a repair needs {needed // 2**20} MiB of free space for copies; nothing was changed. Make room and "
+                    "try again"
+                )
+            folder = quarantine.create_folder(self._path, "repair", self._now)
+            for file in (self._path, log_file(self._path), journal_file(self._path)):
+                if file.exists():
+                    copy = folder / file.name
+                    copy.touch(0o600)
+                    shutil.copyfile(file, copy)
+                    quarantine.fsync_file(copy)
+            return folder
+
+    def _note(self, folder: Path) -> None:
+        said = "; ".join(finding.what for finding in self._findings) or "nothing had to be changed"
+        recovery = RecoveryReport(
+            at=f"{self._now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+            damaged=f"the store was repaired: {said}",
+            folder=folder.name,
+            lost=0 if self._whole else None,
+        )
+        quarantine.write_report(folder, recovery)
+
+
+class _Rebuilding:
+    """Fills a new database from the rows of a damaged one."""
+
+    def __init__(self, path: Path, now: datetime, found: Finder) -> None:
+        self._path = path
+        self._new = path.with_name(path.name + ".new")
+        self._now = now
+        self._found = found
+        self._readable = True
+
+    def run(self) -> None:
+        """Make the new database and let it take the damaged one's place."""
+        with translated():
+            self._remove_new()
+        self._connect()
+        migrate(self._session, self._now)
+        if not self._attach():
+            # The log may be what cannot be replayed into the damaged file; its writes are in the journal.
+            log_file(self._path).unlink(missing_ok=True)
+            self._readable = self._attach()
+        if not self._readable:
+            self._found(Severity.ERROR, "DuckDB cannot open the database file at all", "restore a backup")
+        self._session.rows(_NO_MARK)
+        there = {name for (name,) in self._session.rows(_THERE)}
+        for table in TABLES if self._readable else ():
+            if table in there:
+                self._copy(table)
+        vectors = self._copy_vectors()
+        self._journal(vectors)
+        for table in ("usage", *(f"vector_{number}" for number in vectors)):
+            self._session.rows(_ORPHANS.substitute(table=table))
+        self._session.rows(_CHECKPOINT)
+        self._session.close()
+        with translated():
+            self._connection.close()
+            self._new.chmod(0o600)
+            self._new.replace(self._path)
+            log_file(self._path).unlink(missing_ok=True)
+
+    def _connect(self) -> None:
+        with translated():
+            self._connection = duckdb.connect(str(self._new), config=dict(FORMAT))
+        self._session = Session(self._connection)
+
+    def _attach(self) -> bool:
+        try:
+            self._session.rows(self._attach_statement())
+        except StoreError:
+            self._revive(attach=False)
+            return False
+        return True
+
+    def _attach_statement(self) -> str:
+        return _ATTACH.substitute(file=str(self._path).replace("'", "''"))
+
+    def _copy(self, table: str) -> None:
+        """Copy what can be read of a table."""
+        try:
+            low, high, count = self._session.rows(_BOUNDS.substitute(table=table))[0]
+        except StoreError:
+            self._revive()
+            self._found(Severity.ERROR, f"nothing of the table {table} can be read", "restore a backup")
+            return
+        copied = self._copy_span(table, low // _VECTOR, high // _VECTOR) if count else 0
+        if copied < count:
+            self._found(
+                Severity.ERROR, f"{count - copied} of {count} rows of the table {table} are lost", "restore a backup"
+            )
+        else:
+            self._found(Severity.NOTE, f"all {count} rows of the table {table} were saved", "")
+
+    def _copy_span(self, table: str, first: int, last: int) -> int:
+        """Copy vectors of 2,048 rows, the smallest piece that DuckDB reads; returns how many rows could be."""
+        try:
+            return self._session.change(_COPY.substitute(table=table), first * _VECTOR, (last + 1) * _VECTOR - 1)
+        except StoreError:
+            self._revive()
+        if first < last:
+            middle = (first + last) // 2
+            return self._copy_span(table, first, middle) + self._copy_span(table, middle + 1, last)
+        return self._copy_by_id(first) if table == "memory" else 0
+
+    def _copy_by_id(self, vector: int) -> int:
+        """Copy memories one by one: what is found by the index is read without its neighbours."""
+        try:
+            ids = self._session.rows(_IDS, vector * _VECTOR, (vector + 1) * _VECTOR - 1)
+        except StoreError:
+            self._revive()
+            return 0
+        return sum(self._session.change(_COPY_ONE, id_) for id_ in self._readable_ids([id_ for (id_,) in ids]))
+
+    def _readable_ids(self, ids: Sequence[str]) -> list[str]:
+        """Return the ids whose memories can be read, found out beside the new database: opening that anew takes longer."""
+        found = []
+        beside: Session | None = None
+        for id_ in ids:
+            beside = beside or self._beside()
+            try:
+                beside.rows(_READ_ONE, id_)
+            except StoreError:
+                self._let_go(beside)
+                beside = None
+            else:
+                found.append(id_)
+        if beside is not None:
+            self._let_go(beside)
+        return found
+
+    def _beside(self) -> Session:
+        self._second = duckdb.connect(":memory:", config=dict(FORMAT))
+        session = Session(self._second)
+        session.rows(self._attach_statement())
+        return session
+
+    def _let_go(self, beside: Session) -> None:
+        beside.close()
+        with suppress(duckdb.Error):
+            self._second.close()
+
+    def _copy_vectors(self) -> set[int]:
+        """Copy the vectors; those that cannot be read are made anew when the store is used."""
+        numbers = set()
+        for number, dimensions in self._session.rows(_EMBEDDERS):
+            numbers.add(int(number))
+            table = f"vector_{int(number)}"
+            self._session.rows(_VECTORS.substitute(table=table, dimensions=int(dimensions)))
+            self._copy(table)
+        return numbers
+
+    def _journal(self, vectors: set[int]) -> None:
+        """Execute what the journal has and the rows do not; a write that fails is left out."""
+        file = journal_file(self._path)
+        content = file.read_bytes() if file.exists() else b""
+        store, base = origin_of(content) or (None, 0)
+        try:
+            mark = read_mark(self._session)
+        except StoreError:
+            self._session.rows(_NEW_MARK, store, base)
+            mark = read_mark(self._session)
+        reading = read_journal(content, mark.store)
+        if reading is None or reading.foreign:
+            return
+        done = failed = 0
+        for number, steps in reading.steps_after(mark.number):
+            if self._execute(_usable(steps, vectors)):
+                done += 1
+            else:
+                failed += 1
+            self._session.rows(_ADVANCE, number)
+        if done:
+            self._found(
+                Severity.NOTE, f"{done} {'write was' if done == 1 else 'writes were'} restored from the journal", ""
+            )
+        if failed:
+            self._found(Severity.ERROR, f"{failed} writes of the journal could not be done again", "restore a backup")
+
+    def _execute(self, steps: Sequence[ExecutedStatement]) -> bool:
+        self._session.begin()
+        try:
+            for statement, values in steps:
+                self._session.rows(statement, *values)
+            self._session.commit()
+        except StoreFull:
+            raise
+        except StoreError:
+            self._session.rollback()
+            return False
+        return True
+
+    def _revive(self, *, attach: bool = True) -> None:
+        """Open both databases again: after a block that cannot be read, DuckDB 1.5 gives up or loops for ever."""
+        self._session.close()
+        with suppress(duckdb.Error):
+            self._connection.close()
+        self._connect()
+        if attach:
+            self._attach()
+
+    def _remove_new(self) -> None:
+        for file in (self._new, log_file(self._new)):
+            file.unlink(missing_ok=True)
+
+
+def _usable(steps: Sequence[ExecutedStatement], vectors: set[int]) -> list[ExecutedStatement]:
+    """Leave out what concerns vectors of a table that could not be saved."""
+    usable = []
+    for statement, values in steps:
+        found = _VECTOR_TABLE.search(statement)
+        if found and found[1]:
+            vectors.add(int(found[2]))
+        if not found or int(found[2]) in vectors:
+            usable.append((statement, values))
+    return usable
+
+
+def _damaged(report: Report) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in report.findings)

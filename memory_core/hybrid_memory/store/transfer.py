@@ -1,0 +1,136 @@
+"""What a store gives and takes as a whole: for exports, imports and backups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from hybrid_memory.store.interface import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.model import Json, Memory, MemoryId, Usage
+    from hybrid_memory.store.interface import BufferState
+    from hybrid_memory.store.purge_plan import PurgePlan, PurgeSelection
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryItem:
+    """A memory with what is kept beside it; each may be missing."""
+
+    memory: Memory
+    usage: Usage | None = None
+    vector: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BufferItem:
+    """The attention buffers of a session's agent in a namespace."""
+
+    namespace: str
+    buffer: BufferState
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationItem:
+    """A conversation of the log of messages and plans; ``last`` is the highest number that it ever gave."""
+
+    namespace: str
+    name: str
+    kind: str
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryItem:
+    """One entry of a conversation."""
+
+    namespace: str
+    conversation: str
+    kind: str
+    number: int
+    body: Mapping[str, Json]
+
+
+TransferItem: TypeAlias = MemoryItem | BufferItem | ConversationItem | EntryItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreContents:
+    """What some namespaces hold at one moment. ``items`` is read once; how many of each there are stands before it.
+
+    They come namespace by namespace, memories by time of creation (of one moment in the order of storing) before the rest.
+    """
+
+    embedder: str | None
+    dimensions: int | None
+    namespaces: tuple[str, ...]
+    memories: int
+    buffers: int
+    conversations: int
+    entries: int
+    items: Iterator[TransferItem]
+
+    @property
+    def total(self) -> int:
+        """How many items there are."""
+        return self.memories + self.buffers + self.conversations + self.entries
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingMemory:
+    """What tells whether a memory that is to come in is the one that is there."""
+
+    namespace: str
+    id: MemoryId
+    content_hash: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCounts:
+    """How many items came in, and how many were there already."""
+
+    new: int
+    there: int
+
+
+TableSums: TypeAlias = Mapping[str, tuple[int, int]]
+"""For each table the number of its rows and the sum of their hashes."""
+
+
+class TransferStore(Store, Protocol):
+    """A store that can be copied, exported and filled as a whole."""
+
+    def copy_to(self, file: Path) -> TableSums:
+        """Write a copy of this moment to a new database file in the folder of backups, beside reads and writes.
+
+        Raises:
+            StoreFull, StoreReadOnly, EngineUnavailable: it could not be written; nothing is left of it.
+        """
+        ...
+
+    def export_items(self, namespaces: Sequence[str] | None, *, vectors: bool) -> StoreContents:
+        """Return what some namespaces hold, all of them when none is named."""
+        ...
+
+    def plan_purge(self, selection: PurgeSelection) -> PurgePlan:
+        """Return what a purge of a selection would erase; nothing is changed."""
+        ...
+
+    def existing(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], ExistingMemory]:
+        """Return those memories that exist, by namespace and id."""
+        ...
+
+    def import_items(self, items: Sequence[TransferItem], *, action: str, actor: str) -> ImportCounts:
+        """Store items as they are, in one transaction; what is there already stays as it is.
+
+        Raises:
+            ConstraintViolation: an id or number exists with other contents, or a value cannot be stored; nothing was changed.
+        """
+        ...

@@ -1,0 +1,207 @@
+"""The commands that keep a store: backup, restore, export, import, purge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
+
+if TYPE_CHECKING:
+    from hybrid_memory_mcp.admin.operations import ProgressCallback
+
+_MEGA = 1e6
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file of that name.")]
+All = Annotated[str | None, typer.Option("--namespace", help="Only this one. Default: all.")]
+
+
+def backup(
+    file: Annotated[
+        Path | None, typer.Argument(help="Where to put it. Default: `backups` in the store's folder.")
+    ] = None,
+    home: Home = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the store into one file, also while clients use it; the copy is read again before it counts.
+
+    Without FILE the newest 10 stay (`keep_backups` in config.toml). Settings are not part of it.
+    """
+    made = call_or_exit(home, "backup", {"file": _absolute(file), "force": force})
+    if _shown(made, as_json):
+        return
+    console = _console()
+    console.print(f"memories: {made['memories']}, {made['bytes'] / _MEGA:.1f} MB, checked: {escape(made['file'])}")
+    if made["removed"]:
+        console.print(f"older ones removed: {made['removed']}; `keep_backups` in config.toml says how many stay")
+
+
+def restore(
+    file: Annotated[Path | None, typer.Argument(help="The backup. Default: the newest in the store's folder.")] = None,
+    home: Home = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup in the place of the store, damaged or not; what was there is put aside in `quarantine`.
+
+    The backup is read whole first. Clients may stay: their calls wait.
+    """
+    if not yes:
+        typer.confirm("Everything remembered since that backup leaves the store (and is put aside). Go on?", abort=True)
+    done = call_or_exit(home, "restore", {"file": _absolute(file)}, new=True)
+    if _shown(done, as_json):
+        return
+    console = _console()
+    console.print(f"memories: {done['memories']}, from {escape(done['file'])}")
+    if done["aside"]:
+        console.print(f"what was there before: {escape(done['aside'])}")
+
+
+def export(
+    file: Annotated[Path, typer.Argument(help="The file to write: JSON lines.")],
+    home: Home = None,
+    namespace: All = None,
+    vectors: Annotated[bool, typer.Option("--vectors", help="With the vectors, about three times as long.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write everything as text: one JSON object a line, with all fields, forgotten and superseded memories included.
+
+    `import --trusted` of it into an empty store gives the same store, whose export is the same byte by byte.
+    """
+    arguments = {
+        "file": _absolute(file),
+        "namespaces": None if namespace is None else [namespace],
+        "vectors": vectors,
+        "force": force,
+    }
+    with _progress("exporting") as step:
+        done = call_or_exit(home, "export", arguments, step=step)
+    if not _shown(done, as_json):
+        what = f"memories: {done['memories']}, namespaces: {len(done['namespaces'])}, {done['bytes'] / _MEGA:.1f} MB"
+        _console().print(f"{what}: {escape(str(file))}")
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(help="JSON lines: an export, or objects with at least `content`.")],
+    home: Home = None,
+    namespace: Annotated[
+        str | None,
+        typer.Option(help="Of an export only this namespace; where to put lines of another program (default)."),
+    ] = None,
+    trusted: Annotated[
+        bool,
+        typer.Option("--trusted", help="The file is my own export: keep origin, trust and all else as they are in it."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remember what a file holds. It is read whole first; when a line is wrong, nothing happens.
+
+    Without --trusted its memories have origin `import` and are untrusted. What is there already is passed over, so an
+    import that was interrupted is done again. Lines of another program may have content, created_at, occurred_at,
+    expires_at, importance, tags, metadata, source, speaker and session.
+    """
+    arguments = {"file": _absolute(file), "namespace": namespace, "trusted": trusted}
+    with _progress("importing") as step:
+        done = call_or_exit(home, "import", arguments, new=True, step=step)
+    if _shown(done, as_json):
+        return
+    console = _console()
+    console.print(f"new: {done['new']}, here already: {done['there']}, left out: {done['left_out']}")
+    if done["ours"] and not done["trusted"]:
+        console.print("they are untrusted; `--trusted` (into a store without them) keeps trust, origin and buffers")
+
+
+def purge(
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids of memories.")] = None,
+    *,
+    session: Annotated[str | None, typer.Option(help="All of this session, its conversation included.")] = None,
+    forgotten: Annotated[bool, typer.Option("--forgotten", help="All that is forgotten.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All of the namespace, its log included.")] = False,
+    keep_derived: Annotated[
+        bool,
+        typer.Option("--keep-derived", help="Keep insights and summaries made from it; they may repeat its words."),
+    ] = False,
+    home: Home = None,
+    namespace: Namespace = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase memories for good: no byte of them stays in the store, its backups, its quarantine and its logs.
+
+    Older versions go along, and insights and summaries made from them. Exports, and backups that you put elsewhere, are
+    yours to remove. It cannot be undone; `forget_memories` can.
+    """
+    arguments: dict[str, Any] = {
+        "ids": ids or [],
+        "session": session,
+        "forgotten": forgotten,
+        "everything": everything,
+        "derived": not keep_derived,
+        "count": None,
+        "preview": True,
+    }
+    if not yes:
+        seen = call_or_exit(home, "purge", arguments, namespace=namespace)
+        _preview(seen, Console(stderr=True, soft_wrap=True))
+        typer.confirm("Erase them for good?", abort=True, err=True)
+        arguments["count"] = seen["memories"]
+    with _progress("purging") as step:
+        done = call_or_exit(home, "purge", arguments | {"preview": False}, namespace=namespace, step=step)
+    if _shown(done, as_json):
+        return
+    console = _console()
+    console.print(f"gone for good: {done['memories']}; other copies rewritten: {done['rewritten']}")
+    if done["removed"]:
+        console.print(f"files removed because they could not be rewritten: {done['removed']}")
+    _stays(done, console)
+
+
+def _preview(seen: dict[str, Any], console: Console) -> None:
+    parts = [f"{seen['named']} named", f"{seen['versions']} older versions", f"{seen['derived']} made from them"]
+    console.print(f"memories: {seen['memories']} ({', '.join(parts)}); entries of conversations: {seen['entries']}")
+    console.print(f"also in backups: {seen['backups']}; files in quarantine: {seen['set_aside']}")
+    _stays(seen, console)
+
+
+def _stays(told: dict[str, Any], console: Console) -> None:
+    for name, what in (
+        ("newer", "newer versions stay"),
+        ("same_words", "the same words stay in other memories"),
+        ("kept_derived", "what was made from them stays"),
+    ):
+        if told[name]:
+            console.print(f"{what}: {escape(' '.join(told[name]))}")
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[ProgressCallback]:
+    """Give what shows on the terminal how far something is; it is gone afterwards."""
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+def _absolute(file: Path | None) -> str | None:
+    return None if file is None else str(file.expanduser().absolute())
+
+
+def _shown(values: dict[str, Any], as_json: bool) -> bool:
+    if as_json:
+        _console().print_json(json.dumps(values))
+    return as_json
+
+
+def _console() -> Console:
+    return Console(soft_wrap=True)

@@ -1,0 +1,73 @@
+"""How a command reaches its store, and how it fails: in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from hybrid_memory.errors import HybridMemoryError, InvalidInput
+
+if TYPE_CHECKING:
+    from hybrid_memory_mcp.admin.operations import ProgressCallback
+
+Home = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the store. Default: HYBRID_MEMORY_HOME, else the platform's data folder."),
+]
+Namespace = Annotated[str | None, typer.Option(help="The wall around the memories. Default: default.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn an error of the library into one line and exit code 1."""
+    try:
+        yield
+    except HybridMemoryError as error:
+        Console(stderr=True, soft_wrap=True).print(f"[red]{escape(str(error))}[/red]")
+        raise typer.Exit(1) from None
+
+
+def call_operation(
+    home: Path | None,
+    operation: str,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    namespace: str | None = None,
+    new: bool = False,
+    step: ProgressCallback | None = None,
+) -> dict[str, Any]:
+    """Let an operation of `hybrid_memory_mcp.admin.operations` be done, by the store's hub if it has one.
+
+    ``new`` says that the store need not exist yet. ``step`` is told how many of how many are done.
+
+    Raises:
+        HybridMemoryError: what the operation says, or that there is no store.
+    """
+    from hybrid_memory.settings import DATABASE, client_settings
+    from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
+    from hybrid_memory_mcp.asking import ask_hub
+
+    settings = client_settings(home=home, namespace=namespace)
+    folder = settings.folder()
+    if not new and not (folder / DATABASE).exists():
+        raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
+    answer = ask_hub(folder, settings.namespace, operation, arguments or {}, step or _unseen)
+    if answer is not None:
+        return answer
+    with local_provider(folder, settings.namespace) as (provider, scope):
+        return run_operation(operation, OperationRequest(provider, folder, scope, arguments or {}, step or _unseen))
+
+
+def _unseen(done: int, total: int) -> None:
+    del done, total
+
+
+call_or_exit = one_line_errors()(call_operation)
+"""As `call_operation`, but an error is one line and exit code 1."""

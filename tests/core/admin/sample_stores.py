@@ -1,0 +1,135 @@
+"""Stores with something of everything in them, for the tests of keeping."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+from tests.core.store.making import DIMENSIONS, memory, vector
+
+from hybrid_memory.admin.export_import import export_store, import_file
+from hybrid_memory.admin.import_policy import ImportPolicy
+from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.interface import BufferState
+from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
+from hybrid_memory.testing import START, FakeClock
+from hybrid_memory.tiers.state import Buffers, encode_buffers
+from hybrid_memory.tiers.state import Item as Seen
+
+STATE = encode_buffers(Buffers((Seen(MemoryId("m1"), "", 0.5),)))
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+SOME = TEXTS.filter(bool)
+MOMENTS = st.integers(-(10**15), 10**15).map(lambda micros: START + timedelta(microseconds=micros))
+MAYBE_MOMENTS = st.none() | MOMENTS
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+PLAIN = st.none() | st.booleans() | NUMBERS | st.floats(allow_nan=False, allow_infinity=False) | TEXTS
+VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2))
+OBJECTS = st.dictionaries(TEXTS, VALUES, max_size=3)
+IDS = SOME.filter(lambda text: not text.endswith("\0")).map(MemoryId)
+
+MEMORIES = st.builds(
+    Memory,
+    id=IDS,
+    namespace=st.sampled_from(["default", "other", "野"]),
+    session=TEXTS,
+    agent=TEXTS,
+    content=TEXTS,
+    kind=st.sampled_from(Kind),
+    tier=st.sampled_from(Tier),
+    importance=st.floats(0, 1),
+    created_at=MOMENTS,
+    content_hash=TEXTS,
+    terms=st.lists(st.integers(-(2**31), 2**31 - 1), max_size=4).map(tuple),
+    pinned=st.booleans(),
+    tags=st.lists(TEXTS, max_size=2).map(tuple),
+    metadata=OBJECTS,
+    source=st.none() | TEXTS,
+    speaker=st.none() | TEXTS,
+    origin=st.sampled_from(Origin),
+    trust=st.sampled_from(Trust),
+    key=st.none() | TEXTS,
+    occurred_at=MAYBE_MOMENTS,
+    expires_at=MAYBE_MOMENTS,
+    forgotten_at=MAYBE_MOMENTS,
+    superseded_by=st.none() | IDS,
+    supersedes=st.none() | IDS,
+    duplicate_of=st.none() | IDS,
+    parents=st.lists(IDS, max_size=2).map(tuple),
+    reflected_at=MAYBE_MOMENTS,
+    rev=st.integers(1, 2**40),
+)
+USES = st.none() | st.builds(Usage, accessed_at=MOMENTS, count=st.integers(1, 1000))
+KEPT = st.builds(MemoryItem, MEMORIES, USES, st.none() | st.integers(0, 99).map(vector))
+BUFFERS = st.builds(BufferItem, st.just("default"), st.builds(BufferState, TEXTS, TEXTS, TEXTS, MOMENTS))
+ENTRIES = st.builds(EntryItem, st.just("other"), TEXTS, SOME, st.integers(1, 9), OBJECTS)
+
+
+def distinct(items: list[TransferItem]) -> list[TransferItem]:
+    def key(item: TransferItem) -> Any:
+        if isinstance(item, MemoryItem):
+            return item.memory.namespace, item.memory.id
+        if isinstance(item, BufferItem):
+            return "buffer", item.buffer.session, item.buffer.agent
+        if isinstance(item, EntryItem):
+            return item.conversation, item.kind, item.number
+        raise AssertionError
+
+    return list({key(item): item for item in items}.values())
+
+
+ITEMS = st.lists(st.one_of(KEPT, KEPT, BUFFERS, ENTRIES), max_size=8).map(distinct)
+
+
+def opened(folder: Path) -> DuckStore:
+    return DuckStore.open(folder / "memory.duckdb", FakeClock())
+
+
+def filled(folder: Path, items: list[TransferItem]) -> DuckStore:
+    store = opened(folder)
+    store.pin_embedder("e-1", DIMENSIONS)
+    store.import_items(items, action="test", actor="tester")
+    return store
+
+
+def some(count: int = 3, namespace: str = "default") -> list[TransferItem]:
+    """Return memories that refer to each other, with usage, vectors, buffers and conversations."""
+    made = [
+        MemoryItem(
+            memory(f"m{n}", namespace=namespace, created_at=START + timedelta(seconds=n), rev=n + 1), None, vector(n)
+        )
+        for n in range(count)
+    ]
+    made[0] = replace(made[0], usage=Usage(accessed_at=START, count=3))
+    made[-1] = replace(made[-1], memory=replace(made[-1].memory, parents=(MemoryId("m0"),), trust=Trust.CONFIRMED))
+    return [
+        *made,
+        BufferItem(namespace, BufferState("s-1", "default", STATE, START)),
+        ConversationItem(namespace, "talk", "message", 4),
+        EntryItem(namespace, "talk", "message", 2, {"said": "good morning"}),
+    ]
+
+
+def exported(store: DuckStore, place: Path, **options: Any) -> bytes:
+    export_store(store, place, on_progress=unseen, **options)
+    data = place.read_bytes()
+    place.unlink()
+    return data
+
+
+def imported(store: DuckStore, place: Path, data: bytes, *, trusted: bool = True, **options: Any) -> Any:
+    place.write_bytes(data)
+    incoming = ImportPolicy(now=options.pop("now", START + timedelta(days=30)), trusted=trusted, **options)
+    return import_file(store, place, incoming, embed=lambda _: None, actor="tester", on_progress=unseen)
+
+
+def lines_of(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def unseen(done: int, total: int) -> None:
+    assert done <= total
