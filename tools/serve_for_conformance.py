@@ -19,9 +19,9 @@ import anyio
 from starlette.types import Receive, Scope, Send
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory_mcp.http import connections
+from hybrid_memory_mcp.http import sessions
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
-from hybrid_memory_mcp.http.serving import listen, serve_app
+from hybrid_memory_mcp.http.server import listen, serve_app
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
@@ -52,7 +52,7 @@ def add_fixtures(example: Path) -> None:
     before, _, rest = source.partition("mcp = MCPServer(")
     fixtures = rest[rest.index("# Tools\n") : rest.index(_THEIR_SUBSCRIPTIONS)]
     code = compile(before + "mcp = OURS\n" + fixtures, str(example), "exec")
-    build = connections.build_server
+    build = sessions.build_server
 
     def build_with_fixtures(*arguments: Any, **options: Any) -> MemoryServer:
         server = build(*arguments, **options)
@@ -62,7 +62,7 @@ def add_fixtures(example: Path) -> None:
         exec(code, vars(module))  # noqa: S102 - a developer names the file
         return server
 
-    connections.build_server = build_with_fixtures
+    sessions.build_server = build_with_fixtures
 
 
 async def serve(port: int, home: Path) -> None:

@@ -20,7 +20,7 @@ def main() -> None:
     if role == "relay":
         from hybrid_memory_mcp.relay import relay
 
-        _greet_a_person()
+        _tell_a_person()
         relay.main(arguments)
     elif role == "standalone":
         serve(arguments)
@@ -45,7 +45,7 @@ def role_of(arguments: Sequence[str]) -> str:
     return "standalone" if "--standalone" in arguments else "relay"
 
 
-def _greet_a_person() -> None:
+def _tell_a_person() -> None:
     if sys.stdin is not None and sys.stdin.isatty():
         print("Waiting for an MCP client on standard input; --help shows what else there is.", file=sys.stderr)  # noqa: T201 - for a person
 
@@ -56,7 +56,7 @@ def serve(arguments: Sequence[str]) -> NoReturn:
 
     from hybrid_memory_mcp.descriptors import claim
 
-    _greet_a_person()
+    _tell_a_person()
     try:
         wire = claim()
     except OSError:

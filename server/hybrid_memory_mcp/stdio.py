@@ -26,7 +26,7 @@ from hybrid_memory_mcp.mcp_api.sdk import (
     create_context_streams,
     lowlevel_server_of,
 )
-from hybrid_memory_mcp.relay.lines import LineSplitter
+from hybrid_memory_mcp.relay.protocol import LineSplitter
 
 GRACE = 0.5
 

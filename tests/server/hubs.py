@@ -19,13 +19,12 @@ from tests.server.raw import MODERN, started
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.hub.hub import House, Hub
-from hybrid_memory_mcp.hub.listening import open_door
-from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.frames import FrameReader, pack, pack_fields, read_fields
-from hybrid_memory_mcp.relay.places import START_LOCK
-from hybrid_memory_mcp.relay.reaching import connect
-from hybrid_memory_mcp.relay.spawning import FileLock
+from hybrid_memory_mcp.hub.hub import Hub, HubResources
+from hybrid_memory_mcp.hub.listener import acquire_listener
+from hybrid_memory_mcp.relay import protocol
+from hybrid_memory_mcp.relay.connecting import StoreLock, connect
+from hybrid_memory_mcp.relay.paths import START_LOCK
+from hybrid_memory_mcp.relay.protocol import FrameReader, pack, pack_fields, read_fields
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 PATIENCE = 20
@@ -43,8 +42,8 @@ def short_folder() -> Iterator[Path]:
 def no_other_hub(home) -> Iterator[None]:
     """Keep relays from starting hubs of their own while the test's hub is away."""
     home.mkdir(0o700, parents=True, exist_ok=True)
-    lock = FileLock(str(home), START_LOCK)
-    assert lock.take()
+    lock = StoreLock(str(home), START_LOCK)
+    assert lock.try_acquire()
     try:
         yield
     finally:
@@ -101,9 +100,9 @@ class Meeting(End):
 
     def welcome(self):
         frame = self.hear()
-        assert frame.kind == frames.HELLO
+        assert frame.kind == protocol.HELLO
         self.hello = read_fields(frame.payload)
-        self.say(frames.WELCOME, b"{}")
+        self.say(protocol.WELCOME, b"{}")
         return self
 
     def told(self, name):
@@ -111,23 +110,23 @@ class Meeting(End):
 
     def line(self):
         """Return number and message of the next line of the client."""
-        frame = self.hear(frames.LINE, frames.RETRY, frames.AGAIN, frames.ENDS, frames.REPLAY)
+        frame = self.hear(protocol.LINE, protocol.RETRY, protocol.RESUBSCRIBE, protocol.OVERSIZED_LINE, protocol.REPLAY)
         return frame.number, json.loads(frame.payload)
 
     def lines(self, count):
         """Return kind, number and method of the next lines."""
-        found = (self.hear(frames.LINE, frames.RETRY, frames.AGAIN, frames.REPLAY) for _ in range(count))
+        found = (self.hear(protocol.LINE, protocol.RETRY, protocol.RESUBSCRIBE, protocol.REPLAY) for _ in range(count))
         return [(frame.kind, frame.number, json.loads(frame.payload)["method"]) for frame in found]
 
     def begin(self, *numbers, again):
         """Say that work begins, as hubs do of what comes again."""
         if again:
             for number in numbers:
-                self.say(frames.BEGUN, b"", number)
+                self.say(protocol.WORK_STARTED, b"", number)
 
     def answer(self, number, request_id, **result):
         message = {"jsonrpc": "2.0", "id": request_id, "result": result}
-        self.say(frames.ANSWER, json.dumps(message).encode() + b"\n", number)
+        self.say(protocol.ANSWER, json.dumps(message).encode() + b"\n", number)
 
 
 class PlayedHub:
@@ -158,14 +157,14 @@ class PlayedHub:
             meeting.close()
 
 
-class Guest(End):
+class FakeRelay(End):
     """A relay without a process: it speaks to a hub as relays do."""
 
     def __init__(self, connection, *, relay="0" * 32, times=0, arguments=(), variables=(), version=__version__):
         super().__init__(connection)
         self.sent = 0
         fields = [
-            ("protocol", str(frames.PROTOCOL)),
+            ("protocol", str(protocol.PROTOCOL_VERSION)),
             ("version", version),
             ("relay", relay),
             ("pid", "4711"),
@@ -174,21 +173,21 @@ class Guest(End):
             *(("variable", one) for one in variables),
             ("connection", str(times)),
         ]
-        self.say(frames.HELLO, pack_fields(fields))
+        self.say(protocol.HELLO, pack_fields(fields))
 
     def welcomed(self):
         frame = self.hear()
         assert frame is not None
-        assert frame.kind == frames.WELCOME, frame.payload
+        assert frame.kind == protocol.WELCOME, frame.payload
         return self
 
-    def send(self, message, *, kind=frames.LINE, number=None):
+    def send(self, message, *, kind=protocol.LINE, number=None):
         self.sent = self.sent + 1 if number is None else number
         line = message if isinstance(message, bytes) else json.dumps(message).encode()
         self.say(kind, line, self.sent)
         return self.sent
 
-    def request(self, request_id, method, *, kind=frames.LINE, number=None, **params):
+    def request(self, request_id, method, *, kind=protocol.LINE, number=None, **params):
         message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
         return self.send(message, kind=kind, number=number)
 
@@ -197,7 +196,7 @@ class Guest(End):
 
     def answer(self):
         """Return the number and the message of the next answer."""
-        frame = self.hear(frames.ANSWER)
+        frame = self.hear(protocol.ANSWER)
         return frame.number, json.loads(frame.payload)
 
     def ask(self, method, **params):
@@ -220,7 +219,7 @@ class RealHub:
         self.service = service
         self.provider = provider or ServiceProvider(lambda: service)
         settings = StoreSettings(**{"linger_seconds": 60} | limits)
-        self.house = House(
+        self.resources = HubResources(
             home=home,
             provider=self.provider,
             clock=FakeClock(),
@@ -228,8 +227,8 @@ class RealHub:
             state_key=key,
             limits=settings,
         )
-        self.door = open_door(home)
-        assert self.door is not None
+        self.listener = acquire_listener(home)
+        assert self.listener is not None
         self._first = first
         self._ready = threading.Event()
         self._thread = threading.Thread(target=anyio.run, args=(self._serve,))
@@ -237,11 +236,11 @@ class RealHub:
         assert self._ready.wait(PATIENCE)
 
     async def _serve(self):
-        self.hub = Hub(self.house)
+        self.hub = Hub(self.resources)
         with anyio.CancelScope() as self._scope:
             async with BlockingPortal() as self.portal:
                 self._ready.set()
-                await self.hub.serve(self.door, self._first)
+                await self.hub.serve(self.listener, self._first)
 
     def kill(self):
         """End as a killed process does: no goodbye, and every connection is cut."""
@@ -255,15 +254,15 @@ class RealHub:
     def wait(self):
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
-        if self.door is not None:
-            self.door.close()
-            self.door.release()
-            self.door = None
+        if self.listener is not None:
+            self.listener.close()
+            self.listener.release()
+            self.listener = None
 
     def guest(self, **about):
         connection = connect(str(self.home))
         assert connection is not None
-        return Guest(connection, **about)
+        return FakeRelay(connection, **about)
 
     @contextmanager
     def visited(self, **about):

@@ -52,16 +52,16 @@ def root(
 def serve(context: typer.Context) -> None:
     """Serve MCP over stdin and stdout, or over HTTP."""
     if {"-h", "--help"} & set(context.args):
-        from hybrid_memory_mcp.http.options import make_http_parser
+        from hybrid_memory_mcp.http.settings import make_http_parser
         from hybrid_memory_mcp.runtime.client_options import make_parser
 
         typer.echo(make_parser().format_help())
         typer.echo(make_http_parser().format_help())
         return
     if "--http" in context.args:
-        from hybrid_memory_mcp.http import program
+        from hybrid_memory_mcp.http import server
 
-        program.main(context.args)
+        server.main(context.args)
     from hybrid_memory_mcp.relay import relay
 
     relay.main(context.args)

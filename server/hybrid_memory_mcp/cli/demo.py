@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hybrid_memory_mcp.asking import dismiss_hub
-from hybrid_memory_mcp.relay.places import PID
+from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.relay.paths import PID
 
 DAY: Sequence[tuple[str, float]] = (
     ("Ada moved to Lisbon in March and works from home.", 0.6),
@@ -106,7 +106,7 @@ def run(keep: Path | None) -> int:
             home = keep.absolute()
         else:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hybrid-memory-demo-")))
-        stack.callback(dismiss_hub, home)
+        stack.callback(stop_hub, home)
         anyio.run(_play, home, story)
     story.console.print()
     if story.broken:
@@ -130,7 +130,7 @@ async def _play(home: Path, story: Story) -> None:
         newer = await _a_correction(life, story)
         insight = await _a_thought(life, story)
     story.chapter("A restart: all processes end, others start")
-    dismiss_hub(home)
+    stop_hub(home)
     async with _server(home, story) as life:
         await _remember(life, story, habit, newer, insight)
         async with _server(home, story) as other:

@@ -51,14 +51,14 @@ def call_operation(
         HybridMemoryError: what the operation says, or that there is no store.
     """
     from hybrid_memory.settings import DATABASE, client_settings
+    from hybrid_memory_mcp.admin.hub_client import call_hub
     from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
-    from hybrid_memory_mcp.asking import ask_hub
 
     settings = client_settings(home=home, namespace=namespace)
     folder = settings.folder()
     if not new and not (folder / DATABASE).exists():
         raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
-    answer = ask_hub(folder, settings.namespace, operation, arguments or {}, step or _unseen)
+    answer = call_hub(folder, settings.namespace, operation, arguments or {}, step or _unseen)
     if answer is not None:
         return answer
     with local_provider(folder, settings.namespace) as (provider, scope):

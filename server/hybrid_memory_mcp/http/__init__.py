@@ -1,1 +1,1 @@
-"""Streamable HTTP: the same servers as over stdin and stdout, behind a door that asks for a token."""
+"""Streamable HTTP: the same servers as over stdin and stdout, behind a listener that asks for a token."""

@@ -19,7 +19,8 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from hybrid_memory.clock import RandomSource
-from hybrid_memory_mcp.http.answers import (
+from hybrid_memory_mcp.http.bodies import BodyReader
+from hybrid_memory_mcp.http.responses import (
     LATER,
     LEAVING,
     NO_SESSION,
@@ -28,10 +29,9 @@ from hybrid_memory_mcp.http.answers import (
     Refusal,
     Response,
 )
-from hybrid_memory_mcp.http.bodies import Bodies
-from hybrid_memory_mcp.http.connections import Connection, Connections
+from hybrid_memory_mcp.http.sessions import HttpSession, HttpSessions
 from hybrid_memory_mcp.http.settings import HEALTH, PATH, HttpSettings
-from hybrid_memory_mcp.hub.company import Company
+from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.mcp_api.sdk import handle_modern_request, lowlevel_server_of
 from hybrid_memory_mcp.runtime.error_log import location_of
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
@@ -48,14 +48,14 @@ _WRONG = 400
 class HttpApp:
     """Serves MCP on one path to whoever shows a token; `running` must be entered."""
 
-    def __init__(self, connections: Connections, tokens: Tokens, settings: HttpSettings, port: int) -> None:
+    def __init__(self, connections: HttpSessions, tokens: Tokens, settings: HttpSettings, port: int) -> None:
         self.connections = connections
         self._tokens = tokens
         self.settings = settings
         self._hosts = settings.hosts(port)
         self._origins = settings.origins(port)
         self._security = _security(settings, port)
-        self._bodies = Bodies(settings)
+        self._bodies = BodyReader(settings)
         self._crowd: Counter[str] = Counter()
         self._leaving = False
 
@@ -114,8 +114,8 @@ class HttpApp:
     ) -> Refusal | None:
         if scope["method"] != "POST":
             return await self._dispatch(grant, None, headers, scope, receive, response)
-        with self._bodies.room(grant.digest) as room:
-            body = await self._bodies.read(receive, headers.get("content-length"), room)
+        with self._bodies.reserve(grant.digest) as reservation:
+            body = await self._bodies.read(receive, headers.get("content-length"), reservation)
             if body is None or isinstance(body, Refusal):
                 return body
             replayed = body.replayed(receive)
@@ -152,7 +152,12 @@ class HttpApp:
         return refusal
 
     async def _modern(
-        self, connection: Connection, message: JSONRPCMessage | None, scope: Scope, receive: Receive, response: Response
+        self,
+        connection: HttpSession,
+        message: JSONRPCMessage | None,
+        scope: Scope,
+        receive: Receive,
+        response: Response,
     ) -> Refusal | None:
         listening = isinstance(message, JSONRPCRequest) and message.method == "subscriptions/listen"
         connection.note(message)
@@ -170,7 +175,12 @@ class HttpApp:
         return self._unless_ended(response)
 
     async def _older(
-        self, connection: Connection, message: JSONRPCMessage | None, scope: Scope, receive: Receive, response: Response
+        self,
+        connection: HttpSession,
+        message: JSONRPCMessage | None,
+        scope: Scope,
+        receive: Receive,
+        response: Response,
     ) -> Refusal | None:
         transport = connection.transport
         if transport is None:
@@ -240,16 +250,16 @@ def build_http_app(
     random_source: RandomSource,
     *,
     port: int | None = None,
-    company: Company | None = None,
+    registry: ConnectionRegistry | None = None,
     now: Callable[[], float] = anyio.current_time,
 ) -> HttpApp:
     """Return the application; ``port`` is the one that it is reached at, where that is not the setting's.
 
-    ``company`` are the hub's guests, who see one another in status. ``now`` is a clock in seconds, by which sessions are idle.
+    ``registry`` are the hub's guests, who see one another in status. ``now`` is a clock in seconds, by which sessions are idle.
     """
     port = settings.port if port is None else port
     security = _security(settings, port)
-    connections = Connections(provider, settings, security, random_source, tokens.clock, now, company)
+    connections = HttpSessions(provider, settings, security, random_source, tokens.clock, now, registry)
     return HttpApp(connections, tokens, settings, port)
 
 

@@ -14,7 +14,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCMessage
 from starlette.types import Message, Receive
 
-from hybrid_memory_mcp.http.answers import LATER, NO_JSON, Refusal
+from hybrid_memory_mcp.http.responses import LATER, NO_JSON, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 
@@ -46,7 +46,7 @@ class Body:
         return again
 
 
-class Bodies:
+class BodyReader:
     """Reads bodies; never holds more of them at once than the settings allow, and half of that for one token."""
 
     def __init__(self, settings: HttpSettings) -> None:
@@ -59,13 +59,13 @@ class Bodies:
         return self._held.total()
 
     @contextmanager
-    def room(self, owner: str) -> Iterator[Room]:
+    def reserve(self, owner: str) -> Iterator[Reservation]:
         """Give room for one body, which is free again afterwards."""
-        room = Room(self, owner)
+        reservation = Reservation(self, owner)
         try:
-            yield room
+            yield reservation
         finally:
-            self._held[owner] -= room.taken
+            self._held[owner] -= reservation.taken
             if not self._held[owner]:
                 del self._held[owner]
 
@@ -77,13 +77,13 @@ class Bodies:
         self._held[owner] += count
         return True
 
-    async def read(self, receive: Receive, declared: str | None, room: Room) -> Body | Refusal | None:
+    async def read(self, receive: Receive, declared: str | None, reservation: Reservation) -> Body | Refusal | None:
         """Return the body, why it is refused, or None when the client left."""
         settings = self._settings
         if declared is not None and declared.isascii() and declared.isdigit() and int(declared[:20]) > settings.body:
             return self._too_long()
         with anyio.move_on_after(settings.body_patience):
-            content = await self._gather(receive, room)
+            content = await self._gather(receive, reservation)
             if not isinstance(content, bytes):
                 return content
             if len(content) < _LARGE:
@@ -91,7 +91,7 @@ class Bodies:
             return await anyio.to_thread.run_sync(checked, content, settings.depth)
         return Refusal(408, f"the body took longer than {settings.body_patience:g} seconds")
 
-    async def _gather(self, receive: Receive, room: Room) -> bytes | Refusal | None:
+    async def _gather(self, receive: Receive, reservation: Reservation) -> bytes | Refusal | None:
         parts = bytearray()
         while True:
             message = await receive()
@@ -100,7 +100,7 @@ class Bodies:
             part = message.get("body", b"")
             if len(parts) + len(part) > self._settings.body:
                 return self._too_long()
-            if not room.take(len(part)):
+            if not reservation.take(len(part)):
                 return Refusal(503, "too many large requests at once; try again", headers=LATER)
             parts += part
             if not message.get("more_body", False):
@@ -110,10 +110,10 @@ class Bodies:
         return Refusal(413, f"the message is longer than {self._settings.body} bytes")
 
 
-class Room:
+class Reservation:
     """What one request holds of the room for bodies."""
 
-    def __init__(self, bodies: Bodies, owner: str) -> None:
+    def __init__(self, bodies: BodyReader, owner: str) -> None:
         self._bodies = bodies
         self._owner = owner
         self.taken = 0

@@ -1,13 +1,18 @@
-"""What serving over HTTP can be told, and its limits."""
+"""What serving over HTTP can be told: its limits, and the options of ``serve --http``."""
 
 from __future__ import annotations
 
+import argparse
 import ipaddress
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from pathlib import Path
 
-from hybrid_memory_mcp.relay.lines import MESSAGE_LIMIT
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory_mcp.relay.protocol import MESSAGE_LIMIT
+from hybrid_memory_mcp.runtime.client_options import Options, read_options
 
 PATH = "/mcp"
 HEALTH = "/healthz"
@@ -78,3 +83,90 @@ def _is_any(host: str) -> bool:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:
         return not host
+
+
+REMOTE = (
+    "host: others than this machine could reach that address. What is sent there is not encrypted: tokens and memories can be "
+    "read on the way. Put a proxy with TLS before it, and say --allow-remote if that is what you want"
+)
+
+_LARGEST_PORT = 65535
+_HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
+_ORIGIN = re.compile(r"https?://(?:" + _HOST.pattern + r")/?")
+_OF_A_TOKEN = ("--namespace", "--agent", "--session")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpOptions:
+    """Where to listen, and which names beside this machine's own are meant for this server."""
+
+    host: str
+    port: int
+    allowed_hosts: tuple[str, ...]
+    allowed_origins: tuple[str, ...]
+
+    def settings(self, options: Options, state_key: bytes) -> HttpSettings:
+        """Return the settings of serving."""
+        return HttpSettings(
+            state_key=state_key,
+            host=self.host,
+            port=self.port,
+            allowed_hosts=self.allowed_hosts,
+            allowed_origins=self.allowed_origins,
+            zone=options.zone,
+            prompts=options.prompts,
+        )
+
+
+def read_http_options(arguments: Sequence[str]) -> tuple[Options, HttpOptions]:
+    """Return the options of ``serve --http [--host ...]`` and those of serving at all.
+
+    Raises:
+        InvalidInput: an option is unknown or has a value that cannot be used.
+        SystemExit: an option lacks its value; standard error says which.
+    """
+    given, rest = make_http_parser().parse_known_args(arguments)
+    for name in _OF_A_TOKEN:
+        if any(one == name or one.startswith(name + "=") for one in rest):
+            raise InvalidInput(name.lstrip("-"), "comes from each client's token over HTTP; leave it out")
+    if not is_loopback(given.host) and not given.allow_remote:
+        raise InvalidInput(*REMOTE.split(": ", 1))
+    options = HttpOptions(
+        host=given.host,
+        port=_port(given.port),
+        allowed_hosts=_all(
+            "allow-host", given.allow_host, _HOST, "a name and, if it has one, its port: memory.example:8443"
+        ),
+        allowed_origins=_all("allow-origin", given.allow_origin, _ORIGIN, "an origin as https://memory.example"),
+    )
+    return read_options(rest), options
+
+
+def make_http_parser() -> argparse.ArgumentParser:
+    """Return the parser of the options that only ``serve --http`` has."""
+    parser = argparse.ArgumentParser(prog="hybrid-memory-mcp serve --http", add_help=False, allow_abbrev=False)
+    parser.add_argument(
+        "--http", action="store_true", help="serve streamable HTTP; `token create` makes a token for a client"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (127.0.0.1)")
+    parser.add_argument("--port", default="8765", help="port to listen at; 0 takes a free one (8765)")
+    parser.add_argument(
+        "--allow-remote", action="store_true", help="listen at an address that others can reach, unencrypted"
+    )
+    parser.add_argument(
+        "--allow-host", action="append", default=[], help="a Host header to accept, as a proxy sends it"
+    )
+    parser.add_argument("--allow-origin", action="append", default=[], help="an Origin header to accept")
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > len(str(_LARGEST_PORT)) or int(text) > _LARGEST_PORT:
+        raise InvalidInput("port", f"is a number from 0 to {_LARGEST_PORT}")
+    return int(text)
+
+
+def _all(name: str, values: Sequence[str], form: re.Pattern[str], what: str) -> tuple[str, ...]:
+    if not all(form.fullmatch(value) for value in values):
+        raise InvalidInput(name, f"is {what}")
+    return tuple(values)

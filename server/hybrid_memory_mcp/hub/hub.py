@@ -21,17 +21,14 @@ from hybrid_memory.model import Scope
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
-from hybrid_memory_mcp.hub.admission import admit
-from hybrid_memory_mcp.hub.company import Company
-from hybrid_memory_mcp.hub.connection import Connection, Presence
-from hybrid_memory_mcp.hub.greeting import Guest, Hello, guest_of, read_hello
-from hybrid_memory_mcp.hub.ledger import Ledger
-from hybrid_memory_mcp.hub.listening import Door
-from hybrid_memory_mcp.hub.outbox import frames_of
+from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats, RequestQueue, read_frames
+from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
+from hybrid_memory_mcp.hub.handshake import ClientInfo, Hello, authenticate, read_client_info, read_hello
+from hybrid_memory_mcp.hub.listener import HubListener
 from hybrid_memory_mcp.mcp_api.memory_server import build_server
 from hybrid_memory_mcp.mcp_api.views import Views
-from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.frames import BrokenFrame, FrameReader, pack
+from hybrid_memory_mcp.relay import protocol
+from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
 from hybrid_memory_mcp.runtime.background_tasks import flush_recalls_when_idle, run_background_work
 from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log_and_continue
 from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
@@ -39,18 +36,18 @@ from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
 
-DRAINING = 5.0
-MAKING_ROOM = 3000
+DRAIN_TIMEOUT_SECONDS = 5.0
+HANDOVER_PAUSE_MS = 3000
 
-_GREETING = 10.0
+_HELLO_TIMEOUT_SECONDS = 10.0
 _LOOK = 1.0
-_ACKNOWLEDGED_EVERY = 256
+_ACKNOWLEDGE_EVERY_LINES = 256
 
 log = logging.getLogger("hybrid_memory_mcp")
 
 
 @dataclass(kw_only=True)
-class House:
+class HubResources:
     """What all connections of a hub share. ``limits`` are the settings that say what it bears."""
 
     home: Path
@@ -64,35 +61,37 @@ class House:
 class Hub:
     """Serves relays, and commands of people, over one store."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
-        self.company = Company()
+    def __init__(self, resources: HubResources) -> None:
+        self._resources = resources
+        self.registry = ConnectionRegistry()
         self._changed = anyio.Event()
         self._leaving = anyio.Event()
         self._pause = 0
-        self._at_door = anyio.CancelScope()
+        self._accepting = anyio.CancelScope()
         self._group: anyio.abc.TaskGroup
 
-    async def serve(self, door: Door | None, first: socket.socket | None = None, *, stays: bool = False) -> None:
-        """Serve whoever comes through the door, and ``first``, until nobody was there for the time to linger.
+    async def serve(
+        self, listener: HubListener | None, first: socket.socket | None = None, *, stays: bool = False
+    ) -> None:
+        """Serve whoever connects to the listener, and ``first``, until nobody was there for the time to linger.
 
         ``stays`` lets it go on for ever; cancelling ends it at once.
         """
         async with anyio.create_task_group() as group:
             self._group = group
-            group.start_soon(flush_recalls_when_idle, self._house.provider)
-            group.start_soon(run_background_work, self._house.provider)
-            if door is not None:
-                group.start_soon(self._keep_door, door)
+            group.start_soon(flush_recalls_when_idle, self._resources.provider)
+            group.start_soon(run_background_work, self._resources.provider)
+            if listener is not None:
+                group.start_soon(self._accept_loop, listener)
             if first is not None:
                 group.start_soon(self._greet, first, None)
             if not stays:
                 group.start_soon(self._watch)
             await self._leaving.wait()
-            self._at_door.cancel()
+            self._accepting.cancel()
             async with anyio.create_task_group() as farewell:
-                for connection in self.company:
-                    farewell.start_soon(connection.drain, DRAINING, self._pause)
+                for connection in self.registry:
+                    farewell.start_soon(connection.drain, DRAIN_TIMEOUT_SECONDS, self._pause)
             group.cancel_scope.cancel()
 
     def leave(self, pause: int = 0) -> None:
@@ -100,110 +99,116 @@ class Hub:
         self._pause = pause
         self._leaving.set()
 
-    async def _keep_door(self, door: Door) -> None:
-        """Let guests in until this hub leaves; look every second whether they still find the door."""
+    async def _accept_loop(self, listener: HubListener) -> None:
+        """Let guests in until this hub leaves; look every second whether they still find the socket."""
         try:
-            with self._at_door:
-                await self._let_in_and_look(door)
+            with self._accepting:
+                await self._accept_and_check(listener)
         finally:
-            door.close()
+            listener.close()
 
-    async def _let_in_and_look(self, door: Door) -> None:
+    async def _accept_and_check(self, listener: HubListener) -> None:
         while True:
             with anyio.move_on_after(_LOOK):
-                await self._let_in(door)
-            if door.stands:
+                await self._accept_connections(listener)
+            if listener.is_reachable:
                 continue
-            if not door.ours:
+            if not listener.owns_folder:
                 log.warning("the store's folder was removed or replaced; this hub leaves")
                 self.leave()
                 return
             try:
-                door.reopen()
+                listener.reopen()
             except OSError as error:
                 log.warning("the hub cannot listen any more and leaves: %s", location_of(error))
                 self.leave()
                 return
 
-    async def _let_in(self, door: Door) -> None:
-        listener = door.listener
-        listener.settimeout(0)
+    async def _accept_connections(self, listener: HubListener) -> None:
+        listening = listener.socket
+        listening.settimeout(0)
         while True:
             try:
-                await anyio.wait_readable(listener)
-                stream, _ = listener.accept()
+                await anyio.wait_readable(listening)
+                stream, _ = listening.accept()
             except BlockingIOError:
                 continue
             except OSError as error:
                 log.warning("a connection could not be accepted: %s", location_of(error))
                 await anyio.sleep(0.1)
                 continue
-            self._group.start_soon(self._greet, stream, door)
+            self._group.start_soon(self._greet, stream, listener)
 
     async def _watch(self) -> None:
         """Leave when nobody was there for a while."""
         while True:
             self._changed = anyio.Event()
-            if self.company.guests:
+            if self.registry.visitors:
                 await self._changed.wait()
                 continue
-            with anyio.move_on_after(self._house.limits.linger_seconds):
+            with anyio.move_on_after(self._resources.limits.linger_seconds):
                 await self._changed.wait()
-            if not self.company.guests:
+            if not self.registry.visitors:
                 self.leave()
                 return
 
-    async def _greet(self, stream: socket.socket, door: Door | None) -> None:
+    async def _greet(self, stream: socket.socket, listener: HubListener | None) -> None:
         """Find out who came, and serve."""
-        with self.company.visited(), stream:
+        with self.registry.count_visitor(), stream:
             self._changed.set()
             try:
-                if door is not None and door.token is not None and not await admit(stream, door.token):
+                if (
+                    listener is not None
+                    and listener.token is not None
+                    and not await authenticate(stream, listener.token)
+                ):
                     return
                 stream.settimeout(0)
-                await self._meet(stream)
+                await self._handshake(stream)
             except HybridMemoryError as error:
-                await _tell(stream, pack(frames.REFUSED, str(error).encode()))
+                await _tell(stream, pack(protocol.REFUSED, str(error).encode()))
             except (OSError, BrokenFrame):
                 pass
             except Exception as error:  # noqa: BLE001 - one guest must not end the hub
                 log.error("a connection failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
         self._changed.set()
 
-    async def _meet(self, stream: socket.socket) -> None:
+    async def _handshake(self, stream: socket.socket) -> None:
         reader = FrameReader()
         hello: Hello | None = None
-        with anyio.move_on_after(_GREETING):
-            async for frame in frames_of(stream, reader):
-                if frame.kind != frames.HELLO:
+        with anyio.move_on_after(_HELLO_TIMEOUT_SECONDS):
+            async for frame in read_frames(stream, reader):
+                if frame.kind != protocol.HELLO:
                     raise BrokenFrame
                 hello = read_hello(frame.payload)
                 break
         if hello is None:
             return
         if hello.operation is not None:
-            await self._operate(stream, hello)
-        elif len(list(self.company)) >= self._house.limits.connections:
-            problem = f"{self._house.limits.connections} clients are connected already; close one, or raise the setting connections"
+            await self._run_operation(stream, hello)
+        elif len(list(self.registry)) >= self._resources.limits.connections:
+            problem = f"{self._resources.limits.connections} clients are connected already; close one, or raise the setting connections"
             raise InvalidInput("connections", problem)
         elif _is_newer(hello.version):
-            self.leave(MAKING_ROOM)
+            self.leave(HANDOVER_PAUSE_MS)
         else:
-            await self._serve_relay(stream, reader, guest_of(hello))
+            await self._serve_relay(stream, reader, read_client_info(hello))
 
-    async def _serve_relay(self, stream: socket.socket, reader: FrameReader, guest: Guest) -> None:
-        house, limits = self._house, self._house.limits
-        presence = Presence(guest, house.clock.now())
+    async def _serve_relay(self, stream: socket.socket, reader: FrameReader, guest: ClientInfo) -> None:
+        resources, limits = self._resources, self._resources.limits
+        stats = ConnectionStats(guest, resources.clock.now())
         scope = guest.options.scope(guest.session)
-        ledger = Ledger(limits.requests_at_once, limits.requests_waiting)
-        connection = Connection(stream, reader, presence, ledger, partial(house.provider.warm_up_in_background, scope))
-        limiter = ClientLimiter(house.provider, limits.calls_of_a_client)
-        described = partial(self.company.described, scope.namespace)
+        queue = RequestQueue(limits.requests_at_once, limits.requests_waiting)
+        connection = ClientConnection(
+            stream, reader, stats, queue, partial(resources.provider.warm_up_in_background, scope)
+        )
+        limiter = ClientLimiter(resources.provider, limits.calls_of_a_client)
+        described = partial(self.registry.describe, scope.namespace)
         views = Views(
             limiter,
             scope,
             guest.options.zone,
-            house.random_source,
+            resources.random_source,
             guest.options.prompts,
             clients=described,
             notices=_notices(guest),
@@ -215,50 +220,50 @@ class Hub:
             views,
             request_key_of=connection.request_key_of,
             on_start_of=connection.on_start_of,
-            state_key=house.state_key,
+            state_key=resources.state_key,
         )
         welcome = json.dumps({"version": __version__}).encode()
-        with self.company.joined(connection):
+        with self.registry.register(connection):
             async with anyio.create_task_group() as group:
-                group.start_soon(self._acknowledge, presence)
+                group.start_soon(self._acknowledge, stats)
                 await connection.serve(server, welcome)
                 group.cancel_scope.cancel()
         if not self._leaving.is_set():
-            self._group.start_soon(anyio.to_thread.run_sync, partial(self._part, presence, scope))
+            self._group.start_soon(anyio.to_thread.run_sync, partial(self._forget_client, stats, scope))
 
-    async def _acknowledge(self, presence: Presence) -> None:
+    async def _acknowledge(self, stats: ConnectionStats) -> None:
         """Forget results of requests that the relay has, a few hundred at a time."""
-        done, relay = 0, presence.guest.relay
+        done, relay = 0, stats.guest.relay
         while True:
             await anyio.sleep(1)
-            if presence.delivered - done >= _ACKNOWLEDGED_EVERY:
-                done = presence.delivered
+            if stats.delivered - done >= _ACKNOWLEDGE_EVERY_LINES:
+                done = stats.delivered
                 with log_and_continue("forgetting results"):
-                    await self._house.provider.call(partial(_acknowledge, relay, done))
+                    await self._resources.provider.call(partial(_acknowledge, relay, done))
 
-    def _part(self, presence: Presence, scope: Scope) -> None:
+    def _forget_client(self, stats: ConnectionStats, scope: Scope) -> None:
         """A relay that left does not come back: end its session, forget its results. One that is here again did not leave."""
-        here = any(one.presence.guest.relay == presence.guest.relay for one in self.company)
-        if here or not presence.calls or not self._house.provider.is_open:
+        here = any(one.stats.guest.relay == stats.guest.relay for one in self.registry)
+        if here or not stats.calls or not self._resources.provider.is_open:
             return
         with log_and_continue("ending a client's session"):
-            self._house.provider.run(partial(_acknowledge, presence.guest.relay, None))
+            self._resources.provider.run(partial(_acknowledge, stats.guest.relay, None))
             if is_unnamed_session(scope.session):
-                self._house.provider.run(lambda service: service.end_session(scope))
+                self._resources.provider.run(lambda service: service.end_session(scope))
 
-    async def _operate(self, stream: socket.socket, hello: Hello) -> None:
+    async def _run_operation(self, stream: socket.socket, hello: Hello) -> None:
         """Do what a command asked for, telling how far it is."""
-        house = self._house
+        resources = self._resources
         operation = hello.operation or ""
         if operation == "leave":
             self.leave(int(hello.given.get("pause", 0)))
-            await _tell(stream, pack(frames.DONE, b"{}"))
+            await _tell(stream, pack(protocol.RESULT, b"{}"))
             return
         scope = Scope(namespace=hello.namespace, session="", actor="command line")
         told: list[bytes] = []
 
         def step(done: int, total: int) -> None:
-            told[:] = [pack(frames.STEP, json.dumps({"done": done, "total": total}).encode())]
+            told[:] = [pack(protocol.PROGRESS, json.dumps({"done": done, "total": total}).encode())]
 
         async def tell_steps() -> None:
             while True:
@@ -266,7 +271,7 @@ class Hub:
                 if told:
                     await _tell(stream, told.pop())
 
-        order = OperationRequest(house.provider, house.home, scope, hello.given, step, self.company.described)
+        order = OperationRequest(resources.provider, resources.home, scope, hello.given, step, self.registry.describe)
         async with anyio.create_task_group() as group:
             group.start_soon(tell_steps)
             answer = await anyio.to_thread.run_sync(_performed, operation, order)
@@ -274,10 +279,10 @@ class Hub:
         await _tell(stream, answer)
 
 
-def _notices(guest: Guest) -> tuple[str, ...]:
-    if not guest.unmet:
+def _notices(guest: ClientInfo) -> tuple[str, ...]:
+    if not guest.ignored_settings:
         return ()
-    names = ", ".join(guest.unmet)
+    names = ", ".join(guest.ignored_settings)
     return (
         f"{names} of this client has no effect: the memory was open already. Set it in config.toml for all clients",
     )
@@ -289,12 +294,14 @@ def _acknowledge(relay: str, up_to: int | None, service: MemoryService) -> None:
 
 def _performed(operation: str, order: OperationRequest) -> bytes:
     try:
-        return pack(frames.DONE, json.dumps(run_operation(operation, order), ensure_ascii=False, default=str).encode())
+        return pack(
+            protocol.RESULT, json.dumps(run_operation(operation, order), ensure_ascii=False, default=str).encode()
+        )
     except HybridMemoryError as error:
-        return pack(frames.FAILED, json.dumps({"message": str(error)}).encode())
+        return pack(protocol.FAILED, json.dumps({"message": str(error)}).encode())
     except Exception as error:  # noqa: BLE001 - the last line before the command
         log.error("%s failed: %s", operation, location_of(error))  # noqa: TRY400 - a traceback could hold stored text
-        return pack(frames.FAILED, json.dumps({"message": UNEXPECTED_FAILURE}).encode())
+        return pack(protocol.FAILED, json.dumps({"message": UNEXPECTED_FAILURE}).encode())
 
 
 async def _tell(stream: socket.socket, frame: bytes) -> None:

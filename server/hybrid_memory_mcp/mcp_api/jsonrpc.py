@@ -22,7 +22,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from hybrid_memory_mcp.relay.lines import MESSAGE_LIMIT, Oversized
+from hybrid_memory_mcp.relay.protocol import MESSAGE_LIMIT, Oversized
 
 SURROGATE_MARK = "\ufffe"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay import protocol
 
-BEGUN_AT_MOST = 3
-SENT_AT_MOST = 20
+MAX_STARTS = 3
+MAX_SENDS = 20
 
 _UNKNOWN = (
     "the memory server stopped {times} times while it worked on this; whether it was done is not known. "
@@ -17,7 +17,7 @@ _WITHDRAWN = (
 )
 
 
-class Line:
+class PendingLine:
     """A line of the client that is not settled.
 
     ``sent`` counts the hubs that it was sent to, ``begun`` those that may have worked on it: the first one, and each later
@@ -35,18 +35,18 @@ class Line:
         self.begun = 0
 
     @property
-    def is_hopeless(self) -> bool:
+    def should_give_up(self) -> bool:
         """Whether too many hubs died of it, or before they came to it; what waits for news may wait for ever."""
-        return not self.patient and (self.begun >= BEGUN_AT_MOST or self.sent >= SENT_AT_MOST)
+        return not self.patient and (self.begun >= MAX_STARTS or self.sent >= MAX_SENDS)
 
     @property
-    def kind_again(self) -> bytes:
+    def resend_kind(self) -> bytes:
         """The kind of frame in which the next hub gets it."""
-        if self.kind != frames.LINE:
+        if self.kind != protocol.LINE:
             return self.kind
-        return frames.AGAIN if self.patient else frames.RETRY
+        return protocol.RESUBSCRIBE if self.patient else protocol.RETRY
 
-    def outcome_unknown(self) -> bytes | None:
+    def unknown_outcome_answer(self) -> bytes | None:
         """Return the answer to a request that no hub survived, None for what needs none."""
         import json
 
@@ -65,6 +65,6 @@ class Line:
         return json.dumps(answer).encode() + b"\n"
 
 
-def withdrawn(token: str) -> bytes:
+def cancel_server_request(token: str) -> bytes:
     """Return the line that takes back a question of a hub that has died."""
     return _WITHDRAWN.replace(b"TOKEN", token.encode("ascii"))

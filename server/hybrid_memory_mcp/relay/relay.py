@@ -16,10 +16,9 @@ import threading
 import time
 
 from hybrid_memory_mcp import __version__
-from hybrid_memory_mcp.relay import frames, places, reaching
-from hybrid_memory_mcp.relay.frames import BrokenFrame, Frame, FrameReader, pack
-from hybrid_memory_mcp.relay.lines import LineSplitter, Oversized
-from hybrid_memory_mcp.relay.pending import Line, withdrawn
+from hybrid_memory_mcp.relay import connecting, paths, protocol
+from hybrid_memory_mcp.relay.pending import PendingLine, cancel_server_request
+from hybrid_memory_mcp.relay.protocol import BrokenFrame, Frame, FrameReader, LineSplitter, Oversized, pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,19 +26,19 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 GRACE = 1.5
-CONNECTING = 5.0
-QUIET = 5.0
-MOST_LINES = 10_000
-MOST_BYTES = 64 * 1024 * 1024
-WELCOMING = 30.0
-SHORT_LIFE = 1.0
-PATIENT_WITH_HUBS = 10
+FINAL_CONNECT_TIMEOUT_SECONDS = 5.0
+ORPHAN_TIMEOUT_SECONDS = 5.0
+MAX_PENDING_LINES = 10_000
+MAX_PENDING_BYTES = 64 * 1024 * 1024
+WELCOME_TIMEOUT_SECONDS = 30.0
+SHORT_LIVED_SECONDS = 1.0
+MAX_QUICK_DEATHS = 10
 
 _OURS = "HYBRID_MEMORY_"
 _CHUNK = 1 << 16
 _LOOK = 2.0
-_TELL_EVERY = 64
-_LONGEST_PAUSE = 0.5
+_REPORT_EVERY_LINES = 64
+_MAX_RETRY_PAUSE_SECONDS = 0.5
 _ALONE = "hybrid-memory-mcp: no hub could be started, so this process serves its client itself"
 _BUSY = "hybrid-memory-mcp: the memory's hub does not answer; end the process that {file} in the store's folder names"
 
@@ -69,7 +68,7 @@ class Relay:
         self._reader = FrameReader()
         self._early: list[Frame] = []
         self._number = 0
-        self._lines: dict[int, Line] = {}
+        self._lines: dict[int, PendingLine] = {}
         self._held = 0
         self._room = threading.Condition()
         self._kept: dict[str, bytes] = {}
@@ -94,9 +93,9 @@ class Relay:
                 pass
             self._sending.acquire()
             # What kills every hub at once must not keep the machine busy for ever.
-            in_a_row = in_a_row + 1 if time.monotonic() - begun < SHORT_LIFE else 0
-            if in_a_row > PATIENT_WITH_HUBS:
-                time.sleep(SHORT_LIFE)
+            in_a_row = in_a_row + 1 if time.monotonic() - begun < SHORT_LIVED_SECONDS else 0
+            if in_a_row > MAX_QUICK_DEATHS:
+                time.sleep(SHORT_LIVED_SECONDS)
 
     def leave(self, code: int = 0) -> NoReturn:
         """End the process; nothing that was answered is lost."""
@@ -119,7 +118,7 @@ class Relay:
         last = time.monotonic()
         while True:
             if sys.platform != "win32" and not select.select([self._reading], [], [], _LOOK)[0]:
-                if os.getppid() != parent and time.monotonic() - last > QUIET:
+                if os.getppid() != parent and time.monotonic() - last > ORPHAN_TIMEOUT_SECONDS:
                     return
                 continue
             try:
@@ -133,13 +132,13 @@ class Relay:
 
     def _from_client(self, line: bytes | Oversized) -> None:
         if isinstance(line, Oversized):
-            kept = Line(frames.ENDS, str(len(line.head)), line.head + line.tail)
+            kept = PendingLine(protocol.OVERSIZED_LINE, str(len(line.head)), line.head + line.tail)
         elif line.strip():
-            kept = Line(frames.LINE, "", line)
+            kept = PendingLine(protocol.LINE, "", line)
         else:
             return
         with self._room:
-            self._room.wait_for(lambda: len(self._lines) < MOST_LINES and self._held < MOST_BYTES)
+            self._room.wait_for(lambda: len(self._lines) < MAX_PENDING_LINES and self._held < MAX_PENDING_BYTES)
         with self._sending:
             with self._room:
                 self._held += len(kept.payload)
@@ -156,7 +155,9 @@ class Relay:
             now = time.monotonic()
             if connected is None and self._hub is not None:
                 connected = now
-            if now - (begun if connected is None else connected) > (CONNECTING if connected is None else GRACE):
+            if now - (begun if connected is None else connected) > (
+                FINAL_CONNECT_TIMEOUT_SECONDS if connected is None else GRACE
+            ):
                 break
             time.sleep(0.002)
         self.leave()
@@ -180,17 +181,17 @@ class Relay:
                 connection = self._reached()
                 self._reader = FrameReader()
                 self._early = []
-                hello = frames.pack_fields([*self._hello, ("connection", str(self._connections))])
-                connection.settimeout(WELCOMING)
-                connection.sendall(pack(frames.HELLO, hello))
+                hello = protocol.pack_fields([*self._hello, ("connection", str(self._connections))])
+                connection.settimeout(WELCOME_TIMEOUT_SECONDS)
+                connection.sendall(pack(protocol.HELLO, hello))
                 self._welcome(connection)
                 connection.settimeout(None)
             except (OSError, BrokenFrame):
-                if time.monotonic() - begun > reaching.LONG_PATIENCE:
-                    self._say(_BUSY.format(file=places.PID))
+                if time.monotonic() - begun > connecting.BUSY_TIMEOUT_SECONDS:
+                    self._say(_BUSY.format(file=paths.PID))
                     self.leave(1)
                 time.sleep(pause)
-                pause = min(_LONGEST_PAUSE, pause * 2 + 0.01)
+                pause = min(_MAX_RETRY_PAUSE_SECONDS, pause * 2 + 0.01)
                 continue
             self._hub = connection
             self._connections += 1
@@ -199,13 +200,13 @@ class Relay:
 
     def _reached(self) -> socket.socket:
         try:
-            return reaching.reach(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
-        except reaching.NoHub:
+            return connecting.connect_or_start(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
+        except connecting.HubUnavailable:
             connection, self._stop_hosting = self._host(self._home, self._embedder)
             self._say(_ALONE)
             return connection
-        except reaching.HubBusy:
-            self._say(_BUSY.format(file=places.PID))
+        except connecting.HubNotAnswering:
+            self._say(_BUSY.format(file=paths.PID))
             self.leave(1)
 
     def _welcome(self, connection: socket.socket) -> None:
@@ -214,7 +215,7 @@ class Relay:
             if not chunk:
                 raise ConnectionResetError("the hub left")
             for frame in self._reader.feed(chunk):
-                if frame.kind == frames.REFUSED:
+                if frame.kind == protocol.REFUSED:
                     self._say("hybrid-memory-mcp: " + frame.payload.decode("utf-8", "replace"))
                     self.leave(1)
                 self._early.append(frame)
@@ -224,20 +225,20 @@ class Relay:
     def _resume(self) -> None:
         """Send what an earlier hub knew, and what it did not settle."""
         for token in self._questions:
-            self._to_client(withdrawn(token))
+            self._to_client(cancel_server_request(token))
         self._questions.clear()
         for name, kept in list(self._kept.items()):
-            self._send(pack(frames.REPLAY, kept, 0, name))
+            self._send(pack(protocol.REPLAY, kept, 0, name))
         for number, line in sorted(self._lines.items()):
-            if line.is_hopeless:
+            if line.should_give_up:
                 self._give_up(number, line)
                 continue
             line.sent += 1
-            self._send(pack(line.kind_again, line.payload, number, line.name))
+            self._send(pack(line.resend_kind, line.payload, number, line.name))
 
-    def _give_up(self, number: int, line: Line) -> None:
+    def _give_up(self, number: int, line: PendingLine) -> None:
         """Answer a request that no hub survived."""
-        answer = line.outcome_unknown()
+        answer = line.unknown_outcome_answer()
         if answer is not None:
             self._to_client(answer)
         self._settle(number)
@@ -250,35 +251,35 @@ class Relay:
 
     def _take(self, frame: Frame) -> None:
         kind, line = frame.kind, self._lines.get(frame.number)
-        if kind == frames.ANSWER:
+        if kind == protocol.ANSWER:
             # First to the client: as long as a line is not settled this process does not leave.
             if line is not None:
                 self._to_client(frame.payload)
                 self._settle(frame.number)
-        elif kind == frames.NEWS:
+        elif kind == protocol.NOTIFICATION:
             self._to_client(frame.payload)
-        elif kind == frames.SETTLED:
+        elif kind == protocol.NO_ANSWER:
             self._settle(frame.number)
         else:
             self._note(frame, line)
 
-    def _note(self, frame: Frame, line: Line | None) -> None:
+    def _note(self, frame: Frame, line: PendingLine | None) -> None:
         """Note what later hubs will have to be told."""
         kind = frame.kind
-        if kind == frames.KEEP and line is not None:
+        if kind == protocol.REMEMBER_LINE and line is not None:
             self._kept[frame.name] = line.payload
-        elif kind == frames.DROP:
+        elif kind == protocol.FORGET_LINE:
             self._kept.pop(frame.name, None)
-        elif kind == frames.PATIENT and line is not None:
+        elif kind == protocol.STREAM_STARTED and line is not None:
             line.patient = True
-        elif kind == frames.BEGUN and line is not None:
+        elif kind == protocol.WORK_STARTED and line is not None:
             line.begun += 1
-        elif kind == frames.QUESTION:
+        elif kind == protocol.SERVER_REQUEST:
             self._questions[frame.name] = None
             self._to_client(frame.payload)
-        elif kind == frames.CLOSED:
+        elif kind == protocol.SERVER_REQUEST_OVER:
             self._questions.pop(frame.name, None)
-        elif kind == frames.LEAVING:
+        elif kind == protocol.LEAVING:
             self._not_before = time.monotonic() + frame.number / 1000
 
     def _settle(self, number: int) -> None:
@@ -289,11 +290,11 @@ class Relay:
             self._held -= len(line.payload)
             self._room.notify()
         self._settled += 1
-        if self._settled % _TELL_EVERY == 0 and self._hub is not None and self._sending.acquire(blocking=False):
+        if self._settled % _REPORT_EVERY_LINES == 0 and self._hub is not None and self._sending.acquire(blocking=False):
             try:
                 # A line that waits for news has no result that the hub would keep for it.
                 open_lines = (number for number, line in self._lines.items() if not line.patient)
-                self._send(pack(frames.DELIVERED, b"", min(open_lines, default=self._number + 1) - 1))
+                self._send(pack(protocol.DELIVERED, b"", min(open_lines, default=self._number + 1) - 1))
             finally:
                 self._sending.release()
 
@@ -322,10 +323,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_RDWR) if _is_closed(2) else 2, 1)
     except OSError:
         sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
-    home = places.home_of(arguments, environment)
+    home = paths.store_folder(arguments, environment)
     variables = [f"{name}={value}" for name, value in environment.items() if name.startswith(_OURS) or name == "TZ"]
     hello = [
-        ("protocol", str(frames.PROTOCOL)),
+        ("protocol", str(protocol.PROTOCOL_VERSION)),
         ("version", __version__),
         ("relay", os.urandom(16).hex()),
         ("pid", str(os.getpid())),
@@ -333,7 +334,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
         *(("argument", argument) for argument in arguments),
         *(("variable", variable) for variable in variables),
     ]
-    relay = Relay(hello, home, places.option(arguments, "--embedder"), reading, writing, _host)
+    relay = Relay(hello, home, paths.option(arguments, "--embedder"), reading, writing, _host)
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.leave())
@@ -358,6 +359,6 @@ def _folder() -> str:
 def _host(home: str, embedder: str | None) -> tuple[socket.socket, Callable[[], None]]:
     from importlib import import_module
 
-    hosting = import_module("hybrid_memory_mcp.hub.hosting")
-    found: tuple[socket.socket, Callable[[], None]] = hosting.host(home, embedder)
+    run = import_module("hybrid_memory_mcp.hub.run")
+    found: tuple[socket.socket, Callable[[], None]] = run.host(home, embedder)
     return found

@@ -13,7 +13,7 @@ from tests.server.raw import MODERN
 
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.http.app import build_http_app
-from hybrid_memory_mcp.http.serving import serve_app
+from hybrid_memory_mcp.http.server import serve_app
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.tokens import Tokens
 

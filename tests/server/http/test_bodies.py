@@ -1,4 +1,4 @@
-"""Bodies of requests: limits, and what is no message."""
+"""BodyReader of requests: limits, and what is no message."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.http.conftest import Raw
 
-from hybrid_memory_mcp.http.answers import Refusal
-from hybrid_memory_mcp.http.bodies import Bodies, Body, checked, deeper_than
+from hybrid_memory_mcp.http.bodies import Body, BodyReader, checked, deeper_than
+from hybrid_memory_mcp.http.responses import Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -118,16 +118,16 @@ async def test_a_body_of_exactly_the_limit_is_read(serving, token):
 
 
 def test_together_bodies_are_held_up_to_a_limit_and_half_of_it_for_one_token():
-    bodies = Bodies(HttpSettings(state_key=b"k" * 32, buffered=1000))
-    with bodies.room("laptop") as one, bodies.room("laptop") as two, bodies.room("phone") as three:
+    bodies = BodyReader(HttpSettings(state_key=b"k" * 32, buffered=1000))
+    with bodies.reserve("laptop") as one, bodies.reserve("laptop") as two, bodies.reserve("phone") as three:
         assert one.take(400)
         assert not two.take(101)
         assert three.take(500)
         assert not two.take(101)
         assert two.take(100)
-        with bodies.room("tablet") as four:
+        with bodies.reserve("tablet") as four:
             assert not four.take(1)
-    with bodies.room("tablet") as four:
+    with bodies.reserve("tablet") as four:
         assert four.take(500)
 
 

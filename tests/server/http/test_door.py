@@ -1,4 +1,4 @@
-"""Who gets through the door of the HTTP server, and what everybody else is told."""
+"""Who gets through the listener of the HTTP server, and what everybody else is told."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from tests.server.hubs import PATIENCE, Held, RealHub, reading
 from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.hub import hub as hub_module
-from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.reaching import connect
+from hybrid_memory_mcp.relay import protocol
+from hybrid_memory_mcp.relay.connecting import connect
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -87,7 +87,7 @@ def test_a_conversation_without_a_name_has_the_same_one_at_the_next_hub_and_anot
 def test_a_client_that_cannot_be_served_is_told_why(hub, about, told):
     guest = hub.guest(**about)
     refused = guest.hear()
-    assert refused.kind == frames.REFUSED
+    assert refused.kind == protocol.REFUSED
     assert told in refused.payload.decode()
     assert guest.hear() is None
     guest.close()
@@ -112,14 +112,14 @@ def test_more_connections_than_allowed_are_refused_until_one_ends(home, fake):
             third = hub.guest()
             refused = third.hear()
             third.close()
-            assert refused.kind == frames.REFUSED
+            assert refused.kind == protocol.REFUSED
             assert b"2 clients are connected already" in refused.payload
             assert first.call("read_memories")["isError"] is False
         while True:
             guest = hub.guest()
             kind = guest.hear().kind
             guest.close()
-            if kind == frames.WELCOME:
+            if kind == protocol.WELCOME:
                 break
 
 
@@ -138,7 +138,7 @@ def test_garbage_at_the_door_is_turned_away_and_others_are_served(hub, home, byt
 
 
 def test_who_says_nothing_is_turned_away_without_a_word_in_the_log(hub, home, monkeypatch, caplog):
-    monkeypatch.setattr(hub_module, "_GREETING", 0.02)
+    monkeypatch.setattr(hub_module, "_HELLO_TIMEOUT_SECONDS", 0.02)
     stranger = connect(str(home))
     stranger.settimeout(PATIENCE)
     assert stranger.recv(1000) == b""
@@ -189,9 +189,9 @@ def test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again(hom
 def test_the_relay_hears_when_work_begins_on_what_it_had_sent_before(hub):
     with hub.visited() as guest:
         params = {"name": "write_memory", "arguments": {"content": "Ada"}, "_meta": MODERN}
-        guest.request(5, "tools/call", kind=frames.RETRY, number=77, **params)
-        begun = guest.hear(frames.BEGUN, frames.ANSWER)
-        assert (begun.kind, begun.number) == (frames.BEGUN, 77)
+        guest.request(5, "tools/call", kind=protocol.RETRY, number=77, **params)
+        begun = guest.hear(protocol.WORK_STARTED, protocol.ANSWER)
+        assert (begun.kind, begun.number) == (protocol.WORK_STARTED, 77)
         guest.answer()
 
 
@@ -248,10 +248,10 @@ def test_lines_that_are_no_requests_are_settled_and_those_that_nearly_are_get_er
     with hub.visited() as guest:
         guest.send(b"garbage")
         guest.send({"jsonrpc": "2.0", "method": "notifications/whatever"})
-        assert [guest.hear(frames.SETTLED).number for _ in range(2)] == [1, 2]
+        assert [guest.hear(protocol.NO_ANSWER).number for _ in range(2)] == [1, 2]
         guest.send(b'{"jsonrpc":"2.0","id":3,"method":7}')
         assert guest.answer()[1]["error"]["code"] == -32600
-        guest.say(frames.ENDS, b'{"jsonrpc":"2.0","id":4,"method":"pi' + b'xx"}}', 4, "36")
+        guest.say(protocol.OVERSIZED_LINE, b'{"jsonrpc":"2.0","id":4,"method":"pi' + b'xx"}}', 4, "36")
         number, refused = guest.answer()
         assert (number, refused["id"], refused["error"]["code"]) == (4, 4, -32600)
 
@@ -262,7 +262,7 @@ def test_a_cancelled_call_is_settled_without_an_answer_and_its_place_is_free(hom
         fake.wait_for(1)
         reading(guest, "second")
         guest.notify("notifications/cancelled", requestId="first")
-        assert {guest.hear(frames.SETTLED).number for _ in range(2)} == {1, 3}
+        assert {guest.hear(protocol.NO_ANSWER).number for _ in range(2)} == {1, 3}
         fake.go.set()
         assert guest.answer()[1]["id"] == "second"
 
@@ -273,7 +273,7 @@ def test_a_call_that_is_cancelled_while_it_waits_never_begins(home, fake):
         fake.wait_for(1)
         guest.request("second", "tools/call", name="write_memory", arguments={"content": "Ada"}, _meta=MODERN)
         guest.notify("notifications/cancelled", requestId="second")
-        guest.hear(frames.SETTLED)
+        guest.hear(protocol.NO_ANSWER)
         fake.go.set()
         assert guest.answer()[1]["id"] == "first"
         assert guest.call("read_memories", query="Ada")["structuredContent"]["memories"] == []

@@ -8,7 +8,7 @@ from tests.server.fakes import FakeService
 from tests.server.hubs import RealHub
 from tests.server.raw import MODERN
 
-from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay import protocol
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -53,24 +53,24 @@ def initialized(guest):
     guest.send(INITIALIZE)
     assert guest.answer()[1]["id"] == "i"
     guest.send(INITIALIZED)
-    assert guest.hear(frames.SETTLED).number == 2
+    assert guest.hear(protocol.NO_ANSWER).number == 2
     return guest
 
 
 def replayed(guest, *messages):
     for message in (INITIALIZE, INITIALIZED, *messages):
-        guest.send(message, kind=frames.REPLAY, number=0)
+        guest.send(message, kind=protocol.REPLAY, number=0)
     return guest
 
 
 def news(guest):
-    return json.loads(guest.hear(frames.NEWS).payload)
+    return json.loads(guest.hear(protocol.NOTIFICATION).payload)
 
 
 def called(guest, name, **arguments):
     """Call a tool as an older client does."""
     number = guest.request(f"c{guest.sent}", "tools/call", name=name, arguments=arguments)
-    frame = guest.hear(frames.ANSWER)
+    frame = guest.hear(protocol.ANSWER)
     assert frame.number == number
     return json.loads(frame.payload)["result"]
 
@@ -94,10 +94,10 @@ def test_a_handshake_is_kept_before_it_is_answered(hub):
         guest.send(INITIALIZED)
         kinds += [guest.hear(), guest.hear()]
     assert [(one.kind, one.number, one.name) for one in kinds] == [
-        (frames.KEEP, 1, "initialize"),
-        (frames.ANSWER, 1, ""),
-        (frames.KEEP, 2, "initialized"),
-        (frames.SETTLED, 2, ""),
+        (protocol.REMEMBER_LINE, 1, "initialize"),
+        (protocol.ANSWER, 1, ""),
+        (protocol.REMEMBER_LINE, 2, "initialized"),
+        (protocol.NO_ANSWER, 2, ""),
     ]
 
 
@@ -111,7 +111,7 @@ def test_a_replayed_handshake_is_not_answered_and_the_conversation_goes_on(hub, 
 
 def test_a_handshake_whose_answer_the_client_did_not_get_is_answered_by_the_next_hub(hub):
     with hub.visited(times=1) as guest:
-        guest.send(INITIALIZE, kind=frames.REPLAY, number=0)
+        guest.send(INITIALIZE, kind=protocol.REPLAY, number=0)
         guest.send(INITIALIZE, number=1)
         number, message = guest.answer()
         assert (number, message["result"]["protocolVersion"]) == (1, "2025-11-25")
@@ -132,19 +132,19 @@ def test_a_subscription_is_kept_when_it_is_answered_and_dropped_when_it_is_ended
     with hub.visited() as guest:
         initialized(guest)
         guest.send(subscribe(RECENT))
-        kept, answer = guest.hear(frames.KEEP), guest.hear()
+        kept, answer = guest.hear(protocol.REMEMBER_LINE), guest.hear()
         guest.send(subscribe(RECENT, "resources/unsubscribe"))
         dropped, ended = guest.hear(), guest.hear()
-    assert (kept.number, answer.kind, answer.number) == (3, frames.ANSWER, 3)
-    assert (dropped.kind, dropped.name) == (frames.DROP, kept.name)
-    assert (ended.kind, ended.number) == (frames.ANSWER, 4)
+    assert (kept.number, answer.kind, answer.number) == (3, protocol.ANSWER, 3)
+    assert (dropped.kind, dropped.name) == (protocol.FORGET_LINE, kept.name)
+    assert (ended.kind, ended.number) == (protocol.ANSWER, 4)
 
 
 def test_a_subscription_that_is_refused_is_not_kept(hub):
     with hub.visited() as guest:
         initialized(guest)
         guest.send(subscribe("x" * 3000))
-        assert guest.hear().kind == frames.ANSWER
+        assert guest.hear().kind == protocol.ANSWER
 
 
 def test_after_a_replay_each_subscription_hears_once_that_it_may_have_missed_something_and_then_all_news(hub):
@@ -176,14 +176,14 @@ def test_a_stream_waits_for_long_once_it_is_acknowledged(hub):
         guest.send(LISTEN)
         acknowledged, patient = guest.hear(), guest.hear()
         assert json.loads(acknowledged.payload)["method"] == "notifications/subscriptions/acknowledged"
-        assert (patient.kind, patient.number) == (frames.PATIENT, 1)
+        assert (patient.kind, patient.number) == (protocol.STREAM_STARTED, 1)
         writer.call("write_memory", content="Ada")
         assert news(guest)["params"]["uri"] == RECENT
 
 
 def test_a_stream_that_comes_again_hears_that_it_may_have_missed_something_and_then_all_news(hub):
     with hub.visited(times=1) as guest, hub.visited() as writer:
-        guest.send(LISTEN, kind=frames.AGAIN)
+        guest.send(LISTEN, kind=protocol.RESUBSCRIBE)
         missed = news(guest)
         assert (missed["method"], missed["params"]["uri"]) == ("notifications/resources/updated", RECENT)
         writer.call("write_memory", content="Ada")
@@ -193,15 +193,15 @@ def test_a_stream_that_comes_again_hears_that_it_may_have_missed_something_and_t
 def test_a_stream_that_is_cancelled_is_settled_and_hears_no_more(hub):
     with hub.visited() as guest, hub.visited() as writer:
         guest.send(LISTEN)
-        guest.hear(frames.PATIENT)
+        guest.hear(protocol.STREAM_STARTED)
         guest.notify("notifications/cancelled", requestId="l")
-        assert guest.hear(frames.SETTLED).number == 1
+        assert guest.hear(protocol.NO_ANSWER).number == 1
         writer.call("write_memory", content="Ada")
         guest.request("last", "tools/list", _meta=MODERN)
         kinds = []
-        while not kinds or kinds[-1] != frames.ANSWER:
+        while not kinds or kinds[-1] != protocol.ANSWER:
             kinds.append(guest.hear().kind)
-        assert frames.NEWS not in kinds
+        assert protocol.NOTIFICATION not in kinds
 
 
 @pytest.mark.parametrize("end", [RealHub.kill, RealHub.leave])
@@ -210,10 +210,10 @@ def test_open_streams_hold_up_neither_their_relays_end_nor_their_hubs(hub, caplo
         with hub.visited() as leaves:
             for guest in (stays, leaves):
                 guest.send(LISTEN)
-                guest.hear(frames.PATIENT)
+                guest.hear(protocol.STREAM_STARTED)
         end(hub)
         hub.wait()
-        assert stays.hear(frames.ANSWER) is None
+        assert stays.hear(protocol.ANSWER) is None
     assert caplog.messages == []
 
 
@@ -221,7 +221,7 @@ def test_many_streams_take_no_place_of_requests(home, fake):
     with RealHub(home, fake, requests_at_once=1, requests_waiting=0) as hub, hub.visited() as guest:
         for number in range(1, 11):
             guest.send(LISTEN | {"id": number})
-            guest.hear(frames.PATIENT)
+            guest.hear(protocol.STREAM_STARTED)
         assert guest.call("read_memories")["isError"] is False
 
 
@@ -242,13 +242,13 @@ def test_a_question_goes_to_an_older_client_under_a_name_of_this_hub_and_its_ans
     with hub.visited(times=3) as guest:
         replayed(guest)
         asked = guest.request("r", "tools/call", name="reflect", arguments={})
-        question = guest.hear(frames.QUESTION)
+        question = guest.hear(protocol.SERVER_REQUEST)
         message = json.loads(question.payload)
         assert message["id"] == question.name
         assert question.name.startswith("3-")
         answered = guest.send({"jsonrpc": "2.0", "id": message["id"], "result": thought(ids)})
-        assert guest.hear(frames.CLOSED).name == question.name
-        assert guest.hear(frames.SETTLED).number == answered
+        assert guest.hear(protocol.SERVER_REQUEST_OVER).name == question.name
+        assert guest.hear(protocol.NO_ANSWER).number == answered
         number, told = guest.answer()
         assert number == asked
         (stored,) = told["result"]["structuredContent"]["stored"]
@@ -259,11 +259,11 @@ def test_the_answer_to_a_question_of_a_former_hub_is_dropped(hub, fake, ids):
     with hub.visited(times=1) as guest:
         replayed(guest)
         guest.request("r", "tools/call", name="reflect", arguments={})
-        question = json.loads(guest.hear(frames.QUESTION).payload)["id"]
+        question = json.loads(guest.hear(protocol.SERVER_REQUEST).payload)["id"]
         former = guest.send({"jsonrpc": "2.0", "id": question.replace("1-", "0-"), "result": thought(ids)})
-        assert guest.hear().kind == frames.SETTLED
+        assert guest.hear().kind == protocol.NO_ANSWER
         strange = guest.send({"jsonrpc": "2.0", "id": 1, "result": {}})
-        assert (guest.hear(frames.SETTLED).number, strange) == (former + 1, former + 1)
+        assert (guest.hear(protocol.NO_ANSWER).number, strange) == (former + 1, former + 1)
         guest.send({"jsonrpc": "2.0", "id": question, "error": {"code": -1, "message": "no"}})
         assert guest.answer()[1]["result"]["structuredContent"]["groups"]
 
@@ -272,12 +272,12 @@ def test_a_call_that_asked_and_is_cancelled_takes_its_question_back(hub, ids):
     with hub.visited() as guest:
         initialized(guest)
         number = guest.request("r", "tools/call", name="reflect", arguments={})
-        question = guest.hear(frames.QUESTION).name
+        question = guest.hear(protocol.SERVER_REQUEST).name
         guest.notify("notifications/cancelled", requestId="r")
         seen = [guest.hear() for _ in range(4)]
-        assert {one.number for one in seen if one.kind == frames.SETTLED} == {number, number + 1}
-        assert [one.name for one in seen if one.kind == frames.CLOSED] == [question]
-        (taken,) = [json.loads(one.payload) for one in seen if one.kind == frames.NEWS]
+        assert {one.number for one in seen if one.kind == protocol.NO_ANSWER} == {number, number + 1}
+        assert [one.name for one in seen if one.kind == protocol.SERVER_REQUEST_OVER] == [question]
+        (taken,) = [json.loads(one.payload) for one in seen if one.kind == protocol.NOTIFICATION]
         assert (taken["method"], taken["params"]["requestId"]) == ("notifications/cancelled", question)
 
 

@@ -10,9 +10,9 @@ from tests.server.hubs import PATIENCE, Held, RealHub, reading
 from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.hub import hub as hub_module
-from hybrid_memory_mcp.hub.listening import Door, open_door
-from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.reaching import connect
+from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
+from hybrid_memory_mcp.relay import protocol
+from hybrid_memory_mcp.relay.connecting import connect
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -35,7 +35,7 @@ def hub(home, fake):
 
 @pytest.fixture
 def watchful(monkeypatch):
-    """Asked for before the hub: it looks at its door all the time."""
+    """QueuedRequest for before the hub: it looks at its listener all the time."""
     monkeypatch.setattr(hub_module, "_LOOK", 0.01)
 
 
@@ -69,12 +69,12 @@ def test_results_are_kept_for_relays_that_are_there_when_the_hub_ends(home, fake
 
 
 def test_results_that_the_relay_has_are_forgotten_by_and_by(hub, fake, monkeypatch):
-    monkeypatch.setattr(hub_module, "_ACKNOWLEDGED_EVERY", 1)
+    monkeypatch.setattr(hub_module, "_ACKNOWLEDGE_EVERY_LINES", 1)
     told = threading.Event()
     monkeypatch.setattr(fake, "acknowledge", lambda *what: (fake.acknowledged.append(what), told.set()))
     with hub.visited(relay=RELAYS[0]) as guest:
         guest.call("write_memory", content="Ada")
-        guest.say(frames.DELIVERED, b"", 1)
+        guest.say(protocol.DELIVERED, b"", 1)
         assert told.wait(PATIENCE)
         assert fake.acknowledged == [(RELAYS[0], 1)]
 
@@ -101,35 +101,35 @@ def test_a_hub_that_leaves_answers_what_is_at_work_and_tells_when_another_may_st
         fake.wait_for(1)
         hub.leave(1234)
         fake.go.set()
-        assert guest.hear().kind == frames.ANSWER
+        assert guest.hear().kind == protocol.ANSWER
         leaving = guest.hear()
-        assert (leaving.kind, leaving.number) == (frames.LEAVING, 1234)
+        assert (leaving.kind, leaving.number) == (protocol.LEAVING, 1234)
         assert guest.hear() is None
 
 
 def test_a_hub_whose_last_answers_take_too_long_still_says_that_it_leaves(hub, fake, monkeypatch):
-    monkeypatch.setattr(hub_module, "DRAINING", 0.05)
+    monkeypatch.setattr(hub_module, "DRAIN_TIMEOUT_SECONDS", 0.05)
     with hub.visited() as guest:
         reading(guest, 1)
         fake.wait_for(1)
         hub.leave(1234)
-        assert guest.hear(frames.LEAVING, frames.ANSWER).kind == frames.LEAVING
+        assert guest.hear(protocol.LEAVING, protocol.ANSWER).kind == protocol.LEAVING
 
 
 def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, fake):
     memory = fake.keep("x" * 900_000)
     with hub.visited() as slow:
-        (connection,) = hub.hub.company
+        (connection,) = hub.hub.registry
         for number in (1, 2, 3):
             slow.request(number, "resources/read", uri=f"memory://memories/{memory.id}", _meta=MODERN)
         # Two answers fill what may be under way, the third waits for room, and nothing is at work any more.
-        while hub.portal.call(lambda: connection.presence.calls < 3 or connection._ledger.busy):
+        while hub.portal.call(lambda: connection.stats.calls < 3 or connection._queue.busy):
             pass
         hub.leave()
         hub.portal.call(some_turns)
-        found = [slow.hear(frames.ANSWER, frames.LEAVING) for _ in range(4)]
+        found = [slow.hear(protocol.ANSWER, protocol.LEAVING) for _ in range(4)]
     assert sorted(one.number for one in found[:3]) == [1, 2, 3]
-    assert [one.kind for one in found] == [frames.ANSWER] * 3 + [frames.LEAVING]
+    assert [one.kind for one in found] == [protocol.ANSWER] * 3 + [protocol.LEAVING]
 
 
 async def some_turns():
@@ -140,7 +140,7 @@ async def some_turns():
 
 def test_a_hub_that_leaves_does_not_open_its_door_again(watchful, hub, home, fake, monkeypatch):
     opened = threading.Event()
-    monkeypatch.setattr(Door, "reopen", lambda _: opened.set())
+    monkeypatch.setattr(HubListener, "reopen", lambda _: opened.set())
     with hub.visited() as guest:
         reading(guest, 1)
         fake.wait_for(1)
@@ -156,7 +156,7 @@ def test_an_older_hub_makes_room_for_a_newer_relay(hub):
     with hub.visited() as old:
         newer = hub.guest(version="99.0.0")
         leaving = old.hear()
-        assert (leaving.kind, leaving.number) == (frames.LEAVING, 3000)
+        assert (leaving.kind, leaving.number) == (protocol.LEAVING, 3000)
         assert old.hear() is None
         assert newer.hear() is None
         newer.close()
@@ -180,12 +180,12 @@ def test_a_hub_whose_socket_was_removed_listens_again(watchful, hub, home):
 def test_a_hub_whose_folder_was_removed_leaves(watchful, hub, home):
     with hub.visited() as guest:
         home.rename(home.with_name("elsewhere"))
-        assert guest.hear().kind == frames.LEAVING
+        assert guest.hear().kind == protocol.LEAVING
     hub.wait()
 
 
 def test_a_second_hub_finds_the_door_taken(hub, home):
-    assert open_door(home) is None
+    assert acquire_listener(home) is None
 
 
 def test_what_a_killed_hub_left_behind_is_no_hindrance(home, fake):

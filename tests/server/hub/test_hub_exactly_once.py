@@ -13,7 +13,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.store.interface import RequestKey
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.hub import hub as hub_module
-from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
@@ -175,7 +175,7 @@ def results_of(service, numbers):
 
 
 def test_results_are_forgotten_up_to_what_the_relay_has_and_all_when_it_leaves(place, monkeypatch):
-    monkeypatch.setattr(hub_module, "_ACKNOWLEDGED_EVERY", 1)
+    monkeypatch.setattr(hub_module, "_ACKNOWLEDGE_EVERY_LINES", 1)
     provider = ServiceProvider(place.open)
     service = provider.ensure_open()
     forgotten = threading.Semaphore(0)
@@ -186,7 +186,7 @@ def test_results_are_forgotten_up_to_what_the_relay_has_and_all_when_it_leaves(p
             for number, content in enumerate(("Ada", "Grace", "Edsger"), 1):
                 written(guest, number, content)
             assert results_of(service, (1, 2, 3)) == [True, True, True]
-            guest.say(frames.DELIVERED, b"", 2)
+            guest.say(protocol.DELIVERED, b"", 2)
             assert forgotten.acquire(timeout=PATIENCE)
             assert results_of(service, (1, 2, 3)) == [False, False, True]
         assert forgotten.acquire(timeout=PATIENCE)

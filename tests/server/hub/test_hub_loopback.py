@@ -10,10 +10,10 @@ import pytest
 from tests.server.fakes import FakeService
 from tests.server.hubs import PATIENCE, RealHub, no_other_hub, relay, short_folder
 
-from hybrid_memory_mcp.hub import admission
-from hybrid_memory_mcp.relay import frames, reaching
-from hybrid_memory_mcp.relay.frames import pack
-from hybrid_memory_mcp.relay.reaching import connect, proof
+from hybrid_memory_mcp.hub import handshake
+from hybrid_memory_mcp.relay import connecting, protocol
+from hybrid_memory_mcp.relay.connecting import connect, proof
+from hybrid_memory_mcp.relay.protocol import pack
 
 
 @pytest.fixture(autouse=True)
@@ -94,23 +94,23 @@ def test_who_does_not_know_the_token_gets_nothing_but_the_hubs_proof(hub, home):
     with knock(home) as stranger:
         nonce = b"n" * 16
         stranger.sendall(nonce)
-        answer = reaching.read_exactly(stranger, 48)
+        answer = connecting.read_exactly(stranger, 48)
         assert answer[:32] == proof(token, nonce, b"hub")
-        stranger.sendall(proof(b"w" * 32, answer[32:], b"relay") + pack(frames.HELLO, b"protocol=1"))
+        stranger.sendall(proof(b"w" * 32, answer[32:], b"relay") + pack(protocol.HELLO, b"protocol=1"))
         assert all_that_comes(stranger) == b""
 
 
 def test_a_hubs_own_proof_is_no_proof_of_a_relay(hub, home):
     with knock(home) as first, knock(home) as second:
         first.sendall(b"n" * 16)
-        challenge = reaching.read_exactly(first, 48)[32:]
+        challenge = connecting.read_exactly(first, 48)[32:]
         second.sendall(challenge)
-        first.sendall(reaching.read_exactly(second, 48)[:32])
+        first.sendall(connecting.read_exactly(second, 48)[:32])
         assert all_that_comes(first) == b""
 
 
 def test_strangers_who_say_nothing_keep_nobody_out_and_hold_up_no_end(hub, home, monkeypatch):
-    monkeypatch.setattr(admission, "SHAKING_HANDS", 60)
+    monkeypatch.setattr(handshake, "AUTHENTICATION_TIMEOUT_SECONDS", 60)
     with ExitStack() as stack:
         for _ in range(60):
             stack.enter_context(knock(home))
@@ -121,7 +121,7 @@ def test_strangers_who_say_nothing_keep_nobody_out_and_hold_up_no_end(hub, home,
 
 
 def test_a_stranger_who_says_nothing_is_turned_away(hub, home, monkeypatch):
-    monkeypatch.setattr(admission, "SHAKING_HANDS", 0.02)
+    monkeypatch.setattr(handshake, "AUTHENTICATION_TIMEOUT_SECONDS", 0.02)
     with knock(home) as stranger:
         assert all_that_comes(stranger) == b""
 
@@ -136,7 +136,7 @@ def test_an_imposter_that_does_not_know_the_token_learns_nothing(home):
             caller, _ = imposter.accept()
             with caller:
                 caller.settimeout(PATIENCE)
-                heard.append(reaching.read_exactly(caller, 16))
+                heard.append(connecting.read_exactly(caller, 16))
                 caller.sendall(b"p" * 48)
                 heard.append(all_that_comes(caller))
 

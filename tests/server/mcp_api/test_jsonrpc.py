@@ -9,7 +9,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCNotification
 
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
-from hybrid_memory_mcp.relay.lines import MESSAGE_LIMIT, LineSplitter, Oversized
+from hybrid_memory_mcp.relay.protocol import MESSAGE_LIMIT, LineSplitter, Oversized
 
 
 def split(chunks, limit=MESSAGE_LIMIT):

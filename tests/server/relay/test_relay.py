@@ -7,7 +7,7 @@ import pytest
 from tests.server.hubs import impatient_relay as relay
 from tests.server.hubs import ping
 
-from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay import protocol
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -44,9 +44,9 @@ def test_lines_are_numbered_in_their_order_and_blank_ones_are_none(hub, home):
         met = hub.welcome()
         found = [met.hear() for _ in range(3)]
         assert [(one.kind, one.number, one.payload) for one in found] == [
-            (frames.LINE, 1, b'{"a":1}'),
-            (frames.LINE, 2, b"\xff\xfe no text"),
-            (frames.LINE, 3, b'{"b":2}\r'),
+            (protocol.LINE, 1, b'{"a":1}'),
+            (protocol.LINE, 2, b"\xff\xfe no text"),
+            (protocol.LINE, 3, b'{"b":2}\r'),
         ]
 
 
@@ -57,7 +57,7 @@ def test_an_answer_reaches_the_client_as_it_is_and_once(hub, home):
         met.line()
         met.answer(1, 1, text="ä\u2028 ")
         met.answer(1, 1, text="again")
-        met.say(frames.NEWS, b'{"news":1}\n')
+        met.say(protocol.NOTIFICATION, b'{"news":1}\n')
         assert client.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"text": "ä\u2028 "}}
         assert client.receive() == {"news": 1}
 
@@ -68,7 +68,7 @@ def test_large_lines_pass_both_ways(hub, home):
         met = hub.welcome()
         client.send(large)
         assert met.hear().payload == large
-        met.say(frames.ANSWER, large + b"\n", 1)
+        met.say(protocol.ANSWER, large + b"\n", 1)
         assert client.process.stdout.readline() == large + b"\n"
 
 
@@ -78,11 +78,11 @@ def test_of_a_line_over_the_limit_the_hub_gets_the_ends_also_the_next_hub(hub, h
         client.send(b'{"id":1,' + b"x" * (16 * 1024 * 1024) + b',"id":2}')
         frame = met.hear()
         head, tail = frame.payload[: int(frame.name)], frame.payload[int(frame.name) :]
-        assert (frame.kind, head[:8], tail[-8:]) == (frames.ENDS, b'{"id":1,', b',"id":2}')
+        assert (frame.kind, head[:8], tail[-8:]) == (protocol.OVERSIZED_LINE, b'{"id":1,', b',"id":2}')
         assert len(frame.payload) <= 8192
         met.close()
         again = hub.welcome().hear()
-        assert (again.kind, again.name, again.payload) == (frames.ENDS, frame.name, frame.payload)
+        assert (again.kind, again.name, again.payload) == (protocol.OVERSIZED_LINE, frame.name, frame.payload)
 
 
 def test_the_next_hub_is_told_what_was_kept_and_what_was_not_settled_in_order(hub, home):
@@ -91,11 +91,11 @@ def test_the_next_hub_is_told_what_was_kept_and_what_was_not_settled_in_order(hu
         for number in range(1, 7):
             client.send(ping(number))
         assert len(first.lines(6)) == 6
-        first.say(frames.KEEP, b"", 1, "initialize")
+        first.say(protocol.REMEMBER_LINE, b"", 1, "initialize")
         first.answer(1, 1)
-        first.say(frames.KEEP, b"", 2, "initialized")
-        first.say(frames.SETTLED, b"", 2)
-        first.say(frames.KEEP, b"", 4, "uri-1")
+        first.say(protocol.REMEMBER_LINE, b"", 2, "initialized")
+        first.say(protocol.NO_ANSWER, b"", 2)
+        first.say(protocol.REMEMBER_LINE, b"", 4, "uri-1")
         first.answer(4, 4)
         assert [client.receive()["id"] for _ in range(2)] == [1, 4]
         first.close()
@@ -103,12 +103,12 @@ def test_the_next_hub_is_told_what_was_kept_and_what_was_not_settled_in_order(hu
         assert second.told("connection") == ["1"]
         assert second.told("relay") == first.told("relay")
         assert second.lines(6) == [
-            (frames.REPLAY, 0, "ping1"),
-            (frames.REPLAY, 0, "ping2"),
-            (frames.REPLAY, 0, "ping4"),
-            (frames.RETRY, 3, "ping3"),
-            (frames.RETRY, 5, "ping5"),
-            (frames.RETRY, 6, "ping6"),
+            (protocol.REPLAY, 0, "ping1"),
+            (protocol.REPLAY, 0, "ping2"),
+            (protocol.REPLAY, 0, "ping4"),
+            (protocol.RETRY, 3, "ping3"),
+            (protocol.RETRY, 5, "ping5"),
+            (protocol.RETRY, 6, "ping6"),
         ]
 
 
@@ -117,14 +117,14 @@ def test_what_is_dropped_is_kept_no_longer(hub, home):
         first = hub.welcome()
         client.send(ping(1))
         first.line()
-        first.say(frames.KEEP, b"", 1, "uri-1")
+        first.say(protocol.REMEMBER_LINE, b"", 1, "uri-1")
         first.answer(1, 1)
-        first.say(frames.DROP, b"", 0, "uri-1")
+        first.say(protocol.FORGET_LINE, b"", 0, "uri-1")
         client.receive()
         first.close()
         second = hub.welcome()
         client.send(ping(2))
-        assert second.lines(1) == [(frames.LINE, 2, "ping2")]
+        assert second.lines(1) == [(protocol.LINE, 2, "ping2")]
 
 
 def test_a_line_during_the_search_for_a_hub_waits_for_it(hub, home):
@@ -136,7 +136,7 @@ def test_a_line_during_the_search_for_a_hub_waits_for_it(hub, home):
         second = hub.meet()
         client.send(ping(2))
         second.welcome()
-        assert second.lines(2) == [(frames.RETRY, 1, "ping1"), (frames.LINE, 2, "ping2")]
+        assert second.lines(2) == [(protocol.RETRY, 1, "ping1"), (protocol.LINE, 2, "ping2")]
 
 
 def test_a_hub_that_is_gone_before_its_welcome_is_no_hub(hub, home):
@@ -146,7 +146,7 @@ def test_a_hub_that_is_gone_before_its_welcome_is_no_hub(hub, home):
             hub.meet().close()
         met = hub.welcome()
         assert met.told("connection") == ["0"]
-        assert met.lines(1) == [(frames.LINE, 1, "ping1")]
+        assert met.lines(1) == [(protocol.LINE, 1, "ping1")]
 
 
 def test_a_hub_that_speaks_nonsense_is_left(hub, home):
@@ -155,7 +155,7 @@ def test_a_hub_that_speaks_nonsense_is_left(hub, home):
         met = hub.welcome()
         met.line()
         met.connection.sendall(b"nonsense\n")
-        assert hub.welcome().lines(1) == [(frames.RETRY, 1, "ping1")]
+        assert hub.welcome().lines(1) == [(protocol.RETRY, 1, "ping1")]
         assert met.hear() is None
 
 
@@ -175,7 +175,7 @@ def test_a_request_that_three_hubs_died_of_has_an_unknown_outcome(hub, home):
         assert "read_memories" in told["result"]["content"][0]["text"]
         assert client.receive()["error"]["code"] == -32603
         client.send(ping(3))
-        assert last.lines(1) == [(frames.LINE, 3, "ping3")]
+        assert last.lines(1) == [(protocol.LINE, 3, "ping3")]
         last.answer(3, 3)
         assert client.receive()["id"] == 3
 
@@ -188,7 +188,7 @@ def test_a_request_is_not_blamed_for_hubs_that_died_before_they_came_to_it(hub, 
             assert met.line()[0] == 1
             met.close()
         last = hub.welcome()
-        assert last.lines(1) == [(frames.RETRY, 1, "ping1")]
+        assert last.lines(1) == [(protocol.RETRY, 1, "ping1")]
         last.answer(1, 1)
         assert client.receive()["id"] == 1
 
@@ -204,7 +204,7 @@ def test_what_needs_no_answer_is_given_up_in_silence(hub, home):
             met.close()
         last = hub.welcome()
         client.send(ping(3))
-        assert last.lines(1) == [(frames.LINE, 3, "ping3")]
+        assert last.lines(1) == [(protocol.LINE, 3, "ping3")]
         last.answer(3, 3)
         assert client.receive()["id"] == 3
 
@@ -213,8 +213,8 @@ def test_a_line_that_waits_for_long_is_sent_again_for_ever(hub, home):
     with relay(home) as client:
         client.send(ping(1))
         met = hub.welcome()
-        assert met.lines(1) == [(frames.LINE, 1, "ping1")]
-        met.say(frames.PATIENT, b"", 1)
+        assert met.lines(1) == [(protocol.LINE, 1, "ping1")]
+        met.say(protocol.STREAM_STARTED, b"", 1)
         for _ in range(6):
             client.send(ping(2))
             (number, _) = met.line()
@@ -222,7 +222,7 @@ def test_a_line_that_waits_for_long_is_sent_again_for_ever(hub, home):
             assert client.receive()["id"] == 2
             met.close()
             met = hub.welcome()
-            assert met.lines(1) == [(frames.AGAIN, 1, "ping1")]
+            assert met.lines(1) == [(protocol.RESUBSCRIBE, 1, "ping1")]
 
 
 def test_a_question_of_a_dead_hub_is_withdrawn_once_and_answered_ones_are_not(hub, home):
@@ -230,18 +230,24 @@ def test_a_question_of_a_dead_hub_is_withdrawn_once_and_answered_ones_are_not(hu
         met = hub.welcome()
         for name in ("0-1", "0-2"):
             met.say(
-                frames.QUESTION, json.dumps({"id": name, "method": "sampling/createMessage"}).encode() + b"\n", 0, name
+                protocol.SERVER_REQUEST,
+                json.dumps({"id": name, "method": "sampling/createMessage"}).encode() + b"\n",
+                0,
+                name,
             )
-        met.say(frames.CLOSED, b"", 0, "0-1")
+        met.say(protocol.SERVER_REQUEST_OVER, b"", 0, "0-1")
         assert [client.receive()["id"], client.receive()["id"]] == ["0-1", "0-2"]
-        met.say(frames.NEWS, b'{"after":1}\n')
+        met.say(protocol.NOTIFICATION, b'{"after":1}\n')
         client.receive()
         met.close()
         met = hub.welcome()
-        withdrawn = client.receive()
-        assert (withdrawn["method"], withdrawn["params"]["requestId"]) == ("notifications/cancelled", "0-2")
+        cancel_server_request = client.receive()
+        assert (cancel_server_request["method"], cancel_server_request["params"]["requestId"]) == (
+            "notifications/cancelled",
+            "0-2",
+        )
         met.close()
-        hub.welcome().say(frames.NEWS, b'{"after":2}\n')
+        hub.welcome().say(protocol.NOTIFICATION, b'{"after":2}\n')
         assert client.receive() == {"after": 2}
 
 
@@ -250,12 +256,12 @@ def test_the_hub_is_told_now_and_then_what_is_settled_though_a_stream_is_open(hu
         met = hub.welcome()
         client.send(ping(1))
         met.line()
-        met.say(frames.PATIENT, b"", 1)
+        met.say(protocol.STREAM_STARTED, b"", 1)
         delivered = None
         for number in range(2, 200):
             client.send(ping(number))
             frame = met.hear()
-            if frame.kind == frames.DELIVERED:
+            if frame.kind == protocol.DELIVERED:
                 delivered = frame.number
                 break
             met.answer(frame.number, number)
@@ -281,7 +287,7 @@ relay.main(sys.argv[1:])
 def test_stray_output_never_reaches_the_client(hub, home):
     with relay(home, program=("-c", STRAY)) as client:
         met = hub.welcome()
-        met.say(frames.NEWS, b'{"a":1}\n')
+        met.say(protocol.NOTIFICATION, b'{"a":1}\n')
         assert client.receive() == {"a": 1}
         client.process.stdin.close()
         assert client.process.stdout.read() == b""
@@ -290,12 +296,12 @@ def test_stray_output_never_reaches_the_client(hub, home):
 
 NOT_BEFORE = """
 import os, sys, time
-from hybrid_memory_mcp.relay import reaching, relay
-reach = reaching.reach
+from hybrid_memory_mcp.relay import connecting, relay
+reach = connecting.connect_or_start
 def told(home, embedder, environment, not_before=0.0):
     os.write(2, b"may wait\\n" if not_before > time.monotonic() + 1000 else b"at once\\n")
     return reach(home, embedder, environment, not_before)
-reaching.reach = told
+connecting.connect_or_start = told
 relay.main(sys.argv[1:])
 """
 
@@ -304,7 +310,7 @@ def test_a_hub_that_makes_room_is_not_succeeded_by_this_relays_own_for_a_while(h
     with relay(home, program=("-c", NOT_BEFORE)) as client:
         first = hub.welcome()
         assert client.process.stderr.readline() == b"at once\n"
-        first.say(frames.LEAVING, b"", 2_000_000)
+        first.say(protocol.LEAVING, b"", 2_000_000)
         first.close()
         hub.welcome()
         assert client.process.stderr.readline() == b"may wait\n"

@@ -9,7 +9,7 @@ import threading
 import pytest
 from tests.server.hubs import ping, relay
 
-from hybrid_memory_mcp.relay import frames
+from hybrid_memory_mcp.relay import protocol
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 def test_a_refusal_ends_the_relay_with_its_text(hub, home):
     with relay(home) as client:
         met = hub.meet()
-        met.say(frames.REFUSED, b"timezone: is not a known time zone")
+        met.say(protocol.REFUSED, b"timezone: is not a known time zone")
         assert client.process.wait(10) == 1
         assert client.process.stderr.read() == b"hybrid-memory-mcp: timezone: is not a known time zone\n"
         assert client.process.stdout.read() == b""
@@ -40,7 +40,7 @@ def test_at_the_end_of_input_nobody_waits_for_a_hub_that_does_not_answer_nor_for
         client.send(ping(1))
         client.send(ping(2))
         met.lines(2)
-        met.say(frames.PATIENT, b"", 1)
+        met.say(protocol.STREAM_STARTED, b"", 1)
         client.process.stdin.close()
         assert client.process.wait(10) == 0
         assert client.process.stdout.read() == b""
@@ -61,7 +61,7 @@ def test_a_client_that_does_not_read_its_answers_can_still_ask_and_gets_all_when
         answering.start()
         for number in range(101, 201):
             client.send(ping(number))
-            met.hear(frames.LINE)
+            met.hear(protocol.LINE)
         assert [client.receive()["id"] for _ in range(50)] == list(range(1, 51))
         answering.join()
 
@@ -78,7 +78,7 @@ def test_a_client_that_closes_its_ear_ends_the_relay(hub, home):
     with relay(home) as client:
         met = hub.welcome()
         client.process.stdout.close()
-        met.say(frames.NEWS, b"{}\n")
+        met.say(protocol.NOTIFICATION, b"{}\n")
         assert client.process.wait(10) == 0
 
 
@@ -91,7 +91,7 @@ sys.stdin.readline()
 QUICK = """
 import sys
 from hybrid_memory_mcp.relay import relay
-relay._LOOK, relay.QUIET = 0.02, 0.02
+relay._LOOK, relay.ORPHAN_TIMEOUT_SECONDS = 0.02, 0.02
 relay.main(sys.argv[1:])
 """
 

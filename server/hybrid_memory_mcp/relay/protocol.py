@@ -1,7 +1,8 @@
-"""The frames between relay and hub: a line with kind, number, name and length, then as many bytes.
+"""What is sent between a client, its relay and the hub: lines of JSON-RPC, and frames that carry them.
 
-A relay knows no MCP. It numbers the client's lines and keeps each until the hub has settled it, so that it can send what
-is left to the next hub; the hub tells what else has to be kept for that.
+A frame is a line with kind, number, name and length, then as many bytes. A relay knows no MCP. It numbers the client's lines
+and keeps each until the hub has answered it, so that it can send what is left to the next hub; the hub tells what else has to
+be kept for that. The letters of the kinds are the wire protocol: relay and hub of neighbouring versions speak to each other.
 """
 
 from __future__ import annotations
@@ -10,36 +11,37 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PROTOCOL = 1
+
+PROTOCOL_VERSION = 1
 
 # From the relay.
 HELLO = b"H"  # fields: who is there
 LINE = b"M"  # a line of the client
-AGAIN = b"A"  # the same line as was sent to an earlier hub, which let it wait for long
+RESUBSCRIBE = b"A"  # the same line as was sent to an earlier hub, which let it wait for long
 RETRY = b"B"  # a line that an earlier hub may have begun; the hub says when it begins
 REPLAY = b"R"  # a kept line; its answer is not for the client
-ENDS = b"O"  # first and last bytes of a line over the limit; the name is how many are the first
+OVERSIZED_LINE = b"O"  # first and last bytes of a line over the limit; the name is how many are the first
 DELIVERED = b"T"  # the lines up to the number are settled at this end too, but for those that wait for long
 
 # From the hub.
 WELCOME = b"W"  # JSON: who serves
 ANSWER = b"a"  # the answer to a line, for the client
-NEWS = b"n"  # another line for the client
-SETTLED = b"d"  # a line will get no answer
-KEEP = b"k"  # keep a line for later hubs under the name
-DROP = b"x"  # keep what is under the name no longer
-BEGUN = b"b"  # the work on a line that was sent before begins
-PATIENT = b"p"  # a line that waits for long: it may be sent again as often as need be
-QUESTION = b"q"  # a request to the client, under the name
-CLOSED = b"c"  # the question under the name is over
+NOTIFICATION = b"n"  # another line for the client
+NO_ANSWER = b"d"  # a line will get no answer
+REMEMBER_LINE = b"k"  # keep a line for later hubs under the name
+FORGET_LINE = b"x"  # keep what is under the name no longer
+WORK_STARTED = b"b"  # the work on a line that was sent before begins
+STREAM_STARTED = b"p"  # a line that waits for long: it may be sent again as often as need be
+SERVER_REQUEST = b"q"  # a request to the client, under the name
+SERVER_REQUEST_OVER = b"c"  # the question under the name is over
 LEAVING = b"g"  # the hub makes room for a newer one: milliseconds until another may be started
 REFUSED = b"r"  # text for a person: why the hub does not serve
-STEP = b"s"  # JSON: how far an operation is
-DONE = b"v"  # JSON: what an operation gave
+PROGRESS = b"s"  # JSON: how far an operation is
+RESULT = b"v"  # JSON: what an operation gave
 FAILED = b"f"  # JSON: what an operation raised
 
-LONGEST_HEADER = 300
-LONGEST = 64 * 1024 * 1024
+MAX_HEADER_BYTES = 300
+MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 
 
 class Frame:
@@ -92,9 +94,9 @@ class FrameReader:
         held += chunk
         while True:
             if self._header is None:
-                end = held.find(b"\n", 0, LONGEST_HEADER)
+                end = held.find(b"\n", 0, MAX_HEADER_BYTES)
                 if end < 0:
-                    if len(held) >= LONGEST_HEADER:
+                    if len(held) >= MAX_HEADER_BYTES:
                         raise BrokenFrame
                     return
                 self._header = _header(bytes(held[:end]))
@@ -116,6 +118,53 @@ def _header(line: bytes) -> tuple[bytes, int, str, int]:
         found = kind, int(number), "" if name == b"-" else name.decode("ascii"), int(length)
     except ValueError:
         raise BrokenFrame from None
-    if len(kind) != 1 or not 0 <= found[3] <= LONGEST or found[1] < 0:
+    if len(kind) != 1 or not 0 <= found[3] <= MAX_PAYLOAD_BYTES or found[1] < 0:
         raise BrokenFrame
     return found
+
+
+MESSAGE_LIMIT = 16 * 1024 * 1024
+
+_KEPT_BYTES = 4096
+
+
+class Oversized:
+    """What is left of a line over the limit: its first and last bytes."""
+
+    __slots__ = ("head", "tail")
+
+    def __init__(self, head: bytes, tail: bytes) -> None:
+        self.head = head
+        self.tail = tail
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines; of a line over ``limit`` bytes only the ends are kept."""
+
+    def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._length = 0
+        self._head: bytes | None = None
+
+    def feed(self, chunk: bytes) -> Iterator[bytes | Oversized]:
+        """Yield the lines that end in ``chunk``, without their line feeds."""
+        *ended, rest = chunk.split(b"\n")
+        for piece in ended:
+            self._add(piece)
+            yield self._take()
+        self._add(rest)
+
+    def _add(self, piece: bytes) -> None:
+        self._length += len(piece)
+        self._parts.append(piece)
+        if self._length > self._limit:
+            whole = b"".join(self._parts)
+            if self._head is None:
+                self._head = whole[:_KEPT_BYTES]
+            self._parts = [whole[-_KEPT_BYTES:]]
+
+    def _take(self) -> bytes | Oversized:
+        whole, head = b"".join(self._parts), self._head
+        self._parts, self._length, self._head = [], 0, None
+        return whole if head is None else Oversized(head, whole)

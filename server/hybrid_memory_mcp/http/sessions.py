@@ -27,9 +27,9 @@ from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
-from hybrid_memory_mcp.http.answers import FULL, TOO_MANY_SESSIONS, Refusal
+from hybrid_memory_mcp.http.responses import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
-from hybrid_memory_mcp.hub.company import Company
+from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer, build_server
 from hybrid_memory_mcp.mcp_api.sdk import lowlevel_server_of
 from hybrid_memory_mcp.mcp_api.views import Views
@@ -41,13 +41,13 @@ log = logging.getLogger("hybrid_memory_mcp")
 
 _ID_BITS = 128
 _CLOSING = 2.0
-_GLANCE = 0.02
-_LONGEST_NAME = 100
+_POLL_SECONDS = 0.02
+_MAX_NAME_LENGTH = 100
 _CALLS = ("tools/call", "resources/read", "prompts/get")
 
 
 @dataclass(eq=False)
-class Connection:
+class HttpSession:
     """One client's stay. ``transport`` is there for a client with a session; ``state`` once its server runs."""
 
     id: str
@@ -81,7 +81,7 @@ class Connection:
         about = params.get("clientInfo") or (params.get("_meta") or {}).get(CLIENT_INFO_META_KEY)
         if isinstance(about, dict):
             name = "".join(c for c in str(about.get("name", "")) if c.isprintable()).strip()
-            self.name = name[:_LONGEST_NAME] or "unknown"
+            self.name = name[:_MAX_NAME_LENGTH] or "unknown"
 
     def described(self) -> dict[str, Any]:
         """Return who this is, as status shows it."""
@@ -119,7 +119,7 @@ class Connection:
             scope.cancel()
 
 
-class Connections:
+class HttpSessions:
     """All clients over one provider. ``now`` is a clock in seconds, by which a stay is idle."""
 
     def __init__(
@@ -130,7 +130,7 @@ class Connections:
         random_source: RandomSource,
         clock: Clock,
         now: Callable[[], float],
-        company: Company | None = None,
+        registry: ConnectionRegistry | None = None,
     ) -> None:
         self._provider = provider
         self._settings = settings
@@ -138,9 +138,9 @@ class Connections:
         self._random_source = random_source
         self._clock = clock
         self._now = now
-        self._company = company or Company()
-        self._sessions: dict[str, Connection] = {}
-        self._shared: dict[str, Connection] = {}
+        self._registry = registry or ConnectionRegistry()
+        self._sessions: dict[str, HttpSession] = {}
+        self._shared: dict[str, HttpSession] = {}
         self._limiters: WeakValueDictionary[str, ClientLimiter] = WeakValueDictionary()
         self._opening = anyio.Lock()
         self._group: anyio.abc.TaskGroup | None = None
@@ -150,13 +150,13 @@ class Connections:
         """How many stays there are."""
         return len(self._sessions) + len(self._shared)
 
-    def __iter__(self) -> Iterator[Connection]:
+    def __iter__(self) -> Iterator[HttpSession]:
         return iter([*self._sessions.values(), *self._shared.values()])
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve while the body runs; then every stay ends."""
-        with self._company.beside(self._described):
+        with self._registry.include(self._described):
             async with self._serving():
                 yield
 
@@ -173,12 +173,12 @@ class Connections:
         self._sessions.clear()
         self._shared.clear()
 
-    def session(self, session_id: str, grant: Grant) -> Connection | None:
+    def session(self, session_id: str, grant: Grant) -> HttpSession | None:
         """Return the session with an id; None when there is none, or when it is another token's."""
         found = self._sessions.get(session_id)
         return found if found is not None and found.grant == grant else None
 
-    async def open_session(self, grant: Grant) -> Connection | Refusal:
+    async def open_session(self, grant: Grant) -> HttpSession | Refusal:
         """Begin a session; if the token has its full number of them, the longest idle one ends."""
         mine = [one for one in self._sessions.values() if one.grant == grant]
         if len(mine) >= self._settings.sessions:
@@ -190,7 +190,7 @@ class Connections:
             return FULL
         return await self._begin(self._make(grant, lasting=True), self._sessions)
 
-    async def shared(self, grant: Grant) -> Connection | Refusal:
+    async def shared(self, grant: Grant) -> HttpSession | Refusal:
         """Return the stay that all requests without a session share which show one token."""
         async with self._opening:
             found = self._shared.get(grant.digest)
@@ -198,7 +198,7 @@ class Connections:
                 return found
             return await self._begin(self._make(grant, lasting=False), self._shared)
 
-    def end(self, connection: Connection) -> None:
+    def end(self, connection: HttpSession) -> None:
         """End one stay; its id means nothing from now on."""
         self._drop(connection)
 
@@ -216,20 +216,20 @@ class Connections:
             connection.end_streams()
         with anyio.move_on_after(self._settings.grace):
             while any(connection.calls for connection in self):  # noqa: ASYNC110 - of many, any may be the last
-                await anyio.sleep(_GLANCE)
+                await anyio.sleep(_POLL_SECONDS)
         for connection in self:
             connection.end()
 
     def _described(self) -> list[dict[str, Any]]:
         return [one.described() for one in self]
 
-    def _drop(self, connection: Connection) -> None:
+    def _drop(self, connection: HttpSession) -> None:
         for known, key in ((self._sessions, connection.id), (self._shared, connection.grant.digest)):
             if known.get(key) is connection:
                 del known[key]
         connection.end()
 
-    def _make(self, grant: Grant, *, lasting: bool) -> Connection:
+    def _make(self, grant: Grant, *, lasting: bool) -> HttpSession:
         provider, settings = self._provider, self._settings
         scope = Scope(
             namespace=grant.namespace,
@@ -239,23 +239,23 @@ class Connections:
         )
         limiter = self._limiters.get(grant.digest) or ClientLimiter(provider, settings.calls)
         self._limiters[grant.digest] = limiter
-        clients = partial(self._company.described, grant.namespace)
+        clients = partial(self._registry.describe, grant.namespace)
         views = Views(limiter, scope, settings.zone, self._random_source, settings.prompts, clients=clients)
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
         server = build_server(limiter, scope, settings.zone, views, state_key=key)
         session_id = f"{self._random_source.bits(_ID_BITS):032x}"
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
-        return Connection(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
+        return HttpSession(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
 
-    async def _begin(self, connection: Connection, known: dict[str, Connection]) -> Connection | Refusal:
+    async def _begin(self, connection: HttpSession, known: dict[str, HttpSession]) -> HttpSession | Refusal:
         if self._group is None:
             return FULL
         known[connection.id if connection.transport is not None else connection.grant.digest] = connection
         await self._group.start(self._live, connection)
         return connection
 
-    async def _live(self, connection: Connection, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    async def _live(self, connection: HttpSession, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         low = lowlevel_server_of(connection.server)
         transport = connection.transport
         try:
@@ -279,7 +279,7 @@ class Connections:
                     await transport.terminate()
                 await self._end_session(connection)
 
-    async def _end_session(self, connection: Connection) -> None:
+    async def _end_session(self, connection: HttpSession) -> None:
         """Let the attention of the conversation come to rest, if there was one."""
         if connection.called:
             with log_and_continue("ending the session"), suppress(StoreClosed):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import JSONRPCRequest
 
-from hybrid_memory_mcp.hub.ledger import LISTEN, Asked, Ledger
+from hybrid_memory_mcp.hub.client import LISTEN, QueuedRequest, RequestQueue
 
 
 def request(request_id, method="ping"):
@@ -22,7 +22,7 @@ STEPS = st.lists(
 
 
 class Model:
-    """What a ledger should do, in lists: each entry is [id, number, counts, state]."""
+    """What a queue should do, in lists: each entry is [id, number, counts, state]."""
 
     def __init__(self, at_once, most_waiting):
         self.at_once, self.most_waiting = at_once, most_waiting
@@ -31,7 +31,7 @@ class Model:
     def those(self, state):
         return [one for one in self.entries if one[3] == state and one[2]]
 
-    def enter(self, request_id, number, *, counts):
+    def admit(self, request_id, number, *, counts):
         if not counts or len(self.those("works")) < self.at_once:
             self.entries.append([request_id, number, counts, "works"])
             return True
@@ -40,7 +40,7 @@ class Model:
         self.entries.append([request_id, number, counts, "waits"])
         return False
 
-    def leave(self, request_id):
+    def finish(self, request_id):
         found = next((one for one in self.entries if one[0] == request_id), None)
         if found is None:
             return None, None
@@ -53,43 +53,43 @@ class Model:
 
 
 @given(STEPS, st.integers(1, 3), st.integers(0, 3))
-def test_a_ledger_is_a_first_come_first_served_list_with_places(steps, at_once, most_waiting):
-    ledger, model = Ledger(at_once, most_waiting), Model(at_once, most_waiting)
+def test_a_request_queue_is_a_first_come_first_served_list_with_places(steps, at_once, most_waiting):
+    queue, model = RequestQueue(at_once, most_waiting), Model(at_once, most_waiting)
     for number, (what, request_id, *method) in enumerate(steps, 1):
         if what == "enter":
-            said = ledger.enter(request(request_id, *method), Asked(number, *method))
-            assert said == model.enter(request_id, number, counts=method != [LISTEN])
+            said = queue.admit(request(request_id, *method), QueuedRequest(number, *method))
+            assert said == model.admit(request_id, number, counts=method != [LISTEN])
         else:
-            asked, turn = ledger.leave(request_id)
-            assert (asked and asked.number, turn and turn.id) == model.leave(request_id)
+            asked, turn = queue.finish(request_id)
+            assert (asked and asked.number, turn and turn.id) == model.finish(request_id)
         first = next((one[1] for one in model.entries if one[0] == request_id), None)
-        found = ledger.asked(request_id)
+        found = queue.find(request_id)
         assert (found and found.number) == first
-        assert ledger.busy == bool(model.those("works"))
+        assert queue.busy == bool(model.those("works"))
 
 
 def test_two_requests_under_one_id_are_both_answered_and_leave_no_place_taken():
-    ledger = Ledger(1, 5)
-    assert ledger.enter(request(1), Asked(1, "ping")) is True
-    assert ledger.enter(request(1), Asked(2, "ping")) is False
-    asked, turn = ledger.leave(1)
+    queue = RequestQueue(1, 5)
+    assert queue.admit(request(1), QueuedRequest(1, "ping")) is True
+    assert queue.admit(request(1), QueuedRequest(2, "ping")) is False
+    asked, turn = queue.finish(1)
     assert (asked.number, turn.id) == (1, 1)
-    assert ledger.leave(1)[0].number == 2
-    assert not ledger.busy
+    assert queue.finish(1)[0].number == 2
+    assert not queue.busy
 
 
-@pytest.mark.parametrize("asked", [Asked(1, LISTEN), Asked(0, "resources/subscribe")])
+@pytest.mark.parametrize("asked", [QueuedRequest(1, LISTEN), QueuedRequest(0, "resources/subscribe")])
 def test_who_waits_for_news_or_is_replayed_takes_no_place(asked):
-    ledger = Ledger(1, 0)
-    assert ledger.enter(request("waits", asked.method), asked) is True
-    assert not ledger.busy
-    assert ledger.enter(request(2), Asked(2, "ping")) is True
+    queue = RequestQueue(1, 0)
+    assert queue.admit(request("waits", asked.method), asked) is True
+    assert not queue.busy
+    assert queue.admit(request(2), QueuedRequest(2, "ping")) is True
 
 
 def test_what_is_cancelled_while_it_waits_never_begins():
-    ledger = Ledger(1, 5)
+    queue = RequestQueue(1, 5)
     for number in (1, 2, 3):
-        ledger.enter(request(number), Asked(number, "ping"))
-    ledger.leave(2)
-    asked, turn = ledger.leave(1)
+        queue.admit(request(number), QueuedRequest(number, "ping"))
+    queue.finish(2)
+    asked, turn = queue.finish(1)
     assert (asked.number, turn.id) == (1, 3)

@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.frames import BrokenFrame, FrameReader, pack, pack_fields, read_fields
+from hybrid_memory_mcp.relay import protocol
+from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack, pack_fields, read_fields
 
-KINDS = st.sampled_from([frames.LINE, frames.AGAIN, frames.ANSWER, frames.SETTLED, frames.KEEP])
+KINDS = st.sampled_from(
+    [protocol.LINE, protocol.RESUBSCRIBE, protocol.ANSWER, protocol.NO_ANSWER, protocol.REMEMBER_LINE]
+)
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_", max_size=40).filter(lambda name: name != "-")
 FRAMES = st.lists(st.tuples(KINDS, st.binary(max_size=60), st.integers(0, 10**15), NAMES), max_size=8)
 # What a command line or an environment can hold: any bytes but zero, of which those that are no UTF-8 come as surrogates.
@@ -38,7 +40,7 @@ def test_a_reader_goes_on_after_the_frame_that_was_taken_last(sent):
 
 def test_a_frame_of_megabytes_passes_whole():
     payload = bytes(range(256)) * 40_000
-    whole, reader = pack(frames.ANSWER, payload, 7), FrameReader()
+    whole, reader = pack(protocol.ANSWER, payload, 7), FrameReader()
     (found,) = [one for at in range(0, len(whole), 65_536) for one in reader.feed(whole[at : at + 65_536])]
     assert (found.payload == payload, found.number) == (True, 7)
 
@@ -51,11 +53,11 @@ BROKEN = [
     b"M x - 0\n",
     b"M -1 - 0\n",
     b"M 1 - -1\n",
-    b"M 1 - %d\n" % (frames.LONGEST + 1),
+    b"M 1 - %d\n" % (protocol.MAX_PAYLOAD_BYTES + 1),
     b"M 1 n\xc3\xa4me 0\n",
     b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
     b"GET / HTTP/1.1\r\n",
-    b"x" * frames.LONGEST_HEADER,
+    b"x" * protocol.MAX_HEADER_BYTES,
 ]
 
 
@@ -66,7 +68,7 @@ def test_what_is_no_frame_is_said_to_be_none(bytes_):
 
 
 def test_a_header_that_is_still_coming_is_waited_for():
-    assert list(FrameReader().feed(b"x" * (frames.LONGEST_HEADER - 1))) == []
+    assert list(FrameReader().feed(b"x" * (protocol.MAX_HEADER_BYTES - 1))) == []
 
 
 @given(st.binary(max_size=400))

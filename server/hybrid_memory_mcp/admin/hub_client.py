@@ -14,17 +14,16 @@ from typing import Any
 from hybrid_memory.errors import HybridMemoryError, StoreError
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import ProgressCallback
-from hybrid_memory_mcp.relay import frames
-from hybrid_memory_mcp.relay.frames import Frame, FrameReader, pack, pack_fields
-from hybrid_memory_mcp.relay.reaching import connect
-from hybrid_memory_mcp.relay.spawning import hub_is_there
+from hybrid_memory_mcp.relay import protocol
+from hybrid_memory_mcp.relay.connecting import connect, hub_is_running
+from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, pack, pack_fields
 
 _CHUNK = 1 << 16
-_LEAVING = 15.0
+_STOP_TIMEOUT_SECONDS = 15.0
 _PAUSE = 0.02
 
 
-def ask_hub(
+def call_hub(
     home: Path, namespace: str, operation: str, arguments: Mapping[str, Any], step: ProgressCallback
 ) -> dict[str, Any] | None:
     """Return what an operation gave, None where no hub runs; ``step`` is told how far it is.
@@ -37,7 +36,7 @@ def ask_hub(
         return None
     with connection:
         hello = [
-            ("protocol", str(frames.PROTOCOL)),
+            ("protocol", str(protocol.PROTOCOL_VERSION)),
             ("version", __version__),
             ("relay", os.urandom(16).hex()),
             ("pid", str(os.getpid())),
@@ -45,31 +44,31 @@ def ask_hub(
             ("given", json.dumps(arguments)),
             ("namespace", namespace),
         ]
-        connection.sendall(pack(frames.HELLO, pack_fields(hello)))
+        connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
         for frame in _frames(connection):
-            if frame.kind == frames.STEP:
+            if frame.kind == protocol.PROGRESS:
                 how_far = json.loads(frame.payload)
                 step(how_far["done"], how_far["total"])
-            elif frame.kind == frames.DONE:
+            elif frame.kind == protocol.RESULT:
                 found: dict[str, Any] = json.loads(frame.payload)
                 return found
-            elif frame.kind == frames.FAILED:
+            elif frame.kind == protocol.FAILED:
                 raise HybridMemoryError(json.loads(frame.payload)["message"])
-            elif frame.kind == frames.REFUSED:
+            elif frame.kind == protocol.REFUSED:
                 raise HybridMemoryError(frame.payload.decode("utf-8", "replace"))
     raise StoreError("the memory's hub ended before it was done; run the command again")
 
 
-def dismiss_hub(home: Path) -> bool:
+def stop_hub(home: Path) -> bool:
     """Ask the hub of a store to leave, and wait until it has; says whether there is none any more.
 
     Its clients find or start another one when they need it.
     """
     begun = time.monotonic()
     with suppress(HybridMemoryError):
-        ask_hub(home, "default", "leave", {}, lambda *_: None)
-    while hub_is_there(str(home)):
-        if time.monotonic() - begun > _LEAVING:
+        call_hub(home, "default", "leave", {}, lambda *_: None)
+    while hub_is_running(str(home)):
+        if time.monotonic() - begun > _STOP_TIMEOUT_SECONDS:
             return False
         time.sleep(_PAUSE)
     return True

@@ -1,4 +1,4 @@
-"""The hub's door: one hub a store, listening before anything heavy is imported."""
+"""The hub's listener: one hub a store, listening before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from hybrid_memory_mcp.relay import places
-from hybrid_memory_mcp.relay.reaching import connect
+from hybrid_memory_mcp.relay import paths
+from hybrid_memory_mcp.relay.connecting import connect
 
 WAITING = 10.0
 
@@ -20,7 +20,7 @@ _PAUSE = 0.01
 _BACKLOG = 128
 
 
-class Door:
+class HubListener:
     """A listening socket that relays find, and the lock that says whose it is.
 
     ``token`` is what guests must know: over loopback, where any user can knock; None for a Unix socket.
@@ -29,19 +29,19 @@ class Door:
     def __init__(self, home: Path, lock: FileLock) -> None:
         self.home = home
         self._lock = lock
-        self._lock_file = _identity(home / places.HUB_LOCK)
-        self.listener, self._address, self.token = _listen(home)
+        self._lock_file = _identity(home / paths.HUB_LOCK)
+        self.socket, self._address, self.token = _listen(home)
         self._place = _identity(self._address)
 
     @property
-    def stands(self) -> bool:
+    def is_reachable(self) -> bool:
         """Whether relays still find this door; something may have removed what leads to it."""
         return _identity(self._address) == self._place
 
     @property
-    def ours(self) -> bool:
+    def owns_folder(self) -> bool:
         """Whether the lock is still the one of this folder, which may have been removed or replaced as a whole."""
-        return _identity(self.home / places.HUB_LOCK) == self._lock_file
+        return _identity(self.home / paths.HUB_LOCK) == self._lock_file
 
     def reopen(self) -> None:
         """Listen anew where relays look.
@@ -49,33 +49,33 @@ class Door:
         Raises:
             OSError: nothing can be made there.
         """
-        self.listener.close()
-        self.listener, self._address, self.token = _listen(self.home)
+        self.socket.close()
+        self.socket, self._address, self.token = _listen(self.home)
         self._place = _identity(self._address)
 
     def close(self) -> None:
         """Let nobody in any more; the lock stays."""
         with contextlib.suppress(OSError):
-            if self.stands:
+            if self.is_reachable:
                 self._address.unlink()
-        self.listener.close()
+        self.socket.close()
 
     def release(self) -> None:
-        """Let another hub open its door."""
+        """Let another hub open its listener."""
         with contextlib.suppress(OSError):
-            if self.ours:
-                (self.home / places.PID).unlink()
+            if self.owns_folder:
+                (self.home / paths.PID).unlink()
         self._lock.release()
 
 
-def open_door(home: Path) -> Door | None:
+def acquire_listener(home: Path) -> HubListener | None:
     """Take the hub's lock and listen; None when another hub does, or is not gone within `WAITING` seconds.
 
     Raises:
         OSError: nothing can be made in the folder.
     """
     home.mkdir(0o700, parents=True, exist_ok=True)
-    lock = FileLock(home / places.HUB_LOCK, mode=0o600, thread_local=False)
+    lock = FileLock(home / paths.HUB_LOCK, mode=0o600, thread_local=False)
     begun = time.monotonic()
     while True:
         try:
@@ -90,12 +90,12 @@ def open_door(home: Path) -> Door | None:
                 return None
             time.sleep(_PAUSE)
     try:
-        door = Door(home, lock)
-        (home / places.PID).write_text(f"{os.getpid()}\n", "ascii")
+        listener = HubListener(home, lock)
+        (home / paths.PID).write_text(f"{os.getpid()}\n", "ascii")
     except BaseException:
         lock.release()
         raise
-    return door
+    return listener
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -107,11 +107,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _listen(home: Path) -> tuple[socket.socket, Path, bytes | None]:
-    (home / places.PORT).unlink(missing_ok=True)
-    wants_loopback = os.environ.get(places.LOOPBACK)  # noqa: TID251 - the socket is chosen before settings are imported
+    (home / paths.PORT).unlink(missing_ok=True)
+    wants_loopback = os.environ.get(paths.LOOPBACK)  # noqa: TID251 - the socket is chosen before settings are imported
     if hasattr(socket, "AF_UNIX") and not wants_loopback:
         with contextlib.suppress(OSError):  # a file system that holds no sockets
-            address = Path(places.socket_path(str(home)))
+            address = Path(paths.socket_path(str(home)))
             address.unlink(missing_ok=True)
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
@@ -129,12 +129,12 @@ def _listen_on_loopback(home: Path) -> tuple[socket.socket, Path, bytes | None]:
     token = secrets.token_bytes(32)
     listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
     try:
-        _write_whole(home / places.TOKEN, token)
-        _write_whole(home / places.PORT, f"{listener.getsockname()[1]}\n".encode())
+        _write_whole(home / paths.TOKEN, token)
+        _write_whole(home / paths.PORT, f"{listener.getsockname()[1]}\n".encode())
     except BaseException:
         listener.close()
         raise
-    return listener, home / places.PORT, token
+    return listener, home / paths.PORT, token
 
 
 def _write_whole(path: Path, content: bytes) -> None:

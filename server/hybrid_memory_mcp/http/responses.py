@@ -1,4 +1,4 @@
-"""Answers of the door: refusals, and a response that ends cleanly however its request ends."""
+"""Answers of the listener: refusals, and a response that ends cleanly however its request ends."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from hybrid_memory_mcp.relay import places
+from hybrid_memory_mcp.relay import paths
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets, users and modes")
 
@@ -37,25 +37,25 @@ def test_the_platforms_data_folder_is_the_one_that_platformdirs_names(monkeypatc
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    found = places.data_folder(environment)
+    found = paths.data_folder(environment)
     assert found == platformdirs.user_data_dir("hybrid-memory-mcp", appauthor=False)
 
 
 @pytest.mark.parametrize("arguments", [["--home", "/a/b"], ["--home=/a/b"], ["serve", "--home", "/x", "--home=/a/b"]])
 def test_the_folder_of_the_command_line_wins_however_it_is_written(arguments):
-    assert places.home_of(arguments, {"HYBRID_MEMORY_HOME": "/other"}) == "/a/b"
+    assert paths.store_folder(arguments, {"HYBRID_MEMORY_HOME": "/other"}) == "/a/b"
 
 
 def test_a_folder_is_made_absolute_and_a_tilde_is_the_users_own(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", "/home/ada")
-    assert places.home_of([], {"HYBRID_MEMORY_HOME": "notes/../memory"}) == str(tmp_path / "memory")
-    assert places.home_of(["--home", "~/memory"], {}) == "/home/ada/memory"
+    assert paths.store_folder([], {"HYBRID_MEMORY_HOME": "notes/../memory"}) == str(tmp_path / "memory")
+    assert paths.store_folder(["--home", "~/memory"], {}) == "/home/ada/memory"
 
 
 def test_an_empty_variable_is_none():
-    assert places.home_of([], {"HYBRID_MEMORY_HOME": "", "HOME": "/home/ada", "XDG_DATA_HOME": "/d"}) == (
-        places.data_folder({"HOME": "/home/ada", "XDG_DATA_HOME": "/d"})
+    assert paths.store_folder([], {"HYBRID_MEMORY_HOME": "", "HOME": "/home/ada", "XDG_DATA_HOME": "/d"}) == (
+        paths.data_folder({"HOME": "/home/ada", "XDG_DATA_HOME": "/d"})
     )
 
 
@@ -66,34 +66,34 @@ def runtime(monkeypatch, tmp_path):
 
 
 def test_a_socket_lies_in_its_store_where_the_path_is_short_enough(runtime):
-    assert places.socket_path("/a/b") == "/a/b/hub.sock"
+    assert paths.socket_path("/a/b") == "/a/b/hub.sock"
     assert not runtime.exists()
 
 
 def test_a_long_path_leads_to_a_private_runtime_folder_under_a_name_of_its_own(runtime):
-    first, second = (places.socket_path(f"/{'a' * 90}/{name}") for name in ("one", "two"))
+    first, second = (paths.socket_path(f"/{'a' * 90}/{name}") for name in ("one", "two"))
     assert first != second
     assert Path(first).parent == runtime
     assert stat.S_IMODE(runtime.stat().st_mode) == 0o700
 
 
 def test_a_path_is_as_long_as_its_bytes(runtime):
-    assert places.socket_path("/" + "ä" * 46).startswith(str(runtime))
-    assert not places.socket_path("/" + "a" * 46).startswith(str(runtime))
+    assert paths.socket_path("/" + "ä" * 46).startswith(str(runtime))
+    assert not paths.socket_path("/" + "a" * 46).startswith(str(runtime))
 
 
 def test_two_names_of_one_long_folder_lead_to_one_socket(runtime, tmp_path):
     real = tmp_path / ("a" * 100)
     real.mkdir()
     (tmp_path / ("b" * 100)).symlink_to(real)
-    assert places.socket_path(str(tmp_path / ("b" * 100))) == places.socket_path(str(real))
+    assert paths.socket_path(str(tmp_path / ("b" * 100))) == paths.socket_path(str(real))
 
 
 def test_a_runtime_folder_that_others_may_enter_is_refused(runtime):
     runtime.mkdir()
     runtime.chmod(0o755)
     with pytest.raises(PermissionError):
-        places.runtime_folder()
+        paths.runtime_folder()
 
 
 def test_a_link_or_a_file_in_place_of_the_runtime_folder_is_refused(runtime, tmp_path):
@@ -101,11 +101,11 @@ def test_a_link_or_a_file_in_place_of_the_runtime_folder_is_refused(runtime, tmp
     elsewhere.mkdir(0o700)
     runtime.symlink_to(elsewhere)
     with pytest.raises(PermissionError):
-        places.runtime_folder()
+        paths.runtime_folder()
     runtime.unlink()
     runtime.touch(0o600)
     with pytest.raises(PermissionError):
-        places.runtime_folder()
+        paths.runtime_folder()
 
 
 def test_a_runtime_folder_of_another_user_is_refused(runtime, monkeypatch):
@@ -113,7 +113,7 @@ def test_a_runtime_folder_of_another_user_is_refused(runtime, monkeypatch):
     runtime.with_name(f"hybrid-memory-mcp-{stranger}").mkdir(0o700)
     monkeypatch.setattr(os, "getuid", lambda: stranger)
     with pytest.raises(PermissionError):
-        places.runtime_folder()
+        paths.runtime_folder()
 
 
 SLOW = ("json", "re", "pathlib", "typing", "dataclasses", "contextlib", "subprocess", "logging", "hybrid_memory", "mcp")

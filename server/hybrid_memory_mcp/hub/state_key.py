@@ -10,7 +10,7 @@ _FILE = "state.key"
 _LENGTH = 32
 
 
-def state_key(home: Path) -> bytes:
+def load_state_key(home: Path) -> bytes:
     """Return the store's key, made at first use; one of this process alone where it cannot be kept."""
     path = home / _FILE
     with suppress(OSError):

@@ -1,9 +1,11 @@
-"""What a relay says about itself and its client, checked."""
+"""The beginning of a connection at the hub: proving the token over loopback, and reading who connects."""
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -11,19 +13,21 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import anyio
 from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import unnamed_session
 from hybrid_memory.settings import PREFIX, StoreSettings
-from hybrid_memory_mcp.relay.frames import PROTOCOL, read_fields
+from hybrid_memory_mcp.relay.connecting import proof
+from hybrid_memory_mcp.relay.protocol import PROTOCOL_VERSION, read_fields
 from hybrid_memory_mcp.runtime.client_options import Options, read_options
 
 
 class Hello(BaseModel):
     """The first frame of a relay, or of a command that wants an operation done."""
 
-    protocol: int = Field(ge=1, le=PROTOCOL)
+    protocol: int = Field(ge=1, le=PROTOCOL_VERSION)
     version: str = Field(max_length=50)
     relay: str = Field(pattern="^[0-9a-f]{32}$")
     pid: int
@@ -46,10 +50,10 @@ class Hello(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class ClientInfo:
     """A relay: who it is, and for whom it stands.
 
-    ``connection`` counts the hubs that it has had before; ``unmet`` are variables that another client's start has decided.
+    ``connection`` counts the hubs that it has had before; ``ignored_settings`` are variables that another client's start has decided.
     """
 
     relay: str
@@ -57,7 +61,7 @@ class Guest:
     version: str
     connection: int
     options: Options
-    unmet: tuple[str, ...] = ()
+    ignored_settings: tuple[str, ...] = ()
 
     @property
     def session(self) -> str:
@@ -79,7 +83,7 @@ def read_hello(payload: bytes) -> Hello:
         ) from None
 
 
-def guest_of(hello: Hello) -> Guest:
+def read_client_info(hello: Hello) -> ClientInfo:
     """Return the guest that a hello announces.
 
     Raises:
@@ -88,10 +92,12 @@ def guest_of(hello: Hello) -> Guest:
     options = read_options(hello.arguments, hello.environment, Path(hello.folder))
     if options.zone is None:
         options = options.in_zone(_zone_of(hello.environment))
-    return Guest(hello.relay, hello.pid, hello.version, hello.connection, options, unmet_wishes(hello.environment))
+    return ClientInfo(
+        hello.relay, hello.pid, hello.version, hello.connection, options, find_ignored_settings(hello.environment)
+    )
 
 
-def unmet_wishes(environment: Mapping[str, str]) -> tuple[str, ...]:
+def find_ignored_settings(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names of a client's variables about the store whose values are not those that this process has."""
     of_the_store = {PREFIX + name.upper() for name in StoreSettings.model_fields}
     ours = os.environ  # noqa: TID251 - what the hub was started with is compared with what a client wants
@@ -107,3 +113,33 @@ def _zone_of(environment: Mapping[str, str]) -> tzinfo | None:
         return ZoneInfo(name) if name else None
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return None
+
+
+AUTHENTICATION_TIMEOUT_SECONDS = 5.0
+
+_NONCE = 16
+_PROOF = 32
+
+
+async def authenticate(guest: socket.socket, token: bytes) -> bool:
+    """Say whether who connected knows the token, and prove that this hub does; no thread waits for a stranger."""
+    guest.settimeout(0)
+    try:
+        with anyio.move_on_after(AUTHENTICATION_TIMEOUT_SECONDS):
+            theirs, ours = await _read_exactly(guest, _NONCE), secrets.token_bytes(_NONCE)
+            guest.sendall(proof(token, theirs, b"hub") + ours)  # fits into the buffer of a connection that is new
+            return secrets.compare_digest(await _read_exactly(guest, _PROOF), proof(token, ours, b"relay"))
+    except OSError:
+        pass
+    return False
+
+
+async def _read_exactly(guest: socket.socket, count: int) -> bytes:
+    found = b""
+    while len(found) < count:
+        await anyio.wait_readable(guest)
+        part = guest.recv(count - len(found))
+        if not part:
+            raise ConnectionResetError("the other side left")
+        found += part
+    return found

@@ -21,11 +21,11 @@ HOME = "HYBRID_MEMORY_HOME"
 LOOPBACK = "HYBRID_MEMORY_LOOPBACK"
 
 # 108 bytes on Linux, 104 on macOS, the end mark included.
-_LONGEST_SOCKET_PATH = 100
+_MAX_SOCKET_PATH_BYTES = 100
 _NAME = "hybrid-memory-mcp"
 
 
-def home_of(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+def store_folder(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     """Return the absolute folder of the store: ``--home``, else the variable, else the platform's data folder."""
     named = option(arguments, "--home") or environment.get(HOME)
     return os.path.abspath(os.path.expanduser(named)) if named else data_folder(environment)
@@ -51,7 +51,7 @@ def data_folder(environment: Mapping[str, str]) -> str:
 def socket_path(home: str) -> str:
     """Return the path of the hub's Unix socket; one that would be too long lies in the runtime folder under a hash."""
     path = os.path.join(home, SOCKET)
-    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+    if len(os.fsencode(path)) <= _MAX_SOCKET_PATH_BYTES:
         return path
     from hashlib import blake2b
 

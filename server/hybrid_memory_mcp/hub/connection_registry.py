@@ -7,19 +7,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hybrid_memory_mcp.hub.connection import Connection, Presence
+    from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats
 
 
-class Company:
+class ConnectionRegistry:
     """The connections of the moment, oldest first."""
 
     def __init__(self) -> None:
-        self._connections: dict[int, Connection] = {}
+        self._connections: dict[int, ClientConnection] = {}
         self._others: list[Callable[[], list[dict[str, Any]]]] = []
-        self.guests = 0
+        self.visitors = 0
 
     @contextmanager
-    def beside(self, others: Callable[[], list[dict[str, Any]]]) -> Iterator[None]:
+    def include(self, others: Callable[[], list[dict[str, Any]]]) -> Iterator[None]:
         """Name others too while the body runs, who come to the same memory by another way."""
         self._others.append(others)
         try:
@@ -28,7 +28,7 @@ class Company:
             self._others.remove(others)
 
     @contextmanager
-    def joined(self, connection: Connection) -> Iterator[None]:
+    def register(self, connection: ClientConnection) -> Iterator[None]:
         """Count a connection in while the body runs."""
         self._connections[id(connection)] = connection
         try:
@@ -37,32 +37,32 @@ class Company:
             del self._connections[id(connection)]
 
     @contextmanager
-    def visited(self) -> Iterator[None]:
+    def count_visitor(self) -> Iterator[None]:
         """Count somebody in, relay or command, for whom the hub must stay."""
-        self.guests += 1
+        self.visitors += 1
         try:
             yield
         finally:
-            self.guests -= 1
+            self.visitors -= 1
 
-    def __iter__(self) -> Iterator[Connection]:
+    def __iter__(self) -> Iterator[ClientConnection]:
         return iter(list(self._connections.values()))
 
-    def described(self, namespace: str | None = None) -> list[dict[str, Any]]:
+    def describe(self, namespace: str | None = None) -> list[dict[str, Any]]:
         """Return who is there: all, or those of one namespace."""
-        present = [_described(one.presence) for one in self]
+        present = [_described(one.stats) for one in self]
         present += [one for others in self._others for one in others()]
         return [one for one in present if namespace in (None, one["namespace"])]
 
 
-def _described(presence: Presence) -> dict[str, Any]:
-    guest = presence.guest
+def _described(stats: ConnectionStats) -> dict[str, Any]:
+    guest = stats.guest
     return {
-        "client": presence.name,
+        "client": stats.name,
         "pid": guest.pid,
         "version": guest.version,
         "namespace": guest.options.namespace,
         "session": guest.options.session or guest.session,
-        "since": presence.since.isoformat(timespec="seconds"),
-        "requests": presence.calls,
+        "since": stats.since.isoformat(timespec="seconds"),
+        "requests": stats.calls,
     }

@@ -1,0 +1,290 @@
+"""``serve --http``: the hub of a store that stays, and serves HTTP beside the relays, by uvicorn."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import anyio
+import anyio.to_thread
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from hybrid_memory.clock import RandomSource, SystemClock, SystemRandomSource
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
+from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.http.app import HttpApp, build_http_app
+from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url, is_loopback, read_http_options
+from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
+from hybrid_memory_mcp.hub.hub import Hub, HubResources
+from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
+from hybrid_memory_mcp.hub.run import forget_client, make_resources
+from hybrid_memory_mcp.hub.state_key import load_state_key
+from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
+from hybrid_memory_mcp.runtime import library_patches
+from hybrid_memory_mcp.runtime.error_log import log_and_continue
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
+from hybrid_memory_mcp.tokens import Tokens
+
+_TAKEOVER_TIMEOUT_SECONDS = 15.0
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Serve until a signal comes."""
+    logging.basicConfig(level=logging.WARNING, format="hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
+    library_patches.redact_tracebacks()
+    os.umask(0o077)
+    try:
+        code = _run(arguments)
+    except HybridMemoryError as error:
+        sys.exit(f"hybrid-memory-mcp: {error}")
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    options, http = read_http_options(arguments)
+    forget_client()
+    disable_sdk_logging()
+    options.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    tokens = Tokens(options.home, SystemClock(), SystemRandomSource())
+    settings = http.settings(options, load_state_key(options.home))
+    listening = listen(settings)
+    listener = take_over_store(options.home)
+    resources = make_resources(options.home, options.embedder)
+    gc.freeze()
+    served: list[Exception | None] = [RuntimeError()]
+    with log_and_continue("serving"):
+        served[0] = anyio.run(_serve, resources, listener, settings, tokens, listening)
+    listener.close()
+    resources.provider.close(None)
+    listener.release()
+    if isinstance(served[0], HybridMemoryError):
+        raise served[0]
+    return 0 if served[0] is None else 1
+
+
+def take_over_store(home: Path) -> HubListener:
+    """Open the listener of a store's hub; a hub that runs is asked to leave, its relays come to this one.
+
+    Raises:
+        StoreLocked: the other hub does not leave.
+        InvalidInput: nothing can be made in the folder.
+    """
+    begun = time.monotonic()
+    while time.monotonic() - begun < _TAKEOVER_TIMEOUT_SECONDS:
+        stop_hub(home)
+        try:
+            listener = acquire_listener(home)
+        except OSError:
+            raise InvalidInput("home", "the folder cannot be written") from None
+        if listener is not None:
+            return listener
+    raise StoreLocked
+
+
+async def _serve(
+    resources: HubResources, listener: HubListener, settings: HttpSettings, tokens: Tokens, listening: socket.socket
+) -> Exception | None:
+    """Serve relays and HTTP until a signal comes, or until the hub has to make room; returns what went wrong."""
+    try:
+        await anyio.to_thread.run_sync(resources.provider.ensure_open)
+    except HybridMemoryError as error:
+        listening.close()
+        return error
+    hub = Hub(resources)
+    told = anyio.Event()
+    async with anyio.create_task_group() as group:
+        group.start_soon(_leave_on_signal, hub, told)
+
+        async def serve() -> None:
+            def ready(url: str) -> None:
+                _greet(url, settings, tokens)
+
+            await serve_http(
+                resources.provider,
+                settings,
+                tokens,
+                resources.random_source,
+                ready=ready,
+                listening=listening,
+                registry=hub.registry,
+            )
+
+        group.start_soon(serve)
+        await hub.serve(listener, stays=True)
+        group.cancel_scope.cancel()
+    if told.is_set():
+        return None
+    return StoreError("another server, or a client of a later version, took the store over; this one leaves")
+
+
+async def _leave_on_signal(hub: Hub, told: anyio.Event) -> None:
+    if sys.platform == "win32":
+        return  # there a process is ended without being asked
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            told.set()
+            hub.leave()
+
+
+def _greet(url: str, settings: HttpSettings, tokens: Tokens) -> None:
+    """Tell a person where the server is, and what is missing."""
+    _tell(f"serving {url}")
+    try:
+        if not tokens.grants():
+            _tell("there is no token yet; `hybrid-memory-mcp token create NAME` (with the same --home) makes one")
+    except InvalidInput as error:
+        _tell(f"nobody is let in: {error}")
+    if not is_loopback(settings.host):
+        _tell("this address is open to others and not encrypted; put a proxy with TLS before it")
+
+
+def _tell(text: str) -> None:
+    print(f"hybrid-memory-mcp: {text}", file=sys.stderr, flush=True)  # noqa: T201 - for a person
+
+
+_BACKLOG = 128
+_KEEP_ALIVE = 30
+
+
+async def serve_http(
+    provider: ServiceProvider,
+    settings: HttpSettings,
+    tokens: Tokens,
+    random_source: RandomSource,
+    *,
+    ready: Callable[[str], None],
+    listening: socket.socket | None = None,
+    registry: ConnectionRegistry | None = None,
+) -> None:
+    """Serve until cancelled; then what is being answered has ``settings.grace`` seconds.
+
+    ``ready`` is told the URL; ``listening`` is a socket that listens already; ``registry`` are the guests of the same hub.
+
+    Raises:
+        InvalidInput: the address cannot be listened at.
+    """
+    listening = listening or listen(settings)
+    port = listening.getsockname()[1]
+    app = build_http_app(provider, settings, tokens, random_source, port=port, registry=registry)
+    await serve_app(app, settings, listening, lambda: ready(f"http://{in_url(settings.host)}:{port}{PATH}"))
+
+
+async def serve_app(app: HttpApp, settings: HttpSettings, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve an application at a socket, which is closed in the end; runs until cancelled."""
+    server = _Server(_config(app, settings))
+    leaving, done = anyio.Event(), anyio.Event()
+
+    async def run() -> None:
+        await server.serve(sockets=[listening])
+        done.set()
+        leaving.set()
+
+    async def serve() -> None:
+        # Shielded: whoever ends this must not end with it what is being answered.
+        with anyio.CancelScope(shield=True):
+            async with app.running(), anyio.create_task_group() as group:
+                group.start_soon(run)
+                ready()
+                await leaving.wait()
+                await app.leave()
+                server.should_exit = True
+                await done.wait()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(serve)
+        try:
+            await leaving.wait()
+        finally:
+            leaving.set()
+
+
+def listen(settings: HttpSettings) -> socket.socket:
+    """Return a socket that listens at the address of the settings.
+
+    Raises:
+        InvalidInput: somebody else listens there, or it is no address of this machine.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG, reuse_port=False)
+    except OSError as error:
+        problem = os.strerror(error.errno) if error.errno else "is not an address"
+        raise InvalidInput("port", f"cannot listen there: {problem}; choose another with --host and --port") from None
+
+
+def _config(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
+    class Protocol(_TimeoutProtocol):
+        patience = settings.head_patience
+
+    logging.getLogger("uvicorn.access").disabled = True
+    return uvicorn.Config(
+        app,
+        http=Protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=settings.connections,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=settings.head,
+    )
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers: when to leave is decided outside."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _TimeoutProtocol(H11Protocol):
+    """uvicorn's protocol, which by itself would wait for ever for the head of a request."""
+
+    patience: float
+    _waiting: Any = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        stream = transport.get_extra_info("socket")
+        if stream is not None and stream.family in (socket.AF_INET, socket.AF_INET6):
+            # asyncio does this only where the listening socket names its protocol; without it every answer waits 40 ms.
+            stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._wait(self.patience)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request."""
+        self._wait(_KEEP_ALIVE + self.patience)
+        super().on_response_complete()
+
+    def _wait(self, seconds: float) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._waiting = self.loop.call_later(seconds, self._give_up)
+
+    def _give_up(self) -> None:
+        current: Any = self.cycle
+        if (current is None or current.response_complete) and not self.transport.is_closing():
+            self.transport.close()

@@ -1,0 +1,245 @@
+"""Finding the hub of a store, or starting one that outlives whoever starts it. Called by the relay and by commands."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+
+from hybrid_memory_mcp.relay import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping
+
+
+START_TIMEOUT_SECONDS = 5.0
+BUSY_TIMEOUT_SECONDS = 60.0
+
+_PAUSE = 0.005
+_NONCE = 16
+
+
+class HubUnavailable(Exception):
+    """No hub answers and none could be started."""
+
+
+class HubNotAnswering(Exception):
+    """A process holds the hub's lock but does not answer."""
+
+
+def connect_or_start(
+    home: str, embedder: str | None, environment: Mapping[str, str], not_before: float = 0.0
+) -> socket.socket:
+    """Return a socket that is connected to the hub; starts a hub where there is none, unless another relay just does.
+
+    ``not_before`` is the monotonic time from which a hub may be started.
+
+    Raises:
+        HubUnavailable: a hub could not be started, or did not answer within `START_TIMEOUT_SECONDS` seconds.
+        HubNotAnswering: there is one, but it did not answer within `BUSY_TIMEOUT_SECONDS` seconds.
+    """
+    begun = time.monotonic()
+    starting = StoreLock(home, paths.START_LOCK)
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        while True:
+            connection = connect(home)
+            if connection is not None:
+                return connection
+            now = time.monotonic()
+            if child is None and now >= not_before and _made(home) and starting.try_acquire():
+                child = _started(home, embedder, environment)
+            failed = child is not None and bool(child.poll())
+            waited = now - max(begun, not_before)
+            if (failed or waited > START_TIMEOUT_SECONDS) and not hub_is_running(home):
+                connection = connect(home)
+                if connection is not None:
+                    return connection
+                raise HubUnavailable
+            if waited > BUSY_TIMEOUT_SECONDS:
+                raise HubNotAnswering
+            time.sleep(_PAUSE)
+    finally:
+        starting.release()
+
+
+def connect(home: str) -> socket.socket | None:
+    """Return a socket that is connected to a hub, None where none listens."""
+    try:
+        port = _port(home)
+        if port is not None:
+            return _over_loopback(home, port)
+        if not hasattr(socket, "AF_UNIX"):
+            return None
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection.connect(paths.socket_path(home))
+        except BaseException:
+            connection.close()
+            raise
+    except (OSError, ValueError):
+        return None
+    return connection
+
+
+def proof(token: bytes, nonce: bytes, side: bytes) -> bytes:
+    """Return what only one who knows the token can say about a nonce; ``side`` keeps an answer from being an answer back."""
+    from hashlib import blake2b
+
+    return blake2b(side + nonce, key=token, digest_size=32).digest()
+
+
+def read_exactly(connection: socket.socket, count: int) -> bytes:
+    """Return the next bytes.
+
+    Raises:
+        OSError: there are fewer.
+    """
+    found = b""
+    while len(found) < count:
+        part = connection.recv(count - len(found))
+        if not part:
+            raise ConnectionResetError("the other side left")
+        found += part
+    return found
+
+
+def _made(home: str) -> bool:
+    """Make the folder, without which there is no lock that lets only one relay start a hub; raises HubUnavailable."""
+    try:
+        os.makedirs(home, 0o700, exist_ok=True)
+    except OSError:
+        raise HubUnavailable from None
+    return True
+
+
+def _started(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    try:
+        return start_hub(home, embedder, environment)
+    except OSError:
+        raise HubUnavailable from None
+
+
+def _port(home: str) -> int | None:
+    try:
+        with open(os.path.join(home, paths.PORT), encoding="ascii") as file:
+            return int(file.read(16))
+    except FileNotFoundError:
+        return None
+
+
+def _over_loopback(home: str, port: int) -> socket.socket | None:
+    """Connect over loopback. Another user's program may listen there by now, so each side proves that it has the token."""
+    with open(os.path.join(home, paths.TOKEN), "rb") as file:
+        token = file.read(64)
+    connection = socket.create_connection(("127.0.0.1", port), timeout=START_TIMEOUT_SECONDS)
+    try:
+        ours = os.urandom(_NONCE)
+        connection.sendall(ours)
+        answer = read_exactly(connection, 32 + _NONCE)
+        if answer[:32] != proof(token, ours, b"hub"):
+            connection.close()
+            return None
+        connection.sendall(proof(token, answer[32:], b"relay"))
+        connection.settimeout(None)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+# What belongs to one client must not become what the hub takes for everybody's.
+_CLIENT_VARIABLES = frozenset(
+    {"TZ", *(f"HYBRID_MEMORY_{name}" for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS"))}
+)
+_MAX_LOG_BYTES = 1024 * 1024
+
+
+class StoreLock:
+    """An advisory lock on a file of the store's folder, as the library ``filelock`` takes it too; not on Windows."""
+
+    def __init__(self, home: str, name: str) -> None:
+        self._path = os.path.join(home, name)
+        self._descriptor = -1
+
+    def try_acquire(self) -> bool:
+        """Take the lock if nobody else holds it; where that cannot be told, say yes."""
+        try:
+            import fcntl
+        except ImportError:
+            return True
+        descriptor = -1
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if descriptor >= 0:
+                os.close(descriptor)
+            return not isinstance(error, BlockingIOError)
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        """Let the lock go."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def hub_is_running(home: str) -> bool:
+    """Say whether a process holds the hub's lock: one that serves, is just starting, or is just leaving."""
+    lock = StoreLock(home, paths.HUB_LOCK)
+    free = lock.try_acquire()
+    lock.release()
+    return not free
+
+
+def start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a hub that has no part in this process's terminal, pipes and folder.
+
+    Raises:
+        OSError: it cannot be started, as where a sandbox forbids it.
+    """
+    import subprocess
+
+    if not sys.executable:
+        raise FileNotFoundError("this Python does not know its own program")
+    # -P: the folder that the hub runs in is no place to import from.
+    command = [sys.executable, "-P", "-m", "hybrid_memory_mcp", "hub", "--home", home]
+    if embedder:
+        command += ["--embedder", embedder]
+    kept = {name: value for name, value in environment.items() if name not in _CLIENT_VARIABLES}
+    log = _open_log(home)
+    try:
+        return subprocess.Popen(  # noqa: S603 - our own program
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=home,
+            env=kept,
+            start_new_session=True,
+            creationflags=_DETACHED,
+        )
+    finally:
+        os.close(log)
+
+
+def _open_log(home: str) -> int:
+    folder = os.path.join(home, paths.LOGS)
+    os.makedirs(folder, 0o700, exist_ok=True)
+    path = os.path.join(folder, paths.LOG)
+    try:
+        if os.stat(path).st_size > _MAX_LOG_BYTES:
+            os.replace(path, path + ".1")
+    except OSError:
+        pass  # there is none yet, or another relay was quicker
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+
+# DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP and CREATE_BREAKAWAY_FROM_JOB, which exist on Windows alone
+_DETACHED = 0x00000008 | 0x00000200 | 0x01000000 if sys.platform == "win32" else 0
