@@ -1,5 +1,9 @@
 # What a contributor runs. `just` alone: lint, then test.
-default: lint test
+default: setup lint test
+
+# the linters and the real model for tests, which are not installed by default
+setup:
+    uv sync --quiet --group check
 
 # everything that reads the code without running it
 lint:

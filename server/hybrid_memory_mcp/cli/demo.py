@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -113,7 +114,16 @@ def run(keep: Path | None) -> int:
         story.console.print(f"[bold red]{len(story.broken)} promises were broken.[/bold red]")
         return 1
     story.console.print("[bold green]Everything was as promised.[/bold green]")
+    story.console.print("\nThe entry for an MCP client's configuration (the demo's own memories are not in it):\n")
+    story.console.print(json.dumps(client_entry(), indent=2), markup=False, highlight=False, soft_wrap=True)
     return 0
+
+
+def client_entry() -> dict[str, Any]:
+    """Return the entry that starts this installation from any folder, by its full path."""
+    script = shutil.which("hybrid-memory-mcp", path=str(Path(sys.executable).parent))
+    command = {"command": script} if script else {"command": sys.executable, "args": ["-m", "hybrid_memory_mcp"]}
+    return {"mcpServers": {"memory": command}}
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """The real all-MiniLM-L6-v2 through the real fastembed and onnxruntime."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -126,6 +127,7 @@ def test_a_store_whose_model_is_gone_answers_by_words_and_has_its_vectors_again_
     service.close()
 
 
+@pytest.mark.skipif(not importlib.util.find_spec("onnx"), reason="the tool needs onnx: uv sync --group minilm")
 def test_the_tool_stops_at_weights_that_are_not_the_published_ones(tmp_path, pytestconfig):
     for name in (
         "model.safetensors",
