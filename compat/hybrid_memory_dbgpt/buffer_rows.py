@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hybrid_memory.model import Kind, MemoryId, Tier
-from hybrid_memory.store.interface import Move
+from hybrid_memory.store.base import SetTier
 from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory_dbgpt.buffers import BufferSnapshot
 from hybrid_memory_dbgpt.fragments import DiscardedMemoryFragments, MemoryFragment
@@ -60,7 +60,7 @@ def buffer_write_of(
     """
     state, places = _encoded(after), _places(after)
     moves = tuple(
-        Move(one, places.get(one, Tier.FADED))
+        SetTier(one, places.get(one, Tier.FADED))
         for one, tier in _places(before).items()
         if places.get(one, Tier.FADED) is not tier
     )

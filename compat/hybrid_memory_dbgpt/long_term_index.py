@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import from_micros
 from hybrid_memory.errors import MarkExpired
 from hybrid_memory.model import Json, Memory, MemoryId, Tier
-from hybrid_memory.store.interface import Store
+from hybrid_memory.store.base import Store
 
 _FIRST_CAPACITY = 64
 _TIERS = tuple(Tier)

@@ -13,7 +13,7 @@ from hybrid_memory.clock import Clock, RandomSource, SystemClock, SystemRandomSo
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier
-from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Put, Store, Touch, View
+from hybrid_memory.store.base import BufferState, Insert, RecordUse, SetTier, Store, Update, WriteBatch, WriteView
 from hybrid_memory.text import content_hash, terms
 from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, unit_rows
 from hybrid_memory_dbgpt.long_term_index import LongTermIndex
@@ -62,7 +62,7 @@ class BufferWrite:
     session: str
     agent: str
     rows: tuple[BufferedRow, ...] = ()
-    moves: tuple[Move, ...] = ()
+    moves: tuple[SetTier, ...] = ()
     state: str | None = None
 
 
@@ -165,20 +165,20 @@ class DuckDBVectorStore:
         named = self._named(documents, journal, now)
         vectors = self._vectors([(one.content, one.vector) for one in named])
         loaded = [
-            Put(_row_of(one, self.name, session, agent, now), vector)
+            Insert(_row_of(one, self.name, session, agent, now), vector)
             for one, vector in zip(named, vectors, strict=True)
         ]
         kept = self._kept(journal, now) if journal else []
         moves = journal.moves if journal else ()
 
-        def decide(view: View) -> Ops:
+        def decide(view: WriteView) -> WriteBatch:
             there = view.get([move.id for move in moves] + [put.memory.id for put in kept])
-            again = [Move(put.memory.id, put.memory.tier) for put in kept if put.memory.id in there]
-            return Ops(
+            again = [SetTier(put.memory.id, put.memory.tier) for put in kept if put.memory.id in there]
+            return WriteBatch(
                 action="remember" if loaded else "buffer",
                 actor=_ACTOR,
-                puts=(*loaded, *(put for put in kept if put.memory.id not in there)),
-                moves=(*(move for move in moves if move.id in there), *again),
+                inserts=(*loaded, *(put for put in kept if put.memory.id not in there)),
+                tier_changes=(*(move for move in moves if move.id in there), *again),
                 buffers=(BufferState(session, agent, journal.state, view.now),) if journal else (),
             )
 
@@ -189,10 +189,10 @@ class DuckDBVectorStore:
         """Return the state that the last `commit` of this session's agent stored; None if there is none."""
         found: list[BufferState] = []
 
-        def decide(view: View) -> Ops:
+        def decide(view: WriteView) -> WriteBatch:
             state = view.buffer(session, agent)
             found[:] = [state] if state else []
-            return Ops(action="look", actor=_ACTOR)
+            return WriteBatch(action="look", actor=_ACTOR)
 
         self._store.write(self.name, None, decide)
         return found[0].state if found else None
@@ -230,7 +230,7 @@ class DuckDBVectorStore:
 
     def touch(self, ids: Sequence[MemoryId], moment: datetime) -> None:
         """Note that memories were recalled at a moment."""
-        self._store.touch(self.name, [Touch(one, moment) for one in ids])
+        self._store.touch(self.name, [RecordUse(one, moment) for one in ids])
         with self._lock:
             self._index.touched(ids, moment)
 
@@ -241,12 +241,12 @@ class DuckDBVectorStore:
             NotFound: one of them does not exist here.
         """
 
-        def decide(view: View) -> Ops:
+        def decide(view: WriteView) -> WriteBatch:
             rows = view.get(ids)
             if len(rows) != len(set(ids)):
                 raise NotFound("no such memory here; search again")
-            patches = tuple(Patch(replace(rows[one], forgotten_at=view.now)) for one in dict.fromkeys(ids))
-            return Ops(action="forget", actor=_ACTOR, patches=patches)
+            patches = tuple(Update(replace(rows[one], forgotten_at=view.now)) for one in dict.fromkeys(ids))
+            return WriteBatch(action="forget", actor=_ACTOR, updates=patches)
 
         self._store.write(self.name, None, decide)
 
@@ -273,10 +273,10 @@ class DuckDBVectorStore:
                 taken.add(one.id)
         return named
 
-    def _kept(self, journal: BufferWrite, now: datetime) -> list[Put]:
+    def _kept(self, journal: BufferWrite, now: datetime) -> list[Insert]:
         units = iter(self._checked([row.vector for row in journal.rows if row.vector is not None]))
         return [
-            Put(_kept_row(row, self.name, journal, now), None if row.vector is None else next(units))
+            Insert(_kept_row(row, self.name, journal, now), None if row.vector is None else next(units))
             for row in journal.rows
         ]
 

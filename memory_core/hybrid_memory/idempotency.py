@@ -10,7 +10,7 @@ from hybrid_memory.errors import ConstraintViolation
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Json, Scope
-    from hybrid_memory.store.interface import RequestKey, Store
+    from hybrid_memory.store.base import RequestKey, Store
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.id_columns import IdSequence
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.query import Ranking
-    from hybrid_memory.store.interface import Store
+    from hybrid_memory.store.base import Store
 
 WEAK_SHOWN = 3
 """How many memories below the relevance floor fill an answer that would otherwise hold fewer."""

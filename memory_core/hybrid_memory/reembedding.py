@@ -16,14 +16,14 @@ import numpy as np
 
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.renewal import VectorSwap
-from hybrid_memory.store.reembedding import Gathered, Waiting
+from hybrid_memory.store.embedder_change import NewVector, Unembedded
 from hybrid_memory.text_encoder import text_of
 
 if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.rwlock import ReadWriteLock
-    from hybrid_memory.store.interface import Store
+    from hybrid_memory.store.base import Store
     from hybrid_memory.text_encoder import TextEncoder
 
 BATCH = 256
@@ -54,7 +54,7 @@ class EmbedderChange:
         self._lock = lock
         self._embedder = embedder
         self._clock = clock
-        self._page: list[Waiting] = []
+        self._page: list[Unembedded] = []
         self._place = -1
         self._walks = 0
         self._embedded = 0
@@ -106,7 +106,7 @@ class EmbedderChange:
             self._store.begin_reembedding(own[1], own[0])
         self._started = self._clock()
 
-    def _next_batch(self) -> Sequence[Waiting]:
+    def _next_batch(self) -> Sequence[Unembedded]:
         if self.finished:
             return ()
         if not self._page:
@@ -117,14 +117,14 @@ class EmbedderChange:
         batch, self._page = self._page[-BATCH:], self._page[:-BATCH]
         return batch
 
-    def _embed(self, batch: Sequence[Waiting]) -> None:
+    def _embed(self, batch: Sequence[Unembedded]) -> None:
         memories = self._store.words([one.place for one in batch])
         if not memories:
             return
         # A model may give not-a-number for a text; a zero row is like nothing, and the text is not asked for again.
         vectors = np.nan_to_num(self._embedder.embed([text_of(one) for one in memories]), nan=0, posinf=0, neginf=0)
         rows = zip(memories, vectors, strict=True)
-        self._store.gather([Gathered(memory.namespace, memory.id, vector) for memory, vector in rows])
+        self._store.gather([NewVector(memory.namespace, memory.id, vector) for memory, vector in rows])
         self._embedded += len(memories)
 
     def _end_walk(self) -> None:

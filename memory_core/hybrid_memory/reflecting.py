@@ -14,7 +14,7 @@ from hybrid_memory.validation import QUERY_LIMIT
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
     from hybrid_memory.retrieval.index import NamespaceIndex
-    from hybrid_memory.store.interface import Store
+    from hybrid_memory.store.base import Store
     from hybrid_memory.text_encoder import TextEncoder
 
 _FOCUS = 200

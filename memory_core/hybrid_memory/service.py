@@ -41,7 +41,7 @@ from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
-from hybrid_memory.store.interface import Change, Ops
+from hybrid_memory.store.base import ChangeType, WriteBatch
 from hybrid_memory.tending import BackgroundJobs
 from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import rules_of
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.embedding.embedder import Embedder
-    from hybrid_memory.store.interface import Decide, RequestKey, Store, Written
+    from hybrid_memory.store.base import CommitResult, Decision, RequestKey, Store
 
 Listener = Callable[[str, frozenset[str]], None]
 
@@ -379,14 +379,14 @@ class MemoryService:
         vectors = self._encoder.late_vectors(waiting)
         if not vectors:
             return 0
-        self._write(namespace, None, lambda _: Ops(action="embed", actor="late work", vectors=vectors))
+        self._write(namespace, None, lambda _: WriteBatch(action="embed", actor="late work", vectors=vectors))
         return len(index.vectors_of([attach.id for attach in vectors]))
 
-    def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+    def _write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         written = self.store.write(namespace, key, decide)
         self._latest = max(self._latest, written.at)
         self._index_cache.apply(namespace, written)
-        put = {e.id: written.memories[e.id].content for e in written.log if e.change is Change.PUT}
+        put = {e.id: written.memories[e.id].content for e in written.log if e.change is ChangeType.INSERT}
         self._excerpts.keep(namespace, put)
         if written.log:
             touched = frozenset(memory.session for memory in written.memories.values())

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Scope
     from hybrid_memory.requests import Progress
     from hybrid_memory.retrieval.index import NamespaceIndex
-    from hybrid_memory.store.interface import Store
+    from hybrid_memory.store.base import Store
     from hybrid_memory.text_encoder import TextEncoder
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.rwlock import ReadWriteLock
-    from hybrid_memory.store.interface import Store
+    from hybrid_memory.store.base import Store
     from hybrid_memory.text_encoder import TextEncoder
 
 Backfill = Callable[[str], int]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import Analysis, Memory
-from hybrid_memory.store.interface import Attach
+from hybrid_memory.store.base import SetVector
 from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.embedding.embedder import Embedder
-    from hybrid_memory.store.interface import Store
-    from hybrid_memory.store.reembedding import Words
+    from hybrid_memory.store.base import Store
+    from hybrid_memory.store.embedder_change import MemoryText
 
 _OTHER = "the store's vectors were made by another embedder, which is not on this machine"
 
@@ -51,13 +51,13 @@ class TextEncoder:
         """Return the length of the store's vectors; None when it has none yet."""
         return self._store.info().dimensions
 
-    def late_vectors(self, memories: Iterable[Memory]) -> tuple[Attach, ...]:
+    def late_vectors(self, memories: Iterable[Memory]) -> tuple[SetVector, ...]:
         """Return the vectors of memories that were stored without one; none while the model is missing."""
         waiting = list(memories)
         vectors = self.vectors([text_of(memory) for memory in waiting]) if waiting else None
         if vectors is None:
             return ()
-        return tuple(Attach(memory.id, vector) for memory, vector in zip(waiting, vectors, strict=True))
+        return tuple(SetVector(memory.id, vector) for memory, vector in zip(waiting, vectors, strict=True))
 
     def analyse(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> Analysis:
         """Analyse a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
@@ -138,7 +138,7 @@ class TextEncoder:
         return None
 
 
-def text_of(memory: Memory | Words) -> str:
+def text_of(memory: Memory | MemoryText) -> str:
     """Return the text whose vector a memory has."""
     return dense_text(_said(memory.content, memory.key), memory.speaker)
 

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.store.interface import Attach, Ops
+from hybrid_memory.store.base import SetVector, WriteBatch
 from hybrid_memory.testing import START, HashEmbedder
 from hybrid_memory_dbgpt import AgentMemoryFragment, LongTermMemory, RecallRules
 from hybrid_memory_dbgpt.vector_store import Document
@@ -129,7 +129,7 @@ async def test_a_vector_that_follows_takes_the_place_of_the_old_one(vectors, sto
     (one,) = vectors.load_document([Document(content="apples", metadata={"importance": 1.0})])
     vectors.similar_search_with_scores("apples", None, 0.0, {})
     later = HashEmbedder().embed(["zebras"])[0]
-    store.write("agent", None, lambda _: Ops(action="reembed", actor="test", vectors=(Attach(one, later),)))
+    store.write("agent", None, lambda _: WriteBatch(action="reembed", actor="test", vectors=(SetVector(one, later),)))
     (found,) = vectors.similar_search_with_scores("zebras", None, 0.5, {})
     assert found.id == one
 

@@ -13,7 +13,7 @@ from tests.conformance.form import check_form
 from tests.conformance.recording import Recording
 from tests.conformance.world import World
 
-from hybrid_memory.store.interface import Store
+from hybrid_memory.store.base import Store
 from hybrid_memory.testing import FakeClock
 
 MARKERS = ("[FORGET]", "[MERGE]")

@@ -10,7 +10,7 @@ import anyio.lowlevel
 import numpy as np
 from tests.conformance.compare import Mismatch, Unknown, plain
 
-from hybrid_memory.store.interface import Store
+from hybrid_memory.store.base import Store
 from hybrid_memory.testing import FakeClock
 from hybrid_memory_dbgpt import AgentMemoryFragment, DuckDBVectorConfig, DuckDBVectorStore, RecallRules
 from hybrid_memory_dbgpt.buffers import EnhancedShortTermMemory

@@ -6,7 +6,7 @@ from tests.core.speaking import remember, texts
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
 from hybrid_memory.model import Kind, MemoryId, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where
-from hybrid_memory.store.interface import BufferState, Ops
+from hybrid_memory.store.base import BufferState, WriteBatch
 
 
 def test_new_words_make_a_new_version_and_keep_the_attributes(service, scope):
@@ -217,7 +217,7 @@ def test_an_unreadable_buffer_state_costs_enhancements_but_stops_nobody(service,
 
     def damage(view):
         state = BufferState("morning", "default", "not json", view.now)
-        return Ops(action="damage", actor="test", buffers=(state,))
+        return WriteBatch(action="damage", actor="test", buffers=(state,))
 
     service.store.write("default", None, damage)
     written = remember(service, scope, "the next one")

@@ -10,7 +10,7 @@ from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck import engine
-from hybrid_memory.store.duck.hnsw import extension_file
+from hybrid_memory.store.duck.vss import extension_file
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 
 PLACES = ("Porto", "Oslo", "Kyoto", "Quito", "Perth")

@@ -285,7 +285,7 @@ class Lives(RuleBasedStateMachine):
         held = {}
 
         def look(view):
-            from hybrid_memory.store.interface import Ops
+            from hybrid_memory.store.base import WriteBatch
 
             for state in view.buffers():
                 buffers = decode_buffers(state.state)
@@ -295,7 +295,7 @@ class Lives(RuleBasedStateMachine):
                 assert len(sensory) <= SETTINGS.sensory_buffer
                 held.update({one.id: Tier.SENSORY for one in sensory})
                 held.update({one.item.id: Tier.SHORT_TERM for one in buffers.short_term})
-            return Ops(action="look", actor="machine")
+            return WriteBatch(action="look", actor="machine")
 
         self.store.write("default", None, look)
         memories = self.store.get("default", self.store_ids())

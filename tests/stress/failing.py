@@ -21,16 +21,16 @@ from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.duck import engine, reembedding
+from hybrid_memory.store.base import Insert
+from hybrid_memory.store.duck import embedder_change, engine
 from hybrid_memory.store.duck import store as store_module
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.store_lock import StoreLock
 from hybrid_memory.store.duck.recovery import open as open_module
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import Journal
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import Put
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.text import content_hash
 
@@ -78,7 +78,7 @@ def _made(name: str, more: str) -> Memory:
 
 def write_pair(store: DuckStore, fuse: Fuse, number: int, size: int = 0) -> None:
     first, second = pair(number, size)
-    store.write("default", None, always(puts=(Put(first, vector(number)), Put(second))))
+    store.write("default", None, always(inserts=(Insert(first, vector(number)), Insert(second))))
     fuse.acknowledged(first, second)
     fuse.lit = fuse.lit or number + 1 >= fuse.quiet
 
@@ -110,7 +110,7 @@ def checkpointing(path: Path, fuse: Fuse) -> None:
 
 def renewing(path: Path, fuse: Fuse) -> None:
     """Write until the journal is long, so that the engine makes checkpoints of its own accord."""
-    engine._LONG_JOURNAL = 4_000
+    engine._MAX_JOURNAL_BYTES = 4_000
     writing(path, fuse)
 
 
@@ -166,7 +166,7 @@ def consolidating(path: Path, fuse: Fuse) -> None:
     @wraps(decide)
     def watched(*given: Any) -> Any:
         ops = decide(*given)
-        fuse.lit = len(ops.moves) > 0
+        fuse.lit = len(ops.tier_changes) > 0
         return ops
 
     service_module.remembering.decide_write = watched
@@ -200,11 +200,11 @@ def anything(*_: Any) -> bool:
     return True
 
 
-def of_a_write(session: Session, *_: Any) -> bool:
-    return session._work is not None
+def of_a_write(session: SqlSession, *_: Any) -> bool:
+    return session._executed is not None
 
 
-def inserting(session: Session, statement: str, *_: Any) -> bool:
+def inserting(session: SqlSession, statement: str, *_: Any) -> bool:
     return of_a_write(session) and "INSERT" in statement
 
 
@@ -263,22 +263,22 @@ def both(name: str, *rest: Any, **more: Any) -> dict[str, Point]:
 _MENDED = {"found": "damaged", "row": True}
 
 POINTS: dict[str, Point] = {
-    **both("the begin of a write", writing, Session, "begin", of_a_write),
-    **both("a row of a write", writing, Session, "rows", inserting),
-    **both("the number of a write", writing, Session, "rows", says(engine._ADVANCE)),
-    **both("a commit", writing, Session, "commit"),
+    **both("the begin of a write", writing, SqlSession, "begin", of_a_write),
+    **both("a row of a write", writing, SqlSession, "rows", inserting),
+    **both("the number of a write", writing, SqlSession, "rows", says(engine._ADVANCE)),
+    **both("a commit", writing, SqlSession, "commit"),
     **both("a record of the journal", writing, Journal, "append"),
     "amid a record of the journal": Point(writing, Journal, "_write", "amid"),
-    **both("a checkpoint", checkpointing, Session, "rows", says(_CHECKPOINT)),
+    **both("a checkpoint", checkpointing, SqlSession, "rows", says(_CHECKPOINT)),
     **both("a new journal", checkpointing, Journal, "begin"),
     **both("the replacement of the journal", checkpointing, Path, "replace", of_the_journal),
-    **both("the engine's checkpoint", renewing, Session, "rows", says(_CHECKPOINT)),
+    **both("the engine's checkpoint", renewing, SqlSession, "rows", says(_CHECKPOINT)),
     **both("the journal after the engine's checkpoint", renewing, Path, "replace", of_the_journal),
     **both("the last checkpoint", closing, Engine, "_last_checkpoint"),
     **both("the end of the journal", closing, Engine, "_close_journal"),
     "before the lock is released": Point(closing, StoreLock, "release"),
     **both("opening again after a failure", breaking, store_module, "open_database", lambda path, *_: path.exists()),
-    **both("the engine's mending", breaking, Engine, "_mend"),
+    **both("the engine's mending", breaking, Engine, "_reopen"),
     **both("opening", mending, open_module, "connect_untranslated", found="left", row=True),
     **both("going on with the journal", mending, Journal, "resume", found="left", row=True),
     **both("missing a record", mending, Journal, "mark_incomplete", found="short", row=True),
@@ -289,19 +289,19 @@ POINTS: dict[str, Point] = {
     **both("quarantine", mending, quarantine, "store_copies", **_MENDED),
     **both("the log's rewriting", mending, open_module._Recovery, "_rewrite_log", **_MENDED),
     **both("a batch of the redo", mending, open_module, "_execute", found="damaged"),
-    **both("a commit of the redo", mending, Session, "commit", found="damaged"),
+    **both("a commit of the redo", mending, SqlSession, "commit", found="damaged"),
     **both("all of the redo", mending, open_module, "_redo", **_MENDED),
     **both("the schema", mending, open_module, "migrate", **_MENDED),
-    **both("the checkpoint of the mended", mending, Session, "rows", says(open_module._CHECKPOINT), **_MENDED),
+    **both("the checkpoint of the mended", mending, SqlSession, "rows", says(open_module._CHECKPOINT), **_MENDED),
     **both("the removal of the journal", mending, Journal, "remove", **_MENDED),
-    **both("a row of a consolidation", consolidating, Session, "rows", inserting),
-    **both("the commit of a consolidation", consolidating, Session, "commit"),
+    **both("a row of a consolidation", consolidating, SqlSession, "rows", inserting),
+    **both("the commit of a consolidation", consolidating, SqlSession, "commit"),
     **both("the record of a consolidation", consolidating, Journal, "append"),
     "amid the record of a consolidation": Point(consolidating, Journal, "_write", "amid"),
     **both("the begin of another embedder", reembed, DuckStore, "begin_reembedding"),
     **both("gathering vectors", reembed, DuckStore, "gather"),
-    **both("a commit of another embedder", reembed, Session, "commit", of_a_write),
-    **both("a row of the switch", reembed, Session, "rows", says(reembedding._FORGET)),
+    **both("a commit of another embedder", reembed, SqlSession, "commit", of_a_write),
+    **both("a row of the switch", reembed, SqlSession, "rows", says(embedder_change._FORGET)),
     **both("the switch", reembed, DuckStore, "finish_reembedding"),
 }
 

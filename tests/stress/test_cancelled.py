@@ -11,7 +11,7 @@ from tests.stress.clients import Places, audit, one_call
 from tests.stress.serving import opened, serving
 
 from hybrid_memory.requests import Where
-from hybrid_memory.store.interface import Change
+from hybrid_memory.store.base import ChangeType
 
 TASKS = 20
 LONGEST = 0.1
@@ -61,7 +61,7 @@ def assert_whole(path):
         index = service._index_cache.get("default")
         batches = service.store.snapshot("default").batches
         ids = [one.decode() for batch in batches for one in batch.ids.tolist()]
-        puts = [e.id for e in service.store.changes("default", 0, 10**6) if e.change is Change.PUT]
+        puts = [e.id for e in service.store.changes("default", 0, 10**6) if e.change is ChangeType.INSERT]
         assert sorted(puts) == sorted(ids)
         assert set(service.store.vectors("default", ids)) == set(ids)
         assert set(index.select(Where(), service._now())) <= set(service.store.get("default", ids))

@@ -23,8 +23,8 @@ from tests.core.store.making import always, memory, put, vector
 
 from hybrid_memory.errors import HybridMemoryError, StoreFull, StoreReadOnly
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import Put
 from hybrid_memory.testing import FakeClock
 from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 
@@ -130,8 +130,8 @@ def write_on(path, start):
         store.pin_embedder("e", 8)
         told(pipe, -1)
         for number in range(start, start + 100_000):
-            pair = (Put(memory(f"a{number}"), vector(number)), Put(memory(f"b{number}")))
-            store.write("default", None, always(puts=pair))
+            pair = (Insert(memory(f"a{number}"), vector(number)), Insert(memory(f"b{number}")))
+            store.write("default", None, always(inserts=pair))
             told(pipe, number)
             if number % 37 == 36:
                 with store._engine.reading() as session:

@@ -13,8 +13,8 @@ from hybrid_memory.model import Scope, Tier
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import DATABASE, StoreSettings
+from hybrid_memory.store.base import WriteBatch
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import Ops
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.tiers.state import decode_buffers
 
@@ -101,7 +101,7 @@ class Life:
             for state in view.buffers():
                 sensory = view.members(state.session, state.agent, Tier.SENSORY)
                 sizes.append((len(sensory), len(decode_buffers(state.state).short_term)))
-            return Ops(action="look", actor="life")
+            return WriteBatch(action="look", actor="life")
 
         self.service.store.write("default", None, look)
         return sizes

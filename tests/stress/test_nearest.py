@@ -9,9 +9,9 @@ from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import ForgetRequest, UpdateRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.store.duck.hnsw import extension_file
+from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import Put
+from hybrid_memory.store.duck.vss import extension_file
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 
 WIDTH = 384
@@ -44,7 +44,7 @@ class Shelf:
         store.pin_embedder(HashEmbedder(WIDTH).identity, WIDTH)
         for at in range(0, count, 250):
             pairs = zip(names[at : at + 250], vectors[at : at + 250], strict=True)
-            store.write("default", None, always(puts=tuple(Put(memory(name), vector) for name, vector in pairs)))
+            store.write("default", None, always(inserts=tuple(Insert(memory(name), vector) for name, vector in pairs)))
         store.close()
         return dict(zip(map(MemoryId, names), vectors, strict=True))
 

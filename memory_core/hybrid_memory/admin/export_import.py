@@ -12,7 +12,7 @@ from hybrid_memory.admin.import_policy import ImportPolicy, LineReader
 from hybrid_memory.admin.jsonl import Header, header_line, header_of, is_header, item_line
 from hybrid_memory.admin.named_files import atomic_file, file_errors
 from hybrid_memory.errors import ConstraintViolation, InvalidInput
-from hybrid_memory.store.checks import check_memory, check_text, to_object
+from hybrid_memory.store.encoding import check_memory, check_text, object_to_json
 from hybrid_memory.store.transfer import EntryItem, MemoryItem, TransferItem
 from hybrid_memory.text_encoder import text_of
 
@@ -164,10 +164,10 @@ def _check_item(number: int, item: TransferItem) -> None:
     try:
         if isinstance(item, MemoryItem):
             check_memory(item.memory, item.memory.namespace)
-            to_object(item.memory.metadata)
+            object_to_json(item.memory.metadata)
         elif isinstance(item, EntryItem):
             check_text(item.namespace, item.conversation, item.kind)
-            to_object(item.body)
+            object_to_json(item.body)
     except ConstraintViolation as error:
         raise InvalidInput(f"line {number}", f"{error}; nothing was imported") from None
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.clock import Clock
-    from hybrid_memory.store.interface import Store
+    from hybrid_memory.store.base import Store
 
 
 def check_open(store: Store) -> Report:

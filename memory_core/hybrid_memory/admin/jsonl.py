@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, V
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
-from hybrid_memory.store.interface import BufferState
+from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,

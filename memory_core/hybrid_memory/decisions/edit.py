@@ -12,13 +12,13 @@ from hybrid_memory.decisions.write import least_trust, superseded
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
 from hybrid_memory.model import ATTENTION, TRUST_OF, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import ForgetRequest, ForgetResult, UpdateRequest, UpdateResult
-from hybrid_memory.store.interface import Ops, Patch, Put
+from hybrid_memory.store.base import Insert, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Analysis
-    from hybrid_memory.store.interface import BufferState, View
+    from hybrid_memory.store.base import BufferState, WriteView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class PreparedUpdate:
     analysis: Analysis | None = None
 
 
-def decide_update(revision: PreparedUpdate, view: View) -> Ops:
+def decide_update(revision: PreparedUpdate, view: WriteView) -> WriteBatch:
     """Return what an update changes: a new version for new words, otherwise the memory's attributes.
 
     Raises:
@@ -52,7 +52,7 @@ def decide_update(revision: PreparedUpdate, view: View) -> Ops:
     return _new_version(old, replace(changed, content=request.content), revision.analysis, revision, view)
 
 
-def _current(view: View, memory_id: MemoryId) -> Memory:
+def _current(view: WriteView, memory_id: MemoryId) -> Memory:
     old = view.get([memory_id]).get(memory_id)
     if old is None or old.forgotten_at is not None:
         raise NotFound("id: no such memory")
@@ -61,18 +61,20 @@ def _current(view: View, memory_id: MemoryId) -> Memory:
     return old
 
 
-def _change_attributes(old: Memory, changed: Memory, revision: PreparedUpdate, view: View) -> Ops:
+def _change_attributes(old: Memory, changed: Memory, revision: PreparedUpdate, view: WriteView) -> WriteBatch:
     held = old.tier in ATTENTION and old.importance != changed.importance
-    return Ops(
+    return WriteBatch(
         action="update",
         actor=revision.scope.actor,
-        patches=() if changed == old else (Patch(changed),),
+        updates=() if changed == old else (Update(changed),),
         buffers=_swapped(view, old, changed) if held else (),
         result=update_to_json(UpdateResult(id=old.id, tier=old.tier)),
     )
 
 
-def _new_version(old: Memory, changed: Memory, analysis: Analysis, revision: PreparedUpdate, view: View) -> Ops:
+def _new_version(
+    old: Memory, changed: Memory, analysis: Analysis, revision: PreparedUpdate, view: WriteView
+) -> WriteBatch:
     new = replace(
         changed,
         id=revision.id,
@@ -88,23 +90,23 @@ def _new_version(old: Memory, changed: Memory, analysis: Analysis, revision: Pre
     )
     pending = analysis.vector is None
     result = UpdateResult(id=new.id, tier=new.tier, supersedes=old.id, pending=pending)
-    return Ops(
+    return WriteBatch(
         action="update",
         actor=revision.scope.actor,
-        puts=(Put(new, analysis.vector),),
-        patches=(Patch(superseded(old, new.id)),),
+        inserts=(Insert(new, analysis.vector),),
+        updates=(Update(superseded(old, new.id)),),
         buffers=_swapped(view, old, new) if old.tier in ATTENTION else (),
         result=update_to_json(result),
     )
 
 
-def _swapped(view: View, old: Memory, new: Memory) -> tuple[BufferState, ...]:
+def _swapped(view: WriteView, old: Memory, new: Memory) -> tuple[BufferState, ...]:
     before = buffers_of(view, old.session, old.agent)
     after = flow.swapped(before, old.id, Item(new.id, "", new.importance))
     return buffer_changes(view, old.session, old.agent, before, after)
 
 
-def decide(request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
+def decide(request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> WriteBatch:
     """Return what forgetting or bringing back changes; ``ids`` are the request's own or those that its filter found.
 
     A request that was done before never comes here, so its repeat needs no count that fits a second time.
@@ -118,7 +120,7 @@ def decide(request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, view: 
     return decide_restore(ids, scope, view) if request.restore else decide_forget(ids, scope, view)
 
 
-def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
+def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> WriteBatch:
     """Return what forgetting changes; a forgotten memory stays as it is until it is restored or purged.
 
     Its older versions are forgotten with it: who forgets a statement does not want its first wording to stay readable.
@@ -133,16 +135,16 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
         unchanged=tuple(memory.id for memory in found if memory.forgotten_at is not None),
     )
     leaving = [one for one in _with_older(view, fresh) if one.forgotten_at is None]
-    return Ops(
+    return WriteBatch(
         action="forget",
         actor=scope.actor,
-        patches=tuple(Patch(replace(one, forgotten_at=view.now, tier=_at_rest(one.tier))) for one in leaving),
+        updates=tuple(Update(replace(one, forgotten_at=view.now, tier=_at_rest(one.tier))) for one in leaving),
         buffers=buffers_without(view, fresh),
         result=forget_to_json(result),
     )
 
 
-def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
+def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> WriteBatch:
     """Return what bringing forgotten memories back changes.
 
     Raises:
@@ -155,17 +157,17 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: View) -> Ops:
         unchanged=tuple(memory.id for memory in found if memory.forgotten_at is None),
         restored=True,
     )
-    return Ops(
+    return WriteBatch(
         action="restore",
         actor=scope.actor,
-        patches=tuple(
-            Patch(replace(one, forgotten_at=None)) for one in _with_older(view, gone) if one.forgotten_at is not None
+        updates=tuple(
+            Update(replace(one, forgotten_at=None)) for one in _with_older(view, gone) if one.forgotten_at is not None
         ),
         result=forget_to_json(result),
     )
 
 
-def _with_older(view: View, memories: Sequence[Memory]) -> list[Memory]:
+def _with_older(view: WriteView, memories: Sequence[Memory]) -> list[Memory]:
     """Return memories and all versions that they superseded, each once."""
     found = {memory.id: memory for memory in memories}
     wanted = [memory.supersedes for memory in memories if memory.supersedes is not None]
@@ -180,7 +182,7 @@ def _at_rest(tier: Tier) -> Tier:
     return Tier.FADED if tier in ATTENTION else tier
 
 
-def _all(view: View, ids: Sequence[MemoryId]) -> list[Memory]:
+def _all(view: WriteView, ids: Sequence[MemoryId]) -> list[Memory]:
     known = view.get(ids)
     missing = [f"ids.{at}" for at, one in enumerate(ids) if one not in known]
     if missing:

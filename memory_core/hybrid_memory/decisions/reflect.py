@@ -17,13 +17,13 @@ from hybrid_memory.decisions.write import least_trust
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import Insight
-from hybrid_memory.store.interface import Ops, Patch, Put
+from hybrid_memory.store.base import Insert, Update, WriteBatch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import Analysis
-    from hybrid_memory.store.interface import View
+    from hybrid_memory.store.base import WriteView
 
 NEAR = 0.35
 """Cosine from which two memories are about the same thing (static table; unrelated pairs lie near 0.1)."""
@@ -119,7 +119,7 @@ class PreparedInsight:
         return tuple(dict.fromkeys(self.insight.evidence))
 
 
-def decide_insights(thoughts: Sequence[PreparedInsight], scope: Scope, view: View) -> Ops:
+def decide_insights(thoughts: Sequence[PreparedInsight], scope: Scope, view: WriteView) -> WriteBatch:
     """Return what storing insights changes: they go to long-term, and their evidence has been reflected upon.
 
     An insight that is stored already keeps its id and is not stored twice.
@@ -131,7 +131,7 @@ def decide_insights(thoughts: Sequence[PreparedInsight], scope: Scope, view: Vie
     wanted = {one for thought in thoughts for one in (*thought.insight.evidence, *thought.repeats)}
     known = view.get(wanted)
     _check_evidence(thoughts, known)
-    puts: list[Put] = []
+    puts: list[Insert] = []
     ids: list[MemoryId] = []
     said: dict[tuple[str, tuple[MemoryId, ...]], MemoryId] = {}
     for thought in thoughts:
@@ -140,13 +140,13 @@ def decide_insights(thoughts: Sequence[PreparedInsight], scope: Scope, view: Vie
         said[same] = stored or thought.id
         ids.append(said[same])
         if stored is None:
-            puts.append(Put(_memory(thought, known, scope, view.now), thought.analysis.vector))
+            puts.append(Insert(_memory(thought, known, scope, view.now), thought.analysis.vector))
     evidence = dict.fromkeys(one for thought in thoughts for one in thought.insight.evidence)
-    return Ops(
+    return WriteBatch(
         action="reflect",
         actor=scope.actor,
-        puts=tuple(puts),
-        patches=tuple(Patch(replace(known[one], reflected_at=view.now)) for one in evidence),
+        inserts=tuple(puts),
+        updates=tuple(Update(replace(known[one], reflected_at=view.now)) for one in evidence),
         result={"ids": [str(one) for one in ids]},
     )
 

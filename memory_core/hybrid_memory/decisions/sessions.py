@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from hybrid_memory.decisions.tier_context import StoredTierContext, buffer_changes, buffers_of, changes_of
 from hybrid_memory.ids import is_unnamed_session
 from hybrid_memory.model import Memory, MemoryId, Moved, Scope
-from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Touch
+from hybrid_memory.store.base import BufferState, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
 
 if TYPE_CHECKING:
     from hybrid_memory.decisions.tier_context import VectorsOf
-    from hybrid_memory.store.interface import View
+    from hybrid_memory.store.base import WriteView
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,9 @@ class Recall:
     at: datetime
 
 
-def decide_recalls(recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of: VectorsOf, view: View) -> Ops:
+def decide_recalls(
+    recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of: VectorsOf, view: WriteView
+) -> WriteBatch:
     """Return what the recalls collected since the last time change: uses, enhancements, and faded ones coming back up."""
     known = view.get({recall.id for recall in recalls})
     current = {one for one, memory in known.items() if memory.forgotten_at is None and memory.superseded_by is None}
@@ -52,43 +54,43 @@ def decide_recalls(recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of:
         if after != before:
             buffers += buffer_changes(view, session, agent, before, after)
     moves, patches = changes_of(view, moved.values())
-    return Ops(
+    return WriteBatch(
         action="recall",
         actor="memory",
-        moves=moves,
-        patches=patches,
+        tier_changes=moves,
+        updates=patches,
         buffers=tuple(buffers),
-        touches=counts,
+        uses=counts,
     )
 
 
-def touches(recalls: Sequence[Recall]) -> tuple[Touch, ...]:
+def touches(recalls: Sequence[Recall]) -> tuple[RecordUse, ...]:
     """Return the recalls as usage, one entry a memory."""
-    counted: dict[MemoryId, Touch] = {}
+    counted: dict[MemoryId, RecordUse] = {}
     for recall in recalls:
         known = counted.get(recall.id)
         at = recall.at if known is None else max(known.at, recall.at)
-        counted[recall.id] = Touch(recall.id, at, 1 if known is None else known.count + 1)
+        counted[recall.id] = RecordUse(recall.id, at, 1 if known is None else known.count + 1)
     return tuple(counted.values())
 
 
 def decide_end(
-    scope: Scope, tasks: Sequence[MemoryId], rules: flow.FlowRules, vectors_of: VectorsOf, view: View
-) -> Ops:
+    scope: Scope, tasks: Sequence[MemoryId], rules: flow.FlowRules, vectors_of: VectorsOf, view: WriteView
+) -> WriteBatch:
     """Return what the end of a scope's session changes; ``tasks`` are its working memories, which end with it."""
     buffers = buffers_of(view, scope.session, scope.agent)
     step = flow.end(buffers, StoredTierContext(view, buffers, vectors_of), rules)
-    return Ops(
+    return WriteBatch(
         action="end session",
         actor=scope.actor,
-        moves=_moves(step.moved),
-        patches=tuple(Patch(replace(task, expires_at=view.now)) for task in _open(view.get(tasks), view.now)),
+        tier_changes=_moves(step.moved),
+        updates=tuple(Update(replace(task, expires_at=view.now)) for task in _open(view.get(tasks), view.now)),
         buffers=buffer_changes(view, scope.session, scope.agent, buffers, step.buffers),
     )
 
 
-def _moves(moved: Sequence[Moved]) -> tuple[Move, ...]:
-    return tuple(Move(move.id, move.after) for move in moved)
+def _moves(moved: Sequence[Moved]) -> tuple[SetTier, ...]:
+    return tuple(SetTier(move.id, move.after) for move in moved)
 
 
 def _open(tasks: Mapping[MemoryId, Memory], now: datetime) -> list[Memory]:
@@ -96,18 +98,18 @@ def _open(tasks: Mapping[MemoryId, Memory], now: datetime) -> list[Memory]:
 
 
 def decide_sweep(
-    view: View,
+    view: WriteView,
     scope: Scope,
     tasks: Sequence[MemoryId],
     idle: timedelta,
     rules: flow.FlowRules,
     vectors_of: VectorsOf,
-) -> Ops:
+) -> WriteBatch:
     """Return what ending all unnamed sessions changes that were silent for ``idle``: their connections ended unsaid.
 
     ``tasks`` are the open working memories of the namespace; those of such sessions end as well.
     """
-    moves: list[Move] = []
+    moves: list[SetTier] = []
     buffers: list[BufferState] = []
     for state in view.buffers():
         if is_unnamed_session(state.session) and view.now - state.touched_at >= idle:
@@ -120,10 +122,10 @@ def decide_sweep(
         for task in _open(view.get(tasks), view.now)
         if is_unnamed_session(task.session) and task.session not in awake and view.now - task.created_at >= idle
     ]
-    return Ops(
+    return WriteBatch(
         action="end session",
         actor=scope.actor,
-        moves=tuple(moves),
-        patches=tuple(Patch(replace(task, expires_at=view.now)) for task in left),
+        tier_changes=tuple(moves),
+        updates=tuple(Update(replace(task, expires_at=view.now)) for task in left),
         buffers=tuple(buffers),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import ATTENTION, Memory, MemoryId, Moved, Tier, Usage
-from hybrid_memory.store.interface import BufferState, Move, Patch
+from hybrid_memory.store.base import BufferState, SetTier, Update
 from hybrid_memory.tiers.flow import without
 from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.store.interface import View
+    from hybrid_memory.store.base import WriteView
 
     VectorsOf = Callable[[Collection[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
 
@@ -31,7 +31,7 @@ class StoredTierContext:
 
     def __init__(
         self,
-        view: View,
+        view: WriteView,
         buffers: Buffers,
         vectors_of: VectorsOf,
         fresh: Mapping[MemoryId, NDArray[np.float32]] | None = None,
@@ -79,7 +79,7 @@ class StoredTierContext:
         return self._vectors.get(memory_id)
 
 
-def buffers_of(view: View, session: str, agent: str) -> Buffers:
+def buffers_of(view: WriteView, session: str, agent: str) -> Buffers:
     """Return the buffers of a session's agent.
 
     Who is in them is what the tiers say; the stored state adds the enhancements of short-term. A state that cannot be read
@@ -100,7 +100,9 @@ def _item(memory: Memory) -> Item:
     return Item(memory.id, "", memory.importance)
 
 
-def buffer_changes(view: View, session: str, agent: str, before: Buffers, after: Buffers) -> tuple[BufferState, ...]:
+def buffer_changes(
+    view: WriteView, session: str, agent: str, before: Buffers, after: Buffers
+) -> tuple[BufferState, ...]:
     """Return what must be stored of changed buffers: short-term if it changed, a mark when a session's agent begins.
 
     Buffers that are empty altogether are removed.
@@ -114,7 +116,7 @@ def buffer_changes(view: View, session: str, agent: str, before: Buffers, after:
 
 
 def buffers_without(
-    view: View, memories: Iterable[Memory], done: Collection[tuple[str, str]] = ()
+    view: WriteView, memories: Iterable[Memory], done: Collection[tuple[str, str]] = ()
 ) -> tuple[BufferState, ...]:
     """Return what is to be stored when memories leave attention; buffers of ``done`` (session, agent) are left out."""
     leaving: dict[tuple[str, str], set[MemoryId]] = {}
@@ -128,16 +130,16 @@ def buffers_without(
     return tuple(changes)
 
 
-def changes_of(view: View, moved: Iterable[Moved]) -> tuple[tuple[Move, ...], tuple[Patch, ...]]:
+def changes_of(view: WriteView, moved: Iterable[Moved]) -> tuple[tuple[SetTier, ...], tuple[Update, ...]]:
     """Return what moves change: a tier, and where a group moved on together, the members as the head's parents."""
-    moves: list[Move] = []
-    patches: list[Patch] = []
+    moves: list[SetTier] = []
+    patches: list[Update] = []
     for move in moved:
         head = view.get([move.id]).get(move.id) if move.members else None
         if head is None:
-            moves.append(Move(move.id, move.after))
+            moves.append(SetTier(move.id, move.after))
         else:
-            patches.append(Patch(replace(head, tier=move.after, parents=joined(head.parents, move.members))))
+            patches.append(Update(replace(head, tier=move.after, parents=joined(head.parents, move.members))))
     return tuple(moves), tuple(patches)
 
 

@@ -32,7 +32,7 @@ from hybrid_memory.model import (
     Trust,
 )
 from hybrid_memory.requests import WriteRequest, WriteResult
-from hybrid_memory.store.interface import BufferState, Change, Ops, Patch, Put, Touch
+from hybrid_memory.store.base import BufferState, ChangeType, Insert, RecordUse, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
 from hybrid_memory.validation import check_joined
@@ -40,7 +40,7 @@ from hybrid_memory.validation import check_joined
 if TYPE_CHECKING:
     from hybrid_memory.decisions.tier_context import VectorsOf
     from hybrid_memory.model import Analysis
-    from hybrid_memory.store.interface import View
+    from hybrid_memory.store.base import WriteView
 
 KIND_OF: Mapping[MemoryType, Kind] = {
     MemoryType.SHORT_TERM: Kind.OBSERVATION,
@@ -103,7 +103,7 @@ class _Change:
         return (*replaced, *(one for one in self.repeats if one.id in promoted))
 
 
-def decide_write(statement: PreparedWrite, habits: WriteRules, vectors_of: VectorsOf, view: View) -> Ops:
+def decide_write(statement: PreparedWrite, habits: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
     """Return what remembering the statement changes.
 
     Raises:
@@ -126,11 +126,11 @@ def decide_write(statement: PreparedWrite, habits: WriteRules, vectors_of: Vecto
     return _store(memory, change, view)
 
 
-def _caught_up(statement: PreparedWrite, view: View) -> PreparedWrite:
+def _caught_up(statement: PreparedWrite, view: WriteView) -> PreparedWrite:
     """Add the repeats and the key's holder that were stored after the statement was prepared."""
     if view.head <= statement.mark:
         return statement
-    puts = [entry for entry in view.changes(statement.mark) if entry.change is Change.PUT]
+    puts = [entry for entry in view.changes(statement.mark) if entry.change is ChangeType.INSERT]
     repeats = [entry.id for entry in puts if entry.digest == statement.analysis.content_hash]
     holder = statement.holder
     if statement.request.key is not None:
@@ -185,7 +185,7 @@ def _parents(statement: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list
 
 
 def _memory(
-    statement: PreparedWrite, view: View, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
+    statement: PreparedWrite, view: WriteView, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
 ) -> Memory:
     request = statement.request
     return Memory(
@@ -220,7 +220,7 @@ def least_trust(levels: Sequence[Trust]) -> Trust:
     return min(levels, key=TRUST_ORDER.index)
 
 
-def _observe(memory: Memory, change: _Change, habits: WriteRules, vectors_of: VectorsOf, view: View) -> Ops:
+def _observe(memory: Memory, change: _Change, habits: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
     """Let the memory into the buffers of its session, without those that this write takes out of attention."""
     statement = change.statement
     before = buffers_of(view, memory.session, memory.agent)
@@ -236,10 +236,10 @@ def _observe(memory: Memory, change: _Change, habits: WriteRules, vectors_of: Ve
 def _store(
     memory: Memory,
     change: _Change,
-    view: View,
+    view: WriteView,
     moved: tuple[Moved, ...] = (),
     written: tuple[BufferState, ...] | None = None,
-) -> Ops:
+) -> WriteBatch:
     """Put the memory, move what moved, and mark what it replaces."""
     moved = (*moved, *change.habit)
     done = () if written is None else ((memory.session, memory.agent),)
@@ -252,15 +252,15 @@ def _store(
         pending=statement.analysis.vector is None,
     )
     moves, patches = changes_of(view, (move for move in moved if move.id != memory.id))
-    replaced = () if change.replaced is None else (Patch(superseded(change.replaced, memory.id)),)
-    return Ops(
+    replaced = () if change.replaced is None else (Update(superseded(change.replaced, memory.id)),)
+    return WriteBatch(
         action="remember",
         actor=statement.scope.actor,
-        puts=(Put(memory, statement.analysis.vector),),
-        moves=moves,
-        patches=(*patches, *replaced),
+        inserts=(Insert(memory, statement.analysis.vector),),
+        tier_changes=moves,
+        updates=(*patches, *replaced),
         buffers=(*(written or ()), *buffers_without(view, change.leaving, done)),
-        touches=tuple(Touch(one.id, view.now) for one in change.repeats[:1]),
+        uses=tuple(RecordUse(one.id, view.now) for one in change.repeats[:1]),
         result=write_to_json(result),
     )
 
@@ -295,8 +295,13 @@ def _expiry(same: Memory, request: WriteRequest) -> datetime | None:
 
 
 def _repeat(
-    same: Memory, statement: PreparedWrite, parents: list[Memory], habits: WriteRules, vectors_of: VectorsOf, view: View
-) -> Ops:
+    same: Memory,
+    statement: PreparedWrite,
+    parents: list[Memory],
+    habits: WriteRules,
+    vectors_of: VectorsOf,
+    view: WriteView,
+) -> WriteBatch:
     """Count the repetition on the memory that is there, and add what the repetition says more."""
     request = statement.request
     buffers = buffers_of(view, same.session, same.agent)
@@ -331,12 +336,12 @@ def _repeat(
         duplicate_of=same.id,
         moved=step.moved,
     )
-    return Ops(
+    return WriteBatch(
         action="repeat",
         actor=statement.scope.actor,
-        moves=moves,
-        patches=patches if richer == same else (*patches, Patch(richer)),
+        tier_changes=moves,
+        updates=patches if richer == same else (*patches, Update(richer)),
         buffers=buffer_changes(view, same.session, same.agent, buffers, step.buffers),
-        touches=(Touch(same.id, view.now),),
+        uses=(RecordUse(same.id, view.now),),
         result=write_to_json(result),
     )

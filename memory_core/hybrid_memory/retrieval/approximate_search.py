@@ -19,7 +19,7 @@ from hybrid_memory.errors import StoreError
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.vectors import Matrix
-    from hybrid_memory.store.interface import VectorIndex
+    from hybrid_memory.store.base import VectorIndex
 
 Mask = NDArray[np.bool_]
 VectorIndexFactory = Callable[[int], "VectorIndex | None"]

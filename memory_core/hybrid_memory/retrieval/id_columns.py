@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.retrieval.arrays import ABSENT, GrowableArray
-from hybrid_memory.store.columns import digest_of
+from hybrid_memory.store.column_batches import digest_of
 
 _WIDTH = 20
 _WIDEST = 64

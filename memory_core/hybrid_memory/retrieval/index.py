@@ -31,7 +31,7 @@ from hybrid_memory.retrieval.renewal import Renewable
 from hybrid_memory.retrieval.session_order import SessionOrder
 from hybrid_memory.retrieval.snapshot_loader import give_back_memory, load
 from hybrid_memory.retrieval.vectors import Matrix
-from hybrid_memory.store.interface import Change, LogEntry, Snapshot, Touch
+from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot
 from hybrid_memory.text import QUESTION_TERM, terms
 
 __all__ = ["IndexStatistics", "NamespaceIndex", "Ranking", "ReflectionRows", "Scorer", "SearchQuery"]
@@ -99,7 +99,7 @@ class NamespaceIndex(Renewable):
             fresh = [entry for entry in log if entry.position > self._head]
             self._held.follow({entry.id for entry in fresh}, memories)
             for entry in fresh:
-                if entry.change is Change.PURGE:
+                if entry.change is ChangeType.PURGE:
                     self._purge(entry.id)
                 elif entry.id in memories:
                     self._put(memories[entry.id], vectors.get(entry.id))
@@ -120,7 +120,7 @@ class NamespaceIndex(Renewable):
         for at in range(0, len(newest), _PORTION):
             self._held.get(newest[at : at + _PORTION].tolist(), read)
 
-    def touch(self, touches: Sequence[Touch]) -> None:
+    def touch(self, touches: Sequence[RecordUse]) -> None:
         """Add to the usage of memories; unknown ids are passed over."""
         with self._lock:
             for touch in touches:

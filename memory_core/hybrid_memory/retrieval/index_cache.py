@@ -11,7 +11,7 @@ from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.renewal import Renewable
-    from hybrid_memory.store.interface import Store, Written
+    from hybrid_memory.store.base import CommitResult, Store
 
 _PAGE = 1000
 
@@ -51,7 +51,7 @@ class IndexCache:
             going = [name for name, index in self._index_cache.items() if index not in indexes]
             return [self._index_cache.pop(name) for name in going]
 
-    def apply(self, namespace: str, written: Written) -> None:
+    def apply(self, namespace: str, written: CommitResult) -> None:
         """Apply a write of this process, or catch up when another came between."""
         if not written.log:
             return

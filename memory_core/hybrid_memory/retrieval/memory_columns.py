@@ -13,13 +13,13 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Json, Kind, Memory, MemoryId, MemoryType, Tier, Trust
 from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN, GrowableArray, LabelIndex, StringTable
 from hybrid_memory.retrieval.id_columns import DigestColumn, IdColumn
-from hybrid_memory.store.interface import NO_TIME
+from hybrid_memory.store.base import NO_TIME
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.requests import Where
-    from hybrid_memory.store.interface import Batch
+    from hybrid_memory.store.base import ColumnBatch
 
 Mask = NDArray[np.bool_]
 
@@ -74,7 +74,7 @@ class MemoryColumns:
         for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker", "gone", "successor"):
             getattr(self, name).reserve(count)
 
-    def extend(self, batch: Batch) -> None:
+    def extend(self, batch: ColumnBatch) -> None:
         """Add the rows of a snapshot's batch, whose ids are here already."""
         first, count = len(self), len(batch.ids)
         self._digests.extend(batch.digests)

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
     from hybrid_memory.retrieval.approximate_search import VectorIndexFactory
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
-    from hybrid_memory.store.interface import Vectors
+    from hybrid_memory.store.base import VectorBatch
 
 _FEW = 4_096
 
-Everything: TypeAlias = "Callable[[], Iterable[Vectors]]"
+Everything: TypeAlias = "Callable[[], Iterable[VectorBatch]]"
 Some: TypeAlias = "Callable[[Sequence[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]"
 
 

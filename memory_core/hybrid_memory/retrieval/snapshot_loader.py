@@ -15,7 +15,7 @@ from hybrid_memory.retrieval.vectors import Matrix
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.id_columns import IdColumn
-    from hybrid_memory.store.interface import Snapshot, Vectors
+    from hybrid_memory.store.base import Snapshot, VectorBatch
 
 
 def load(snapshot: Snapshot, dimensions: int | None) -> tuple[MemoryColumns, LexicalIndex, Matrix]:
@@ -39,7 +39,7 @@ def load(snapshot: Snapshot, dimensions: int | None) -> tuple[MemoryColumns, Lex
     return rows, lexical, matrix
 
 
-def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[Vectors], beside: ThreadPoolExecutor) -> None:
+def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[VectorBatch], beside: ThreadPoolExecutor) -> None:
     """Copy vectors into the matrix, each part while the next is being read."""
     copied: Future[int] | None = None
     for part in vectors:
@@ -49,7 +49,7 @@ def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[Vectors], beside: Thr
         copied.result()
 
 
-def _copy(matrix: Matrix, ids: IdColumn, part: Vectors, place: int) -> int:
+def _copy(matrix: Matrix, ids: IdColumn, part: VectorBatch, place: int) -> int:
     """Copy a part that should begin with the vector of row ``place``; returns the row of the vector expected next.
 
     Vectors mostly stand in the order of their memories; then they are copied as they come.

@@ -12,34 +12,34 @@ from typing import TYPE_CHECKING, TypeVar
 from hybrid_memory.clock import Clock
 from hybrid_memory.errors import ConstraintViolation, MarkExpired, StoreClosed
 from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.applying import is_member
-from hybrid_memory.store.checks import check_moment, check_number, check_text, from_json, to_object
-from hybrid_memory.store.conversation import ConversationEntry
-from hybrid_memory.store.interface import (
+from hybrid_memory.store.base import (
     NO_LIMIT,
     BufferState,
-    Decide,
+    CommitResult,
+    Decision,
     LogEntry,
+    RecordUse,
     RequestKey,
     Snapshot,
     StoreInfo,
-    Touch,
     VectorIndex,
-    Written,
 )
-from hybrid_memory.store.memory_reembedding import MemoryReembedding
+from hybrid_memory.store.batch import is_member
+from hybrid_memory.store.conversation import ConversationEntry
+from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, object_to_json
+from hybrid_memory.store.memory_embedder_change import MemoryEmbedderChange
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.store.applying import Applied
+    from hybrid_memory.store.batch import ChangeSet
 
 _Held = TypeVar("_Held")
 
 
 @dataclass(slots=True)
-class _Space:
+class _Namespace:
     """One namespace."""
 
     memories: dict[MemoryId, Memory] = field(default_factory=dict)
@@ -77,10 +77,10 @@ class _Done:
     at: datetime
 
 
-class _MemoryView:
-    """One moment of one namespace; see `hybrid_memory.store.interface.View`."""
+class _MemoryWriteView:
+    """One moment of one namespace; see `hybrid_memory.store.base.WriteView`."""
 
-    def __init__(self, space: _Space, now: datetime) -> None:
+    def __init__(self, space: _Namespace, now: datetime) -> None:
         self._space = space
         self._now = now
 
@@ -116,8 +116,8 @@ class _MemoryView:
         return self._space.behind(after)
 
 
-class MemoryStore(MemoryReembedding):
-    """Keeps memories in this process only; see `hybrid_memory.store.interface.Store` for what each method does.
+class MemoryStore(MemoryEmbedderChange):
+    """Keeps memories in this process only; see `hybrid_memory.store.base.Store` for what each method does.
 
     ``before_decide``, where set, runs in `write` after the call was accepted and before the decision looks. It may
     itself write: that is how a test lets another writer's changes arrive at the worst moment.
@@ -131,7 +131,7 @@ class MemoryStore(MemoryReembedding):
         self._closed = False
         self._last_at: datetime | None = None
         self._embedder: tuple[str, int] | None = None
-        self._spaces: dict[str, _Space] = {}
+        self._spaces: dict[str, _Namespace] = {}
         self._done: dict[RequestKey, _Done] = {}
         self._entries: dict[tuple[str, str, str], _Entries] = {}
 
@@ -175,9 +175,9 @@ class MemoryStore(MemoryReembedding):
             space = self._space(namespace)
             held = dict(space.memories), dict(space.vectors), dict(space.usage)
             head = space.head
-        from hybrid_memory.store.columns import snapshot_of
+        from hybrid_memory.store.column_batches import build_snapshot
 
-        return snapshot_of(namespace, head, *held)
+        return build_snapshot(namespace, head, *held)
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `MarkExpired`."""
@@ -209,7 +209,7 @@ class MemoryStore(MemoryReembedding):
         with self._reading():
             return _picked(self._space(namespace).usage, ids)
 
-    def write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+    def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         """Let ``decide`` look, then do what it says, all or nothing."""
         with self._writing():
             if self.before_decide is not None:
@@ -222,10 +222,10 @@ class MemoryStore(MemoryReembedding):
                 return done
             return self._write(namespace, key, decide)
 
-    def touch(self, namespace: str, touches: Sequence[Touch]) -> None:
+    def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage statistics; unknown ids are ignored."""
         with self._writing():
-            _touch(self._space(namespace), touches)
+            _record_uses(self._space(namespace), uses)
 
     def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
         """Return the stored result of a request in a namespace, None if it was never done there."""
@@ -256,7 +256,7 @@ class MemoryStore(MemoryReembedding):
         """Store an entry, replacing one of the same number; None takes the next number."""
         with self._writing():
             check_text(namespace, conversation, kind)
-            text = to_object(body)
+            text = object_to_json(body)
             held = self._entries.setdefault((namespace, conversation, kind), _Entries())
             number = held.last + 1 if number is None else number
             check_number(number)
@@ -290,55 +290,55 @@ class MemoryStore(MemoryReembedding):
                 raise ConstraintViolation("a decision cannot close the store that it decides for")
             self._closed = True
 
-    def _write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
-        from hybrid_memory.store.applying import apply_ops
+    def _write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
+        from hybrid_memory.store.batch import build_change_set
 
         space = self._space(namespace)
         now = self._clock.now().astimezone(UTC)
         at = now if self._last_at is None else max(now, self._last_at)
         self._deciding = True
         try:
-            ops = decide(_MemoryView(space, at))
+            batch = decide(_MemoryWriteView(space, at))
         finally:
             self._deciding = False
-        applied = apply_ops(
-            ops,
+        changes = build_change_set(
+            batch,
             namespace=namespace,
             head=space.head,
             at=at,
             dimensions=self._embedder[1] if self._embedder else None,
             stored=lambda ids: _picked(space.memories, ids),
         )
-        if any(memory.id in space.memories for memory in applied.put):
+        if any(memory.id in space.memories for memory in changes.inserted):
             raise ConstraintViolation("a memory with this id exists already")
         space = self._spaces.setdefault(namespace, space)
-        self._apply(space, applied, ops.buffers)
-        _touch(space, ops.touches)
+        self._apply(space, changes, batch.buffers)
+        _record_uses(space, batch.uses)
         self._last_at = at
         if key is not None:
-            self._done[key] = _Done(namespace, applied.result, space.head, at)
-        return Written(
-            result=_object(applied.result),
+            self._done[key] = _Done(namespace, changes.result, space.head, at)
+        return CommitResult(
+            result=_object(changes.result),
             position=space.head,
             at=at,
-            log=applied.log,
-            memories={id_: space.memories[id_] for id_ in applied.memories},
-            vectors=applied.vectors,
+            log=changes.log,
+            memories={id_: space.memories[id_] for id_ in changes.memories},
+            vectors=changes.vectors,
         )
 
     @staticmethod
-    def _apply(space: _Space, applied: Applied, buffers: Sequence[BufferState]) -> None:
-        for id_, memory in applied.memories.items():
-            space.memories[id_] = replace(memory, metadata=_object(to_object(memory.metadata)))
-        space.vectors.update(applied.vectors)
-        space.log.extend(applied.log)
+    def _apply(space: _Namespace, changes: ChangeSet, buffers: Sequence[BufferState]) -> None:
+        for id_, memory in changes.memories.items():
+            space.memories[id_] = replace(memory, metadata=_object(object_to_json(memory.metadata)))
+        space.vectors.update(changes.vectors)
+        space.log.extend(changes.log)
         for buffer in buffers:
             if buffer.state is None:
                 space.buffers.pop((buffer.session, buffer.agent), None)
             else:
                 space.buffers[buffer.session, buffer.agent] = buffer
 
-    def _replay(self, namespace: str, key: RequestKey) -> Written | None:
+    def _replay(self, namespace: str, key: RequestKey) -> CommitResult | None:
         check_text(key.relay)
         check_number(key.number)
         done = self._done.get(key)
@@ -346,13 +346,13 @@ class MemoryStore(MemoryReembedding):
             return None
         if done.namespace != namespace:
             raise ConstraintViolation("this request was made for another namespace")
-        return Written(result=_object(done.result), position=done.position, at=done.at, replayed=True)
+        return CommitResult(result=_object(done.result), position=done.position, at=done.at, replayed=True)
 
-    def _held(self) -> Mapping[str, _Space]:
+    def _held(self) -> Mapping[str, _Namespace]:
         return self._spaces
 
-    def _space(self, namespace: str) -> _Space:
-        return self._spaces.get(namespace) or _Space()
+    def _space(self, namespace: str) -> _Namespace:
+        return self._spaces.get(namespace) or _Namespace()
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -369,8 +369,8 @@ class MemoryStore(MemoryReembedding):
             yield
 
 
-def _touch(space: _Space, touches: Iterable[Touch]) -> None:
-    for touch in touches:
+def _record_uses(space: _Namespace, uses: Iterable[RecordUse]) -> None:
+    for touch in uses:
         check_moment(touch.at)
         if touch.id in space.memories:
             known = space.usage.get(touch.id, Usage(accessed_at=touch.at, count=0))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from hybrid_memory.store.interface import Store
+from hybrid_memory.store.base import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import Json, Memory, MemoryId, Usage
-    from hybrid_memory.store.interface import BufferState
+    from hybrid_memory.store.base import BufferState
     from hybrid_memory.store.purge_plan import PurgePlan, PurgeSelection
 
 

@@ -26,7 +26,7 @@ from mcp.types import (
     RequestId,
 )
 
-from hybrid_memory.store.interface import RequestKey
+from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp.hub.handshake import ClientInfo
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer

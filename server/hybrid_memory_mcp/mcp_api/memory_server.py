@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import Scope
-from hybrid_memory.store.interface import RequestKey
+from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.mcp_api import sdk
 from hybrid_memory_mcp.mcp_api.errors import argument_problems, as_tool_errors

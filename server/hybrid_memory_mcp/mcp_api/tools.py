@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mcp.types import Tool, ToolAnnotations
 
 from hybrid_memory.model import Scope
-from hybrid_memory.store.interface import RequestKey
+from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp.mcp_api import outputs, schemas, tool_results
 from hybrid_memory_mcp.mcp_api.tool_results import Answer
 

@@ -14,8 +14,8 @@ from tests.core.store.making import DIMENSIONS, memory, vector
 from hybrid_memory.admin.export_import import export_store, import_file
 from hybrid_memory.admin.import_policy import ImportPolicy
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
+from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import BufferState
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
 from hybrid_memory.testing import START, FakeClock
 from hybrid_memory.tiers.state import Buffers, encode_buffers

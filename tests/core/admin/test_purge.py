@@ -15,10 +15,10 @@ from hybrid_memory.admin.backup import create_backup, list_backups, restore
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreLocked
 from hybrid_memory.model import Kind, MemoryId, Origin, Usage
+from hybrid_memory.store.base import BufferState, ChangeType, RequestKey
 from hybrid_memory.store.duck.files.database_copy import verify
-from hybrid_memory.store.interface import BufferState, Change, RequestKey
+from hybrid_memory.store.embedder_change import NewVector
 from hybrid_memory.store.purge_plan import PurgeSelection
-from hybrid_memory.store.reembedding import Gathered
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem
 from hybrid_memory.testing import START
 from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
@@ -148,10 +148,10 @@ def test_the_log_keeps_who_purged_what_and_no_digest_of_it(home):
     log = store.changes("default", 0)
     store.close()
     assert {entry.digest for entry in log if entry.id == "v3"} == {""}
-    assert {(entry.id, entry.actor) for entry in log if entry.change is Change.PURGE} == {
+    assert {(entry.id, entry.actor) for entry in log if entry.change is ChangeType.PURGE} == {
         (name, "tester") for name in ("v1", "v2", "v3", "thought", "sum")
     }
-    assert [(entry.id, entry.rev) for entry in log if entry.change is Change.PATCH] == [("group", 2), ("other", 2)]
+    assert [(entry.id, entry.rev) for entry in log if entry.change is ChangeType.UPDATE] == [("group", 2), ("other", 2)]
     assert [entry.position for entry in log] == list(range(1, len(log) + 1))
 
 
@@ -278,7 +278,7 @@ def purge_everywhere(home, made, secrets):
     secrets = [*secrets, secret("entry").encode()]
     candidate_vector = np.full(4, 7.125, np.float32) * np.arange(1, 5, dtype=np.float32)
     store.begin_reembedding("e-2", 4)
-    store.gather([Gathered("default", MemoryId("c0"), candidate_vector)])
+    store.gather([NewVector("default", MemoryId("c0"), candidate_vector)])
     secrets.append(candidate_vector.tobytes())
     create_backup(store, home, START, keep=9)
     newest = create_backup(store, home, START, keep=9).file

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.retrieval.index import NamespaceIndex
-from hybrid_memory.store import columns
-from hybrid_memory.store.interface import Change, LogEntry
+from hybrid_memory.store import column_batches
+from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.testing import HashEmbedder
 from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
 
@@ -41,7 +41,7 @@ def vector_of(content, speaker=None):
     return EMBEDDER.embed([dense_text(content, speaker)])[0]
 
 
-def entry(position, name, change=Change.PUT):
+def entry(position, name, change=ChangeType.INSERT):
     return LogEntry(
         position=position, change=change, id=MemoryId(name), rev=1, at=START, actor="t", action="write", digest=""
     )
@@ -55,7 +55,7 @@ def put(index, *memories, vectors=True):
 
 
 def purge(index, name):
-    index.apply([entry(index.head + 1, name, Change.PURGE)], {}, {})
+    index.apply([entry(index.head + 1, name, ChangeType.PURGE)], {}, {})
 
 
 def index_of(*memories, vectors=True):
@@ -66,4 +66,4 @@ def index_of(*memories, vectors=True):
 
 def snapshot_of(memories, vectors, head, size=3):
     """Return a snapshot in batches of a few memories."""
-    return columns.snapshot_of("test", head, {one.id: one for one in memories}, vectors, {}, chunk=size)
+    return column_batches.build_snapshot("test", head, {one.id: one for one in memories}, vectors, {}, chunk=size)

@@ -13,8 +13,8 @@ from hybrid_memory.errors import EngineUnavailable
 from hybrid_memory.retrieval import approximate_search
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch
 from hybrid_memory.retrieval.vectors import Matrix
-from hybrid_memory.store.duck import hnsw as duck_hnsw
-from hybrid_memory.store.duck.hnsw import extension_file, open_hnsw
+from hybrid_memory.store.duck import vss as duck_hnsw
+from hybrid_memory.store.duck.vss import extension_file, open_hnsw
 
 ROWS, WIDTH = 3_000, 32
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hybrid_memory.model import MemoryId
 from hybrid_memory.retrieval import id_columns
 from hybrid_memory.retrieval.id_columns import DigestColumn, IdColumn
-from hybrid_memory.store.columns import digest_of, digests_of, digests_of_hex, packed
+from hybrid_memory.store.column_batches import digest_of, digests_from_hex, digests_of, pack_ids
 
 ID = st.one_of(
     st.text("0123456789abcdefghjkmnpqrstvwxyz", min_size=20, max_size=20),
@@ -22,7 +22,7 @@ IDS = st.lists(ID, unique=True, max_size=25)
 def column_of(loaded, added=()):
     column = IdColumn()
     for at in range(0, len(loaded), 7):
-        column.extend(packed(loaded[at : at + 7]))
+        column.extend(pack_ids(loaded[at : at + 7]))
     for one in added:
         column.append(MemoryId(one))
     return column
@@ -33,10 +33,10 @@ def test_every_id_leads_to_its_row_and_back(ids, loaded, other):
     column = column_of(ids[:loaded], ids[loaded:])
     assert [column.row(one) for one in ids] == list(range(len(ids)))
     assert [column.name(row) for row in range(len(ids))] == column.values.tolist() == ids
-    assert column.rows(packed(ids)).tolist() == list(range(len(ids)))
+    assert column.rows(pack_ids(ids)).tolist() == list(range(len(ids)))
     if other not in ids:
         assert column.row(other) is None
-        assert column.rows(packed([other])).tolist() == [-1]
+        assert column.rows(pack_ids([other])).tolist() == [-1]
 
 
 @given(IDS)
@@ -90,9 +90,9 @@ def test_digests_lead_to_all_rows_of_a_hash(hashes, loaded, settled, other):
 
 @given(st.lists(st.text("0123456789abcdef", min_size=32, max_size=32), max_size=5))
 def test_joined_hex_gives_the_same_digests(hashes):
-    assert digests_of_hex("".join(hashes).encode()).tolist() == [list(digest_of(one)) for one in hashes]
+    assert digests_from_hex("".join(hashes).encode()).tolist() == [list(digest_of(one)) for one in hashes]
 
 
 @pytest.mark.parametrize("joined", [b"g" * 32, b"A" * 32, b"0" * 31])
 def test_what_is_not_hex_is_not_taken_for_it(joined):
-    assert digests_of_hex(joined) is None
+    assert digests_from_hex(joined) is None

@@ -26,7 +26,7 @@ from tests.core.retrieval.memories import (
 from hybrid_memory.model import Kind, MemoryId, MemoryType, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.index import NamespaceIndex, SearchQuery
-from hybrid_memory.store.interface import Move, Ops, Patch, Put, Touch
+from hybrid_memory.store.base import Insert, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock
 from hybrid_memory.text import terms
@@ -80,7 +80,7 @@ def steps(draw):
 def decide(step, held, now):
     """Return the operations of one step on the memories held so far."""
     kind, which, choice = step
-    plain = Ops(action="write", actor="t")
+    plain = WriteBatch(action="write", actor="t")
     if kind == "put" or not held:
         made = memory(
             f"m{len(held)}",
@@ -93,12 +93,12 @@ def decide(step, held, now):
             tags=("x",) if choice % 5 == 0 else (),
             metadata={"n": choice % 2} if choice % 7 == 0 else {},
         )
-        return replace(plain, puts=(Put(made, vector_of(made.content) if choice % 4 else None),))
+        return replace(plain, inserts=(Insert(made, vector_of(made.content) if choice % 4 else None),))
     one = held[which % len(held)]
     if kind == "move":
-        return replace(plain, moves=(Move(one.id, tuple(Tier)[choice % 6]),))
+        return replace(plain, tier_changes=(SetTier(one.id, tuple(Tier)[choice % 6]),))
     if kind == "touch":
-        return replace(plain, touches=(Touch(one.id, now),))
+        return replace(plain, uses=(RecordUse(one.id, now),))
     heir = held[choice % len(held)].id
     changes = (
         {"forgotten_at": now},
@@ -107,7 +107,7 @@ def decide(step, held, now):
         {"session": "s2", "key": None},
         {"expires_at": now + timedelta(minutes=choice % 3), "reflected_at": now},
     )[choice % 5]
-    return replace(plain, patches=(Patch(replace(one, **changes)),))
+    return replace(plain, updates=(Update(replace(one, **changes)),))
 
 
 @settings(max_examples=60, deadline=None)
@@ -304,7 +304,7 @@ def test_reflection_on_an_empty_index_is_empty():
 
 def test_touches_of_unknown_memories_are_passed_over():
     index = index_of(memory("a"))
-    index.touch([Touch(MemoryId("absent"), NOW), Touch(MemoryId("a"), NOW, 2)])
+    index.touch([RecordUse(MemoryId("absent"), NOW), RecordUse(MemoryId("a"), NOW, 2)])
     assert index._rows.access_count.values.tolist() == [2]
 
 

@@ -15,7 +15,7 @@ from hybrid_memory.retrieval.candidates import MAX_CANDIDATES
 from hybrid_memory.retrieval.index import NamespaceIndex, SearchQuery
 from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions
 from hybrid_memory.retrieval.timing import MOST_EVENTS
-from hybrid_memory.store.interface import Touch
+from hybrid_memory.store.base import RecordUse
 from hybrid_memory.text import terms
 
 
@@ -171,7 +171,7 @@ def test_the_reference_scorer_is_cosine_and_hourly_decay_and_importance():
 
 def test_a_recall_makes_a_memory_recent_for_the_reference_scorer():
     index = index_of(memory("m", "cat", importance=0, created_at=NOW - timedelta(hours=100)))
-    index.touch([Touch(MemoryId("m"), NOW)])
+    index.touch([RecordUse(MemoryId("m"), NOW)])
     assert index.search(ask("cat", scorer="reference")).terms(0)["recency"] == pytest.approx(1)
 
 

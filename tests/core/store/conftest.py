@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from hybrid_memory.store.base import Store
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import Store
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock
 

@@ -13,8 +13,8 @@ from tests.core.store.making import DIMENSIONS, always, memory, patch, put, vect
 
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.store.base import BufferState, Insert, RecordUse, RequestKey, SetTier
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import BufferState, Move, Put, RequestKey, Touch
 from hybrid_memory.testing import START, FakeClock
 
 DATABASE, LOG, JOURNAL = "memory.duckdb", "memory.duckdb.wal", "memory.journal"
@@ -43,7 +43,7 @@ class Outcome:
 def digest(store: DuckStore) -> str:
     """Return a digest of every row of every table."""
     found = hashlib.sha256()
-    with store._engine.moment() as session:
+    with store._engine.snapshot() as session:
         for (table,) in session.rows(_TABLES):
             if table != "migration":
                 rows = sorted(map(repr, session.rows(f"SELECT * FROM {table}")))  # noqa: S608 - names from the catalogue
@@ -57,17 +57,19 @@ def work(number: int) -> Callable[[DuckStore], object]:
     last = MemoryId(f"m{number - number % 9}")
     kinds: list[Callable[[DuckStore], object]] = [
         lambda store: store.write(
-            "default", RequestKey("r", number), always(puts=(Put(memory(name), vector(number)),), result={"n": number})
+            "default",
+            RequestKey("r", number),
+            always(inserts=(Insert(memory(name), vector(number)),), result={"n": number}),
         ),
         lambda store: put(store, name, tags=("a", "b"), metadata={"n": number}, speaker="Ada"),
-        lambda store: store.write("default", None, always(moves=(Move(last, Tier.SHORT_TERM),))),
+        lambda store: store.write("default", None, always(tier_changes=(SetTier(last, Tier.SHORT_TERM),))),
         lambda store: store.write("default", None, patch(last, lambda one: replace(one, importance=number / 1000))),
-        lambda store: store.touch("default", [Touch(last, START, 2)]),
+        lambda store: store.touch("default", [RecordUse(last, START, 2)]),
         lambda store: store.put_entry("default", "talk", "message", {"n": number}),
         lambda store: store.write(
             "default",
             None,
-            always(buffers=(BufferState("s", "a", f"state {number}", START),), puts=(Put(memory(name)),)),
+            always(buffers=(BufferState("s", "a", f"state {number}", START),), inserts=(Insert(memory(name)),)),
         ),
         lambda store: store.acknowledge("r", number - 7),
         lambda store: store.trim("default", number // 2),

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier
-from hybrid_memory.store.interface import Batch, Decide, Move, Ops, Patch, Put, Snapshot, Store, View
+from hybrid_memory.store.base import (
+    ColumnBatch,
+    Decision,
+    Insert,
+    SetTier,
+    Snapshot,
+    Store,
+    Update,
+    WriteBatch,
+    WriteView,
+)
 from hybrid_memory.testing import START
 
 DIMENSIONS = 8
@@ -36,24 +46,24 @@ def vector(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
 
 
-def always(**parts: Any) -> Decide:
-    return lambda _view: Ops(**({"action": "test", "actor": "tester"} | parts))
+def always(**parts: Any) -> Decision:
+    return lambda _view: WriteBatch(**({"action": "test", "actor": "tester"} | parts))
 
 
 def put(store: Store, *names: str, namespace: str = "default", **changes: Any) -> None:
-    puts = tuple(Put(memory(name, namespace=namespace, **changes)) for name in names)
-    store.write(namespace, None, always(puts=puts))
+    puts = tuple(Insert(memory(name, namespace=namespace, **changes)) for name in names)
+    store.write(namespace, None, always(inserts=puts))
 
 
-def patch(name: str, change: Callable[[Memory], Memory]) -> Decide:
-    def decide(view: View) -> Ops:
-        return always(patches=(Patch(change(view.get([MemoryId(name)])[MemoryId(name)])),))(view)
+def patch(name: str, change: Callable[[Memory], Memory]) -> Decision:
+    def decide(view: WriteView) -> WriteBatch:
+        return always(updates=(Update(change(view.get([MemoryId(name)])[MemoryId(name)])),))(view)
 
     return decide
 
 
-def move(name: str, tier: Tier) -> Decide:
-    return always(moves=(Move(MemoryId(name), tier),))
+def move(name: str, tier: Tier) -> Decision:
+    return always(tier_changes=(SetTier(MemoryId(name), tier),))
 
 
 def one(store: Store, name: str, namespace: str = "default") -> Memory:
@@ -74,9 +84,9 @@ def rows(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
     return found
 
 
-def row(snapshot: Snapshot, batch: Batch, at: int) -> dict[str, Any]:
+def row(snapshot: Snapshot, batch: ColumnBatch, at: int) -> dict[str, Any]:
     values = {}
-    for column in fields(Batch):
+    for column in fields(ColumnBatch):
         held = getattr(batch, column.name)
         if column.name not in {"ids", "terms", "term_offsets"}:
             values[column.name] = held[at].tolist() if isinstance(held, np.ndarray) else held.get(at)

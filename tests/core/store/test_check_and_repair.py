@@ -13,9 +13,9 @@ from hybrid_memory.errors import StoreDamaged, StoreLocked
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
+from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.health import Severity
-from hybrid_memory.store.interface import Put
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.text import content_hash
@@ -29,7 +29,7 @@ def remember(store, *texts):
     if not store.head("default"):
         store.pin_embedder("hash-1", 8)
         made = [memory(f"m{at}", content=text, content_hash=content_hash(text)) for at, text in enumerate(texts)]
-        store.write("default", None, always(puts=tuple(Put(one, vector(1)) for one in made)))
+        store.write("default", None, always(inserts=tuple(Insert(one, vector(1)) for one in made)))
         return
     service = MemoryService(store, HashEmbedder(8), clock=FakeClock(), random_source=FakeRandomSource(5))
     for text in texts:

@@ -28,10 +28,10 @@ from hybrid_memory.errors import (
     StoreReadOnly,
 )
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.duck.errors import BY_CLASS, translate
+from hybrid_memory.store.base import Insert, RequestKey
+from hybrid_memory.store.duck.duckdb_errors import BY_CLASS, translate
 from hybrid_memory.store.duck.files import database_copy
-from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.interface import Put, RequestKey
+from hybrid_memory.store.duck.sql_session import SqlSession
 
 SOURCES = sorted(Path(inspect.getfile(package)).parent.rglob("*.py"))
 
@@ -139,17 +139,17 @@ def test_a_failed_write_is_undone_and_the_next_one_works(duck, monkeypatch, when
         raise EngineUnavailable("broken")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Session, "change" if when == "changes" else "commit", fail)
+        patched.setattr(SqlSession, "change" if when == "changes" else "commit", fail)
         with pytest.raises(EngineUnavailable):
-            duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
+            duck.write("default", RequestKey("r", 1), always(inserts=(Insert(memory("b")),)))
     assert (duck.head("default"), duck.get("default", [MemoryId("b")])) == (1, {})
-    written = duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
+    written = duck.write("default", RequestKey("r", 1), always(inserts=(Insert(memory("b")),)))
     assert (written.replayed, written.position) == (False, 2)
 
 
 def test_every_change_in_turn_may_fail_and_nothing_is_left_half_done(duck, monkeypatch):
     put(duck, "a")
-    real = Session.change
+    real = SqlSession.change
     for fail_at in range(1, 4):
         calls = iter(range(1, 100))
 
@@ -159,9 +159,9 @@ def test_every_change_in_turn_may_fail_and_nothing_is_left_half_done(duck, monke
             return real(self, *args)
 
         with monkeypatch.context() as patched:
-            patched.setattr(Session, "change", change)
+            patched.setattr(SqlSession, "change", change)
             with pytest.raises(EngineUnavailable):
-                duck.write("default", RequestKey("r", 1), always(puts=(Put(memory("b")),)))
+                duck.write("default", RequestKey("r", 1), always(inserts=(Insert(memory("b")),)))
         assert (duck.head("default"), duck.info().memories, duck.result("default", RequestKey("r", 1))) == (1, 1, None)
 
 
@@ -171,7 +171,7 @@ def test_close_waits_for_a_running_write(duck):
     def decide(view):
         inside.set()
         assert go_on.wait(10)
-        return always(puts=(Put(memory("a")),))(view)
+        return always(inserts=(Insert(memory("a")),))(view)
 
     outcome = []
     writer = threading.Thread(target=lambda: outcome.append(duck.write("default", None, decide)))
@@ -229,11 +229,11 @@ def test_no_statement_is_put_together_from_text():
 
 
 def test_the_vector_tables_statements_hold_whole_numbers_only():
-    from hybrid_memory.store.duck.memo import Pinned
-    from hybrid_memory.store.duck.vectors import _INSERT, VectorTable
+    from hybrid_memory.store.duck.vector_tables import _INSERT, VectorTable
+    from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 
     with pytest.raises(ValueError, match="invalid literal"):
-        VectorTable(Pinned("1; DROP TABLE memory", "e", 8))._statement(_INSERT)
+        VectorTable(PinnedEmbedder("1; DROP TABLE memory", "e", 8))._statement(_INSERT)
 
 
 @given(st.text())

@@ -6,14 +6,14 @@ import pytest
 from tests.core.store.making import always, memory
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.interface import Put, RequestKey
+from hybrid_memory.store.base import Insert, RequestKey
 
 FILLS = """
 import resource, signal, sys
 from pathlib import Path
 from hybrid_memory.errors import StoreFull
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import Put, RequestKey
+from hybrid_memory.store.base import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 from tests.core.store.making import always, memory
 
@@ -24,7 +24,7 @@ number = 0
 try:
     while True:
         made = memory(f"m{number}", content="x" * 5_000)
-        store.write("default", RequestKey("relay", number), always(puts=(Put(made),)))
+        store.write("default", RequestKey("relay", number), always(inserts=(Insert(made),)))
         number += 1
 except StoreFull:
     assert store.head("default") == number
@@ -54,7 +54,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(path, open_duck, limit)
     store = open_duck()
     assert store.head("default") == written
     assert len(store.get("default", [MemoryId(f"m{number}") for number in range(written + 1)])) == written
-    again = store.write("default", RequestKey("relay", written), always(puts=(Put(memory("next")),)))
+    again = store.write("default", RequestKey("relay", written), always(inserts=(Insert(memory("next")),)))
     assert (again.replayed, again.position) == (False, written + 1)
 
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import RequestKey
 from hybrid_memory.testing import FakeClock
 
 WRITES = """
 import sys
 from pathlib import Path
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import Put, RequestKey
+from hybrid_memory.store.base import Insert, RequestKey
 from hybrid_memory.testing import FakeClock
 from tests.core.store.making import DIMENSIONS, always, memory, vector
 
@@ -28,8 +28,8 @@ store = DuckStore.open(Path(sys.argv[1]), FakeClock())
 store.pin_embedder("e", DIMENSIONS)
 number = int(sys.argv[2])
 while True:
-    pair = (Put(memory(f"a{number}"), vector(number)), Put(memory(f"b{number}")))
-    store.write("default", RequestKey("relay", number), always(puts=pair, result={"n": number}))
+    pair = (Insert(memory(f"a{number}"), vector(number)), Insert(memory(f"b{number}")))
+    store.write("default", RequestKey("relay", number), always(inserts=pair, result={"n": number}))
     number += 1
     sys.stdout.write(".")
     sys.stdout.flush()

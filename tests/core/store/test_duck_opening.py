@@ -11,10 +11,10 @@ from tests.core.store.making import always, one, put
 
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreLocked, StoreReadOnly
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.duck.schema import MIGRATIONS, Migration, migrate
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import RequestKey
 from hybrid_memory.testing import START
 
 OPENS = """
@@ -199,7 +199,7 @@ def test_a_refused_opening_lets_the_lock_go(open_duck, path):
 
 def test_a_migration_that_fails_leaves_neither_tables_nor_record():
     with duckdb.connect(":memory:") as connection:
-        session = Session(connection)
+        session = SqlSession(connection)
         migrate(session, START)
         broken = Migration(4, "broken", ("CREATE TABLE half (a INTEGER)", "SELECT * FROM missing"))
         with pytest.raises(StoreDamaged):
@@ -214,7 +214,7 @@ def test_a_migration_that_fails_leaves_neither_tables_nor_record():
 
 def test_a_migration_runs_once():
     with duckdb.connect(":memory:") as connection:
-        session = Session(connection)
+        session = SqlSession(connection)
         migrate(session, START)
         migrate(session, START)
         assert session.rows("SELECT count(*) FROM migration") == [(len(MIGRATIONS),)]
@@ -223,7 +223,7 @@ def test_a_migration_runs_once():
 def test_a_store_of_the_first_version_becomes_one_of_this_version(open_duck, path):
     path.parent.mkdir()
     with duckdb.connect(str(path), config={"storage_compatibility_version": "v1.5.0"}) as connection:
-        session = Session(connection)
+        session = SqlSession(connection)
         migrate(session, START, MIGRATIONS[:1])
     store = open_duck()
     put(store, "a", "b")

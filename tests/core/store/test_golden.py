@@ -12,7 +12,7 @@ import pytest
 
 from hybrid_memory.admin.health_check import check
 from hybrid_memory.store.duck.schema import MIGRATIONS
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock
 
@@ -54,7 +54,7 @@ def killed_after(path, statement):
     """Open a store in a forked process that dies after its n-th statement that is no query."""
     if os.fork() == 0:
         left = [statement]
-        executes = Session._execute
+        executes = SqlSession._execute
 
         def dying(self, text, values):
             executes(self, text, values)
@@ -62,7 +62,7 @@ def killed_after(path, statement):
             if left[0] < 0:
                 os._exit(9)
 
-        Session._execute = dying
+        SqlSession._execute = dying
         DuckStore.open(path, FakeClock())
         os._exit(0)
     return os.waitstatus_to_exitcode(os.wait()[1])

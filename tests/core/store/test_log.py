@@ -3,7 +3,7 @@ from tests.core.store.making import always, memory, move, put, rows
 
 from hybrid_memory.errors import MarkExpired
 from hybrid_memory.model import MemoryId, Tier, Usage
-from hybrid_memory.store.interface import Change, Put, Touch
+from hybrid_memory.store.base import ChangeType, Insert, RecordUse
 from hybrid_memory.testing import START
 
 
@@ -17,8 +17,8 @@ def test_every_change_is_announced_with_who_what_and_when(store, clock):
     clock.advance(seconds=1)
     store.write("default", None, move("a", Tier.FADED))
     first, second = store.changes("default", 0)
-    assert (first.change, first.id, first.rev, first.at, first.digest) == (Change.PUT, "a", 1, START, "hash-a")
-    assert (second.change, second.rev, second.at) == (Change.PATCH, 2, clock.now())
+    assert (first.change, first.id, first.rev, first.at, first.digest) == (ChangeType.INSERT, "a", 1, START, "hash-a")
+    assert (second.change, second.rev, second.at) == (ChangeType.UPDATE, 2, clock.now())
     assert {(entry.actor, entry.action) for entry in (first, second)} == {("tester", "test")}
 
 
@@ -46,7 +46,7 @@ def test_positions_count_for_each_namespace_alone(store):
 
 def test_foreign_memories_cannot_be_seen(store):
     put(store, "a", namespace="other")
-    store.touch("other", [Touch(MemoryId("a"), START)])
+    store.touch("other", [RecordUse(MemoryId("a"), START)])
     assert store.get("default", [MemoryId("a")]) == {}
     assert store.usage("default", [MemoryId("a")]) == {}
     assert rows(store.snapshot("default")) == {}
@@ -87,20 +87,23 @@ def test_a_trim_never_goes_back_or_beyond_the_end(store):
 def test_touches_add_up_and_keep_the_latest_time(store, clock):
     put(store, "a", "b")
     early, late = START, START.replace(hour=23)
-    store.touch("default", [Touch(MemoryId("a"), late), Touch(MemoryId("a"), early, 2), Touch(MemoryId("none"), early)])
-    store.write("default", None, always(touches=(Touch(MemoryId("a"), early), Touch(MemoryId("b"), early))))
+    store.touch(
+        "default",
+        [RecordUse(MemoryId("a"), late), RecordUse(MemoryId("a"), early, 2), RecordUse(MemoryId("none"), early)],
+    )
+    store.write("default", None, always(uses=(RecordUse(MemoryId("a"), early), RecordUse(MemoryId("b"), early))))
     found = store.usage("default", [MemoryId("a"), MemoryId("b"), MemoryId("none")])
     assert found == {"a": Usage(accessed_at=late, count=4), "b": Usage(accessed_at=early, count=1)}
 
 
 def test_a_memory_can_be_touched_in_the_write_that_puts_it(store):
-    store.write("default", None, always(puts=(Put(memory("a")),), touches=(Touch(MemoryId("a"), START),)))
+    store.write("default", None, always(inserts=(Insert(memory("a")),), uses=(RecordUse(MemoryId("a"), START),)))
     assert store.usage("default", [MemoryId("a")])["a"].count == 1
 
 
 def test_touches_announce_nothing(store):
     put(store, "a")
-    store.touch("default", [Touch(MemoryId("a"), START)])
+    store.touch("default", [RecordUse(MemoryId("a"), START)])
     assert store.head("default") == 1
 
 

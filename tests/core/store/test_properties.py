@@ -16,8 +16,19 @@ from tests.core.store.making import DIMENSIONS, always, memory, rows, vector
 
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import MemoryId, Tier
+from hybrid_memory.store.base import (
+    BufferState,
+    Insert,
+    RecordUse,
+    RequestKey,
+    SetTier,
+    Snapshot,
+    Store,
+    Update,
+    WriteBatch,
+    WriteView,
+)
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.store.interface import BufferState, Move, Ops, Patch, Put, RequestKey, Snapshot, Store, Touch, View
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import START, FakeClock
 
@@ -42,22 +53,22 @@ SETTINGS = settings(
 
 
 def decision(namespace: str, actions: list[tuple[Any, ...]], fails: bool) -> Any:
-    def decide(view: View) -> Ops:
+    def decide(view: WriteView) -> WriteBatch:
         parts: dict[str, list[Any]] = {"puts": [], "patches": [], "moves": [], "touches": [], "buffers": []}
         for kind, name, *rest in actions:
             id_ = MemoryId(name)
             if kind == "put":
                 made = memory(name, namespace=namespace, content=rest[1], terms=(len(rest[1]),))
-                parts["puts"].append(Put(made, vector(len(rest[1])) if rest[0] else None))
+                parts["puts"].append(Insert(made, vector(len(rest[1])) if rest[0] else None))
             elif kind == "patch" and id_ in (found := view.get([id_])):
                 wished = replace(
                     found[id_], rev=found[id_].rev + rest[0] // 3, tags=(rest[1],), metadata={"a": rest[1]}
                 )
-                parts["patches"].append(Patch(wished))
+                parts["patches"].append(Update(wished))
             elif kind == "move":
-                parts["moves"].append(Move(id_, rest[0]))
+                parts["moves"].append(SetTier(id_, rest[0]))
             elif kind == "touch":
-                parts["touches"].append(Touch(id_, START, rest[0]))
+                parts["touches"].append(RecordUse(id_, START, rest[0]))
             elif kind == "buffer":
                 parts["buffers"].append(BufferState(name, "a", rest[0], START))
         if fails:

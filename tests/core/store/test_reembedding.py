@@ -6,8 +6,8 @@ from tests.core.store.making import DIMENSIONS, always, memory, rows, vector
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.interface import Attach, Put
-from hybrid_memory.store.reembedding import Gathered
+from hybrid_memory.store.base import Insert, SetVector
+from hybrid_memory.store.embedder_change import NewVector
 
 WIDE = 5
 
@@ -19,14 +19,14 @@ def wide(seed: int) -> np.ndarray:
 @pytest.fixture
 def full(store):
     store.pin_embedder("old", DIMENSIONS)
-    store.write("default", None, always(puts=[Put(memory(f"m{at}"), vector(at)) for at in range(5)]))
-    store.write("other", None, always(puts=[Put(memory("m0", namespace="other"))]))
+    store.write("default", None, always(inserts=[Insert(memory(f"m{at}"), vector(at)) for at in range(5)]))
+    store.write("other", None, always(inserts=[Insert(memory("m0", namespace="other"))]))
     return store
 
 
 def gather_all(store):
     store.begin_reembedding("new", WIDE)
-    store.gather([Gathered(one.namespace, one.id, wide(at)) for at, one in enumerate(store.waiting(-1, 100))])
+    store.gather([NewVector(one.namespace, one.id, wide(at)) for at, one in enumerate(store.waiting(-1, 100))])
 
 
 def test_all_memories_wait_for_the_candidate_those_without_a_vector_too(full):
@@ -57,7 +57,7 @@ def test_the_words_of_the_waiting_are_read_by_their_places(full):
 
 def test_progress_is_counted(full):
     full.begin_reembedding("new", WIDE)
-    full.gather([Gathered("default", MemoryId("m1"), wide(1))])
+    full.gather([NewVector("default", MemoryId("m1"), wide(1))])
     candidate = full.candidate()
     assert (candidate.identity, candidate.dimensions, candidate.done, candidate.total) == ("new", WIDE, 1, 6)
     assert ("default", "m1") not in {(one.namespace, one.id) for one in full.waiting(-1, 100)}
@@ -67,7 +67,7 @@ def test_until_the_switch_nothing_is_seen_of_it(full):
     gather_all(full)
     assert (full.info().embedder, full.info().dimensions) == ("old", DIMENSIONS)
     assert np.array_equal(full.vectors("default", [MemoryId("m2")])["m2"], vector(2))
-    full.write("default", None, always(puts=[Put(memory("late"), vector(9))]))
+    full.write("default", None, always(inserts=[Insert(memory("late"), vector(9))]))
     assert [one.id for one in full.waiting(-1, 100)] == ["late"]
 
 
@@ -84,39 +84,39 @@ def test_the_switch_puts_the_new_vectors_in_the_place_of_the_old_ones(full):
 
 def test_what_was_not_gathered_waits_for_its_vector_after_the_switch(full):
     full.begin_reembedding("new", WIDE)
-    full.gather([Gathered("default", MemoryId("m1"), wide(1))])
+    full.gather([NewVector("default", MemoryId("m1"), wide(1))])
     full.finish_reembedding()
     assert {name for name, one in rows(full.snapshot("default")).items() if one["vector"] is not None} == {"m1"}
-    full.write("default", None, always(vectors=[Attach(MemoryId("m2"), wide(2))]))
+    full.write("default", None, always(vectors=[SetVector(MemoryId("m2"), wide(2))]))
     assert np.array_equal(full.vectors("default", [MemoryId("m2")])["m2"], wide(2))
 
 
 def test_after_the_switch_vectors_of_the_new_length_are_written_and_others_refused(full):
     gather_all(full)
     full.finish_reembedding()
-    full.write("default", None, always(puts=[Put(memory("next"), wide(7))]))
+    full.write("default", None, always(inserts=[Insert(memory("next"), wide(7))]))
     with pytest.raises(ConstraintViolation):
-        full.write("default", None, always(puts=[Put(memory("old"), vector(7))]))
+        full.write("default", None, always(inserts=[Insert(memory("old"), vector(7))]))
 
 
 def test_beginning_again_keeps_what_was_gathered(full):
     full.begin_reembedding("new", WIDE)
-    full.gather([Gathered("default", MemoryId("m1"), wide(1))])
+    full.gather([NewVector("default", MemoryId("m1"), wide(1))])
     full.begin_reembedding("new", WIDE)
     assert full.candidate().done == 1
 
 
 def test_beginning_with_another_embedder_begins_from_nothing(full):
     full.begin_reembedding("new", WIDE)
-    full.gather([Gathered("default", MemoryId("m1"), wide(1))])
+    full.gather([NewVector("default", MemoryId("m1"), wide(1))])
     full.begin_reembedding("newer", WIDE)
     assert (full.candidate().identity, full.candidate().done) == ("newer", 0)
 
 
 def test_a_vector_that_is_there_is_kept(full):
     full.begin_reembedding("new", WIDE)
-    full.gather([Gathered("default", MemoryId("m1"), wide(1))])
-    full.gather([Gathered("default", MemoryId("m1"), wide(2)), Gathered("default", MemoryId("m2"), wide(2))])
+    full.gather([NewVector("default", MemoryId("m1"), wide(1))])
+    full.gather([NewVector("default", MemoryId("m1"), wide(2)), NewVector("default", MemoryId("m2"), wide(2))])
     assert full.candidate().done == 2
     assert np.array_equal(full.gathered("default", [MemoryId("m1")])["m1"], wide(1))
 
@@ -133,7 +133,7 @@ def test_it_can_be_done_again_and_back(full):
     for identity in ("new", "old", "new"):
         width = DIMENSIONS if identity == "old" else WIDE
         full.begin_reembedding(identity, width)
-        full.gather([Gathered(one.namespace, one.id, np.ones(width, np.float32)) for one in full.waiting(-1, 100)])
+        full.gather([NewVector(one.namespace, one.id, np.ones(width, np.float32)) for one in full.waiting(-1, 100)])
         full.finish_reembedding()
     assert full.info().embedder == "new"
 
@@ -158,15 +158,15 @@ def test_the_same_embedder_is_no_change(full):
 def test_a_vector_of_another_length_is_refused(full):
     full.begin_reembedding("new", WIDE)
     with pytest.raises(ConstraintViolation):
-        full.gather([Gathered("default", MemoryId("m1"), vector(1))])
+        full.gather([NewVector("default", MemoryId("m1"), vector(1))])
 
 
 def test_what_was_gathered_survives_closing(open_duck):
     first = open_duck()
     first.pin_embedder("old", DIMENSIONS)
-    first.write("default", None, always(puts=[Put(memory("a"), vector(1)), Put(memory("b"), vector(2))]))
+    first.write("default", None, always(inserts=[Insert(memory("a"), vector(1)), Insert(memory("b"), vector(2))]))
     first.begin_reembedding("new", WIDE)
-    first.gather([Gathered("default", MemoryId("a"), wide(1))])
+    first.gather([NewVector("default", MemoryId("a"), wide(1))])
     first.close()
     second = open_duck()
     assert (second.info().embedder, second.candidate().done) == ("old", 1)
@@ -179,10 +179,10 @@ def test_what_was_gathered_survives_closing(open_duck):
 
 def test_a_snapshot_begun_before_the_switch_still_reads_the_former_vectors(duck):
     duck.pin_embedder("old", DIMENSIONS)
-    duck.write("default", None, always(puts=[Put(memory("a"), vector(1))]))
+    duck.write("default", None, always(inserts=[Insert(memory("a"), vector(1))]))
     snapshot = duck.snapshot("default")
     duck.begin_reembedding("new", WIDE)
-    duck.gather([Gathered("default", MemoryId("a"), wide(1))])
+    duck.gather([NewVector("default", MemoryId("a"), wide(1))])
     duck.finish_reembedding()
     assert rows(snapshot)["a"]["vector"] == vector(1).tolist()
     assert rows(duck.snapshot("default"))["a"]["vector"] == wide(1).tolist()

@@ -5,12 +5,12 @@ from tests.core.store.making import always, memory, put
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.interface import Put, RequestKey
+from hybrid_memory.store.base import Insert, RequestKey
 
 
 def test_a_repeated_request_is_answered_and_not_done_again(store):
     key = RequestKey("relay", 1)
-    first = store.write("default", key, always(puts=(Put(memory("a")),), result={"id": "a", "list": [1]}))
+    first = store.write("default", key, always(inserts=(Insert(memory("a")),), result={"id": "a", "list": [1]}))
     put(store, "b")
 
     def never(view):
@@ -59,7 +59,7 @@ def test_threads_that_repeat_each_others_requests_write_each_once(store):
     def run():
         for number, name in enumerate(names):
             written = store.write(
-                "default", RequestKey("relay", number), always(puts=(Put(memory(name)),), result={"id": name})
+                "default", RequestKey("relay", number), always(inserts=(Insert(memory(name)),), result={"id": name})
             )
             assert written.result == {"id": name}
             outcomes.append((name, written.replayed))

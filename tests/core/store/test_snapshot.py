@@ -6,17 +6,17 @@ from tests.core.store.test_writing import FULL, LATER
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.retrieval.index import NamespaceIndex
-from hybrid_memory.store.columns import digest_of
+from hybrid_memory.store.base import NO_TIME, Insert, RecordUse, SetVector
+from hybrid_memory.store.column_batches import digest_of
 from hybrid_memory.store.duck import snapshot as duck_snapshot
-from hybrid_memory.store.duck import vectors as duck_vectors
-from hybrid_memory.store.interface import NO_TIME, Attach, Put, Touch
+from hybrid_memory.store.duck import vector_tables as duck_vectors
 from hybrid_memory.testing import START
 
 
 def test_a_snapshot_holds_every_column(store):
     store.pin_embedder("e", DIMENSIONS)
-    store.write("default", None, always(puts=(Put(FULL, vector(1)), Put(memory("bare", terms=())))))
-    store.touch("default", [Touch(MemoryId("full"), LATER, 3)])
+    store.write("default", None, always(inserts=(Insert(FULL, vector(1)), Insert(memory("bare", terms=())))))
+    store.touch("default", [RecordUse(MemoryId("full"), LATER, 3)])
     snapshot = store.snapshot("default")
     found = rows(snapshot)
     assert snapshot.head == 2
@@ -57,9 +57,9 @@ def test_a_store_without_an_embedder_has_no_vectors(store):
 
 def test_a_snapshot_shows_one_moment_whatever_is_written_while_it_is_read(store):
     store.pin_embedder("e", DIMENSIONS)
-    store.write("default", None, always(puts=(Put(memory("a"), vector(1)),)))
+    store.write("default", None, always(inserts=(Insert(memory("a"), vector(1)),)))
     snapshot = store.snapshot("default")
-    store.write("default", None, always(puts=(Put(memory("b"), vector(2)),)))
+    store.write("default", None, always(inserts=(Insert(memory("b"), vector(2)),)))
     store.write("default", None, move("a", Tier.FADED))
     found = rows(snapshot)
     assert (snapshot.head, list(found), found["a"]["tier"]) == (1, ["a"], "sensory")
@@ -73,7 +73,7 @@ def test_rows_of_several_chunks_and_namespaces_stay_aligned(store, monkeypatch):
         namespace = "other" if number % 4 == 1 else "default"
         made = memory(f"m{number}", namespace=namespace, terms=tuple(range(number % 3)), tags=(str(number),))
         unit = vector(number) if number % 3 else None
-        store.write(namespace, None, always(puts=(Put(made, unit),)))
+        store.write(namespace, None, always(inserts=(Insert(made, unit),)))
     for number in (0, 2, 22):
         store.write("default", None, patch(f"m{number}", lambda found: replace(found, tags=("new",))))
     found = rows(store.snapshot("default"))
@@ -107,7 +107,7 @@ def test_ids_of_all_lengths_and_scripts_are_kept(store):
     names = ("a", "ä" * 70, "id with spaces", "\U0001f600", "z" * 20)
     store.pin_embedder("e", DIMENSIONS)
     for seed, name in enumerate(names):
-        store.write("default", None, always(puts=(Put(memory(name), vector(seed)),)))
+        store.write("default", None, always(inserts=(Insert(memory(name), vector(seed)),)))
     found = rows(store.snapshot("default"))
     assert list(found) == list(names)
     assert [found[name]["vector"] for name in names] == [vector(seed).tolist() for seed in range(len(names))]
@@ -116,9 +116,13 @@ def test_ids_of_all_lengths_and_scripts_are_kept(store):
 def test_a_vector_that_came_later_still_belongs_to_its_memory(store):
     store.pin_embedder("e", DIMENSIONS)
     store.write(
-        "default", None, always(puts=(Put(memory("a")), Put(memory("b"), vector(1)), Put(memory("c"), vector(2))))
+        "default",
+        None,
+        always(inserts=(Insert(memory("a")), Insert(memory("b"), vector(1)), Insert(memory("c"), vector(2)))),
     )
-    store.write("default", None, always(vectors=(Attach(MemoryId("a"), vector(3)), Attach(MemoryId("b"), vector(4)))))
+    store.write(
+        "default", None, always(vectors=(SetVector(MemoryId("a"), vector(3)), SetVector(MemoryId("b"), vector(4))))
+    )
     index = NamespaceIndex(DIMENSIONS)
     index.load(store.snapshot("default"))
     found = index.vectors_of([MemoryId(name) for name in "abc"])

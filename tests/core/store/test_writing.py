@@ -7,7 +7,17 @@ from tests.core.store.making import DIMENSIONS, always, memory, move, one, patch
 
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, StoreClosed
 from hybrid_memory.model import Kind, MemoryId, Origin, Tier, Trust, Usage
-from hybrid_memory.store.interface import Attach, BufferState, Change, Move, Ops, Patch, Put, RequestKey, Touch
+from hybrid_memory.store.base import (
+    BufferState,
+    ChangeType,
+    Insert,
+    RecordUse,
+    RequestKey,
+    SetTier,
+    SetVector,
+    Update,
+    WriteBatch,
+)
 from hybrid_memory.testing import START
 
 LATER = START + timedelta(hours=1)
@@ -47,7 +57,7 @@ def members(store, tier=Tier.SENSORY, session="s", agent="a"):
 
     def look(view):
         seen.extend(one.id for one in view.members(session, agent, tier))
-        return Ops(action="look", actor="test")
+        return WriteBatch(action="look", actor="test")
 
     store.write("default", None, look)
     return seen
@@ -55,22 +65,22 @@ def members(store, tier=Tier.SENSORY, session="s", agent="a"):
 
 def test_the_members_of_a_tier_are_those_of_one_session_and_agent_in_order(store, clock):
     for name in ("first", "second"):
-        store.write("default", None, always(puts=(Put(memory(name, session="s", agent="a", tier=Tier.SENSORY)),)))
+        store.write("default", None, always(inserts=(Insert(memory(name, session="s", agent="a", tier=Tier.SENSORY)),)))
     others = (memory("x", session="t", agent="a", tier=Tier.SENSORY), memory("y", session="s", agent="b"))
-    store.write("default", None, always(puts=tuple(Put(one) for one in others)))
+    store.write("default", None, always(inserts=tuple(Insert(one) for one in others)))
     assert members(store) == ["first", "second"]
 
 
 def test_a_member_that_moves_is_forgotten_or_superseded_is_one_no_longer(store):
     names = ("moved", "forgotten", "superseded", "stays")
     made = [memory(name, session="s", agent="a", tier=Tier.SENSORY) for name in names]
-    store.write("default", None, always(puts=tuple(Put(one) for one in made)))
+    store.write("default", None, always(inserts=tuple(Insert(one) for one in made)))
     assert members(store) == list(names)
     changed = (
-        Patch(replace(made[1], forgotten_at=LATER)),
-        Patch(replace(made[2], superseded_by=MemoryId("stays"))),
+        Update(replace(made[1], forgotten_at=LATER)),
+        Update(replace(made[2], superseded_by=MemoryId("stays"))),
     )
-    store.write("default", None, always(moves=(Move(MemoryId("moved"), Tier.FADED),), patches=changed))
+    store.write("default", None, always(tier_changes=(SetTier(MemoryId("moved"), Tier.FADED),), updates=changed))
     assert members(store) == ["stays"]
     assert members(store, Tier.FADED) == ["moved"]
 
@@ -93,7 +103,7 @@ def test_the_beginnings_of_the_newest_come_in_their_order(store, clock):
 
 
 def test_every_field_comes_back_as_it_was(store):
-    store.write("default", None, always(puts=(Put(FULL),)))
+    store.write("default", None, always(inserts=(Insert(FULL),)))
     assert one(store, "full") == FULL
 
 
@@ -108,18 +118,18 @@ def test_every_field_comes_back_as_it_was(store):
     ],
 )
 def test_text_comes_back_unchanged(store, text):
-    store.write("default", None, always(puts=(Put(memory("a", content=text, tags=(text,), speaker=text)),)))
+    store.write("default", None, always(inserts=(Insert(memory("a", content=text, tags=(text,), speaker=text)),)))
     found = one(store, "a")
     assert (found.content, found.tags, found.speaker) == (text, (text,), text)
 
 
 def test_what_was_written_names_rows_log_and_vectors(store, clock):
     store.pin_embedder("e", DIMENSIONS)
-    written = store.write("default", None, always(puts=(Put(memory("a"), vector(1)),), result={"id": "a"}))
+    written = store.write("default", None, always(inserts=(Insert(memory("a"), vector(1)),), result={"id": "a"}))
     assert (written.result, written.position, written.at, written.replayed) == ({"id": "a"}, 1, clock.now(), False)
     assert written.memories == {"a": memory("a")}
     assert [(entry.position, entry.change, entry.id, entry.digest) for entry in written.log] == [
-        (1, Change.PUT, "a", "hash-a")
+        (1, ChangeType.INSERT, "a", "hash-a")
     ]
     assert written.vectors["a"].tolist() == vector(1).tolist()
 
@@ -127,7 +137,7 @@ def test_what_was_written_names_rows_log_and_vectors(store, clock):
 def test_a_vector_comes_back_to_the_last_bit(store):
     store.pin_embedder("e", DIMENSIONS)
     tiny = np.array([1e-38, -1e-45, 3.4e38, 1 / 3, -0.0, 0.1, 1e-7, 16_777_217], np.float32)
-    store.write("default", None, always(puts=(Put(memory("a"), tiny), Put(memory("b")))))
+    store.write("default", None, always(inserts=(Insert(memory("a"), tiny), Insert(memory("b")))))
     found = store.vectors("default", [MemoryId("a"), MemoryId("b"), MemoryId("none")])
     assert list(found) == ["a"]
     assert found["a"].tobytes() == tiny.tobytes()
@@ -137,20 +147,20 @@ def test_a_vector_may_follow_and_may_be_replaced(store):
     store.pin_embedder("e", DIMENSIONS)
     put(store, "a")
     for seed in (1, 2):
-        written = store.write("default", None, always(vectors=(Attach(MemoryId("a"), vector(seed)),)))
-        assert [(entry.change, entry.id, entry.rev) for entry in written.log] == [(Change.PATCH, "a", 1)]
+        written = store.write("default", None, always(vectors=(SetVector(MemoryId("a"), vector(seed)),)))
+        assert [(entry.change, entry.id, entry.rev) for entry in written.log] == [(ChangeType.UPDATE, "a", 1)]
         assert (store.vectors("default", [MemoryId("a")])["a"] == vector(seed)).all()
     assert rows(store.snapshot("default"))["a"]["vector"] == vector(2).tolist()
 
 
 def test_a_decision_sees_the_vectors_of_its_namespace(store):
     store.pin_embedder("e", DIMENSIONS)
-    store.write("default", None, always(puts=(Put(memory("a"), vector(1)), Put(memory("b")))))
+    store.write("default", None, always(inserts=(Insert(memory("a"), vector(1)), Insert(memory("b")))))
     seen = []
 
     def look(view):
         seen.append({one: found.tolist() for one, found in view.vectors([MemoryId("a"), MemoryId("b")]).items()})
-        return Ops(action="look", actor="test")
+        return WriteBatch(action="look", actor="test")
 
     store.write("default", None, look)
     store.write("other", None, look)
@@ -160,20 +170,20 @@ def test_a_decision_sees_the_vectors_of_its_namespace(store):
 def test_a_vector_of_an_unknown_memory_is_stale(store):
     store.pin_embedder("e", DIMENSIONS)
     with pytest.raises(ConcurrentModification):
-        store.write("default", None, always(vectors=(Attach(MemoryId("nobody"), vector(1)),)))
+        store.write("default", None, always(vectors=(SetVector(MemoryId("nobody"), vector(1)),)))
 
 
 @pytest.mark.parametrize("bad", [np.ones(3, np.float32), np.full(DIMENSIONS, np.nan, np.float32)])
 def test_a_vector_that_does_not_fit_is_refused(store, bad):
     store.pin_embedder("e", DIMENSIONS)
     with pytest.raises(ConstraintViolation):
-        store.write("default", None, always(puts=(Put(memory("a"), bad),)))
+        store.write("default", None, always(inserts=(Insert(memory("a"), bad),)))
     assert store.get("default", [MemoryId("a")]) == {}
 
 
 def test_a_vector_without_a_pinned_embedder_is_refused(store):
     with pytest.raises(ConstraintViolation):
-        store.write("default", None, always(puts=(Put(memory("a"), vector(1)),)))
+        store.write("default", None, always(inserts=(Insert(memory("a"), vector(1)),)))
 
 
 def test_only_the_pinned_embedder_may_store_vectors(store):
@@ -197,7 +207,7 @@ def test_an_id_cannot_be_put_twice(store):
 def test_half_a_surrogate_pair_is_refused_and_the_store_goes_on(store, content):
     for broken in (memory("a", content=content), memory("a", tags=(content,)), memory("a", metadata={"a": content})):
         with pytest.raises(ConstraintViolation):
-            store.write("default", None, always(puts=(Put(broken),)))
+            store.write("default", None, always(inserts=(Insert(broken),)))
     put(store, "b")
     assert store.head("default") == 1
 
@@ -213,14 +223,14 @@ def test_half_a_surrogate_pair_is_refused_and_the_store_goes_on(store, content):
 )
 def test_a_memory_that_could_not_come_back_is_refused(store, broken):
     with pytest.raises(ConstraintViolation):
-        store.write("default", None, always(puts=(Put(broken),)))
+        store.write("default", None, always(inserts=(Insert(broken),)))
 
 
 def test_a_move_changes_tier_and_revision(store):
     put(store, "a")
     written = store.write("default", None, move("a", Tier.FADED))
     assert (one(store, "a").tier, one(store, "a").rev) == (Tier.FADED, 2)
-    assert [(entry.change, entry.rev) for entry in written.log] == [(Change.PATCH, 2)]
+    assert [(entry.change, entry.rev) for entry in written.log] == [(ChangeType.UPDATE, 2)]
     assert written.memories["a"] == one(store, "a")
 
 
@@ -229,7 +239,9 @@ def test_several_moves_each_reach_their_tier(store, count):
     tiers = [Tier.SHORT_TERM, Tier.LONG_TERM, Tier.FADED]
     names = [f"m{n}" for n in range(count)]
     put(store, *names, "other")
-    store.write("default", None, always(moves=tuple(Move(MemoryId(n), tiers[i % 3]) for i, n in enumerate(names))))
+    store.write(
+        "default", None, always(tier_changes=tuple(SetTier(MemoryId(n), tiers[i % 3]) for i, n in enumerate(names)))
+    )
     assert [one(store, name).tier for name in names] == [tiers[i % 3] for i in range(count)]
     assert {one(store, name).rev for name in names} == {2}
     assert one(store, "other") == memory("other")
@@ -242,8 +254,8 @@ def test_a_move_to_the_same_tier_is_no_change(store):
 
 
 def test_a_memory_can_be_put_and_moved_in_one_write(store):
-    steps = (Move(MemoryId("a"), Tier.SHORT_TERM), Move(MemoryId("a"), Tier.LONG_TERM))
-    written = store.write("default", None, always(puts=(Put(memory("a")),), moves=steps))
+    steps = (SetTier(MemoryId("a"), Tier.SHORT_TERM), SetTier(MemoryId("a"), Tier.LONG_TERM))
+    written = store.write("default", None, always(inserts=(Insert(memory("a")),), tier_changes=steps))
     assert [entry.rev for entry in written.log] == [1, 2, 3]
     assert (one(store, "a").tier, one(store, "a").rev) == (Tier.LONG_TERM, 3)
 
@@ -256,7 +268,7 @@ def test_a_move_of_an_unknown_memory_is_stale(store):
 def test_a_patch_changes_what_may_change_and_nothing_else(store):
     put(store, "full")
     wished = replace(FULL, content="other", terms=(9,), content_hash="x", created_at=LATER, rev=1)
-    store.write("default", None, always(patches=(Patch(wished),)))
+    store.write("default", None, always(updates=(Update(wished),)))
     first = memory("full")
     kept = ("content", "terms", "content_hash", "created_at", "occurred_at", "kind", "agent", "origin")
     assert one(store, "full") == replace(FULL, **{name: getattr(first, name) for name in kept}, rev=2)
@@ -266,19 +278,21 @@ def test_a_patch_of_another_revision_is_stale(store):
     put(store, "a")
     store.write("default", None, patch("a", lambda found: replace(found, pinned=True)))
     with pytest.raises(ConcurrentModification):
-        store.write("default", None, always(patches=(Patch(memory("a", importance=1.0)),)))
+        store.write("default", None, always(updates=(Update(memory("a", importance=1.0)),)))
     assert (one(store, "a").importance, one(store, "a").rev) == (0.5, 2)
 
 
 def test_a_patch_of_an_unknown_memory_is_stale(store):
     with pytest.raises(ConcurrentModification):
-        store.write("default", None, always(patches=(Patch(memory("a")),)))
+        store.write("default", None, always(updates=(Update(memory("a")),)))
 
 
 def test_a_patched_memory_can_be_moved_in_the_same_write(store):
     put(store, "a")
-    wished = Patch(memory("a", pinned=True))
-    written = store.write("default", None, always(patches=(wished,), moves=(Move(MemoryId("a"), Tier.FADED),)))
+    wished = Update(memory("a", pinned=True))
+    written = store.write(
+        "default", None, always(updates=(wished,), tier_changes=(SetTier(MemoryId("a"), Tier.FADED),))
+    )
     assert (one(store, "a").pinned, one(store, "a").tier, one(store, "a").rev) == (True, Tier.FADED, 3)
     assert written.memories["a"] == one(store, "a")
 
@@ -290,7 +304,7 @@ def test_a_stale_patch_undoes_the_whole_write(store):
         store.write(
             "default",
             RequestKey("r", 1),
-            always(puts=(Put(memory("b")),), patches=(Patch(memory("a", rev=9)),), buffers=(state,)),
+            always(inserts=(Insert(memory("b")),), updates=(Update(memory("a", rev=9)),), buffers=(state,)),
         )
     assert (store.head("default"), store.get("default", [MemoryId("b")])) == (1, {})
     assert store.result("default", RequestKey("r", 1)) is None
@@ -318,7 +332,7 @@ def test_a_decision_can_neither_write_nor_close(store):
             put(store, "b")
         with pytest.raises(ConstraintViolation):
             store.close()
-        return Ops(action="test", actor="tester", puts=(Put(memory("a")),))
+        return WriteBatch(action="test", actor="tester", inserts=(Insert(memory("a")),))
 
     store.write("default", None, decide)
     assert store.head("default") == 1
@@ -326,7 +340,7 @@ def test_a_decision_can_neither_write_nor_close(store):
 
 def test_a_decision_sees_the_state_before_the_write(store, clock):
     put(store, "a", "b")
-    store.touch("default", [Touch(MemoryId("a"), START, 2)])
+    store.touch("default", [RecordUse(MemoryId("a"), START, 2)])
     seen = {}
 
     def decide(view):
@@ -341,9 +355,9 @@ def test_a_decision_sees_the_state_before_the_write(store, clock):
 
 
 def test_time_never_runs_backwards_for_decisions(store, clock):
-    first = store.write("default", None, always(puts=(Put(memory("a")),))).at
+    first = store.write("default", None, always(inserts=(Insert(memory("a")),))).at
     clock.advance(hours=-5)
-    assert store.write("other", None, always(puts=(Put(memory("b", namespace="other")),))).at == first
+    assert store.write("other", None, always(inserts=(Insert(memory("b", namespace="other")),))).at == first
 
 
 def test_buffers_are_stored_replaced_and_removed(store):

@@ -10,7 +10,7 @@ from tests.server.hubs import PATIENCE, RealHub, short_folder
 from tests.server.raw import MODERN
 
 from hybrid_memory.service import MemoryService
-from hybrid_memory.store.interface import RequestKey
+from hybrid_memory.store.base import RequestKey
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.hub import hub as hub_module
 from hybrid_memory_mcp.relay import protocol

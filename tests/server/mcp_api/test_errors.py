@@ -116,7 +116,7 @@ async def test_the_memory_is_never_called_on_the_event_loop(client, fake):
 
 
 async def test_a_request_key_reaches_every_write(provider, fake):
-    from hybrid_memory.store.interface import RequestKey
+    from hybrid_memory.store.base import RequestKey
 
     def request_key_of(context):
         return RequestKey("relay", int(context.request_id))

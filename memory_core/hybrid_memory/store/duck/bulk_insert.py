@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
-from hybrid_memory.store.applying import fitting_vector
-from hybrid_memory.store.checks import check_memory, check_number, check_text, from_json, list_text, to_json, to_object
-from hybrid_memory.store.duck import ledger
+from hybrid_memory.store.base import ChangeType
+from hybrid_memory.store.batch import checked_vector
+from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.conversation import put_entry
-from hybrid_memory.store.duck.memo import Head
-from hybrid_memory.store.duck.records import micros_or_none
-from hybrid_memory.store.duck.reembedding import NextTable
-from hybrid_memory.store.interface import Change
+from hybrid_memory.store.duck.embedder_change import NewVectorTable
+from hybrid_memory.store.duck.memory_table import micros_or_none
+from hybrid_memory.store.duck.writer_cache import Head
+from hybrid_memory.store.encoding import (
+    check_memory,
+    check_number,
+    check_text,
+    from_json,
+    list_to_json,
+    object_to_json,
+    to_json,
+)
 from hybrid_memory.store.transfer import ConversationItem, EntryItem, MemoryItem
 
 if TYPE_CHECKING:
@@ -66,7 +74,7 @@ def fill(transaction: Transaction, kept: Sequence[MemoryItem], at: datetime, *, 
     """
     if not kept:
         return 0
-    session, _, memo = transaction
+    session, _, cache = transaction
     check_text(action, actor)
     for one in kept:
         check_memory(one.memory, one.memory.namespace)
@@ -76,19 +84,19 @@ def fill(transaction: Transaction, kept: Sequence[MemoryItem], at: datetime, *, 
     if used:
         session.change(_USAGE, to_json(used))
     if any(one.vector is not None for one in kept):
-        pinned = memo.embedder
+        pinned = cache.embedder
         vectors = {
-            (one.memory.namespace, one.memory.id): fitting_vector(one.vector, pinned.dimensions if pinned else None)
+            (one.memory.namespace, one.memory.id): checked_vector(one.vector, pinned.dimensions if pinned else None)
             for one in kept
             if one.vector is not None
         }
         if pinned is not None:
-            NextTable(pinned).fill(session, vectors)
+            NewVectorTable(pinned).fill(session, vectors)
     entries = []
     for one in kept:
         memory = one.memory
-        position = memo.heads.get(memory.namespace, Head()).position + 1
-        ledger.advance(memo, memory.namespace, position, to_micros(at))
+        position = cache.heads.get(memory.namespace, Head()).position + 1
+        tables.advance(cache, memory.namespace, position, to_micros(at))
         entries.append(
             {
                 "namespace": memory.namespace,
@@ -98,7 +106,7 @@ def fill(transaction: Transaction, kept: Sequence[MemoryItem], at: datetime, *, 
                 "digest": memory.content_hash,
             }
         )
-    session.change(_LOG, to_json(entries), Change.PUT.value, to_micros(at), actor, action)
+    session.change(_LOG, to_json(entries), ChangeType.INSERT.value, to_micros(at), actor, action)
     return len(kept)
 
 
@@ -132,7 +140,7 @@ def _fill_entry(transaction: Transaction, one: EntryItem) -> int:
     session = transaction.changes
     known = session.row(_ENTRY, *place, one.number)
     if known is None:
-        put_entry(session, session, place, to_object(one.body), one.number)
+        put_entry(session, session, place, object_to_json(one.body), one.number)
         return 1
     if from_json(known[0]) != dict(one.body):
         raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
@@ -163,8 +171,8 @@ def _row(memory: Memory) -> Mapping[str, Any]:
         "content_hash": memory.content_hash,
         "terms": list(memory.terms),
         "pinned": memory.pinned,
-        "tags": list_text(memory.tags),
-        "metadata": to_object(memory.metadata) if memory.metadata else None,
+        "tags": list_to_json(memory.tags),
+        "metadata": object_to_json(memory.metadata) if memory.metadata else None,
         "source": memory.source,
         "speaker": memory.speaker,
         "origin": memory.origin.value,
@@ -176,7 +184,7 @@ def _row(memory: Memory) -> Mapping[str, Any]:
         "superseded_by": memory.superseded_by,
         "supersedes": memory.supersedes,
         "duplicate_of": memory.duplicate_of,
-        "parents": list_text(memory.parents),
+        "parents": list_to_json(memory.parents),
         "reflected_at": micros_or_none(memory.reflected_at),
         "rev": memory.rev,
     }

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from hybrid_memory.store.checks import to_json
-from hybrid_memory.store.duck import ledger
-from hybrid_memory.store.duck.memo import pinned_embedder
-from hybrid_memory.store.duck.records import memory_of
-from hybrid_memory.store.duck.vectors import VectorTable
+from hybrid_memory.store.duck import tables
+from hybrid_memory.store.duck.memory_table import memory_of
+from hybrid_memory.store.duck.vector_tables import VectorTable
+from hybrid_memory.store.duck.writer_cache import pinned_embedder
+from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,
@@ -21,8 +21,8 @@ from hybrid_memory.store.transfer import (
 )
 
 if TYPE_CHECKING:
-    from hybrid_memory.store.duck.memo import Pinned
-    from hybrid_memory.store.duck.session import Session
+    from hybrid_memory.store.duck.sql_session import SqlSession
+    from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 
 _NAMESPACES = """
     SELECT DISTINCT namespace FROM memory UNION SELECT namespace FROM buffer UNION SELECT namespace FROM conversation
@@ -53,7 +53,7 @@ WithItems: TypeAlias = Callable[[Iterator[TransferItem]], StoreContents]
 
 
 def read_contents(
-    session: Session, namespaces: Sequence[str] | None, *, with_vectors: bool
+    session: SqlSession, namespaces: Sequence[str] | None, *, with_vectors: bool
 ) -> tuple[WithItems, Iterator[TransferItem]]:
     """Return what makes the contents of some namespaces once it gets the items, and the items.
 
@@ -75,25 +75,27 @@ def read_contents(
     return lambda items: contents(items=items), _items(session, names, pinned)
 
 
-def _items(session: Session, names: Sequence[str], pinned: Pinned | None) -> Iterator[TransferItem]:
+def _items(session: SqlSession, names: Sequence[str], pinned: PinnedEmbedder | None) -> Iterator[TransferItem]:
     for name in names:
         places = [place for (place,) in session.rows(_PLACES, name)]
         for start in range(0, len(places), _PART):
             yield from _memories(session, name, places[start : start + _PART], pinned)
-        for buffer in ledger.read_buffers(session, name):
+        for buffer in tables.read_buffers(session, name):
             yield BufferItem(name, buffer)
         for conversation in session.rows(_CONVERSATIONS, name):
             yield ConversationItem(*conversation)
             for *place, number, body in session.rows(_ENTRIES, *conversation[:3]):
                 namespace, conversation_name, kind = place
-                yield EntryItem(namespace, conversation_name, kind, number, ledger.object_of(body))
+                yield EntryItem(namespace, conversation_name, kind, number, tables.object_from_json(body))
 
 
-def _memories(session: Session, name: str, places: Sequence[int], pinned: Pinned | None) -> Iterator[MemoryItem]:
+def _memories(
+    session: SqlSession, name: str, places: Sequence[int], pinned: PinnedEmbedder | None
+) -> Iterator[MemoryItem]:
     rows = session.rows(_AT_PLACES, min(places), max(places), to_json(list(places)))
     found = {row[-1]: memory_of(row) for row in rows}
     ids = [memory.id for memory in found.values()]
-    usage = ledger.read_usage(session, name, ids)
+    usage = tables.read_usage(session, name, ids)
     vectors = VectorTable(pinned).by_id(session, name, ids) if pinned else {}
     for place in places:
         memory = found[place]

@@ -1,11 +1,11 @@
-"""The log of messages and plans; see `hybrid_memory.store.interface.ConversationLog`."""
+"""The log of messages and plans; see `hybrid_memory.store.base.ConversationLog`."""
 
 from __future__ import annotations
 
-from hybrid_memory.store.checks import check_number, check_text
 from hybrid_memory.store.conversation import ConversationEntry
-from hybrid_memory.store.duck.ledger import object_of
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.duck.tables import object_from_json
+from hybrid_memory.store.encoding import check_number, check_text
 
 _LAST = "SELECT last FROM conversation WHERE namespace = ? AND name = ? AND kind = ?"
 _NEW = "INSERT INTO conversation (last, namespace, name, kind) VALUES (?, ?, ?, ?)"
@@ -16,7 +16,9 @@ _ENTRIES = "SELECT number, body FROM entry WHERE namespace = ? AND conversation 
 _REMOVE = "DELETE FROM entry WHERE namespace = ? AND conversation = ? AND kind = ?"
 
 
-def put_entry(session: Session, reads: Session, place: tuple[str, str, str], body: str, number: int | None) -> int:
+def put_entry(
+    session: SqlSession, reads: SqlSession, place: tuple[str, str, str], body: str, number: int | None
+) -> int:
     """Store an entry at ``place`` (namespace, conversation, kind), replacing one of the same number.
 
     ``reads`` looks at the state before the transaction.
@@ -35,11 +37,11 @@ def put_entry(session: Session, reads: Session, place: tuple[str, str, str], bod
     return number
 
 
-def read_entries(session: Session, place: tuple[str, str, str]) -> list[ConversationEntry]:
+def read_entries(session: SqlSession, place: tuple[str, str, str]) -> list[ConversationEntry]:
     """Return the entries at a place by rising number."""
-    return [ConversationEntry(number, object_of(body)) for number, body in session.rows(_ENTRIES, *place)]
+    return [ConversationEntry(number, object_from_json(body)) for number, body in session.rows(_ENTRIES, *place)]
 
 
-def remove_entries(session: Session, place: tuple[str, str, str]) -> int:
+def remove_entries(session: SqlSession, place: tuple[str, str, str]) -> int:
     """Remove the entries at a place; the counter stays, so no number comes twice."""
     return session.change(_REMOVE, *place)

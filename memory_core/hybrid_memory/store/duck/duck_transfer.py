@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.checks import to_json
-from hybrid_memory.store.duck import ledger
+from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.bulk_insert import fill, insert_entries
 from hybrid_memory.store.duck.bulk_read import read_contents
 from hybrid_memory.store.duck.files.database_copy import copy_database
-from hybrid_memory.store.duck.memo import Head, Memo, Recent
 from hybrid_memory.store.duck.purge_rows import plan_purge
+from hybrid_memory.store.duck.writer_cache import Head, LruCache, WriterCache
+from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.transfer import (
     BufferItem,
     ExistingMemory,
@@ -47,7 +47,7 @@ class DuckTransfer:
 
     _engine: Engine
 
-    def _now(self, memo: Memo) -> datetime:
+    def _now(self, cache: WriterCache) -> datetime:
         raise NotImplementedError
 
     def copy_to(self, file: Path) -> TableSums:
@@ -57,18 +57,18 @@ class DuckTransfer:
 
     def export_items(self, namespaces: Sequence[str] | None, *, vectors: bool) -> StoreContents:
         """Return what some namespaces hold; items are read from the file as they are asked for."""
-        with self._engine.running():
-            session = self._engine.lasting_moment()
+        with self._engine.operation():
+            session = self._engine.open_snapshot()
             try:
                 contents, items = read_contents(session, namespaces, with_vectors=vectors)
             except BaseException:
                 session.close()
                 raise
-            return contents(self._engine.stepping(session, items))
+            return contents(self._engine.iterate(session, items))
 
     def plan_purge(self, selection: PurgeSelection) -> PurgePlan:
         """Return what a purge of a selection would erase."""
-        with self._engine.moment() as session:
+        with self._engine.snapshot() as session:
             return plan_purge(session, selection)
 
     def existing(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], ExistingMemory]:
@@ -85,11 +85,11 @@ class DuckTransfer:
         memories = [item for item in items if isinstance(item, MemoryItem)]
         buffers = [item for item in items if isinstance(item, BufferItem)]
         with self._engine.transaction() as transaction:
-            new = fill(transaction, self._unknown(memories), self._now(transaction.memo), action=action, actor=actor)
+            new = fill(transaction, self._unknown(memories), self._now(transaction.cache), action=action, actor=actor)
             new += _fill_buffers(transaction, buffers)
             new += insert_entries(transaction, [one for one in items if not isinstance(one, (MemoryItem, BufferItem))])
-            memo = transaction.memo
-            memo.recent_members, memo.recent_memories = Recent(), Recent()
+            cache = transaction.cache
+            cache.members, cache.memories = LruCache(), LruCache()
         return ImportCounts(new, len(items) - new)
 
     def _unknown(self, memories: Sequence[MemoryItem]) -> list[MemoryItem]:
@@ -105,12 +105,12 @@ class DuckTransfer:
 
 
 def _fill_buffers(transaction: Transaction, buffers: Sequence[BufferItem]) -> int:
-    session, _, memo = transaction
+    session, _, cache = transaction
     new = 0
     for one in buffers:
-        if (one.namespace, one.buffer.session, one.buffer.agent) not in memo.buffers:
-            ledger.write_buffer(session, memo, one.namespace, one.buffer)
-            head = memo.heads.get(one.namespace, Head())
-            ledger.advance(memo, one.namespace, head.position, memo.last_at)
+        if (one.namespace, one.buffer.session, one.buffer.agent) not in cache.buffers:
+            tables.write_buffer(session, cache, one.namespace, one.buffer)
+            head = cache.heads.get(one.namespace, Head())
+            tables.advance(cache, one.namespace, head.position, cache.last_at)
             new += 1
     return new

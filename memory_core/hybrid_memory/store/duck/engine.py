@@ -12,12 +12,12 @@ from typing import NamedTuple, TypeVar
 import duckdb
 
 from hybrid_memory.errors import ConstraintViolation, EngineUnavailable, StoreClosed, StoreDamaged, StoreError
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.files.database_file import keep_private, log_file, temp_folder
 from hybrid_memory.store.duck.files.store_lock import StoreLock
-from hybrid_memory.store.duck.memo import Memo, load_memo
 from hybrid_memory.store.duck.recovery.open import OpenedDatabase
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.duck.writer_cache import WriterCache, load_writer_cache
 
 _Item = TypeVar("_Item")
 
@@ -25,27 +25,27 @@ _COUNT = "SELECT count(*) FROM memory"
 _ALIVE = "SELECT 1"
 _ADVANCE = "UPDATE mark SET number = ?"
 _CHECKPOINT = "CHECKPOINT"
-_LARGE = 50_000
-_LONG_JOURNAL = 64 * 2**20
-_PATIENCE = 64
+_LARGE_STORE_MEMORIES = 50_000
+_MAX_JOURNAL_BYTES = 64 * 2**20
+_WRITES_BETWEEN_CHECKPOINT_TRIES = 64
 
 
 class Transaction(NamedTuple):
-    """The one write transaction: a session for its changes, one that reads the state before it, and the memo.
+    """The one write transaction: a session for its changes, one that reads the state before it, and the writer's cache.
 
-    The two see the same moment until the first change, because nobody else can write. The memo may be changed along
+    The two see the same moment until the first change, because nobody else can write. The cache may be changed along
     with the rows; it is dropped when the transaction fails.
     """
 
-    changes: Session
-    reads: Session
-    memo: Memo
+    changes: SqlSession
+    reads: SqlSession
+    cache: WriterCache
 
 
 class Engine:
     """Gives out sessions on one open database. Each reader has its own; there is one write transaction at a time.
 
-    ``uncovered`` says that the journal could not take the newest writes.
+    ``journal_incomplete`` says that the journal could not take the newest writes.
     """
 
     def __init__(self, path: Path, lock: StoreLock | None, open_again: Callable[[], OpenedDatabase]) -> None:
@@ -55,52 +55,52 @@ class Engine:
         """
         self.path = path
         self._open_again = open_again
-        self.uncovered = False
+        self.journal_incomplete = False
         self._log_size = 0
-        self._broken = False
-        self._until_checkpoint = 0
-        self._memo: Memo | None = None
+        self._must_reopen = False
+        self._writes_until_checkpoint = 0
+        self._cache: WriterCache | None = None
         self._heads: dict[str, int] | None = None
-        self._take(open_again())
+        self._adopt(open_again())
         self._lock = lock
-        self._gate = threading.Condition()
-        self._running = 0
+        self._state_changed = threading.Condition()
+        self._operations = 0
         self._closed = False
-        self._writer = threading.Lock()
+        self._write_lock = threading.Lock()
         self._writing_thread: int | None = None
-        self._changes: Session | None = None
-        self._reads: Session | None = None
-        self._open_sessions: weakref.WeakSet[Session] = weakref.WeakSet()
+        self._changes: SqlSession | None = None
+        self._reads: SqlSession | None = None
+        self._open_sessions: weakref.WeakSet[SqlSession] = weakref.WeakSet()
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self) -> Iterator[SqlSession]:
         """Give a session in which each statement sees the newest committed state."""
-        with self.running():
-            session = Session(self._connection)
+        with self.operation():
+            session = SqlSession(self._connection)
             try:
                 yield session
             finally:
                 session.close()
 
     @contextmanager
-    def moment(self) -> Iterator[Session]:
+    def snapshot(self) -> Iterator[SqlSession]:
         """Give a session in which all statements see one moment."""
         with self.reading() as session:
             session.begin()
             yield session
 
-    def lasting_moment(self) -> Session:
-        """Return a session in one moment that outlives this call; `stepping` closes it."""
-        session = Session(self._connection)
+    def open_snapshot(self) -> SqlSession:
+        """Return a session in one moment that outlives this call; `iterate` closes it."""
+        session = SqlSession(self._connection)
         self._open_sessions.add(session)
         session.begin()
         return session
 
-    def stepping(self, session: Session, items: Iterator[_Item]) -> Iterator[_Item]:
+    def iterate(self, session: SqlSession, items: Iterator[_Item]) -> Iterator[_Item]:
         """Yield items that are read from a lasting session, each in a call of its own, and close it at the end."""
         try:
             while True:
-                with self.running():
+                with self.operation():
                     item = next(items, None)
                 if item is None:
                     return
@@ -111,23 +111,23 @@ class Engine:
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """Give the write transaction: committed when the block ends, undone when anything is raised."""
-        with self.running(), self._alone():
-            reads = self._reads or Session(self._connection)
-            changes = self._changes or Session(self._connection, for_changes=True, large=_is_large(reads))
+        with self.operation(), self._writer_lock():
+            reads = self._reads or SqlSession(self._connection)
+            changes = self._changes or SqlSession(self._connection, for_changes=True, large=_is_large_store(reads))
             try:
                 self._changes, self._reads = changes, reads
                 changes.begin()
-                if self._memo is None:
-                    self._memo = load_memo(reads)
-                yield Transaction(changes, reads, self._memo)
-                if changes.work:
-                    self.journal.ensure_open(self._memo.mark)
-                    self._memo.mark += 1
-                    changes.change(_ADVANCE, self._memo.mark)
+                if self._cache is None:
+                    self._cache = load_writer_cache(reads)
+                yield Transaction(changes, reads, self._cache)
+                if changes.executed:
+                    self.journal.ensure_open(self._cache.mark)
+                    self._cache.mark += 1
+                    changes.change(_ADVANCE, self._cache.mark)
                 changes.commit()
-                self._heads = {name: head.position for name, head in self._memo.heads.items()}
+                self._heads = {name: head.position for name, head in self._cache.heads.items()}
             except BaseException:
-                self._memo = None
+                self._cache = None
                 self._heads = None
                 self._changes = self._reads = None
                 changes.rollback()
@@ -136,10 +136,10 @@ class Engine:
                 raise
             with suppress(OSError):
                 keep_private(self.path)
-            if changes.work:
-                self._note(self._memo.mark, changes)
+            if changes.executed:
+                self._add_to_journal(self._cache.mark, changes)
 
-    def _note(self, number: int, changes: Session) -> None:
+    def _add_to_journal(self, number: int, changes: SqlSession) -> None:
         """Note a committed write in the journal; when a checkpoint has emptied the log, the journal begins anew.
 
         Nothing that fails here undoes the write: it is durable. A journal that could not take it says so, and a checkpoint
@@ -149,76 +149,76 @@ class Engine:
         if self._log_size < before:
             self._begin_journal(number)
             return
-        self.journal.append(number, changes.work)
-        if self.journal.is_complete and self.journal.bytes < _LONG_JOURNAL:
+        self.journal.append(number, changes.executed)
+        if self.journal.is_complete and self.journal.bytes < _MAX_JOURNAL_BYTES:
             return
-        self.uncovered = not self.journal.is_complete
-        self._until_checkpoint -= 1
-        if self._until_checkpoint < 0:
-            self._until_checkpoint = _PATIENCE
+        self.journal_incomplete = not self.journal.is_complete
+        self._writes_until_checkpoint -= 1
+        if self._writes_until_checkpoint < 0:
+            self._writes_until_checkpoint = _WRITES_BETWEEN_CHECKPOINT_TRIES
             with suppress(StoreError):
                 changes.rows(_CHECKPOINT)
                 self._log_size = 0
                 self._begin_journal(number)
                 return
-            self._broken = not self._alive()
+            self._must_reopen = not self._alive()
 
     def _begin_journal(self, base: int) -> None:
-        self._until_checkpoint = 0
+        self._writes_until_checkpoint = 0
         try:
             self.journal.begin(base)
         except OSError:
             self.journal.mark_incomplete()
-        self.uncovered = not self.journal.is_complete
+        self.journal_incomplete = not self.journal.is_complete
 
     def committed_head(self, namespace: str) -> int | None:
         """Return a namespace's head as of the last commit here, the only writer; None when that is not known."""
         heads = self._heads
         return None if heads is None else heads.get(namespace, 0)
 
-    def never_asked(self, relay: str, number: int) -> bool:
+    def is_new_request(self, relay: str, number: int) -> bool:
         """Say whether a request is known never to have been done, without asking the database."""
-        with self.running():
-            memo = self._memo
-            return memo is not None and number not in memo.requests.get(relay, ())
+        with self.operation():
+            cache = self._cache
+            return cache is not None and number not in cache.requests.get(relay, ())
 
     @contextmanager
-    def running(self) -> Iterator[None]:
+    def operation(self) -> Iterator[None]:
         """Mark a call as running, so that `close` waits for it; the first call after a failure of DuckDB opens it again.
 
         Raises:
             StoreClosed: it is closed.
             StoreError: it cannot be opened again, or not while other calls are still failing.
         """
-        with self._gate:
+        with self._state_changed:
             if self._closed:
                 raise StoreClosed("the memory store is closed; open it again")
-            if self._broken:
-                self._mend()
-            self._running += 1
+            if self._must_reopen:
+                self._reopen()
+            self._operations += 1
         try:
             yield
         except StoreDamaged:
             # After a block that cannot be read, DuckDB 1.5 may loop for ever over what it has of it.
-            self._broken = True
+            self._must_reopen = True
             raise
         except StoreError:
-            self._broken = self._broken or not self._alive()
+            self._must_reopen = self._must_reopen or not self._alive()
             raise
         finally:
-            with self._gate:
-                self._running -= 1
-                self._gate.notify_all()
+            with self._state_changed:
+                self._operations -= 1
+                self._state_changed.notify_all()
 
     def close(self) -> None:
         """Refuse new calls, wait for running ones, write everything out and let file and lock go."""
         if self._writing_thread == threading.get_ident():
             raise ConstraintViolation("a decision cannot close the store that it decides for")
-        with self._gate:
+        with self._state_changed:
             if self._closed:
                 return
             self._closed = True
-            self._gate.wait_for(lambda: self._running == 0)
+            self._state_changed.wait_for(lambda: self._operations == 0)
         try:
             self._close_sessions()
             self._last_checkpoint()
@@ -239,22 +239,22 @@ class Engine:
             return False
         return True
 
-    def _mend(self) -> None:
-        if self._running:
+    def _reopen(self) -> None:
+        if self._operations:
             raise EngineUnavailable("the database engine stopped; what was acknowledged is intact, try again")
         self._close_sessions()
         with suppress(duckdb.Error):
             self._connection.close()
         self.journal.release()
-        self._take(self._open_again())
-        self._broken = False
-        self._until_checkpoint = _PATIENCE
+        self._adopt(self._open_again())
+        self._must_reopen = False
+        self._writes_until_checkpoint = _WRITES_BETWEEN_CHECKPOINT_TRIES
 
-    def _take(self, opened: OpenedDatabase) -> None:
+    def _adopt(self, opened: OpenedDatabase) -> None:
         self._connection = opened.connection
         self.journal = opened.journal
         self._log_size = _size(log_file(self.path))
-        self._memo = None
+        self._cache = None
         self._heads = None
 
     def _close_sessions(self) -> None:
@@ -264,10 +264,10 @@ class Engine:
 
     def _last_checkpoint(self) -> None:
         """Move all writes into the database file; where that fails they stay in the write-ahead log, as durable."""
-        if self._broken:
+        if self._must_reopen:
             return
         with suppress(StoreError):
-            session = Session(self._connection)
+            session = SqlSession(self._connection)
             session.rows(_CHECKPOINT)
             session.close()
 
@@ -279,10 +279,10 @@ class Engine:
                 self.journal.remove()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _writer_lock(self) -> Iterator[None]:
         if self._writing_thread == threading.get_ident():
             raise ConstraintViolation("a decision cannot write; give the changes back as its result")
-        with self._writer:
+        with self._write_lock:
             self._writing_thread = threading.get_ident()
             try:
                 yield
@@ -297,5 +297,5 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _is_large(session: Session) -> bool:
-    return bool(session.rows(_COUNT)[0][0] > _LARGE)
+def _is_large_store(session: SqlSession) -> bool:
+    return bool(session.rows(_COUNT)[0][0] > _LARGE_STORE_MEMORIES)

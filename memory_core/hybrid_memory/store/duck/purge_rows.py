@@ -9,17 +9,17 @@ from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hybrid_memory.model import Kind, MemoryId, Origin
-from hybrid_memory.store.checks import from_json, to_json
-from hybrid_memory.store.duck import ledger
-from hybrid_memory.store.duck.records import existing_ids, memories_by_id, replace_memory, texts_of
-from hybrid_memory.store.interface import Change, LogEntry
+from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.store.duck import tables
+from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, texts_from_json, update_memory
+from hybrid_memory.store.encoding import from_json, to_json
 from hybrid_memory.store.purge_plan import PurgePlan, PurgeSelection
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.model import Memory
-    from hybrid_memory.store.duck.session import Session
+    from hybrid_memory.store.duck.sql_session import SqlSession
 
 _ALL = "SELECT id FROM memory WHERE namespace = ?"
 _OF_SESSION = "SELECT id FROM memory WHERE namespace = ? AND session = ?"
@@ -79,7 +79,7 @@ RemainingState: TypeAlias = Callable[[str, Ids], str | None]
 """Returns a buffer's state without some memories, None when nothing is left of it."""
 
 
-def plan_purge(session: Session, selection: PurgeSelection) -> PurgePlan:
+def plan_purge(session: SqlSession, selection: PurgeSelection) -> PurgePlan:
     """Return what a selection comes to in a store at this moment."""
     named = _named(session, selection)
     edges = [_Edge(*row) for row in session.rows(_EDGES, selection.namespace)]
@@ -102,7 +102,7 @@ def plan_purge(session: Session, selection: PurgeSelection) -> PurgePlan:
 
 
 def purge_rows(
-    session: Session,
+    session: SqlSession,
     selection: PurgeSelection,
     ids: Iterable[MemoryId],
     *,
@@ -142,11 +142,11 @@ class _Edge:
 
     def __init__(self, *row: Any) -> None:
         self.id, kind, origin, self.superseded_by, self.supersedes, parents = row
-        self.parents = frozenset(MemoryId(parent) for parent in texts_of(parents))
+        self.parents = frozenset(MemoryId(parent) for parent in texts_from_json(parents))
         self.is_derived = kind in {Kind.INSIGHT.value, Kind.SUMMARY.value} or origin == Origin.DERIVED.value
 
 
-def _named(session: Session, selection: PurgeSelection) -> set[MemoryId]:
+def _named(session: SqlSession, selection: PurgeSelection) -> set[MemoryId]:
     if selection.ids:
         return existing_ids(session, selection.namespace, selection.ids)
     if selection.everything:
@@ -183,26 +183,26 @@ def _with_what_follows(
     return ids, derived & ids, derived - ids
 
 
-def _erase_namespace(session: Session, namespace: str) -> None:
+def _erase_namespace(session: SqlSession, namespace: str) -> None:
     for statement in _ERASE_NAMESPACE:
         session.change(statement, namespace)
     for (table,) in session.rows(_VECTOR_TABLES):
         session.change(_ERASE_VECTORS.substitute(table=table), namespace)
 
 
-def _erase_memories(session: Session, namespace: str, ids: Ids, *, at: datetime, actor: str) -> None:
+def _erase_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datetime, actor: str) -> None:
     wanted = to_json(sorted(ids))
-    head = ledger.read_head(session, namespace).position
+    head = tables.read_head(session, namespace).position
     gone = session.rows(_REVS, namespace, wanted)
     referring = [MemoryId(id_) for (id_,) in session.rows(_REFERRING, namespace, wanted) if id_ not in ids]
     cleaned = [(was, _unbound(was, ids)) for was in memories_by_id(session, namespace, referring).values()]
     for table in ("memory", "usage", *(name for (name,) in session.rows(_VECTOR_TABLES))):
         session.change(_ERASE.substitute(table=table), namespace, wanted)
     for was, memory in cleaned:
-        replace_memory(session, memory, was.rev)
+        update_memory(session, memory, was.rev)
     session.change(_BLANK, namespace, wanted)
-    changes = [(Change.PURGE, id_, rev, "") for id_, rev in gone]
-    changes += [(Change.PATCH, memory.id, memory.rev, memory.content_hash) for _, memory in cleaned]
+    changes = [(ChangeType.PURGE, id_, rev, "") for id_, rev in gone]
+    changes += [(ChangeType.UPDATE, memory.id, memory.rev, memory.content_hash) for _, memory in cleaned]
     log = [
         LogEntry(
             position=head + number,
@@ -216,7 +216,7 @@ def _erase_memories(session: Session, namespace: str, ids: Ids, *, at: datetime,
         )
         for number, (change, id_, rev, digest) in enumerate(changes, 1)
     ]
-    ledger.append_log(session, namespace, log)
+    tables.append_log(session, namespace, log)
     for relay, number, result in session.rows(_REQUESTS, namespace):
         if _names(from_json(result), ids):
             session.change(_ERASE_REQUEST, relay, number)
@@ -247,7 +247,7 @@ def _names(value: Any, ids: Ids) -> bool:
     return value in ids if isinstance(value, str) else False
 
 
-def _clean_buffers(session: Session, namespace: str, ids: Ids, remaining_state: RemainingState) -> None:
+def _clean_buffers(session: SqlSession, namespace: str, ids: Ids, remaining_state: RemainingState) -> None:
     for name, agent, state in session.rows(_STATES, namespace):
         left = remaining_state(state, ids)
         if left is None:

@@ -12,8 +12,8 @@ from datetime import datetime
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged
-from hybrid_memory.store.duck.errors import DAMAGED
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED
+from hybrid_memory.store.duck.sql_session import SqlSession
 
 _HAS_RECORD = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'migration' AND schema_name = 'main'"
 _TABLES = "SELECT count(*) FROM duckdb_tables() WHERE NOT internal"
@@ -116,7 +116,7 @@ M003_MARK = Migration(
 MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN, M002_FIND_BY_ID, M003_MARK)
 
 
-def migrate(session: Session, now: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> int:
+def migrate(session: SqlSession, now: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> int:
     """Bring a store to the newest schema; returns its number. A failed step leaves the store as it was before it.
 
     Raises:
@@ -134,7 +134,7 @@ def migrate(session: Session, now: datetime, migrations: Sequence[Migration] = M
     return known[-1]
 
 
-def done_migrations(session: Session) -> list[int]:
+def done_migrations(session: SqlSession) -> list[int]:
     """Return the numbers of the migrations that a store has had; none in a new file.
 
     Raises:
@@ -147,7 +147,7 @@ def done_migrations(session: Session) -> list[int]:
     return []
 
 
-def _apply(session: Session, migration: Migration, now: datetime) -> None:
+def _apply(session: SqlSession, migration: Migration, now: datetime) -> None:
     session.begin()
     try:
         if migration.number == 1:

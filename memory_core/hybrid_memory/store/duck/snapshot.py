@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.columns import digests_of, digests_of_hex, offsets, packed
-from hybrid_memory.store.duck.errors import DAMAGED
-from hybrid_memory.store.duck.records import texts_of
-from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.interface import NO_TIME, Batch
+from hybrid_memory.store.base import NO_TIME, ColumnBatch
+from hybrid_memory.store.column_batches import digests_from_hex, digests_of, pack_ids, run_offsets
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED
+from hybrid_memory.store.duck.memory_table import texts_from_json
+from hybrid_memory.store.duck.sql_session import SqlSession
 
 _SPAN = "SELECT min(rowid), max(rowid) FROM memory WHERE namespace = ?"
 _COLUMNS = """
@@ -113,12 +113,12 @@ class _Usage:
         return accessed_at, count
 
 
-def read_names(session: Session, namespace: str) -> tuple[NameTable, NameTable]:
+def read_names(session: SqlSession, namespace: str) -> tuple[NameTable, NameTable]:
     """Return the sessions and the speakers of a namespace, in order of their first memory."""
     return _table(session.rows(_SESSIONS, namespace)), _table(session.rows(_SPEAKERS, namespace))
 
 
-def read_spans(session: Session, namespace: str) -> list[tuple[int, NDArray[np.bytes_]]]:
+def read_spans(session: SqlSession, namespace: str) -> list[tuple[int, NDArray[np.bytes_]]]:
     """Return the first row id of each chunk that holds memories of the namespace, and their ids.
 
     Row ids have holes after deletes and belong to all namespaces together, so chunks differ in size.
@@ -129,20 +129,20 @@ def read_spans(session: Session, namespace: str) -> list[tuple[int, NDArray[np.b
     found = []
     for start in range(low, high + 1, _CHUNK):
         span = (namespace, start, start + _CHUNK - 1)
-        ids = unjoined(session.rows(_IDS, *span)[0])
+        ids = split_joined(session.rows(_IDS, *span)[0])
         if ids is None:
-            ids = packed(session.columns(_PLAIN_IDS, *span)["id"].tolist())
+            ids = pack_ids(session.columns(_PLAIN_IDS, *span)["id"].tolist())
         if len(ids):
             found.append((start, ids))
     return found
 
 
 def read_batches(
-    session: Session,
+    session: SqlSession,
     namespace: str,
     spans: Sequence[tuple[int, NDArray[np.bytes_]]],
     names: tuple[NameTable, NameTable],
-) -> Iterator[Batch]:
+) -> Iterator[ColumnBatch]:
     """Yield the batches of some spans; the session must be in the transaction that told of them."""
     used = _read_usage(session, namespace)
     for start, ids in spans:
@@ -154,7 +154,7 @@ def read_batches(
         yield _batch(session, span, columns, names, ids, used.of(ids))
 
 
-def unjoined(row: tuple[Any, ...]) -> NDArray[np.bytes_] | None:
+def split_joined(row: tuple[Any, ...]) -> NDArray[np.bytes_] | None:
     """Return texts that come joined, with the least and the greatest length; None where they are not of one length."""
     joined, shortest, longest = row
     if joined is None or shortest != longest or not 0 < longest <= _WIDTH:
@@ -164,18 +164,18 @@ def unjoined(row: tuple[Any, ...]) -> NDArray[np.bytes_] | None:
 
 
 def _batch(
-    session: Session,
+    session: SqlSession,
     span: tuple[str, int, int],
     columns: dict[str, Any],
     names: tuple[NameTable, NameTable],
     ids: NDArray[np.bytes_],
     used: tuple[NDArray[np.int64], NDArray[np.int64]],
-) -> Batch:
+) -> ColumnBatch:
     if min(int(columns[name].min()) for name in ("tier", "kind", "trust")) < 0:
         raise StoreDamaged(DAMAGED)
     sessions, speakers = _codes(session, span, columns, names)
     key, tags, metadata, superseded_by = _sparse(session, span, columns["place"])
-    return Batch(
+    return ColumnBatch(
         ids=ids,
         tier=columns["tier"],
         kind=columns["kind"],
@@ -196,21 +196,21 @@ def _batch(
         reflected_at=columns["reflected_at"].astype(np.int64),
         accessed_at=used[0],
         access_count=used[1],
-        term_offsets=offsets(columns["term_count"].astype(np.int64)),
+        term_offsets=run_offsets(columns["term_count"].astype(np.int64)),
         terms=np.asarray(session.columns(_TERMS, *span)["term"], np.int32),
     )
 
 
-def _digests(session: Session, span: tuple[str, int, int]) -> NDArray[np.uint64]:
+def _digests(session: SqlSession, span: tuple[str, int, int]) -> NDArray[np.uint64]:
     (row,) = session.rows(_HASHES, *span)
-    found = digests_of_hex(row[0].encode()) if row[1] == row[2] == 32 else None  # noqa: PLR2004 - 128 bits in hex
+    found = digests_from_hex(row[0].encode()) if row[1] == row[2] == 32 else None  # noqa: PLR2004 - 128 bits in hex
     if found is None:
         return digests_of(session.columns(_PLAIN_HASHES, *span)["content_hash"].tolist())
     return found
 
 
 def _codes(
-    session: Session, span: tuple[str, int, int], columns: Mapping[str, Any], names: tuple[NameTable, NameTable]
+    session: SqlSession, span: tuple[str, int, int], columns: Mapping[str, Any], names: tuple[NameTable, NameTable]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the places of the rows' sessions and speakers, by the names themselves if two share a hash."""
     if all(table.sure for table in names):
@@ -224,7 +224,7 @@ def _codes(
 
 
 def _sparse(
-    session: Session, span: tuple[str, int, int], rowids: NDArray[np.int64]
+    session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.int64]
 ) -> tuple[dict[int, str], dict[int, tuple[str, ...]], dict[int, str], dict[int, MemoryId]]:
     """Return what few rows have, by their places among ``rowids``."""
     keys: dict[int, str] = {}
@@ -243,7 +243,7 @@ def _sparse(
             keys[place] = key
         if tag_text is not None:
             if tag_text not in listed:
-                listed[tag_text] = texts_of(tag_text)
+                listed[tag_text] = texts_from_json(tag_text)
             tags[place] = listed[tag_text]
         if data is not None:
             metadata[place] = data
@@ -252,9 +252,9 @@ def _sparse(
     return keys, tags, metadata, heirs
 
 
-def _read_usage(session: Session, namespace: str) -> _Usage:
+def _read_usage(session: SqlSession, namespace: str) -> _Usage:
     found = session.columns(_USAGE, namespace)
-    ids = packed(found["id"].tolist())
+    ids = pack_ids(found["id"].tolist())
     order = np.argsort(ids, kind="stable")
     return _Usage(ids[order], np.asarray(found["accessed_at"])[order], np.asarray(found["count"])[order])
 

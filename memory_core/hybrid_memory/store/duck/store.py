@@ -10,36 +10,36 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import Clock, from_micros, to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
-from hybrid_memory.store.checks import check_text, to_object
+from hybrid_memory.store.base import (
+    NO_LIMIT,
+    CommitResult,
+    Decision,
+    LogEntry,
+    RecordUse,
+    RequestKey,
+    Snapshot,
+    StoreInfo,
+    VectorIndex,
+)
 from hybrid_memory.store.conversation import ConversationEntry
 from hybrid_memory.store.duck import conversation as conversation_log
-from hybrid_memory.store.duck import ledger
+from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duck_transfer import DuckTransfer
+from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
 from hybrid_memory.store.duck.files.store_lock import StoreLock
 from hybrid_memory.store.duck.files.swap import finish_swap
-from hybrid_memory.store.duck.memo import Memo, Pinned, pinned_embedder
-from hybrid_memory.store.duck.records import contents_by_id, memories_by_id, newest_contents
+from hybrid_memory.store.duck.memory_table import contents_by_id, memories_by_id, newest_contents
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
-from hybrid_memory.store.duck.reembedding import DuckReembedding
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
-from hybrid_memory.store.duck.vectors import VectorTable
-from hybrid_memory.store.duck.write import decide_and_apply, replay
+from hybrid_memory.store.duck.vector_tables import VectorTable
+from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
+from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, WriterCache, pinned_embedder
+from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.health import Report
-from hybrid_memory.store.interface import (
-    NO_LIMIT,
-    Decide,
-    LogEntry,
-    RequestKey,
-    Snapshot,
-    StoreInfo,
-    Touch,
-    VectorIndex,
-    Written,
-)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,8 +53,8 @@ _NAMESPACES = """
 """
 
 
-class DuckStore(DuckReembedding, DuckTransfer):
-    """Keeps memories in one DuckDB file; see `hybrid_memory.store.interface.Store` for what each method does.
+class DuckStore(DuckEmbedderChange, DuckTransfer):
+    """Keeps memories in one DuckDB file; see `hybrid_memory.store.base.Store` for what each method does.
 
     One process opens a file at a time. Reads run beside each other and beside the one write.
     """
@@ -87,7 +87,7 @@ class DuckStore(DuckReembedding, DuckTransfer):
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
-        with self._engine.moment() as session:
+        with self._engine.snapshot() as session:
             pinned = pinned_embedder(session)
             return StoreInfo(
                 engine="duckdb",
@@ -103,7 +103,7 @@ class DuckStore(DuckReembedding, DuckTransfer):
             )
 
     def _journal_notices(self) -> tuple[str, ...]:
-        if not self._engine.uncovered:
+        if not self._engine.journal_incomplete:
             return ()
         return (
             "the newest writes are not in the journal: if the write-ahead log were damaged now, they could be lost",
@@ -128,33 +128,33 @@ class DuckStore(DuckReembedding, DuckTransfer):
         check_text(identity)
         if dimensions < 1:
             raise ConstraintViolation("an embedder has at least one dimension")
-        with self._engine.transaction() as (session, _, memo):
-            if memo.embedder is None:
-                pinned = Pinned(1, identity, dimensions)
-                VectorTable(pinned).create(session, to_micros(self._now(memo)))
-                memo.embedder = pinned
-            return (memo.embedder.identity, memo.embedder.dimensions) == (identity, dimensions)
+        with self._engine.transaction() as (session, _, cache):
+            if cache.embedder is None:
+                pinned = PinnedEmbedder(1, identity, dimensions)
+                VectorTable(pinned).create(session, to_micros(self._now(cache)))
+                cache.embedder = pinned
+            return (cache.embedder.identity, cache.embedder.dimensions) == (identity, dimensions)
 
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
-        with self._engine.running():
+        with self._engine.operation():
             known = self._engine.committed_head(namespace)
         if known is not None:
             return known
         with self._engine.reading() as session:
-            return ledger.read_head(session, namespace).position
+            return tables.read_head(session, namespace).position
 
     def snapshot(self, namespace: str) -> Snapshot:
         """Return head and rows of this moment; batches and vectors are read from the file as they are asked for.
 
         They have a session each, so that two threads can read them. Equal heads say that both see the same moment.
         """
-        with self._engine.running():
-            first, second = self._engine.lasting_moment(), self._engine.lasting_moment()
+        with self._engine.operation():
+            first, second = self._engine.open_snapshot(), self._engine.open_snapshot()
             try:
-                while (head := ledger.read_head(first, namespace)) != ledger.read_head(second, namespace):
+                while (head := tables.read_head(first, namespace)) != tables.read_head(second, namespace):
                     first.close()
-                    first, second = second, self._engine.lasting_moment()
+                    first, second = second, self._engine.open_snapshot()
                 pinned = pinned_embedder(second)
                 names, spans = read_names(first, namespace), read_spans(first, namespace)
                 batches = read_batches(first, namespace, spans, names)
@@ -169,14 +169,14 @@ class DuckStore(DuckReembedding, DuckTransfer):
                 ids=[ids for _, ids in spans],
                 sessions=names[0].names,
                 speakers=names[1].names,
-                batches=self._engine.stepping(first, batches),
-                vectors=self._engine.stepping(second, vectors),
+                batches=self._engine.iterate(first, batches),
+                vectors=self._engine.iterate(second, vectors),
             )
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `MarkExpired`."""
-        with self._engine.moment() as session:
-            return ledger.read_log(session, namespace, after, limit)
+        with self._engine.snapshot() as session:
+            return tables.read_log(session, namespace, after, limit)
 
     def contents(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
         """Return the words of the memories that exist in this namespace."""
@@ -202,49 +202,49 @@ class DuckStore(DuckReembedding, DuckTransfer):
     def usage(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         """Return how the memories were used."""
         with self._engine.reading() as session:
-            return ledger.read_usage(session, namespace, ids)
+            return tables.read_usage(session, namespace, ids)
 
-    def write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+    def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns."""
         check_text(namespace)
         with self._engine.transaction() as transaction:
             if key is not None and (done := replay(transaction, namespace, key)):
                 return done
-            return decide_and_apply(transaction, namespace, key, decide, self._now(transaction.memo))
+            return decide_and_apply(transaction, namespace, key, decide, self._now(transaction.cache))
 
-    def touch(self, namespace: str, touches: Sequence[Touch]) -> None:
+    def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage statistics; unknown ids are ignored."""
         with self._engine.transaction() as (session, reads, _):
-            ledger.add_touches(session, reads, namespace, touches)
+            tables.record_uses(session, reads, namespace, uses)
 
     def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
         """Return the stored result of a request in a namespace, None if it was never done there."""
-        if self._engine.never_asked(key.relay, key.number):
+        if self._engine.is_new_request(key.relay, key.number):
             return None
         with self._engine.reading() as session:
-            done = ledger.read_request(session, key)
-            return ledger.object_of(done.result) if done and done.namespace == namespace else None
+            done = tables.read_request(session, key)
+            return tables.object_from_json(done.result) if done and done.namespace == namespace else None
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:
         """Forget the stored results of a relay up to and including a number; None forgets them all."""
-        with self._engine.transaction() as (session, _, memo):
-            ledger.forget_requests(session, memo, relay, NO_LIMIT if up_to is None else up_to)
+        with self._engine.transaction() as (session, _, cache):
+            tables.forget_requests(session, cache, relay, NO_LIMIT if up_to is None else up_to)
 
     def forget_results(self, before: datetime) -> None:
         """Forget the stored results of requests that were made before a moment."""
-        with self._engine.transaction() as (session, reads, memo):
-            ledger.forget_old_requests(session, reads, memo, to_micros(before))
+        with self._engine.transaction() as (session, reads, cache):
+            tables.forget_old_requests(session, reads, cache, to_micros(before))
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""
-        with self._engine.transaction() as (session, _, memo):
-            ledger.trim_log(session, memo, namespace, before)
+        with self._engine.transaction() as (session, _, cache):
+            tables.trim_log(session, cache, namespace, before)
 
     def put_entry(
         self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
     ) -> int:
         """Store an entry, replacing one of the same number; None takes the next number."""
-        text = to_object(body)
+        text = object_to_json(body)
         with self._engine.transaction() as (session, reads, _):
             return conversation_log.put_entry(session, reads, (namespace, conversation, kind), text, number)
 
@@ -260,7 +260,7 @@ class DuckStore(DuckReembedding, DuckTransfer):
 
     def vector_index(self, dimensions: int) -> VectorIndex | None:
         """Return an empty HNSW index in a database of its own, None where the extension cannot be loaded."""
-        from hybrid_memory.store.duck.hnsw import open_hnsw
+        from hybrid_memory.store.duck.vss import open_hnsw
 
         return open_hnsw(dimensions)
 
@@ -268,5 +268,5 @@ class DuckStore(DuckReembedding, DuckTransfer):
         """Write everything out and let the file go; calling it again does nothing."""
         self._engine.close()
 
-    def _now(self, memo: Memo) -> datetime:
-        return max(self._clock.now().astimezone(UTC), from_micros(memo.last_at))
+    def _now(self, cache: WriterCache) -> datetime:
+        return max(self._clock.now().astimezone(UTC), from_micros(cache.last_at))

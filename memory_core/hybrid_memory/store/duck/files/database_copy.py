@@ -10,10 +10,10 @@ from string import Template
 import duckdb
 
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged, StoreError
-from hybrid_memory.store.duck.errors import DAMAGED, translated, translated_opening
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated, translated_opening
 from hybrid_memory.store.duck.files.database_file import keep_private, log_file, plain_connection
 from hybrid_memory.store.duck.schema import MIGRATIONS
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.transfer import TableSums
 
 # DuckDB 1.5 takes no parameters in these statements; names and paths are quoted by `_name` and `_text`.
@@ -31,7 +31,7 @@ _SUM = Template("SELECT count(*), coalesce(sum(hash(one)), 0) FROM $table AS one
 _DONE = "SELECT number FROM migration ORDER BY number"
 
 
-def copy_database(session: Session, file: Path) -> TableSums:
+def copy_database(session: SqlSession, file: Path) -> TableSums:
     """Copy the session's database into a new file and return the sums of what was written.
 
     The copy is one moment, made beside readers and the writer; what was deleted before is not in it. Nothing is left of
@@ -80,11 +80,11 @@ def verify(file: Path) -> TableSums:
 
 
 @contextmanager
-def open_session(file: Path, *, read_only: bool = False, folder: Path | None = None) -> Iterator[Session]:
+def open_session(file: Path, *, read_only: bool = False, folder: Path | None = None) -> Iterator[SqlSession]:
     """Give a session on a database file that nobody has open; it may write new databases into ``folder``."""
     with translated_opening():
         connection = plain_connection(file, read_only=read_only, folder=folder)
-    session = Session(connection)
+    session = SqlSession(connection)
     try:
         yield session
     finally:
@@ -104,7 +104,7 @@ def remove_database(*files: Path) -> None:
             log_file(file).unlink(missing_ok=True)
 
 
-def _sums(session: Session, tables: Sequence[str], prefix: str = "") -> TableSums:
+def _sums(session: SqlSession, tables: Sequence[str], prefix: str = "") -> TableSums:
     found = {}
     for table in tables:
         count, total = session.rows(_SUM.substitute(table=prefix + _name(table)))[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from hybrid_memory.store.duck.errors import translated, translated_opening
+from hybrid_memory.store.duck.duckdb_errors import translated, translated_opening
 
 _FOLDER = 0o700
 _FILE = 0o600

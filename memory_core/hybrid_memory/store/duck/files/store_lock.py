@@ -13,7 +13,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hybrid_memory.errors import StoreLocked
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.duckdb_errors import translated
 
 _PRIVATE = 0o600
 

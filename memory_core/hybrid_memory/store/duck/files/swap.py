@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.store.duck.errors import DAMAGED, translated
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
 from hybrid_memory.store.duck.files.database_file import journal_file, log_file, temp_folder
 
 _PRIVATE = 0o600

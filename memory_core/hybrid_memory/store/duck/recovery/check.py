@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.errors import HybridMemoryError, StoreClosed
 from hybrid_memory.store.duck.files.database_file import size_on_disk
 from hybrid_memory.store.duck.recovery import quarantine
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.health import Finding, Report, Severity, report_of
 from hybrid_memory.text import content_hash
 
@@ -83,7 +83,7 @@ class _StoreCheck:
         self._findings.append(Finding(severity, what, remedy))
 
     @contextmanager
-    def _reading(self, what: str) -> Iterator[Session]:
+    def _reading(self, what: str) -> Iterator[SqlSession]:
         """Give a session; what cannot be read in it is a finding, and the examination goes on."""
         try:
             with self._engine.reading() as session:
@@ -168,7 +168,7 @@ class _StoreCheck:
                 "other users of this machine may enter the store's folder or read its files",
                 "take their rights away: chmod 700 for the folder, 600 for its files",
             )
-        if self._engine.uncovered:
+        if self._engine.journal_incomplete:
             self._found(
                 Severity.WARNING,
                 "the newest writes are not in the journal",

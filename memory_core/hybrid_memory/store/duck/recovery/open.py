@@ -23,9 +23,8 @@ from hybrid_memory.errors import (
     OutcomeUnknown,
     StoreDamaged,
 )
-from hybrid_memory.store.duck.errors import DAMAGED, translated
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
 from hybrid_memory.store.duck.files.database_file import connect, connect_untranslated, journal_file, log_file
-from hybrid_memory.store.duck.memo import Mark, read_mark
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import (
     ExecutedStatement,
@@ -37,7 +36,8 @@ from hybrid_memory.store.duck.recovery.journal import (
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.recovery.wal import length_before_damage, scan_wal
 from hybrid_memory.store.duck.schema import MIGRATIONS, done_migrations, migrate
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.duck.writer_cache import Mark, read_mark
 
 _CHECKPOINT = "CHECKPOINT"
 _AHEAD_AND_BACK = ("UPDATE mark SET number = number + 1", "UPDATE mark SET number = number - 1")
@@ -207,7 +207,7 @@ class _Recovery:
 
     def finish(self, connection: duckdb.DuckDBPyConnection) -> OpenedDatabase:
         """Bring the database to its last acknowledged write and to the newest schema."""
-        session = Session(connection)
+        session = SqlSession(connection)
         try:
             done = done_migrations(session)
             mark = read_mark(session) if len(done) >= _MARKED else None
@@ -241,7 +241,9 @@ class _Recovery:
             self._rewrite_log(self._log)
             shutil.rmtree(self._kept, ignore_errors=True)
 
-    def _plan(self, session: Session, mark: Mark | None, *, known: bool) -> tuple[RecoveryPlan, JournalContents | None]:
+    def _plan(
+        self, session: SqlSession, mark: Mark | None, *, known: bool
+    ) -> tuple[RecoveryPlan, JournalContents | None]:
         cut = self._kept is not None
         if mark is None:
             # A store from before the journal, or one whose making was interrupted: then nothing was acknowledged.
@@ -258,7 +260,7 @@ class _Recovery:
         return plan_recovery(found), reading
 
     def _recover(
-        self, session: Session, mark: Mark | None, reading: JournalContents | None, todo: RecoveryPlan
+        self, session: SqlSession, mark: Mark | None, reading: JournalContents | None, todo: RecoveryPlan
     ) -> RecoveryReport | None:
         if todo.damaged is None:
             return None
@@ -307,7 +309,7 @@ class _Recovery:
                 os.fsync(handle)
 
 
-def _redo(session: Session, reading: JournalContents, number: int) -> int:
+def _redo(session: SqlSession, reading: JournalContents, number: int) -> int:
     """Execute the journal's writes behind ``number`` in order; returns how many could be.
 
     Raises:
@@ -326,7 +328,7 @@ def _redo(session: Session, reading: JournalContents, number: int) -> int:
     return done + _execute(session, pending)
 
 
-def _write_out(session: Session) -> None:
+def _write_out(session: SqlSession) -> None:
     """Move everything into the database file and remove the log, a torn one too.
 
     DuckDB leaves a log without a whole commit where it is until it writes into it, and an update to the same value it does not write.
@@ -335,7 +337,7 @@ def _write_out(session: Session) -> None:
     session.rows(_CHECKPOINT)
 
 
-def _execute(session: Session, writes: Sequence[Sequence[ExecutedStatement]]) -> int:
+def _execute(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]]) -> int:
     """Execute writes in one transaction, or one by one until the first that fails; returns how many were."""
     try:
         _execute_all(session, writes)
@@ -350,7 +352,7 @@ def _execute(session: Session, writes: Sequence[Sequence[ExecutedStatement]]) ->
     return len(writes)
 
 
-def _execute_all(session: Session, writes: Sequence[Sequence[ExecutedStatement]]) -> None:
+def _execute_all(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]]) -> None:
     session.begin()
     try:
         for steps in writes:

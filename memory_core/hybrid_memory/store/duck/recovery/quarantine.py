@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.files.swap import fsync_folder
 
 _FOLDER = 0o700

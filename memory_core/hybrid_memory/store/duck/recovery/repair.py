@@ -19,18 +19,18 @@ from typing import TypeAlias
 import duckdb
 
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError, StoreFull
+from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.engine import Engine
-from hybrid_memory.store.duck.errors import translated
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
 from hybrid_memory.store.duck.files.store_lock import StoreLock
-from hybrid_memory.store.duck.memo import read_mark
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.check import TABLES, check_store
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, origin_of, read_journal
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.schema import migrate
-from hybrid_memory.store.duck.session import Session
+from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.duck.writer_cache import read_mark
 from hybrid_memory.store.health import Finding, Report, Severity, report_of
 
 Finder: TypeAlias = Callable[[Severity, str, str], None]
@@ -185,7 +185,7 @@ class _Rebuilding:
     def _connect(self) -> None:
         with translated():
             self._connection = duckdb.connect(str(self._new), config=dict(FORMAT))
-        self._session = Session(self._connection)
+        self._session = SqlSession(self._connection)
 
     def _attach(self) -> bool:
         try:
@@ -237,7 +237,7 @@ class _Rebuilding:
     def _readable_ids(self, ids: Sequence[str]) -> list[str]:
         """Return the ids whose memories can be read, found out beside the new database: opening that anew takes longer."""
         found = []
-        beside: Session | None = None
+        beside: SqlSession | None = None
         for id_ in ids:
             beside = beside or self._beside()
             try:
@@ -251,13 +251,13 @@ class _Rebuilding:
             self._let_go(beside)
         return found
 
-    def _beside(self) -> Session:
+    def _beside(self) -> SqlSession:
         self._second = duckdb.connect(":memory:", config=dict(FORMAT))
-        session = Session(self._second)
+        session = SqlSession(self._second)
         session.rows(self._attach_statement())
         return session
 
-    def _let_go(self, beside: Session) -> None:
+    def _let_go(self, beside: SqlSession) -> None:
         beside.close()
         with suppress(duckdb.Error):
             self._second.close()

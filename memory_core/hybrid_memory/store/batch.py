@@ -1,4 +1,4 @@
-"""The rule by which `Ops` change a namespace: pure, and the same for every store."""
+"""The rule by which `WriteBatch` change a namespace: pure, and the same for every store."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier
-from hybrid_memory.store.checks import check_memory, check_moment, check_text, to_object
-from hybrid_memory.store.interface import Attach, Change, LogEntry, Move, Ops, Patch, Put
+from hybrid_memory.store.base import ChangeType, Insert, LogEntry, SetTier, SetVector, Update, WriteBatch
+from hybrid_memory.store.encoding import check_memory, check_moment, check_text, object_to_json
 
-_KEPT_BY_PATCH = (
+_KEPT_BY_UPDATE = (
     "id",
     "namespace",
     "content",
@@ -29,19 +29,19 @@ _KEPT_BY_PATCH = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """What a store must do for some `Ops`, each memory once and in its last state.
+class ChangeSet:
+    """What a store must do for some `WriteBatch`, each memory once and in its last state.
 
-    ``put`` are new rows. ``replaced`` are existing rows whose changeable fields are written anew. ``moved`` are
+    ``inserted`` are new rows. ``updated_rows`` are existing rows whose changeable fields are written anew. ``retiered`` are
     the other existing rows that change: of these only ``tier`` and ``rev`` differ. ``before`` holds the former state of
-    every existing row that was asked for. ``vectors`` belong to ``put`` and to ``attached``, which are existing rows.
+    every existing row that was asked for. ``vectors`` belong to ``inserted`` and to ``revectored``, which are existing rows.
     """
 
     log: tuple[LogEntry, ...]
-    put: tuple[Memory, ...]
-    replaced: tuple[Memory, ...]
-    moved: tuple[Memory, ...]
-    attached: tuple[MemoryId, ...]
+    inserted: tuple[Memory, ...]
+    updated_rows: tuple[Memory, ...]
+    retiered: tuple[Memory, ...]
+    revectored: tuple[MemoryId, ...]
     before: Mapping[MemoryId, Memory]
     after: Mapping[MemoryId, Memory]
     vectors: Mapping[MemoryId, NDArray[np.float32]]
@@ -53,16 +53,16 @@ class Applied:
         return {entry.id: self.after[entry.id] for entry in self.log}
 
 
-def apply_ops(
-    ops: Ops,
+def build_change_set(
+    batch: WriteBatch,
     *,
     namespace: str,
     head: int,
     at: datetime,
     dimensions: int | None,
     stored: Callable[[Iterable[MemoryId]], Mapping[MemoryId, Memory]],
-) -> Applied:
-    """Work out what ``ops`` do to a namespace at position ``head``: first puts, then patches, moves and vectors that follow.
+) -> ChangeSet:
+    """Work out what ``ops`` do to a namespace at position ``head``: first inserts, then updates, tiers and vectors that follow.
 
     ``stored`` gives existing memories by id; ``dimensions`` is the pinned embedder's, None without one. Whether the id
     of a put exists already is for the store to find out.
@@ -71,46 +71,46 @@ def apply_ops(
         ConstraintViolation: a value cannot be stored, or a vector does not fit the pinned embedder.
         ConcurrentModification: a patch was made from another revision, or a memory to change does not exist.
     """
-    check_text(namespace, ops.action, ops.actor)
-    for buffer in ops.buffers:
+    check_text(namespace, batch.action, batch.actor)
+    for buffer in batch.buffers:
         check_text(buffer.session, buffer.agent, buffer.state)
         check_moment(buffer.touched_at)
-    check_moment(*(touch.at for touch in ops.touches))
-    work = _Work(ops, namespace, head, at)
-    for put in ops.puts:
-        work.put(put, dimensions)
-    wanted = {patch.memory.id for patch in ops.patches}
-    wanted |= {move.id for move in ops.moves} | {attach.id for attach in ops.vectors}
-    before = dict(stored(wanted - work.after.keys()))
-    work.after.update(before)
-    for patch in ops.patches:
-        work.patch(patch)
-    for move in ops.moves:
-        work.move(move)
-    for attach in ops.vectors:
-        work.attach(attach, dimensions)
-    new = [put.memory.id for put in ops.puts]
-    changed = [id_ for id_, was in before.items() if work.after[id_].rev != was.rev]
-    return Applied(
-        log=tuple(work.log),
-        put=tuple(work.after[id_] for id_ in new),
-        replaced=tuple(work.after[id_] for id_ in changed if id_ in work.patched),
-        moved=tuple(work.after[id_] for id_ in changed if id_ not in work.patched),
-        attached=tuple(one.id for one in ops.vectors if one.id in before),
+    check_moment(*(use.at for use in batch.uses))
+    builder = _ChangeSetBuilder(batch, namespace, head, at)
+    for insert in batch.inserts:
+        builder.insert(insert, dimensions)
+    wanted = {update.memory.id for update in batch.updates}
+    wanted |= {set_tier.id for set_tier in batch.tier_changes} | {set_vector.id for set_vector in batch.vectors}
+    before = dict(stored(wanted - builder.after.keys()))
+    builder.after.update(before)
+    for update in batch.updates:
+        builder.update(update)
+    for set_tier in batch.tier_changes:
+        builder.set_tier(set_tier)
+    for set_vector in batch.vectors:
+        builder.set_vector(set_vector, dimensions)
+    new = [insert.memory.id for insert in batch.inserts]
+    changed = [id_ for id_, was in before.items() if builder.after[id_].rev != was.rev]
+    return ChangeSet(
+        log=tuple(builder.log),
+        inserted=tuple(builder.after[id_] for id_ in new),
+        updated_rows=tuple(builder.after[id_] for id_ in changed if id_ in builder.updated),
+        retiered=tuple(builder.after[id_] for id_ in changed if id_ not in builder.updated),
+        revectored=tuple(one.id for one in batch.vectors if one.id in before),
         before=before,
-        after=work.after,
-        vectors=work.vectors,
-        result=to_object(ops.result),
+        after=builder.after,
+        vectors=builder.vectors,
+        result=object_to_json(batch.result),
     )
 
 
-def patched(stored: Memory, wished: Memory) -> Memory:
+def updated(stored: Memory, wished: Memory) -> Memory:
     """Return ``wished`` with what a patch may not change taken from ``stored``, and the next ``rev``."""
-    kept = {name: getattr(stored, name) for name in _KEPT_BY_PATCH}
+    kept = {name: getattr(stored, name) for name in _KEPT_BY_UPDATE}
     return replace(wished, **kept, rev=stored.rev + 1)
 
 
-def fitting_vector(vector: NDArray[np.float32], dimensions: int | None) -> NDArray[np.float32]:
+def checked_vector(vector: NDArray[np.float32], dimensions: int | None) -> NDArray[np.float32]:
     """Return a private float32 copy of a vector that fits the pinned embedder.
 
     Raises:
@@ -127,49 +127,49 @@ def fitting_vector(vector: NDArray[np.float32], dimensions: int | None) -> NDArr
     return row
 
 
-class _Work:
+class _ChangeSetBuilder:
     """The state of one application."""
 
-    def __init__(self, ops: Ops, namespace: str, head: int, at: datetime) -> None:
+    def __init__(self, batch: WriteBatch, namespace: str, head: int, at: datetime) -> None:
         self.log: list[LogEntry] = []
         self.after: dict[MemoryId, Memory] = {}
         self.vectors: dict[MemoryId, NDArray[np.float32]] = {}
-        self.patched: set[MemoryId] = set()
-        self._ops = ops
+        self.updated: set[MemoryId] = set()
+        self._batch = batch
         self._namespace = namespace
         self._head = head
         self._at = at
 
-    def put(self, put: Put, dimensions: int | None) -> None:
-        memory = put.memory
+    def insert(self, insert: Insert, dimensions: int | None) -> None:
+        memory = insert.memory
         check_memory(memory, self._namespace)
         if memory.id in self.after:
             raise ConstraintViolation("one write cannot put the same id twice")
-        if put.vector is not None:
-            self.vectors[memory.id] = fitting_vector(put.vector, dimensions)
+        if insert.vector is not None:
+            self.vectors[memory.id] = checked_vector(insert.vector, dimensions)
         self.after[memory.id] = memory
-        self._announce(Change.PUT, memory)
+        self._announce(ChangeType.INSERT, memory)
 
-    def patch(self, patch: Patch) -> None:
-        check_memory(patch.memory, self._namespace)
-        now = self._existing(patch.memory.id)
-        if now.rev != patch.memory.rev:
+    def update(self, update: Update) -> None:
+        check_memory(update.memory, self._namespace)
+        now = self._existing(update.memory.id)
+        if now.rev != update.memory.rev:
             raise ConcurrentModification("a memory changed since it was read; read it again and repeat")
-        self.after[now.id] = patched(now, patch.memory)
-        self.patched.add(now.id)
-        self._announce(Change.PATCH, self.after[now.id])
+        self.after[now.id] = updated(now, update.memory)
+        self.updated.add(now.id)
+        self._announce(ChangeType.UPDATE, self.after[now.id])
 
-    def move(self, move: Move) -> None:
-        now = self._existing(move.id)
-        if now.tier is move.tier:
+    def set_tier(self, set_tier: SetTier) -> None:
+        now = self._existing(set_tier.id)
+        if now.tier is set_tier.tier:
             return
-        self.after[now.id] = replace(now, tier=move.tier, rev=now.rev + 1)
-        self._announce(Change.PATCH, self.after[now.id])
+        self.after[now.id] = replace(now, tier=set_tier.tier, rev=now.rev + 1)
+        self._announce(ChangeType.UPDATE, self.after[now.id])
 
-    def attach(self, attach: Attach, dimensions: int | None) -> None:
-        now = self._existing(attach.id)
-        self.vectors[now.id] = fitting_vector(attach.vector, dimensions)
-        self._announce(Change.PATCH, now)
+    def set_vector(self, set_vector: SetVector, dimensions: int | None) -> None:
+        now = self._existing(set_vector.id)
+        self.vectors[now.id] = checked_vector(set_vector.vector, dimensions)
+        self._announce(ChangeType.UPDATE, now)
 
     def _existing(self, id_: MemoryId) -> Memory:
         try:
@@ -177,7 +177,7 @@ class _Work:
         except KeyError:
             raise ConcurrentModification("a memory to be changed does not exist here; read again and repeat") from None
 
-    def _announce(self, change: Change, memory: Memory) -> None:
+    def _announce(self, change: ChangeType, memory: Memory) -> None:
         self.log.append(
             LogEntry(
                 position=self._head + len(self.log) + 1,
@@ -185,8 +185,8 @@ class _Work:
                 id=memory.id,
                 rev=memory.rev,
                 at=self._at,
-                actor=self._ops.actor,
-                action=self._ops.action,
+                actor=self._batch.actor,
+                action=self._batch.action,
                 digest=memory.content_hash,
             )
         )

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.checks import to_object
-from hybrid_memory.store.interface import NO_TIME, Batch, Snapshot, Vectors
+from hybrid_memory.store.base import NO_TIME, ColumnBatch, Snapshot, VectorBatch
+from hybrid_memory.store.encoding import object_to_json
 
 _HEX = 32
 _CHUNK = 20_480
@@ -22,7 +22,7 @@ _KINDS = {kind: code for code, kind in enumerate(Kind)}
 _TRUSTS = {trust: code for code, trust in enumerate(TRUST_ORDER)}
 
 
-def snapshot_of(
+def build_snapshot(
     namespace: str,
     head: int,
     memories: Mapping[MemoryId, Memory],
@@ -39,27 +39,27 @@ def snapshot_of(
     return Snapshot(
         namespace=namespace,
         head=head,
-        ids=[packed(one.id for one in listed[at : at + chunk]) for at in range(0, len(listed), chunk)],
+        ids=[pack_ids(one.id for one in listed[at : at + chunk]) for at in range(0, len(listed), chunk)],
         sessions=sessions,
         speakers=speakers,
-        batches=(batch_of(listed[at : at + chunk], usage, *places) for at in range(0, len(listed), chunk)),
+        batches=(column_batch(listed[at : at + chunk], usage, *places) for at in range(0, len(listed), chunk)),
         vectors=(
-            Vectors(packed(part), np.array([vectors[one] for one in part], np.float32))
+            VectorBatch(pack_ids(part), np.array([vectors[one] for one in part], np.float32))
             for part in (held[at : at + chunk] for at in range(0, len(held), chunk))
         ),
     )
 
 
-def batch_of(
+def column_batch(
     memories: Sequence[Memory],
     usage: Mapping[MemoryId, Usage],
     sessions: Mapping[str, int],
     speakers: Mapping[str, int],
-) -> Batch:
+) -> ColumnBatch:
     """Return the columns of ``memories`` in their order; the places of sessions and speakers are given."""
     used = [usage.get(memory.id) for memory in memories]
-    return Batch(
-        ids=packed(memory.id for memory in memories),
+    return ColumnBatch(
+        ids=pack_ids(memory.id for memory in memories),
         tier=np.array([_TIERS[memory.tier] for memory in memories], np.int8),
         kind=np.array([_KINDS[memory.kind] for memory in memories], np.int8),
         trust=np.array([_TRUSTS[memory.trust] for memory in memories], np.int8),
@@ -68,7 +68,7 @@ def batch_of(
         digests=digests_of([memory.content_hash for memory in memories]),
         key={place: one.key for place, one in enumerate(memories) if one.key is not None},
         tags={place: one.tags for place, one in enumerate(memories) if one.tags},
-        metadata={place: to_object(one.metadata) for place, one in enumerate(memories) if one.metadata},
+        metadata={place: object_to_json(one.metadata) for place, one in enumerate(memories) if one.metadata},
         superseded_by={place: one.superseded_by for place, one in enumerate(memories) if one.superseded_by is not None},
         pinned=np.array([memory.pinned for memory in memories], np.bool_),
         importance=np.array([memory.importance for memory in memories], np.float64),
@@ -79,17 +79,17 @@ def batch_of(
         reflected_at=_micros([memory.reflected_at for memory in memories]),
         accessed_at=_micros([use.accessed_at if use else None for use in used]),
         access_count=np.array([use.count if use else 0 for use in used], np.int64),
-        term_offsets=offsets([len(memory.terms) for memory in memories]),
+        term_offsets=run_offsets([len(memory.terms) for memory in memories]),
         terms=np.array([term for memory in memories for term in memory.terms], np.int32),
     )
 
 
-def packed(ids: Iterable[str]) -> NDArray[np.bytes_]:
+def pack_ids(ids: Iterable[str]) -> NDArray[np.bytes_]:
     """Return ids as UTF-8 of one width."""
     return np.array([id_.encode() for id_ in ids], np.bytes_)
 
 
-def offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+def run_offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where each of some runs begins in their concatenation, and at the end the whole length."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
@@ -110,7 +110,7 @@ def digests_of(content_hashes: Sequence[str]) -> NDArray[np.uint64]:
     return np.array([digest_of(one) for one in content_hashes], np.uint64).reshape(-1, 2)
 
 
-def digests_of_hex(joined: bytes) -> NDArray[np.uint64] | None:
+def digests_from_hex(joined: bytes) -> NDArray[np.uint64] | None:
     """Return the digests of content hashes of 32 hex digits that stand behind each other; None where some are others."""
     values = _HEX_VALUE[np.frombuffer(joined, np.uint8)]
     if len(values) % _HEX or np.any(values > 0xF):  # noqa: PLR2004 - the greatest digit

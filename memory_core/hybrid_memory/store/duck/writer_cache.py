@@ -8,10 +8,10 @@ from typing import Generic, TypeAlias, TypeVar
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
-from hybrid_memory.store.applying import is_member
-from hybrid_memory.store.duck.errors import DAMAGED
-from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.interface import BufferState
+from hybrid_memory.store.base import BufferState
+from hybrid_memory.store.batch import is_member
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED
+from hybrid_memory.store.duck.sql_session import SqlSession
 
 _HEADS = """
     SELECT log.namespace, max(position), coalesce(max(trimmed_before), 0), max(made_at)
@@ -22,8 +22,8 @@ _BUFFER_KEYS = "SELECT namespace, session, agent FROM buffer"
 _MARK = "SELECT store, number FROM mark"
 _EMBEDDER = "SELECT number, identity, dimensions FROM embedder ORDER BY number DESC LIMIT 1"
 
-_RECENT = 1024
-_LONG = 4_000
+_CACHED_ROWS = 1024
+_MAX_CACHED_CHARACTERS = 4_000
 
 MembersKey: TypeAlias = tuple[str, str, str, Tier]
 """Namespace, session, agent and tier."""
@@ -41,7 +41,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class PinnedEmbedder:
     """The embedder of a store; its vectors are in the table ``vector_<number>``."""
 
     number: int
@@ -57,7 +57,7 @@ class Mark:
     number: int
 
 
-class Recent(Generic[_Key, _Value]):
+class LruCache(Generic[_Key, _Value]):
     """The values that were used last, at most ``_RECENT`` of them."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Recent(Generic[_Key, _Value]):
         """Keep a value; the one unused for longest makes room."""
         self._held[key] = value
         self._held.move_to_end(key)
-        if len(self._held) > _RECENT:
+        if len(self._held) > _CACHED_ROWS:
             self._held.popitem(last=False)
 
     def drop(self, key: _Key) -> None:
@@ -83,7 +83,7 @@ class Recent(Generic[_Key, _Value]):
 
 
 @dataclass(slots=True, kw_only=True)
-class Memo:
+class WriterCache:
     """What rows say, changed along with them and dropped when a transaction fails.
 
     Right because the holder of the store's lock is the only one who changes the rows. ``requests`` and ``buffers`` say
@@ -95,22 +95,22 @@ class Memo:
     buffers: set[tuple[str, str, str]]
     last_at: int
     mark: int
-    embedder: Pinned | None
-    recent_buffers: Recent[tuple[str, str, str], BufferState] = field(default_factory=Recent)
-    recent_memories: Recent[tuple[str, MemoryId], Memory] = field(default_factory=Recent)
-    recent_members: Recent[MembersKey, dict[MemoryId, Memory]] = field(default_factory=Recent)
+    embedder: PinnedEmbedder | None
+    buffers_by_key: LruCache[tuple[str, str, str], BufferState] = field(default_factory=LruCache)
+    memories: LruCache[tuple[str, MemoryId], Memory] = field(default_factory=LruCache)
+    members: LruCache[MembersKey, dict[MemoryId, Memory]] = field(default_factory=LruCache)
 
     def note(self, memory: Memory) -> None:
         """Keep a memory's newest state at hand, unless it is long."""
         self._note_membership(memory)
-        if len(memory.content) > _LONG:
-            self.recent_memories.drop((memory.namespace, memory.id))
+        if len(memory.content) > _MAX_CACHED_CHARACTERS:
+            self.memories.drop((memory.namespace, memory.id))
         else:
-            self.recent_memories.put((memory.namespace, memory.id), memory)
+            self.memories.put((memory.namespace, memory.id), memory)
 
     def _note_membership(self, memory: Memory) -> None:
         for tier in Tier:
-            members = self.recent_members.get((memory.namespace, memory.session, memory.agent, tier))
+            members = self.members.get((memory.namespace, memory.session, memory.agent, tier))
             if members is None:
                 continue
             if is_member(memory, memory.session, memory.agent, tier):
@@ -119,13 +119,13 @@ class Memo:
                 members.pop(memory.id, None)
 
 
-def load_memo(session: Session) -> Memo:
-    """Read the memo from the tables."""
+def load_writer_cache(session: SqlSession) -> WriterCache:
+    """Read the cache from the tables."""
     namespaces = session.rows(_HEADS)
     requests: dict[str, set[int]] = {}
     for relay, number in session.rows(_REQUESTS):
         requests.setdefault(relay, set()).add(number)
-    return Memo(
+    return WriterCache(
         heads={name: Head(head, trimmed) for name, head, trimmed, _ in namespaces},
         requests=requests,
         buffers={(namespace, name, agent) for namespace, name, agent in session.rows(_BUFFER_KEYS)},
@@ -135,7 +135,7 @@ def load_memo(session: Session) -> Memo:
     )
 
 
-def read_mark(session: Session) -> Mark:
+def read_mark(session: SqlSession) -> Mark:
     """Return the id of the store and the number of its last write.
 
     Raises:
@@ -147,7 +147,7 @@ def read_mark(session: Session) -> Mark:
     return Mark(*row)
 
 
-def pinned_embedder(session: Session) -> Pinned | None:
+def pinned_embedder(session: SqlSession) -> PinnedEmbedder | None:
     """Return the pinned embedder."""
     row = session.row(_EMBEDDER)
-    return Pinned(*row) if row else None
+    return PinnedEmbedder(*row) if row else None

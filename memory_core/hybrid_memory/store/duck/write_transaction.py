@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.applying import Applied, apply_ops
-from hybrid_memory.store.checks import check_number, check_text
-from hybrid_memory.store.duck import ledger
+from hybrid_memory.store.base import NO_LIMIT, BufferState, CommitResult, Decision, LogEntry, RequestKey
+from hybrid_memory.store.batch import ChangeSet, build_change_set
+from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.engine import Transaction
-from hybrid_memory.store.duck.ledger import Done
-from hybrid_memory.store.duck.memo import Head, Memo
-from hybrid_memory.store.duck.records import insert_memory, memories_by_id, move_memories, read_members, replace_memory
-from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.duck.vectors import VectorTable
-from hybrid_memory.store.interface import NO_LIMIT, BufferState, Decide, LogEntry, RequestKey, Written
+from hybrid_memory.store.duck.memory_table import insert_memory, memories_by_id, read_members, set_tiers, update_memory
+from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.duck.tables import StoredRequest
+from hybrid_memory.store.duck.vector_tables import VectorTable
+from hybrid_memory.store.duck.writer_cache import Head, WriterCache
+from hybrid_memory.store.encoding import check_number, check_text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-class DuckView:
-    """One moment of one namespace; see `hybrid_memory.store.interface.View`."""
+class DuckWriteView:
+    """One moment of one namespace; see `hybrid_memory.store.base.WriteView`."""
 
     def __init__(self, transaction: Transaction, namespace: str, head: int, now: datetime) -> None:
         self._session = transaction.reads
-        self._memo = transaction.memo
+        self._cache = transaction.cache
         self._namespace = namespace
         self._head = head
         self._now = now
@@ -48,54 +48,54 @@ class DuckView:
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist."""
         wanted = list(dict.fromkeys(ids))
-        recent = self._memo.recent_memories
+        recent = self._cache.memories
         found = {id_: memory for id_ in wanted if (memory := recent.get((self._namespace, id_)))}
         for memory in memories_by_id(
             self._session, self._namespace, [id_ for id_ in wanted if id_ not in found]
         ).values():
             found[memory.id] = memory
-            self._memo.note(memory)
+            self._cache.note(memory)
         return {id_: found[id_] for id_ in wanted if id_ in found}
 
     def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         """Return how the memories were used."""
-        return ledger.read_usage(self._session, self._namespace, ids)
+        return tables.read_usage(self._session, self._namespace, ids)
 
     def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
-        pinned = self._memo.embedder
+        pinned = self._cache.embedder
         return VectorTable(pinned).by_id(self._session, self._namespace, ids) if pinned else {}
 
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
         """Return the live memories of a session's agent in a tier, oldest first."""
         key = (self._namespace, session, agent, tier)
-        known = self._memo.recent_members.get(key)
+        known = self._cache.members.get(key)
         if known is None:
             found = read_members(self._session, self._namespace, session, agent, tier)
             known = {memory.id: memory for memory in found}
-            self._memo.recent_members.put(key, known)
+            self._cache.members.put(key, known)
         return tuple(known.values())
 
     def buffer(self, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
         key = (self._namespace, session, agent)
-        if key not in self._memo.buffers:
+        if key not in self._cache.buffers:
             return None
-        found = self._memo.recent_buffers.get(key) or ledger.read_buffer(self._session, *key)
+        found = self._cache.buffers_by_key.get(key) or tables.read_buffer(self._session, *key)
         if found is not None:
-            self._memo.recent_buffers.put(key, found)
+            self._cache.buffers_by_key.put(key, found)
         return found
 
     def buffers(self) -> Sequence[BufferState]:
         """Return all attention buffers of the namespace."""
-        return ledger.read_buffers(self._session, self._namespace)
+        return tables.read_buffers(self._session, self._namespace)
 
     def changes(self, after: int) -> Sequence[LogEntry]:
         """Return all log entries behind ``after``; raises `MarkExpired`."""
-        return ledger.read_log(self._session, self._namespace, after, NO_LIMIT)
+        return tables.read_log(self._session, self._namespace, after, NO_LIMIT)
 
 
-def replay(transaction: Transaction, namespace: str, key: RequestKey) -> Written | None:
+def replay(transaction: Transaction, namespace: str, key: RequestKey) -> CommitResult | None:
     """Return the stored outcome of a request that was done before.
 
     Raises:
@@ -103,65 +103,65 @@ def replay(transaction: Transaction, namespace: str, key: RequestKey) -> Written
     """
     check_text(key.relay)
     check_number(key.number)
-    if key.number not in transaction.memo.requests.get(key.relay, ()):
+    if key.number not in transaction.cache.requests.get(key.relay, ()):
         return None
-    done = ledger.read_request(transaction.reads, key)
+    done = tables.read_request(transaction.reads, key)
     if done is None:
         return None
     if done.namespace != namespace:
         raise ConstraintViolation("this request was made for another namespace")
-    return Written(result=ledger.object_of(done.result), position=done.position, at=done.at, replayed=True)
+    return CommitResult(result=tables.object_from_json(done.result), position=done.position, at=done.at, replayed=True)
 
 
 def decide_and_apply(
-    transaction: Transaction, namespace: str, key: RequestKey | None, decide: Decide, now: datetime
-) -> Written:
+    transaction: Transaction, namespace: str, key: RequestKey | None, decide: Decision, now: datetime
+) -> CommitResult:
     """Run ``decide`` on the namespace and write what it says; the caller commits."""
-    session, _, memo = transaction
-    head = memo.heads.get(namespace, Head()).position
-    view = DuckView(transaction, namespace, head, now)
-    ops = decide(view)
-    applied = apply_ops(
-        ops,
+    session, _, cache = transaction
+    head = cache.heads.get(namespace, Head()).position
+    view = DuckWriteView(transaction, namespace, head, now)
+    batch = decide(view)
+    changes = build_change_set(
+        batch,
         namespace=namespace,
         head=head,
         at=now,
-        dimensions=memo.embedder.dimensions if memo.embedder else None,
+        dimensions=cache.embedder.dimensions if cache.embedder else None,
         stored=view.get,
     )
-    position = head + len(applied.log)
-    _write_memories(session, memo, namespace, applied)
-    ledger.append_log(session, namespace, applied.log)
-    for buffer in ops.buffers:
-        ledger.write_buffer(session, memo, namespace, buffer)
-    ledger.add_touches(session, transaction.reads, namespace, ops.touches, [memory.id for memory in applied.put])
-    if applied.log or ops.buffers or ops.touches or key is not None:
-        ledger.advance(memo, namespace, position, to_micros(now))
+    position = head + len(changes.log)
+    _write_memories(session, cache, namespace, changes)
+    tables.append_log(session, namespace, changes.log)
+    for buffer in batch.buffers:
+        tables.write_buffer(session, cache, namespace, buffer)
+    tables.record_uses(session, transaction.reads, namespace, batch.uses, [memory.id for memory in changes.inserted])
+    if changes.log or batch.buffers or batch.uses or key is not None:
+        tables.advance(cache, namespace, position, to_micros(now))
     if key is not None:
-        ledger.insert_request(session, memo, key, Done(namespace, applied.result, position, now))
-    return Written(
-        result=ledger.object_of(applied.result),
+        tables.insert_request(session, cache, key, StoredRequest(namespace, changes.result, position, now))
+    return CommitResult(
+        result=tables.object_from_json(changes.result),
         position=position,
         at=now,
-        log=applied.log,
-        memories=applied.memories,
-        vectors=applied.vectors,
+        log=changes.log,
+        memories=changes.memories,
+        vectors=changes.vectors,
     )
 
 
-def _write_memories(session: Session, memo: Memo, namespace: str, applied: Applied) -> None:
-    for memory in applied.put:
+def _write_memories(session: SqlSession, cache: WriterCache, namespace: str, changes: ChangeSet) -> None:
+    for memory in changes.inserted:
         insert_memory(session, memory)
-    if memo.embedder is not None:
-        table = VectorTable(memo.embedder)
-        for id_ in applied.attached:
+    if cache.embedder is not None:
+        table = VectorTable(cache.embedder)
+        for id_ in changes.revectored:
             table.remove(session, namespace, id_)
-        for id_, vector in applied.vectors.items():
+        for id_, vector in changes.vectors.items():
             table.insert(session, namespace, id_, vector)
-    for memory in applied.replaced:
-        if replace_memory(session, memory, applied.before[memory.id].rev) != 1:
+    for memory in changes.updated_rows:
+        if update_memory(session, memory, changes.before[memory.id].rev) != 1:
             raise ConcurrentModification("a memory changed since it was read; read it again and repeat")
-    if move_memories(session, namespace, applied.moved) != len(applied.moved):
+    if set_tiers(session, namespace, changes.retiered) != len(changes.retiered):
         raise ConcurrentModification("a memory to be moved does not exist here; read again and repeat")
-    for memory in applied.memories.values():
-        memo.note(memory)
+    for memory in changes.memories.values():
+        cache.note(memory)

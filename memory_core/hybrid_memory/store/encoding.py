@@ -79,12 +79,12 @@ def from_json(text: str) -> Any:
         raise StoreDamaged("a stored value cannot be read; nothing was changed, keep the store's file") from None
 
 
-def to_object(body: Mapping[str, Json]) -> str:
+def object_to_json(body: Mapping[str, Json]) -> str:
     """Return the JSON text of an object whose values may be read-only mappings at the top."""
     return to_json(dict(body))
 
 
-def list_text(items: Iterable[str]) -> str | None:
+def list_to_json(items: Iterable[str]) -> str | None:
     """Return a list of texts as JSON, None for an empty one."""
     listed = list(items)
     return to_json(listed) if listed else None

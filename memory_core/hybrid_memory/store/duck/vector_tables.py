@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.checks import to_json
-from hybrid_memory.store.columns import packed
-from hybrid_memory.store.duck.memo import Pinned
-from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.duck.snapshot import unjoined
-from hybrid_memory.store.interface import Vectors
+from hybrid_memory.store.base import VectorBatch
+from hybrid_memory.store.column_batches import pack_ids
+from hybrid_memory.store.duck.snapshot import split_joined
+from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
+from hybrid_memory.store.encoding import to_json
 
 _CREATE = Template("""
     CREATE TABLE vector_$number (
@@ -51,19 +51,19 @@ def _text_form(dimensions: int) -> str:
 class VectorTable:
     """The table of one embedder's vectors; it has no key of its own, because each row goes with one of ``memory``."""
 
-    pinned: Pinned
+    pinned: PinnedEmbedder
 
     @property
     def dimensions(self) -> int:
         """The length of its vectors."""
         return self.pinned.dimensions
 
-    def create(self, session: Session, pinned_at: int) -> None:
+    def create(self, session: SqlSession, pinned_at: int) -> None:
         """Make the table and note whose it is."""
         session.rows(self._statement(_CREATE))
         session.change(_PIN, self.pinned.number, self.pinned.identity, self.pinned.dimensions, pinned_at)
 
-    def insert(self, session: Session, namespace: str, id_: MemoryId, vector: NDArray[np.float32]) -> None:
+    def insert(self, session: SqlSession, namespace: str, id_: MemoryId, vector: NDArray[np.float32]) -> None:
         """Insert a vector.
 
         It is bound as text, because DuckDB 1.5 binds a list of numbers many times slower; nine digits give every
@@ -71,11 +71,13 @@ class VectorTable:
         """
         session.change(self._statement(_INSERT), namespace, id_, _text_form(len(vector)) % tuple(vector.tolist()))
 
-    def remove(self, session: Session, namespace: str, id_: MemoryId) -> None:
+    def remove(self, session: SqlSession, namespace: str, id_: MemoryId) -> None:
         """Remove a memory's vector, if it has one."""
         session.change(self._statement(_DELETE), namespace, id_)
 
-    def by_id(self, session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+    def by_id(
+        self, session: SqlSession, namespace: str, ids: Iterable[MemoryId]
+    ) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         wanted = list(dict.fromkeys(ids))
         if not wanted:
@@ -83,7 +85,7 @@ class VectorTable:
         found = session.rows(self._statement(_SELECT), namespace, to_json(wanted))
         return {MemoryId(id_): np.array(vector, np.float32) for id_, vector in found}
 
-    def spans(self, session: Session, namespace: str) -> Iterator[Vectors]:
+    def spans(self, session: SqlSession, namespace: str) -> Iterator[VectorBatch]:
         """Yield a namespace's vectors, span by span of row ids; the session must be in one transaction meanwhile.
 
         `unnest` of a span is the fast way out of DuckDB; short spans stay in the processor's cache on their way. All
@@ -94,12 +96,12 @@ class VectorTable:
             return
         for start in range(low, high + 1, _SPAN_ROWS):
             span = (namespace, start, start + _SPAN_ROWS - 1)
-            ids = unjoined(session.rows(self._statement(_SPAN_IDS), *span)[0])
+            ids = split_joined(session.rows(self._statement(_SPAN_IDS), *span)[0])
             if ids is None:
-                ids = packed(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist())
+                ids = pack_ids(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist())
             if len(ids):
                 flat = np.asarray(session.columns(self._statement(_SPAN), *span)["part"], np.float32)
-                yield Vectors(ids, flat.reshape(-1, self.dimensions))
+                yield VectorBatch(ids, flat.reshape(-1, self.dimensions))
 
     def _statement(self, template: Template) -> str:
         return template.substitute(number=int(self.pinned.number), dimensions=int(self.pinned.dimensions))

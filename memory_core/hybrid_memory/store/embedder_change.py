@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import MemoryId
-    from hybrid_memory.store.interface import Vectors
+    from hybrid_memory.store.base import VectorBatch
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NextEmbedder:
     """The embedder that is to take over, and how far its vectors have come: ``done`` of ``total`` memories."""
 
     identity: str
@@ -25,7 +25,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class Unembedded:
     """A memory that has no vector of the candidate yet. ``place`` orders the walk; ``length`` is that of its words."""
 
     place: int
@@ -35,7 +35,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class MemoryText:
     """What a memory's vector is made of."""
 
     namespace: str
@@ -46,7 +46,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class NewVector:
     """A memory's vector by the candidate."""
 
     namespace: str
@@ -54,14 +54,14 @@ class Gathered:
     vector: NDArray[np.float32]
 
 
-class ReembeddingStore(Protocol):
+class EmbedderChangeStore(Protocol):
     """The part of a store that changes its embedder.
 
     Until `finish_reembedding` nothing else sees any of it: reads, writes and `info` go on with the pinned embedder. What was
     gathered survives a crash. A memory's words never change, so a vector that is there is right.
     """
 
-    def candidate(self) -> Candidate | None:
+    def candidate(self) -> NextEmbedder | None:
         """Return the embedder whose vectors are being gathered, None when none are."""
         ...
 
@@ -73,18 +73,18 @@ class ReembeddingStore(Protocol):
         """
         ...
 
-    def waiting(self, after: int, limit: int) -> Sequence[Waiting]:
+    def waiting(self, after: int, limit: int) -> Sequence[Unembedded]:
         """Return memories behind the place ``after`` that have no vector of the candidate, by rising place.
 
         Places may move when the store is tidied: a walk that reached the end says nothing about what came in since.
         """
         ...
 
-    def words(self, places: Sequence[int]) -> Sequence[Words]:
+    def words(self, places: Sequence[int]) -> Sequence[MemoryText]:
         """Return what the memories at some places say; a memory that has moved meanwhile is left out."""
         ...
 
-    def gather(self, vectors: Sequence[Gathered]) -> None:
+    def gather(self, vectors: Sequence[NewVector]) -> None:
         """Keep vectors of the candidate, in one transaction; a memory that has one already keeps that."""
         ...
 
@@ -92,7 +92,7 @@ class ReembeddingStore(Protocol):
         """Return the candidate's vectors of those memories that have one."""
         ...
 
-    def all_gathered(self, namespace: str) -> Iterable[Vectors]:
+    def all_gathered(self, namespace: str) -> Iterable[VectorBatch]:
         """Return the candidate's vectors of a namespace as they were at this moment; they are read once."""
         ...
 

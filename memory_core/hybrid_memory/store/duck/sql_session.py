@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _ROLLBACK = "ROLLBACK"
 _PLAIN_PLANS = "PRAGMA disable_optimizer"
 
 
-class Session:
+class SqlSession:
     """Runs constant statements on a cursor of its own; every error that leaves is one of the library's.
 
     ``for_changes`` makes a session that is used again and again for small changes: it keeps parsed statements and
@@ -36,7 +36,7 @@ class Session:
         self, connection: duckdb.DuckDBPyConnection, *, for_changes: bool = False, large: bool = False
     ) -> None:
         self.large = large
-        self._work: list[ExecutedStatement] | None = [] if for_changes else None
+        self._executed: list[ExecutedStatement] | None = [] if for_changes else None
         self._parsed: dict[str, duckdb.Statement] | None = None
         with translated():
             self._cursor = connection.cursor()
@@ -46,17 +46,17 @@ class Session:
                     self._cursor.execute(_PLAIN_PLANS)
 
     @property
-    def work(self) -> Sequence[ExecutedStatement]:
+    def executed(self) -> Sequence[ExecutedStatement]:
         """What the open transaction has executed; always empty in a session that is not ``for_changes``."""
-        return self._work or ()
+        return self._executed or ()
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
         """Return all rows of a query."""
         with translated():
             self._execute(statement, values)
             found: list[Row] = self._cursor.fetchall()
-        if self._work is not None:
-            self._work.append((statement, values))
+        if self._executed is not None:
+            self._executed.append((statement, values))
         return found
 
     def row(self, statement: str, *values: Any) -> Row | None:
@@ -80,8 +80,8 @@ class Session:
         """Begin a transaction."""
         with translated():
             self._execute(_BEGIN, ())
-        if self._work is not None:
-            self._work = []
+        if self._executed is not None:
+            self._executed = []
 
     def commit(self) -> None:
         """Make the transaction durable.

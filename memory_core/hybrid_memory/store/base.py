@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from hybrid_memory.store.conversation import ConversationLog
-from hybrid_memory.store.reembedding import ReembeddingStore
+from hybrid_memory.store.embedder_change import EmbedderChangeStore
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 
 
-class Change(StrEnum):
+class ChangeType(StrEnum):
     """What a log entry announces."""
 
-    PUT = "put"
-    PATCH = "patch"
+    INSERT = "put"
+    UPDATE = "patch"
     PURGE = "purge"
 
 
@@ -47,7 +47,7 @@ class LogEntry:
     """
 
     position: int
-    change: Change
+    change: ChangeType
     id: MemoryId
     rev: int
     at: datetime
@@ -57,7 +57,7 @@ class LogEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class Insert:
     """A new memory and its unit vector (float32); without a vector it is found by words alone until one follows."""
 
     memory: Memory
@@ -65,7 +65,7 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class SetTier:
     """A memory changes its tier."""
 
     id: MemoryId
@@ -73,7 +73,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
+class Update:
     """Replaces a memory's changeable fields.
 
     MemoryItem as stored are id, namespace, agent, kind, origin, content, terms, content_hash and times of origin.
@@ -85,7 +85,7 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class Attach:
+class SetVector:
     """The vector of a memory follows: its first one, or one in place of another. The memory's ``rev`` stays."""
 
     id: MemoryId
@@ -103,7 +103,7 @@ class BufferState:
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class RecordUse:
     """A memory was recalled ``count`` times, last at ``at``."""
 
     id: MemoryId
@@ -112,26 +112,27 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ops:
-    """What one write does; applied together or not at all, in the order puts, patches, moves, vectors, touches.
+class WriteBatch:
+    """What one write does; applied together or not at all, in the order inserts, updates, tiers, vectors, uses.
 
-    ``action`` and ``actor`` go into the log. A patch, move or vector of a memory that does not exist raises
-    `ConcurrentModification`, a put of an id that exists raises `ConstraintViolation`; a move to the tier that a memory has is no change.
+    ``action`` and ``actor`` go into the log. An update, tier or vector of a memory that does not exist raises
+    `ConcurrentModification`, an insert of an id that exists raises `ConstraintViolation`; setting the tier that a memory has
+    already changes nothing.
     """
 
     action: str
     actor: str
-    puts: tuple[Put, ...] = ()
-    moves: tuple[Move, ...] = ()
-    vectors: tuple[Attach, ...] = ()
-    patches: tuple[Patch, ...] = ()
+    inserts: tuple[Insert, ...] = ()
+    tier_changes: tuple[SetTier, ...] = ()
+    vectors: tuple[SetVector, ...] = ()
+    updates: tuple[Update, ...] = ()
     buffers: tuple[BufferState, ...] = ()
-    touches: tuple[Touch, ...] = ()
+    uses: tuple[RecordUse, ...] = ()
     result: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class CommitResult:
     """The outcome of a write.
 
     ``log`` and ``memories`` (their state after the write, by id) and ``vectors`` are what a search structure must apply;
@@ -147,7 +148,7 @@ class Written:
     vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
 
 
-class View(Protocol):
+class WriteView(Protocol):
     """What a decision may look at: one moment of one namespace, under its write lock."""
 
     @property
@@ -189,7 +190,7 @@ class View(Protocol):
         ...
 
 
-Decide: TypeAlias = Callable[[View], Ops]
+Decision: TypeAlias = Callable[[WriteView], WriteBatch]
 """A pure function of the view; it can run again, and does no embedding, waiting or drawing."""
 
 
@@ -199,12 +200,12 @@ NO_TIME = -(2**63) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class ColumnBatch:
     """Columns of some memories, aligned by row, for search structures; content and vectors are not among them.
 
     ``ids`` are UTF-8, padded with zero bytes. ``tier``, ``kind`` and ``trust`` are places in `Tier`, `Kind` and `TRUST_ORDER`;
     ``session`` and ``speaker`` are places in the snapshot's lists, -1 for no speaker. ``digests`` are the content hashes by
-    `hybrid_memory.store.columns.digest_of`, (rows, 2). Mappings lead from a row's place in the batch to its value, and hold
+    `hybrid_memory.store.column_batches.digest_of`, (rows, 2). Mappings lead from a row's place in the batch to its value, and hold
     only rows that have one; ``metadata`` is JSON text. ``*_at`` arrays hold int64 microseconds, `NO_TIME` for none. ``terms``
     is flat; row i owns ``terms[term_offsets[i]:term_offsets[i + 1]]``.
     """
@@ -234,7 +235,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class VectorBatch:
     """Some memories' vectors: ``matrix`` is (ids, dimensions) float32. They mostly follow the order of the memories."""
 
     ids: NDArray[np.bytes_]
@@ -254,8 +255,8 @@ class Snapshot:
     ids: Sequence[NDArray[np.bytes_]]
     sessions: Sequence[str]
     speakers: Sequence[str]
-    batches: Iterable[Batch]
-    vectors: Iterable[Vectors]
+    batches: Iterable[ColumnBatch]
+    vectors: Iterable[VectorBatch]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,7 +292,7 @@ class VectorIndex(Protocol):
         ...
 
 
-class Store(ConversationLog, ReembeddingStore, Protocol):
+class Store(ConversationLog, EmbedderChangeStore, Protocol):
     """Keeps memories durably, safe in several threads; raises `StoreError` subclasses only, `StoreClosed` after `close`."""
 
     def info(self) -> StoreInfo:
@@ -342,7 +343,7 @@ class Store(ConversationLog, ReembeddingStore, Protocol):
         """Return how the memories were used."""
         ...
 
-    def write(self, namespace: str, key: RequestKey | None, decide: Decide) -> Written:
+    def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns.
 
         A ``key`` that was seen before returns the stored result without calling ``decide``.
@@ -350,7 +351,7 @@ class Store(ConversationLog, ReembeddingStore, Protocol):
         """
         ...
 
-    def touch(self, namespace: str, touches: Sequence[Touch]) -> None:
+    def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage statistics; unknown ids are ignored. Announces nothing."""
         ...
 

@@ -17,20 +17,20 @@ import numpy as np
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.applying import fitting_vector
-from hybrid_memory.store.checks import check_text
-from hybrid_memory.store.duck.memo import Memo, Pinned
-from hybrid_memory.store.duck.session import Session
-from hybrid_memory.store.duck.vectors import VectorTable
-from hybrid_memory.store.reembedding import Candidate, Gathered, Waiting, Words
+from hybrid_memory.store.batch import checked_vector
+from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.duck.vector_tables import VectorTable
+from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, WriterCache
+from hybrid_memory.store.embedder_change import MemoryText, NewVector, NextEmbedder, Unembedded
+from hybrid_memory.store.encoding import check_text
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from numpy.typing import NDArray
 
+    from hybrid_memory.store.base import VectorBatch
     from hybrid_memory.store.duck.engine import Engine, Transaction
-    from hybrid_memory.store.interface import Vectors
 
 Key: TypeAlias = tuple[str, MemoryId]
 """Namespace and id."""
@@ -85,59 +85,59 @@ def _as_text(vectors: Sequence[NDArray[np.float32]]) -> str:
     return "[" + ",".join(_row_form(len(one)) % tuple(one.tolist()) for one in vectors) + "]"
 
 
-class NextTable(VectorTable):
+class NewVectorTable(VectorTable):
     """A vector table while it is filled, or when it goes."""
 
     __slots__ = ()
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: SqlSession) -> None:
         """Make the table."""
         session.rows(self._statement(_CREATE))
 
-    def count(self, session: Session) -> int:
+    def count(self, session: SqlSession) -> int:
         """Return how many vectors there are."""
         return int(session.rows(self._statement(_DONE))[0][0])
 
-    def waiting(self, session: Session, after: int, limit: int) -> Sequence[Waiting]:
+    def waiting(self, session: SqlSession, after: int, limit: int) -> Sequence[Unembedded]:
         """Return memories behind a row id that have no vector here."""
         rows = session.rows(self._statement(_WAITING), after, limit)
-        return [Waiting(place, namespace, MemoryId(id_), length) for place, namespace, id_, length in rows]
+        return [Unembedded(place, namespace, MemoryId(id_), length) for place, namespace, id_, length in rows]
 
-    def known(self, session: Session, keys: Sequence[Key]) -> set[Key]:
+    def known(self, session: SqlSession, keys: Sequence[Key]) -> set[Key]:
         """Return those of the keys that have a vector."""
         return {(namespace, MemoryId(id_)) for namespace, id_ in session.rows(self._statement(_KNOWN), *_columns(keys))}
 
-    def fill(self, session: Session, vectors: Mapping[Key, NDArray[np.float32]]) -> None:
+    def fill(self, session: SqlSession, vectors: Mapping[Key, NDArray[np.float32]]) -> None:
         """Insert many vectors by one statement, a quarter of the time that one by one would take."""
         if vectors:
             session.change(self._statement(_GATHER), *_columns(list(vectors)), _as_text(list(vectors.values())))
 
-    def remove_orphans(self, session: Session, reads: Session) -> None:
+    def remove_orphans(self, session: SqlSession, reads: SqlSession) -> None:
         """Remove vectors whose memory is gone; usually there are none, and looking is what ``reads`` does faster."""
         if reads.rows(self._statement(_HAS_ORPHANS))[0][0]:
             session.change(self._statement(_ORPHANS))
 
-    def drop(self, session: Session) -> None:
+    def drop(self, session: SqlSession) -> None:
         """Remove the table with all that is in it."""
         session.rows(self._statement(_DROP))
 
 
-class DuckReembedding:
-    """The part of `DuckStore` that changes its embedder; see `hybrid_memory.store.reembedding`."""
+class DuckEmbedderChange:
+    """The part of `DuckStore` that changes its embedder; see `hybrid_memory.store.embedder_change`."""
 
     _engine: Engine
 
-    def _now(self, memo: Memo) -> datetime:
+    def _now(self, cache: WriterCache) -> datetime:
         raise NotImplementedError
 
-    def candidate(self) -> Candidate | None:
+    def candidate(self) -> NextEmbedder | None:
         """Return the embedder whose vectors are being gathered, and how far they have come."""
-        with self._engine.moment() as session:
+        with self._engine.snapshot() as session:
             found = _candidate(session)
             if found is None:
                 return None
-            done = NextTable(found).count(session)
-            return Candidate(found.identity, found.dimensions, done, session.rows(_TOTAL)[0][0])
+            done = NewVectorTable(found).count(session)
+            return NextEmbedder(found.identity, found.dimensions, done, session.rows(_TOTAL)[0][0])
 
     def begin_reembedding(self, identity: str, dimensions: int) -> None:
         """Gather vectors of this embedder from now on."""
@@ -145,8 +145,8 @@ class DuckReembedding:
         if dimensions < 1:
             raise ConstraintViolation("an embedder has at least one dimension")
         with self._engine.transaction() as transaction:
-            session, reads, memo = transaction
-            pinned, found = memo.embedder, _candidate(reads)
+            session, reads, cache = transaction
+            pinned, found = cache.embedder, _candidate(reads)
             if pinned is None:
                 raise ConstraintViolation("the store has no embedder yet that could be replaced; pin one")
             if (pinned.identity, pinned.dimensions) == (identity, dimensions):
@@ -155,57 +155,57 @@ class DuckReembedding:
                 return
             number = max(pinned.number, found.number if found else 0) + 1
             _drop(transaction, found)
-            NextTable(Pinned(number, identity, dimensions)).begin(session)
-            session.change(_NOTE, -number, identity, dimensions, to_micros(self._now(memo)))
+            NewVectorTable(PinnedEmbedder(number, identity, dimensions)).begin(session)
+            session.change(_NOTE, -number, identity, dimensions, to_micros(self._now(cache)))
 
-    def waiting(self, after: int, limit: int) -> Sequence[Waiting]:
+    def waiting(self, after: int, limit: int) -> Sequence[Unembedded]:
         """Return memories behind a row id that have no vector of the candidate."""
-        with self._engine.moment() as session:
-            return NextTable(_required(session)).waiting(session, after, limit)
+        with self._engine.snapshot() as session:
+            return NewVectorTable(_required(session)).waiting(session, after, limit)
 
-    def words(self, places: Sequence[int]) -> Sequence[Words]:
+    def words(self, places: Sequence[int]) -> Sequence[MemoryText]:
         """Return what the memories with some row ids say; by their span, since a search by id reads the whole table."""
         if not places:
             return []
         with self._engine.reading() as session:
             rows = session.rows(_WORDS, min(places), max(places), json.dumps(list(places)))
-            return [Words(namespace, MemoryId(id_), *said) for namespace, id_, *said in rows]
+            return [MemoryText(namespace, MemoryId(id_), *said) for namespace, id_, *said in rows]
 
-    def gather(self, vectors: Sequence[Gathered]) -> None:
+    def gather(self, vectors: Sequence[NewVector]) -> None:
         """Keep vectors of the candidate, in one transaction."""
         with self._engine.transaction() as (session, reads, _):
             found = _required(reads)
-            fitting = {(one.namespace, one.id): fitting_vector(one.vector, found.dimensions) for one in vectors}
-            known = NextTable(found).known(reads, list(fitting))
-            NextTable(found).fill(session, {key: vector for key, vector in fitting.items() if key not in known})
+            fitting = {(one.namespace, one.id): checked_vector(one.vector, found.dimensions) for one in vectors}
+            known = NewVectorTable(found).known(reads, list(fitting))
+            NewVectorTable(found).fill(session, {key: vector for key, vector in fitting.items() if key not in known})
 
     def gathered(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the candidate's vectors of those memories that have one."""
-        with self._engine.moment() as session:
-            return NextTable(_required(session)).by_id(session, namespace, ids)
+        with self._engine.snapshot() as session:
+            return NewVectorTable(_required(session)).by_id(session, namespace, ids)
 
-    def all_gathered(self, namespace: str) -> Iterable[Vectors]:
+    def all_gathered(self, namespace: str) -> Iterable[VectorBatch]:
         """Return the candidate's vectors of a namespace, read from the file as they are asked for."""
-        with self._engine.running():
-            session = self._engine.lasting_moment()
+        with self._engine.operation():
+            session = self._engine.open_snapshot()
             try:
-                spans = NextTable(_required(session)).spans(session, namespace)
+                spans = NewVectorTable(_required(session)).spans(session, namespace)
             except BaseException:
                 session.close()
                 raise
-            return self._engine.stepping(session, spans)
+            return self._engine.iterate(session, spans)
 
     def finish_reembedding(self) -> None:
         """Let the candidate be the store's embedder."""
-        with self._engine.transaction() as (session, reads, memo):
-            found, pinned = _required(reads), memo.embedder
-            NextTable(found).remove_orphans(session, reads)
+        with self._engine.transaction() as (session, reads, cache):
+            found, pinned = _required(reads), cache.embedder
+            NewVectorTable(found).remove_orphans(session, reads)
             session.change(_FORGET, -found.number)
-            session.change(_NOTE, found.number, found.identity, found.dimensions, to_micros(self._now(memo)))
+            session.change(_NOTE, found.number, found.identity, found.dimensions, to_micros(self._now(cache)))
             if pinned is not None:
                 session.change(_FORGET, pinned.number)
-                NextTable(pinned).drop(session)
-            memo.embedder = found
+                NewVectorTable(pinned).drop(session)
+            cache.embedder = found
 
     def drop_reembedding(self) -> None:
         """Forget the candidate and its vectors."""
@@ -213,22 +213,22 @@ class DuckReembedding:
             _drop(transaction, _candidate(transaction.reads))
 
 
-def _candidate(session: Session) -> Pinned | None:
+def _candidate(session: SqlSession) -> PinnedEmbedder | None:
     row = session.row(_CANDIDATE)
-    return Pinned(*row) if row else None
+    return PinnedEmbedder(*row) if row else None
 
 
-def _required(session: Session) -> Pinned:
+def _required(session: SqlSession) -> PinnedEmbedder:
     found = _candidate(session)
     if found is None:
         raise ConstraintViolation("no change of the embedder is under way; begin one")
     return found
 
 
-def _drop(transaction: Transaction, found: Pinned | None) -> None:
+def _drop(transaction: Transaction, found: PinnedEmbedder | None) -> None:
     if found is not None:
         transaction.changes.change(_FORGET, -found.number)
-        NextTable(found).drop(transaction.changes)
+        NewVectorTable(found).drop(transaction.changes)
 
 
 def _columns(keys: Sequence[Key]) -> tuple[str, str]:

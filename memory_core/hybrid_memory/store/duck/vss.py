@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.duckdb_errors import translated
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_unsigned_extensions": False,
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 class HnswIndex:
-    """See `hybrid_memory.store.interface.VectorIndex`. ``dimensions`` is the length of a vector, at least 1."""
+    """See `hybrid_memory.store.base.VectorIndex`. ``dimensions`` is the length of a vector, at least 1."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, dimensions: int) -> None:
         self._connection = connection

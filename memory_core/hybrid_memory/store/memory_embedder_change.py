@@ -1,4 +1,4 @@
-"""The change of the embedder in memory; see `hybrid_memory.store.reembedding`."""
+"""The change of the embedder in memory; see `hybrid_memory.store.embedder_change`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from hybrid_memory.errors import ConstraintViolation
-from hybrid_memory.store.checks import check_text
-from hybrid_memory.store.reembedding import Candidate, Gathered, Waiting, Words
+from hybrid_memory.store.embedder_change import MemoryText, NewVector, NextEmbedder, Unembedded
+from hybrid_memory.store.encoding import check_text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from hybrid_memory.model import Memory, MemoryId
-    from hybrid_memory.store.interface import Vectors
+    from hybrid_memory.store.base import VectorBatch
 
 Key = tuple[str, "MemoryId"]
 
@@ -35,7 +35,7 @@ class _Next:
     vectors: dict[Key, NDArray[np.float32]] = field(default_factory=dict)
 
 
-class MemoryReembedding:
+class MemoryEmbedderChange:
     """The part of `MemoryStore` that changes its embedder."""
 
     _embedder: tuple[str, int] | None
@@ -50,13 +50,13 @@ class MemoryReembedding:
     def _writing(self) -> AbstractContextManager[None]:
         raise NotImplementedError
 
-    def candidate(self) -> Candidate | None:
+    def candidate(self) -> NextEmbedder | None:
         """Return the embedder whose vectors are being gathered, and how far they have come."""
         with self._reading():
             if self._next is None:
                 return None
             total = sum(len(space.memories) for space in self._held().values())
-            return Candidate(self._next.identity, self._next.dimensions, len(self._next.vectors), total)
+            return NextEmbedder(self._next.identity, self._next.dimensions, len(self._next.vectors), total)
 
     def begin_reembedding(self, identity: str, dimensions: int) -> None:
         """Gather vectors of this embedder from now on."""
@@ -71,31 +71,31 @@ class MemoryReembedding:
             if self._next is None or (self._next.identity, self._next.dimensions) != (identity, dimensions):
                 self._next = _Next(identity, dimensions)
 
-    def waiting(self, after: int, limit: int) -> Sequence[Waiting]:
+    def waiting(self, after: int, limit: int) -> Sequence[Unembedded]:
         """Return memories behind a place that have no vector of the candidate."""
         with self._reading():
             known = self._required().vectors
             found = [
-                Waiting(place, namespace, memory.id, len(memory.content))
+                Unembedded(place, namespace, memory.id, len(memory.content))
                 for place, (namespace, memory) in enumerate(self._every())
                 if place > after and (namespace, memory.id) not in known
             ]
             return found[:limit]
 
-    def words(self, places: Sequence[int]) -> Sequence[Words]:
+    def words(self, places: Sequence[int]) -> Sequence[MemoryText]:
         """Return what the memories at some places say."""
         with self._reading():
             every = self._every()
             found = [every[place] for place in places if place < len(every)]
-            return [Words(name, one.id, one.content, one.speaker, one.key) for name, one in found]
+            return [MemoryText(name, one.id, one.content, one.speaker, one.key) for name, one in found]
 
-    def gather(self, vectors: Sequence[Gathered]) -> None:
+    def gather(self, vectors: Sequence[NewVector]) -> None:
         """Keep vectors of the candidate."""
-        from hybrid_memory.store.applying import fitting_vector
+        from hybrid_memory.store.batch import checked_vector
 
         with self._writing():
             held = self._required()
-            fitting = {(one.namespace, one.id): fitting_vector(one.vector, held.dimensions) for one in vectors}
+            fitting = {(one.namespace, one.id): checked_vector(one.vector, held.dimensions) for one in vectors}
             held.vectors = fitting | held.vectors
 
     def gathered(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
@@ -104,16 +104,16 @@ class MemoryReembedding:
             vectors = self._required().vectors
             return {id_: vectors[namespace, id_] for id_ in ids if (namespace, id_) in vectors}
 
-    def all_gathered(self, namespace: str) -> Iterable[Vectors]:
+    def all_gathered(self, namespace: str) -> Iterable[VectorBatch]:
         """Return the candidate's vectors of a namespace."""
         import numpy as np
 
-        from hybrid_memory.store.columns import packed
-        from hybrid_memory.store.interface import Vectors
+        from hybrid_memory.store.base import VectorBatch
+        from hybrid_memory.store.column_batches import pack_ids
 
         with self._reading():
             found = {id_: vector for (name, id_), vector in self._required().vectors.items() if name == namespace}
-        return [Vectors(packed(list(found)), np.stack(list(found.values())))] if found else []
+        return [VectorBatch(pack_ids(list(found)), np.stack(list(found.values())))] if found else []
 
     def finish_reembedding(self) -> None:
         """Let the candidate be the store's embedder."""

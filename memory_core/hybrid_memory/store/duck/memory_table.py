@@ -8,9 +8,9 @@ from datetime import datetime
 from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
-from hybrid_memory.store.checks import from_json, list_text, to_json, to_object
-from hybrid_memory.store.duck.errors import DAMAGED
-from hybrid_memory.store.duck.session import Row, Session
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED
+from hybrid_memory.store.duck.sql_session import Row, SqlSession
+from hybrid_memory.store.encoding import from_json, list_to_json, object_to_json, to_json
 
 _INSERT = """
     INSERT INTO memory (namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash,
@@ -53,24 +53,24 @@ _EXISTING = """
     SELECT id FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """
 # Beside an id alone DuckDB 1.5 uses its index, so the other conditions are worded as what it cannot look up.
-_REPLACE = """
+_UPDATE = """
     UPDATE memory SET session = ?, tier = ?, importance = ?, pinned = ?, tags = ?, metadata = ?, source = ?,
         speaker = ?, trust = ?, key = ?, expires_at = ?, forgotten_at = ?, superseded_by = ?, supersedes = ?,
         duplicate_of = ?, parents = ?, reflected_at = ?, rev = ?
     WHERE concat(namespace) = ? AND id = ? AND rev + 0 = ?
 """
-_MOVE_ONE = "UPDATE memory SET tier = ?, rev = ? WHERE concat(namespace) = ? AND id = ?"
-_MOVE_TWO = """
+_SET_TIER_ONE = "UPDATE memory SET tier = ?, rev = ? WHERE concat(namespace) = ? AND id = ?"
+_SET_TIER_TWO = """
     UPDATE memory SET tier = CASE WHEN id = $2 THEN $3 ELSE $6 END, rev = CASE WHEN id = $2 THEN $4 ELSE $7 END
     WHERE namespace = $1 AND id IN ($2, $5)
 """
-_MOVE_SEVERAL = """
+_SET_TIER_MANY = """
     UPDATE memory SET tier = moved.item.tier, rev = moved.item.rev
     FROM (SELECT unnest(from_json($2, '[{"id": "VARCHAR", "tier": "VARCHAR", "rev": "BIGINT"}]')) AS item) AS moved
     WHERE memory.namespace = $1 AND memory.id = moved.item.id
 """
 _PAIR = 2
-_SEVERAL = 24
+_MAX_BY_EIGHT = 24
 
 
 _CONTENTS = "SELECT namespace, id, content FROM memory WHERE id IN (?, ?, ?)"
@@ -79,7 +79,7 @@ _NEWEST_CONTENTS = """
 """
 
 
-def insert_memory(session: Session, memory: Memory) -> None:
+def insert_memory(session: SqlSession, memory: Memory) -> None:
     """Insert a new row; an id that exists already raises `ConstraintViolation`.
 
     Most memories have none of the columns that may be empty; leaving those out saves a tenth of a millisecond.
@@ -97,14 +97,14 @@ def insert_memory(session: Session, memory: Memory) -> None:
         memory.content_hash,
         "[" + ",".join(map(str, memory.terms)) + "]",
         memory.pinned,
-        list_text(memory.tags),
+        list_to_json(memory.tags),
         memory.origin.value,
         memory.trust.value,
-        list_text(memory.parents),
+        list_to_json(memory.parents),
         memory.rev,
     )
     optional = (
-        to_object(memory.metadata) if memory.metadata else None,
+        object_to_json(memory.metadata) if memory.metadata else None,
         memory.source,
         memory.speaker,
         memory.key,
@@ -122,16 +122,16 @@ def insert_memory(session: Session, memory: Memory) -> None:
         session.change(_INSERT, *given, *optional)
 
 
-def replace_memory(session: Session, memory: Memory, rev_before: int) -> int:
+def update_memory(session: SqlSession, memory: Memory, rev_before: int) -> int:
     """Write the changeable fields of a row that still has ``rev_before``; returns the number of rows written."""
     return session.change(
-        _REPLACE,
+        _UPDATE,
         memory.session,
         memory.tier.value,
         memory.importance,
         memory.pinned,
-        list_text(memory.tags),
-        to_object(memory.metadata) if memory.metadata else None,
+        list_to_json(memory.tags),
+        object_to_json(memory.metadata) if memory.metadata else None,
         memory.source,
         memory.speaker,
         memory.trust.value,
@@ -141,7 +141,7 @@ def replace_memory(session: Session, memory: Memory, rev_before: int) -> int:
         memory.superseded_by,
         memory.supersedes,
         memory.duplicate_of,
-        list_text(memory.parents),
+        list_to_json(memory.parents),
         micros_or_none(memory.reflected_at),
         memory.rev,
         memory.namespace,
@@ -150,24 +150,24 @@ def replace_memory(session: Session, memory: Memory, rev_before: int) -> int:
     )
 
 
-def move_memories(session: Session, namespace: str, moved: Sequence[Memory]) -> int:
+def set_tiers(session: SqlSession, namespace: str, retiered: Sequence[Memory]) -> int:
     """Write tier and rev of existing rows; returns the number of rows written.
 
     One statement whatever the number, because a statement costs more than the rows it changes; but among very many rows
     only one for each finds them by the index.
     """
-    if not moved:
+    if not retiered:
         return 0
-    if len(moved) == 1 or session.large:
-        return sum(session.change(_MOVE_ONE, one.tier.value, one.rev, namespace, one.id) for one in moved)
-    if len(moved) == _PAIR:
-        values = [value for memory in moved for value in (memory.id, memory.tier.value, memory.rev)]
-        return session.change(_MOVE_TWO, namespace, *values)
-    items = [{"id": memory.id, "tier": memory.tier.value, "rev": memory.rev} for memory in moved]
-    return session.change(_MOVE_SEVERAL, namespace, to_json(items))
+    if len(retiered) == 1 or session.large:
+        return sum(session.change(_SET_TIER_ONE, one.tier.value, one.rev, namespace, one.id) for one in retiered)
+    if len(retiered) == _PAIR:
+        values = [value for memory in retiered for value in (memory.id, memory.tier.value, memory.rev)]
+        return session.change(_SET_TIER_TWO, namespace, *values)
+    items = [{"id": memory.id, "tier": memory.tier.value, "rev": memory.rev} for memory in retiered]
+    return session.change(_SET_TIER_MANY, namespace, to_json(items))
 
 
-def memories_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+def memories_by_id(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
     """Return the memories of a namespace that exist, in the order of ``ids``.
 
     The statements name ids alone: with the namespace beside them DuckDB 1.5 does not use the index.
@@ -177,7 +177,7 @@ def memories_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) ->
         return {}
     if len(wanted) == 1:
         found = session.rows(_ONE, wanted[0])
-    elif len(wanted) <= _SEVERAL:
+    elif len(wanted) <= _MAX_BY_EIGHT:
         found = [row for part in _parts(wanted, 8) for row in session.rows(_EIGHT, *part)]
     else:
         found = session.rows(_MANY, to_json(wanted))
@@ -192,12 +192,12 @@ def _parts(ids: list[MemoryId], size: int) -> Iterator[list[MemoryId]]:
         yield [*part, *part[-1:] * (size - len(part))]
 
 
-def read_members(session: Session, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
+def read_members(session: SqlSession, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
     """Return the live memories of a session's agent in a tier, oldest first; of one moment in the order of insertion."""
     return [memory_of(row) for row in session.rows(_MEMBERS, namespace, name, agent, tier.value)]
 
 
-def contents_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
+def contents_by_id(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
     """Return the words of the memories of a namespace that exist."""
     wanted = list(dict.fromkeys(ids))
     if not wanted:
@@ -207,13 +207,13 @@ def contents_by_id(session: Session, namespace: str, ids: Iterable[MemoryId]) ->
     return {MemoryId(id_): content for owner, id_, content in found if owner == namespace}
 
 
-def newest_contents(session: Session, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
+def newest_contents(session: SqlSession, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
     """Return the beginnings of the newest memories of a namespace, the oldest of them first."""
     found = session.rows(_NEWEST_CONTENTS, namespace, limit, length)
     return {MemoryId(id_): content for id_, content in reversed(found)}
 
 
-def existing_ids(session: Session, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:
+def existing_ids(session: SqlSession, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:
     """Return which memories of a namespace exist."""
     return {MemoryId(id_) for (id_,) in session.rows(_EXISTING, namespace, to_json(list(ids)))} if ids else set()
 
@@ -238,7 +238,7 @@ def memory_of(row: Row) -> Memory:
             content_hash=row[9],
             terms=tuple(row[10]),
             pinned=row[11],
-            tags=texts_of(row[12]),
+            tags=texts_from_json(row[12]),
             metadata=from_json(row[13]) if row[13] else {},
             source=row[14],
             speaker=row[15],
@@ -251,7 +251,7 @@ def memory_of(row: Row) -> Memory:
             superseded_by=row[22],
             supersedes=row[23],
             duplicate_of=row[24],
-            parents=tuple(MemoryId(parent) for parent in texts_of(row[25])),
+            parents=tuple(MemoryId(parent) for parent in texts_from_json(row[25])),
             reflected_at=_moment_or_none(row[26]),
             rev=row[27],
         )
@@ -259,7 +259,7 @@ def memory_of(row: Row) -> Memory:
         raise StoreDamaged(DAMAGED) from None
 
 
-def texts_of(text: str | None) -> tuple[str, ...]:
+def texts_from_json(text: str | None) -> tuple[str, ...]:
     """Return the texts of a JSON list; none for None."""
     return tuple(from_json(text)) if text else ()
 

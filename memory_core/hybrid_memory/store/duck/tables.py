@@ -9,12 +9,12 @@ from datetime import datetime
 from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.errors import MarkExpired, StoreDamaged
 from hybrid_memory.model import Json, MemoryId, Usage
-from hybrid_memory.store.checks import check_moment, from_json, to_json
-from hybrid_memory.store.duck.errors import DAMAGED
-from hybrid_memory.store.duck.memo import Head, Memo
-from hybrid_memory.store.duck.records import existing_ids
-from hybrid_memory.store.duck.session import Row, Session
-from hybrid_memory.store.interface import BufferState, Change, LogEntry, RequestKey, Touch
+from hybrid_memory.store.base import BufferState, ChangeType, LogEntry, RecordUse, RequestKey
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED
+from hybrid_memory.store.duck.memory_table import existing_ids
+from hybrid_memory.store.duck.sql_session import Row, SqlSession
+from hybrid_memory.store.duck.writer_cache import Head, WriterCache
+from hybrid_memory.store.encoding import check_moment, from_json, to_json
 
 _HEAD = """
     SELECT (SELECT coalesce(max(position), 0) FROM log WHERE namespace = $1),
@@ -74,7 +74,7 @@ _USAGE_INSERT = """
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StoredRequest:
     """What a request led to."""
 
     namespace: str
@@ -83,110 +83,110 @@ class Done:
     at: datetime
 
 
-def read_head(session: Session, namespace: str) -> Head:
+def read_head(session: SqlSession, namespace: str) -> Head:
     """Return the head of a namespace; that of a new one is 0."""
     row = session.row(_HEAD, namespace)
     return Head(*row) if row else Head()
 
 
-def advance(memo: Memo, namespace: str, position: int, at: int) -> None:
+def advance(cache: WriterCache, namespace: str, position: int, at: int) -> None:
     """Note a namespace's head and the time of its last write: the log that is written along with them holds both."""
-    known = memo.heads.get(namespace)
-    memo.heads[namespace] = Head(position, known.trimmed_before if known else 0)
-    memo.last_at = at
+    known = cache.heads.get(namespace)
+    cache.heads[namespace] = Head(position, known.trimmed_before if known else 0)
+    cache.last_at = at
 
 
-def trim_log(session: Session, memo: Memo, namespace: str, before: int) -> None:
+def trim_log(session: SqlSession, cache: WriterCache, namespace: str, before: int) -> None:
     """Set from where a namespace's log is told; a mark never goes back and never lies beyond the log's end."""
-    known = memo.heads.get(namespace)
+    known = cache.heads.get(namespace)
     if known is None:
         return
     mark = min(before, known.position + 1)
     if mark > known.trimmed_before:
         session.change(_SET_TRIM if known.trimmed_before else _NEW_TRIM, mark, namespace)
-        memo.heads[namespace] = Head(known.position, mark)
+        cache.heads[namespace] = Head(known.position, mark)
 
 
-def append_log(session: Session, namespace: str, log: Sequence[LogEntry]) -> None:
+def append_log(session: SqlSession, namespace: str, log: Sequence[LogEntry]) -> None:
     """Append entries of one write, which share time, actor and action."""
     at = 0
     while at < len(log):
         part = log[at : at + 3]
         at += len(part)
         first = part[0]
-        values = [namespace, *_variable(first), to_micros(first.at), first.actor, first.action, first.digest]
+        values = [namespace, *_varying_values(first), to_micros(first.at), first.actor, first.action, first.digest]
         for entry in part[1:]:
-            values += [*_variable(entry), entry.digest]
+            values += [*_varying_values(entry), entry.digest]
         session.change((_LOG_INSERT, _LOG_INSERT_TWO, _LOG_INSERT_THREE)[len(part) - 1], *values)
 
 
-def read_log(session: Session, namespace: str, after: int, limit: int) -> list[LogEntry]:
+def read_log(session: SqlSession, namespace: str, after: int, limit: int) -> list[LogEntry]:
     """Return entries behind ``after`` in order; raises `MarkExpired`."""
     if after + 1 < read_head(session, namespace).trimmed_before:
         raise MarkExpired("the change log no longer reaches back that far; load a snapshot")
     return [_entry(row) for row in session.rows(_LOG, namespace, after, max(limit, 0))]
 
 
-def read_request(session: Session, key: RequestKey) -> Done | None:
+def read_request(session: SqlSession, key: RequestKey) -> StoredRequest | None:
     """Return what a request led to, None if it was never done."""
     row = session.row(_REQUEST, key.relay, key.number)
-    return Done(row[0], row[1], row[2], from_micros(row[3])) if row else None
+    return StoredRequest(row[0], row[1], row[2], from_micros(row[3])) if row else None
 
 
-def insert_request(session: Session, memo: Memo, key: RequestKey, done: Done) -> None:
+def insert_request(session: SqlSession, cache: WriterCache, key: RequestKey, done: StoredRequest) -> None:
     """Note what a request led to."""
     session.change(
         _REQUEST_INSERT, key.relay, key.number, done.namespace, done.position, to_micros(done.at), done.result
     )
-    memo.requests.setdefault(key.relay, set()).add(key.number)
+    cache.requests.setdefault(key.relay, set()).add(key.number)
 
 
-def forget_requests(session: Session, memo: Memo, relay: str, up_to: int) -> None:
+def forget_requests(session: SqlSession, cache: WriterCache, relay: str, up_to: int) -> None:
     """Forget what a relay's requests up to a number led to."""
     session.change(_REQUEST_FORGET, relay, up_to)
-    left = {number for number in memo.requests.pop(relay, ()) if number > up_to}
+    left = {number for number in cache.requests.pop(relay, ()) if number > up_to}
     if left:
-        memo.requests[relay] = left
+        cache.requests[relay] = left
 
 
-def forget_old_requests(session: Session, reads: Session, memo: Memo, before: int) -> None:
+def forget_old_requests(session: SqlSession, reads: SqlSession, cache: WriterCache, before: int) -> None:
     """Forget what requests led to that were made before a time."""
     old = reads.rows(_REQUESTS_BEFORE, before)
     if not old:
         return
     session.change(_REQUESTS_FORGET, before)
     for relay, number in old:
-        memo.requests[relay].discard(number)
+        cache.requests[relay].discard(number)
 
 
-def read_buffer(session: Session, namespace: str, name: str, agent: str) -> BufferState | None:
+def read_buffer(session: SqlSession, namespace: str, name: str, agent: str) -> BufferState | None:
     """Return the buffers of one session's agent."""
     row = session.row(_BUFFER, namespace, name, agent)
     return _buffer(row) if row else None
 
 
-def read_buffers(session: Session, namespace: str) -> list[BufferState]:
+def read_buffers(session: SqlSession, namespace: str) -> list[BufferState]:
     """Return all buffers of a namespace by session and agent."""
     found = [_buffer(row) for row in session.rows(_BUFFERS, namespace)]
     return sorted(found, key=lambda buffer: (buffer.session, buffer.agent))
 
 
-def write_buffer(session: Session, memo: Memo, namespace: str, buffer: BufferState) -> None:
+def write_buffer(session: SqlSession, cache: WriterCache, namespace: str, buffer: BufferState) -> None:
     """Store or remove the buffers of one session's agent."""
     key = (namespace, buffer.session, buffer.agent)
     if buffer.state is None:
-        if key in memo.buffers:
+        if key in cache.buffers:
             session.change(_BUFFER_DELETE, *key)
-            memo.buffers.remove(key)
-            memo.recent_buffers.drop(key)
+            cache.buffers.remove(key)
+            cache.buffers_by_key.drop(key)
         return
-    statement = _BUFFER_UPDATE if key in memo.buffers else _BUFFER_INSERT
+    statement = _BUFFER_UPDATE if key in cache.buffers else _BUFFER_INSERT
     session.change(statement, buffer.state, to_micros(buffer.touched_at), *key)
-    memo.buffers.add(key)
-    memo.recent_buffers.put(key, buffer)
+    cache.buffers.add(key)
+    cache.buffers_by_key.put(key, buffer)
 
 
-def read_usage(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+def read_usage(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
     """Return how memories were used."""
     wanted = list(dict.fromkeys(ids))
     if not wanted:
@@ -197,20 +197,20 @@ def read_usage(session: Session, namespace: str, ids: Iterable[MemoryId]) -> dic
     }
 
 
-def add_touches(
-    session: Session, reads: Session, namespace: str, touches: Sequence[Touch], new: Collection[MemoryId] = ()
+def record_uses(
+    session: SqlSession, reads: SqlSession, namespace: str, uses: Sequence[RecordUse], new: Collection[MemoryId] = ()
 ) -> None:
     """Add to the usage of memories that exist; ``new`` are those that this transaction has put itself.
 
     ``reads`` looks at the state before the transaction, in which nobody else can have written meanwhile.
     """
-    if not touches:
+    if not uses:
         return
     sums: dict[MemoryId, tuple[int, int]] = {}
-    for touch in touches:
-        check_moment(touch.at)
-        seen, times = sums.get(touch.id, (to_micros(touch.at), 0))
-        sums[touch.id] = (max(seen, to_micros(touch.at)), times + touch.count)
+    for use in uses:
+        check_moment(use.at)
+        seen, times = sums.get(use.id, (to_micros(use.at), 0))
+        sums[use.id] = (max(seen, to_micros(use.at)), times + use.count)
     used = read_usage(reads, namespace, sums)
     there = existing_ids(reads, namespace, [id_ for id_ in sums if id_ not in used and id_ not in new])
     items = [{"id": id_, "seen": seen, "times": times} for id_, (seen, times) in sums.items()]
@@ -222,13 +222,13 @@ def add_touches(
         session.change(_USAGE_INSERT, namespace, to_json(fresh))
 
 
-def object_of(text: str) -> Mapping[str, Json]:
+def object_from_json(text: str) -> Mapping[str, Json]:
     """Return the JSON object of a stored text."""
     value: dict[str, Json] = from_json(text)
     return value
 
 
-def _variable(entry: LogEntry) -> tuple[int, str, str, int]:
+def _varying_values(entry: LogEntry) -> tuple[int, str, str, int]:
     return entry.position, entry.change.value, entry.id, entry.rev
 
 
@@ -236,7 +236,7 @@ def _entry(row: Row) -> LogEntry:
     try:
         return LogEntry(
             position=row[0],
-            change=Change(row[1]),
+            change=ChangeType(row[1]),
             id=MemoryId(row[2]),
             rev=row[3],
             at=from_micros(row[4]),
