@@ -1,4 +1,4 @@
-"""Answering a request that was done before from what was stored then."""
+"""Idempotent requests: a request that was done before is answered with the result that was stored then."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Storing(Protocol):
-    """What has a store."""
+class HasStore(Protocol):
+    """An object with a store."""
 
     store: Store
 
 
-S = TypeVar("S", bound=Storing)
+S = TypeVar("S", bound=HasStore)
 
 
-def replays(
-    outcome: Callable[[Mapping[str, Json]], R],
+def idempotent(
+    decode: Callable[[Mapping[str, Json]], R],
 ) -> Callable[[Callable[Concatenate[S, Scope, P], R]], Callable[Concatenate[S, Scope, P], R]]:
     """Let a verb whose ``key`` was seen before return its stored outcome, before it looks at anything else.
 
@@ -35,16 +35,16 @@ def replays(
 
     def decorate(verb: Callable[Concatenate[S, Scope, P], R]) -> Callable[Concatenate[S, Scope, P], R]:
         @wraps(verb)
-        def once(self: S, scope: Scope, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        def run_once(self: S, scope: Scope, /, *args: P.args, **kwargs: P.kwargs) -> R:
             key = cast("RequestKey | None", kwargs.get("key"))
             done = None if key is None else self.store.result(scope.namespace, key)
             if done is None:
                 return verb(self, scope, *args, **kwargs)
             try:
-                return outcome(done)
+                return decode(done)
             except (KeyError, TypeError, ValueError):
                 raise ConstraintViolation("this request was made before for something else; make a new one") from None
 
-        return once
+        return run_once
 
     return decorate

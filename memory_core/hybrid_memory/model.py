@@ -138,7 +138,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class EncodedText:
     """What is computed from a text before it meets the store.
 
     The digest of its words, its term hashes, and its unit vector; None while the model is missing.

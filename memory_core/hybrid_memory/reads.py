@@ -1,11 +1,13 @@
-"""Reading: by question, by id, or a brief of what matters now."""
+"""Answers that change nothing that is stored: search, fetch by id, the brief, related memories, groups to reflect on.
+
+`MemoryService` calls these with a checked request and the search index of the namespace.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -15,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hybrid_memory.cursor import PagePosition, decode_cursor
+from hybrid_memory.decisions.reflect import Candidates, plan_groups
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
-from hybrid_memory.requests import Hit, ReadRequest, ReadResult, Related, Where
+from hybrid_memory.requests import Hit, ReadRequest, ReadResult, ReflectionGroup, Related, Where
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.time_expressions import parse_time_expressions
 from hybrid_memory.text import excerpt, terms
@@ -35,9 +38,14 @@ WEAK_SHOWN = 3
 RELATED_SIMILARITY = 0.6
 """Cosine from which an earlier memory may be about the same thing as a new one."""
 _RELATED = 3
-_EXCERPT = 160
-_PINNED = 20
-_LAST_SESSION = 10
+_EXCERPT_CHARACTERS = 160
+"""Enough of a related memory to tell whether the new one contradicts it."""
+_PINNED_SHOWN = 20
+_LAST_SESSION_SHOWN = 10
+_FOCUS_LIMIT = 200
+"""Memories that a focus lets into a reflection at most."""
+_REFLECTION_CANDIDATES = 5000
+"""Memories that are compared with one another for groups at most, the newest of them: all pairs of 5,000 take about a second."""
 
 
 def search(
@@ -181,55 +189,23 @@ def _sections(
         ("last session", _last_session(index, scope, now, asked_at)),
     ):
         allowed = index.select(where, now, asked_at=asked_at, among=ids)
-        for one in allowed[: _PINNED if section == "pinned" else None]:
+        for one in allowed[: _PINNED_SHOWN if section == "pinned" else None]:
             found.setdefault(one, section)
     return found
 
 
 def _last_session(index: NamespaceIndex, scope: Scope, now: datetime, asked_at: datetime | None) -> Sequence[MemoryId]:
     last = next((one for one in index.sessions("", 2, asked_at=asked_at) if one != scope.session), None)
-    return () if last is None else index.select(Where(session=last), now, asked_at=asked_at)[:_LAST_SESSION]
+    return () if last is None else index.select(Where(session=last), now, asked_at=asked_at)[:_LAST_SESSION_SHOWN]
 
 
-class Excerpts:
-    """The beginnings of memories lately written or asked for, because reading one costs more than finding it.
-
-    A memory's words never change. Safe to use from several threads.
-    """
-
-    def __init__(self, limit: int = 20_000) -> None:
-        self._of: dict[tuple[str, MemoryId], str] = {}
-        self._limit = limit
-        self._lock = threading.Lock()
-
-    def get(self, namespace: str, memory_id: MemoryId) -> str | None:
-        """Return the beginning of a memory; None where it is not at hand."""
-        return self._of.get((namespace, memory_id))
-
-    def warm(self, store: Store, namespace: str) -> None:
-        """Read the beginnings of the newest memories."""
-        self.keep(namespace, store.newest_contents(namespace, self._limit, _EXCERPT + 1))
-
-    def keep(self, namespace: str, contents: Mapping[MemoryId, str]) -> None:
-        """Remember the beginnings of some memories; the oldest entries make room."""
-        with self._lock:
-            for memory_id, content in contents.items():
-                self._of[namespace, memory_id] = excerpt(content, _EXCERPT)
-            while len(self._of) > self._limit:
-                del self._of[next(iter(self._of))]
-
-    def complete(self, store: Store, namespace: str, ids: Sequence[MemoryId]) -> None:
-        """Read those beginnings that are not there yet."""
-        missing = [one for one in ids if self.get(namespace, one) is None]
-        if missing:
-            self.keep(namespace, store.contents(namespace, missing))
+Fetch = Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
+"""Reads memories from the store by id."""
 
 
 def related(
-    store: Store,
     index: NamespaceIndex,
-    excerpts: Excerpts,
-    namespace: str,
+    fetch: Fetch,
     vector: NDArray[np.float32] | None,
     known: Collection[MemoryId | None],
     now: datetime,
@@ -242,13 +218,43 @@ def related(
         return ()
     near = index.similar(vector, k=_RELATED + len(known), floor=RELATED_SIMILARITY, now=now)
     near = [(one, similarity) for one, similarity in near if one not in known][:_RELATED]
+    memories: Mapping[MemoryId, Memory] = {}
     with suppress(StoreError):
-        excerpts.complete(store, namespace, [one for one, _ in near])
-    found = [(one, excerpts.get(namespace, one), similarity) for one, similarity in near]
+        memories = index.memories([one for one, _ in near], fetch)
     return tuple(
-        Related(id=one, excerpt=begins, similarity=round(similarity, 3))
-        for one, begins, similarity in found
-        if begins is not None
+        Related(id=one, excerpt=excerpt(memories[one].content, _EXCERPT_CHARACTERS), similarity=round(similarity, 3))
+        for one, similarity in near
+        if one in memories
+    )
+
+
+def reflection_groups(
+    store: Store,
+    index: NamespaceIndex,
+    scope: Scope,
+    where: Where,
+    focus: str | None,
+    focus_vector: NDArray[np.float32] | None,
+    *,
+    limit: int,
+    now: datetime,
+) -> tuple[ReflectionGroup, ...]:
+    """Return groups of related memories that were not reflected upon, the most worthwhile first.
+
+    With a ``focus`` (a question and its vector) only the memories that answer it take part.
+    """
+    allowed: set[MemoryId] | None = None
+    if focus is not None:
+        ranking = index.search(SearchQuery(terms=terms(focus), vector=focus_vector, where=where, now=now))
+        allowed = set(ranking.ids[~ranking.weak][:_FOCUS_LIMIT].tolist())
+    rows = index.reflection_rows(where, now, among=allowed, newest=_REFLECTION_CANDIDATES)
+    candidates = Candidates(ids=rows.ids, created_at=rows.created_at, importance=rows.importance, vectors=rows.vectors)
+    groups = plan_groups(candidates, limit=limit)
+    members = [[candidates.ids[row] for row in group.rows] for group in groups]
+    memories = store.get(scope.namespace, [one for ids in members for one in ids])
+    return tuple(
+        ReflectionGroup(memories=tuple(memories[one] for one in ids if one in memories), worth=group.worth)
+        for group, ids in zip(groups, members, strict=True)
     )
 
 

@@ -1,7 +1,14 @@
-"""`MemoryService`: the seam on which the MCP layer, the command line and the Python API stand.
+"""`MemoryService`: the seam on which the MCP layer, the command line and the Python API stand. One method a verb.
 
-One method a verb. Each checks its request, computes what a transaction must not (vectors, terms, neighbours), lets a pure
-decision run in the store's write, and feeds the committed change to the search structures and the listeners.
+The way of a writing verb, top to bottom in each method:
+
+1. validate the request (`validation`);
+2. compute what a transaction must not wait for: vector, terms, what repeats it (`text_encoder`, `retrieval`);
+3. let a pure function of `decisions` say what changes, inside the store's transaction (`store`);
+4. feed the committed change to the search index, the caches and the listeners (`_commit`).
+
+Reading verbs go 1, then `reads`. Each public method holds the shared lock, so that the moment in which a store changes its
+embedder (`background`) has the store for itself.
 """
 
 from __future__ import annotations
@@ -9,17 +16,22 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hybrid_memory import preparing, reads, reflecting, status, validation
-from hybrid_memory.decisions import edit, reflect, result_codec, sessions, write
+from hybrid_memory import reads, validation
+from hybrid_memory.background import BackgroundJobs
+from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.decisions import result_codec, sessions
+from hybrid_memory.decisions.edit import PreparedUpdate, decide_forget_or_restore, decide_update
+from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights
+from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders
 from hybrid_memory.errors import NotFound, StoreClosed
-from hybrid_memory.idempotency import replays
+from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import (
@@ -30,6 +42,7 @@ from hybrid_memory.requests import (
     ReadRequest,
     ReadResult,
     ReflectionGroup,
+    Related,
     Status,
     UpdateRequest,
     UpdateResult,
@@ -41,31 +54,44 @@ from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
-from hybrid_memory.store.base import ChangeType, WriteBatch
-from hybrid_memory.tending import BackgroundJobs
+from hybrid_memory.store.base import WriteBatch
 from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import rules_of
+from hybrid_memory.tiers.importance import heuristic_importance
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.embedding.embedder import Embedder
+    from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.store.base import CommitResult, Decision, RequestKey, Store
 
 Listener = Callable[[str, frozenset[str]], None]
+"""Is called with a namespace and the sessions in which a commit changed something."""
 
-_RECALLED = 4
-_QUEUE = 4096
-_SETTLE_AT = 256
-_RESULTS_KEPT = timedelta(days=1)
+_RECALLED_HITS = 4
+"""So many of a page's first hits count as recalled: the reference system returns four memories a question."""
+_RECALL_QUEUE = 4096
+"""Recalls that wait to be stored; beyond it the oldest are lost, because they are statistics and must not use up memory."""
+_RECALLS_BEFORE_WRITE = 256
+"""A write stores the waiting recalls first when there are so many; fewer wait for an idle moment."""
+_RELATED_SHOWN = 3
+_KEEP_RESULTS = timedelta(days=1)
+"""How long the result of a request is kept for a relay that never came back to acknowledge it."""
+_BACKFILL_BATCH = 64
+"""Late vectors in one transaction: a batch of a model that does not hold up other calls for long."""
 
 
 class MemoryService:
     """The memory of one store. Safe to call from several threads.
 
-    ``embedder`` is the wanted one; vectors of another that the store holds are used with ``former`` until `reembed` or
-    `run_background_step` has made new ones. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
+    ``embedder`` is the one that the store shall have; vectors of another that the store holds are used with ``previous``
+    until `reembed` or `run_background_step` has made new ones. Every method raises only `hybrid_memory.errors`; a call that
+    raised has changed nothing.
     """
 
     def __init__(
@@ -76,31 +102,38 @@ class MemoryService:
         clock: Clock,
         random_source: RandomSource,
         settings: StoreSettings | None = None,
-        former: Embedder | None = None,
+        previous: Embedder | None = None,
     ) -> None:
         self.store = store
         self.settings = settings or StoreSettings()
         self.lock = ReadWriteLock()
-        self.encoder = self._encoder = TextEncoder(store, embedder, former)
         self._clock = clock
         self._random_source = random_source
-        self._write_rules = write.WriteRules(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
+        self._encoder = TextEncoder(store, embedder, previous)
         self._index_cache = IndexCache(store, self._encoder.dimensions, self.settings.hnsw_from)
         self._background = BackgroundJobs(store, self._index_cache, self._encoder, self.lock, self._backfill)
+        self._write_rules = WriteRules(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
         self._formula = ranking_weights(self.settings)
-        self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_QUEUE)
         self._listeners: list[Listener] = []
-        self._latest = clock.now()
-        self._swept: set[str] = set()
-        self._excerpts = reads.Excerpts()
-        self._beside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="beside")
+        self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_RECALL_QUEUE)
         self._recalls_lock = threading.Lock()
+        self._latest_write = clock.now()
+        self._warmed: set[str] = set()
+        self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
 
     @classmethod
     def open(
-        cls, home: Path, *, clock: Clock, random_source: RandomSource, settings: StoreSettings | None = None
+        cls,
+        home: Path,
+        *,
+        clock: Clock | None = None,
+        random_source: RandomSource | None = None,
+        settings: StoreSettings | None = None,
+        dice: RandomSource | None = None,
     ) -> MemoryService:
         """Open the store in a folder, which is made when it is not there.
+
+        ``clock`` and ``random_source`` are the machine's when not given. ``dice`` is the former name of ``random_source``.
 
         Raises:
             StoreError: another process has it open, or it cannot be opened.
@@ -108,6 +141,7 @@ class MemoryService:
         """
         from hybrid_memory.store.duck.store import DuckStore
 
+        clock = clock or SystemClock()
         settings = settings or store_settings(home)
         check_spec(settings.embedder)
         store = DuckStore.open(
@@ -116,11 +150,14 @@ class MemoryService:
             memory_limit=settings.duckdb_memory_limit,
             threads=settings.duckdb_threads,
         )
-        embedder, former = choose_embedders(settings, store.info().embedder)
-        return cls(store, embedder, clock=clock, random_source=random_source, settings=settings, former=former)
+        embedder, previous = choose_embedders(settings, store.info().embedder)
+        random_source = random_source or dice or SystemRandomSource()
+        return cls(store, embedder, clock=clock, random_source=random_source, settings=settings, previous=previous)
+
+    # --- write, read, reflect, update, forget -----------------------------------------------------------------------
 
     @shared
-    @replays(result_codec.write_from_json)
+    @idempotent(result_codec.write_from_json)
     def write(self, scope: Scope, request: WriteRequest, *, key: RequestKey | None = None) -> WriteResult:
         """Remember a statement; durable and findable when this returns.
 
@@ -131,23 +168,18 @@ class MemoryService:
         now = self._now()
         validation.check_scope(scope)
         request = validation.check_write(request, now)
-        if len(self._recalls) >= _SETTLE_AT:
+        if len(self._recalls) >= _RECALLS_BEFORE_WRITE:
             self.flush_recalls()
         index = self._index_cache.get(scope.namespace)
-        analysis = self._encoder.analyse(request.content, request.speaker, request.occurred_at or now, request.key)
-        statement = preparing.statement_of(new_id(now, self._random_source), scope, request, analysis, index, now)
-        known = {*statement.repeats, request.supersedes, statement.holder, statement.id}
-        # The commit waits for the disk; the search for related memories does not have to wait for it.
-        beside = (self.store, index, self._excerpts, scope.namespace, analysis.vector, known, now)
-        try:
-            related = self._beside.submit(reads.related, *beside)
-        except RuntimeError:
-            raise StoreClosed("the memory was closed; open it again") from None
-        written = self._write(
-            scope.namespace, key, lambda view: write.decide_write(statement, self._write_rules, index.vectors_of, view)
+        prepared = self._prepare_write(scope, request, index, now)
+        # The commit waits for the disk; the search for related memories does not have to wait for the commit.
+        related = self._start_related_search(prepared, index, now)
+        written = self._commit(
+            scope.namespace, key, partial(decide_write, prepared, self._write_rules, index.vectors_of)
         )
         result = result_codec.write_from_json(written.result)
-        return replace(result, related=tuple(one for one in related.result() if one.id != result.id)[:3])
+        others = (one for one in related.result() if one.id != result.id)
+        return replace(result, related=tuple(others)[:_RELATED_SHOWN])
 
     @shared
     def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
@@ -167,11 +199,11 @@ class MemoryService:
         elif not request.query.strip():
             return reads.brief(self.store, index, scope, request, now)
         else:
-            vector = self._encoder.question(request.query)
+            vector = self._encoder.encode_query(request.query)
             result = reads.search(self.store, index, scope, request, vector, now, self._formula)
             if vector is None and self._encoder.problem is not None:
                 result = replace(result, words_alone=True)
-        self._recalled(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED], now)
+        self._queue_recalls(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED_HITS], now)
         return result
 
     @shared
@@ -192,11 +224,14 @@ class MemoryService:
         now = self._now()
         validation.check_scope(scope)
         where = validation.check_where("", Where(session=session, since=since))
+        if focus is not None:
+            focus = validation.check_focus(focus)
+        vector = self._encoder.encode_query(focus) if focus else None
         index = self._index_cache.get(scope.namespace)
-        return reflecting.offer(self.store, index, self._encoder, scope.namespace, focus, where, limit=limit, now=now)
+        return reads.reflection_groups(self.store, index, scope, where, focus, vector, limit=limit, now=now)
 
     @shared
-    @replays(result_codec.ids_from_json)
+    @idempotent(result_codec.ids_from_json)
     def store_insights(
         self, scope: Scope, insights: Sequence[Insight], *, key: RequestKey | None = None
     ) -> tuple[MemoryId, ...]:
@@ -209,20 +244,16 @@ class MemoryService:
         now = self._now()
         validation.check_scope(scope)
         index = self._index_cache.get(scope.namespace)
-        thoughts = []
+        prepared = []
         for insight in validation.check_insights(insights):
-            analysis = self._encoder.analyse(insight.text, None, now)
-            repeats = tuple(index.repeats(analysis.content_hash, now))
-            thoughts.append(
-                reflect.PreparedInsight(
-                    id=new_id(now, self._random_source), insight=insight, analysis=analysis, repeats=repeats
-                )
-            )
-        written = self._write(scope.namespace, key, lambda view: reflect.decide_insights(thoughts, scope, view))
+            encoded = self._encoder.encode(insight.text, None, now)
+            repeats = tuple(index.repeats(encoded.content_hash, now))
+            prepared.append(PreparedInsight(id=self._new_id(now), insight=insight, encoded=encoded, repeats=repeats))
+        written = self._commit(scope.namespace, key, partial(decide_insights, prepared, scope))
         return result_codec.ids_from_json(written.result)
 
     @shared
-    @replays(result_codec.update_from_json)
+    @idempotent(result_codec.update_from_json)
     def update(self, scope: Scope, request: UpdateRequest, *, key: RequestKey | None = None) -> UpdateResult:
         """Change a memory: new words make a new version that supersedes the old one, which is kept.
 
@@ -233,19 +264,16 @@ class MemoryService:
         now = self._now()
         validation.check_scope(scope)
         request = validation.check_update(request, now)
-        words = request.content
         old = self.store.get(scope.namespace, [request.id]).get(request.id)
-        analysis = None
-        if words is not None and old is not None:
-            analysis = self._encoder.analyse(words, old.speaker, old.occurred_at or now, old.key)
-        revision = edit.PreparedUpdate(
-            id=new_id(now, self._random_source), scope=scope, request=request, analysis=analysis
-        )
-        written = self._write(scope.namespace, key, lambda view: edit.decide_update(revision, view))
+        encoded = None
+        if request.content is not None and old is not None:
+            encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
+        prepared = PreparedUpdate(id=self._new_id(now), scope=scope, request=request, encoded=encoded)
+        written = self._commit(scope.namespace, key, partial(decide_update, prepared))
         return result_codec.update_from_json(written.result)
 
     @shared
-    @replays(result_codec.forget_from_json)
+    @idempotent(result_codec.forget_from_json)
     def forget(self, scope: Scope, request: ForgetRequest, *, key: RequestKey | None = None) -> ForgetResult:
         """Forget memories so that nothing finds them, or bring forgotten ones back.
 
@@ -260,8 +288,10 @@ class MemoryService:
         if request.where is not None:
             index = self._index_cache.get(scope.namespace)
             ids = index.select(request.where, self._now(), forgotten=request.restore)
-        written = self._write(scope.namespace, key, lambda view: edit.decide(request, ids, scope, view))
+        written = self._commit(scope.namespace, key, partial(decide_forget_or_restore, request, ids, scope))
         return result_codec.forget_from_json(written.result)
+
+    # --- looking ----------------------------------------------------------------------------------------------------
 
     def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
         """Return the most recent memories of the namespace, or of one session, newest first."""
@@ -282,16 +312,61 @@ class MemoryService:
 
     def suggest(self, scope: Scope, what: str, prefix: str, limit: int = 20) -> list[str]:
         """Return known names that begin with a prefix: of a ``session``, ``tag``, ``speaker`` or recent ``id``."""
-        return status.suggestions(self._index_cache.get(scope.namespace), what, prefix, limit, self._now())
+        index = self._index_cache.get(scope.namespace)
+        if what == "id":
+            return [str(one) for one in index.select(Where(), self._now()) if one.startswith(prefix)][:limit]
+        known = {"session": index.sessions, "tag": index.tags, "speaker": index.speakers}
+        return known[what](prefix, limit) if what in known else []
 
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""
-        index, change = self._index_cache.get(scope.namespace), self._background.progress()
-        return status.status_of(self.store, index, self._encoder, change, scope, self._now())
+        from importlib.metadata import version
+
+        info = self.store.info()
+        counts = self._index_cache.get(scope.namespace).statistics(self._now())
+        change = self._background.progress()
+        notices = list(info.notices)
+        if self._encoder.problem is not None:
+            notices.append(
+                f"search is by words alone, and new memories wait for their vectors: {self._encoder.problem}"
+            )
+        if change is not None:
+            notices.append(
+                f"the memories are being embedded anew for {change.embedder}: {change.done} of {change.total}"
+            )
+        return Status(
+            version=version("hybrid-memory-mcp"),
+            namespace=scope.namespace,
+            session=scope.session,
+            memories=counts.live,
+            tiers=counts.tiers,
+            forgotten=counts.forgotten,
+            superseded=counts.superseded,
+            insights=counts.insights,
+            sessions=counts.sessions,
+            embedder=info.embedder or self._encoder.target.identity,
+            pending_vectors=counts.pending,
+            engine=info.engine,
+            schema_version=info.schema_version,
+            bytes_on_disk=info.bytes_on_disk,
+            reembedding=change,
+            notices=tuple(notices),
+        )
 
     def notices(self) -> tuple[str, ...]:
         """Return what a user must know about the store: what was damaged, and what became of it."""
         return self.store.info().notices
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener(namespace, sessions)`` from the writing thread after each commit; returns what stops that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    # --- sessions, requests, late work ------------------------------------------------------------------------------
+
+    def encode_texts(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
+        """Return the unit vectors of some texts as rows; None while the model is missing."""
+        return self._encoder.vectors(texts)
 
     def acknowledge(self, relay: str, up_to: int | None = None) -> None:
         """Forget the stored results of a relay's requests up to a number, None for all: it does not repeat those."""
@@ -307,7 +382,7 @@ class MemoryService:
             index = self._index_cache.get(namespace)
             recalls = [recall for name, recall in pending if name == namespace]
             decide = partial(sessions.decide_recalls, recalls, self._write_rules.flow, index.vectors_of)
-            self._write(namespace, None, decide)
+            self._commit(namespace, None, decide)
             index.touch(sessions.touches(recalls))
 
     @shared
@@ -317,46 +392,45 @@ class MemoryService:
         index = self._index_cache.get(scope.namespace)
         tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._now())
         decide = partial(sessions.decide_end, scope, tasks, self._write_rules.flow, index.vectors_of)
-        self._write(scope.namespace, None, decide)
-
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call ``listener(namespace, sessions)`` from the writing thread after each commit; returns what stops that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        self._commit(scope.namespace, None, decide)
 
     @shared
     def warm_up(self, scope: Scope) -> None:
         """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
         index = self._index_cache.get(scope.namespace)
-        self._encoder.warm()
-        if scope.namespace in self._swept:
+        self._encoder.load_model()
+        if scope.namespace in self._warmed:
             return
-        self._swept.add(scope.namespace)
-        self._excerpts.warm(self.store, scope.namespace)
-        self.store.forget_results(self._now() - _RESULTS_KEPT)
+        self._warmed.add(scope.namespace)
+        self.store.forget_results(self._now() - _KEEP_RESULTS)
         index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):
             pass
         idle = timedelta(hours=self.settings.session_idle_hours)
         tasks = index.select(Where(memory_type=MemoryType.WORKING), self._now())
-        self._write(
+        self._commit(
             scope.namespace,
             None,
             lambda view: sessions.decide_sweep(view, scope, tasks, idle, self._write_rules.flow, index.vectors_of),
         )
 
-    def backfill(self, scope: Scope, limit: int = 64) -> int:
+    def backfill(self, scope: Scope, limit: int = _BACKFILL_BATCH) -> int:
         """Give memories that were stored while the model was missing their vectors; returns how many got one."""
         return self._backfill(scope.namespace, limit)
 
     def run_background_step(self) -> bool:
-        """Do a piece of what is late, vectors or the change of the embedder; returns whether there is more. Call it at times."""
+        """Do one piece of late work, vectors or the change of the embedder; returns whether there is more.
+
+        Call it whenever there is nothing better to do.
+        """
         return self._background.step()
 
     def reembed(
         self, embedder: Embedder | None = None, *, progress: Callable[[Progress], None] | None = None
     ) -> Progress:
-        """Change the store's embedder, to the wanted one when none is named, while reads and writes go on; can be resumed.
+        """Change the store's embedder while reads and writes go on; can be resumed.
+
+        ``embedder`` is the target when none is named.
 
         Raises:
             EmbedderUnavailable: the model cannot be loaded or run; the store goes on with its embedder.
@@ -368,38 +442,76 @@ class MemoryService:
         try:
             self.flush_recalls()
         finally:
-            self._beside.shutdown()
+            self._related_search.shutdown()
             self._index_cache.close()
             self.store.close()
 
-    @shared
-    def _backfill(self, namespace: str, limit: int = 64) -> int:
-        index = self._index_cache.get(namespace)
-        waiting = self.store.get(namespace, index.without_vector(self._now(), limit)).values()
-        vectors = self._encoder.late_vectors(waiting)
-        if not vectors:
-            return 0
-        self._write(namespace, None, lambda _: WriteBatch(action="embed", actor="late work", vectors=vectors))
-        return len(index.vectors_of([attach.id for attach in vectors]))
+    # --- steps of the above -----------------------------------------------------------------------------------------
 
-    def _write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
+    def _prepare_write(
+        self, scope: Scope, request: WriteRequest, index: NamespaceIndex, now: datetime
+    ) -> PreparedWrite:
+        """Return the request with its encoding, and with what in the namespace it repeats or takes the place of.
+
+        What is written after ``seen_head`` is looked at again by the decision.
+        """
+        seen_head = index.head
+        session = request.session or scope.session
+        encoded = self._encoder.encode(request.content, request.speaker, request.occurred_at or now, request.key)
+        return PreparedWrite(
+            id=self._new_id(now),
+            scope=scope,
+            request=request,
+            encoded=encoded,
+            importance=heuristic_importance(
+                request.content, explicit=request.importance, kind=KIND_OF[request.memory_type]
+            ),
+            repeats=tuple(index.repeats(encoded.content_hash, now)),
+            key_owner=None if request.key is None else index.holding_key(session, request.key, now),
+            seen_head=seen_head,
+        )
+
+    def _start_related_search(
+        self, prepared: PreparedWrite, index: NamespaceIndex, now: datetime
+    ) -> Future[tuple[Related, ...]]:
+        """Look for memories about the same thing in another thread, without those that the write itself deals with."""
+        known = {*prepared.repeats, prepared.request.supersedes, prepared.key_owner, prepared.id}
+        fetch = partial(self.store.get, prepared.scope.namespace)
+        try:
+            return self._related_search.submit(reads.related, index, fetch, prepared.encoded.vector, known, now)
+        except RuntimeError:
+            raise StoreClosed("the memory was closed; open it again") from None
+
+    def _commit(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
+        """Run a decision in the store's transaction, then let index, caches and listeners follow."""
         written = self.store.write(namespace, key, decide)
-        self._latest = max(self._latest, written.at)
+        self._latest_write = max(self._latest_write, written.at)
         self._index_cache.apply(namespace, written)
-        put = {e.id: written.memories[e.id].content for e in written.log if e.change is ChangeType.INSERT}
-        self._excerpts.keep(namespace, put)
         if written.log:
             touched = frozenset(memory.session for memory in written.memories.values())
             for listener in tuple(self._listeners):
                 listener(namespace, touched)
         return written
 
-    def _now(self) -> datetime:
-        """Return the time, never before the last write's: what ended then is over, even if the machine's clock went back."""
-        return max(self._clock.now(), self._latest)
+    @shared
+    def _backfill(self, namespace: str, limit: int = _BACKFILL_BATCH) -> int:
+        index = self._index_cache.get(namespace)
+        waiting = self.store.get(namespace, index.without_vector(self._now(), limit)).values()
+        vectors = self._encoder.vectors_for(waiting)
+        if not vectors:
+            return 0
+        self._commit(namespace, None, lambda _: WriteBatch(action="embed", actor="late work", vectors=vectors))
+        return len(index.vectors_of([one.id for one in vectors]))
 
-    def _recalled(self, scope: Scope, ids: Sequence[MemoryId], now: datetime) -> None:
+    def _queue_recalls(self, scope: Scope, ids: Sequence[MemoryId], now: datetime) -> None:
         with self._recalls_lock:
             self._recalls.extend(
                 (scope.namespace, sessions.Recall(one, scope.session, scope.agent, now)) for one in ids
             )
+
+    def _new_id(self, now: datetime) -> MemoryId:
+        return new_id(now, self._random_source)
+
+    def _now(self) -> datetime:
+        """Return the time, never before the last write's: what ended then is over, even if the machine's clock went back."""
+        return max(self._clock.now(), self._latest_write)

@@ -1,4 +1,8 @@
-"""What is computed from a text before it meets the store: its digest, its terms and its vector."""
+"""Encoding of texts before they meet the store: digest, lexical terms and vector.
+
+`MemoryService` encodes every statement and question here. The encoder follows the store's embedder: it serves the one that
+made the stored vectors, and knows the one that the store is to change to.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.errors import EmbedderUnavailable
-from hybrid_memory.model import Analysis, Memory
+from hybrid_memory.model import EncodedText, Memory
 from hybrid_memory.store.base import SetVector
 from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
 
@@ -21,26 +25,27 @@ if TYPE_CHECKING:
     from hybrid_memory.store.base import Store
     from hybrid_memory.store.embedder_change import MemoryText
 
-_OTHER = "the store's vectors were made by another embedder, which is not on this machine"
+_NOT_HERE = "the store's vectors were made by another embedder, which is not on this machine"
 
 
 class TextEncoder:
-    """Analyses texts with the embedder that the store is pinned to; without it, by words alone.
+    """Encodes texts with the embedder that the store is pinned to; without it, by words alone.
 
-    ``embedder`` is the wanted one. A store whose vectors are still of another one is served by ``former``, if that is it.
+    ``embedder`` is the one that the store shall have (the target). A store whose vectors are still of another one is served by
+    ``previous``, if that is it.
     """
 
-    def __init__(self, store: Store, embedder: Embedder, former: Embedder | None = None) -> None:
+    def __init__(self, store: Store, embedder: Embedder, previous: Embedder | None = None) -> None:
         self._store = store
-        self._wanted = embedder
-        self._former = former
+        self._target = embedder
+        self._previous = previous
         self._active: Embedder | None = None
         self._problem: str | None = None
 
     @property
-    def wanted(self) -> Embedder:
+    def target(self) -> Embedder:
         """The embedder that the store shall have."""
-        return self._wanted
+        return self._target
 
     @property
     def problem(self) -> str | None:
@@ -51,7 +56,7 @@ class TextEncoder:
         """Return the length of the store's vectors; None when it has none yet."""
         return self._store.info().dimensions
 
-    def late_vectors(self, memories: Iterable[Memory]) -> tuple[SetVector, ...]:
+    def vectors_for(self, memories: Iterable[Memory]) -> tuple[SetVector, ...]:
         """Return the vectors of memories that were stored without one; none while the model is missing."""
         waiting = list(memories)
         vectors = self.vectors([text_of(memory) for memory in waiting]) if waiting else None
@@ -59,24 +64,24 @@ class TextEncoder:
             return ()
         return tuple(SetVector(memory.id, vector) for memory, vector in zip(waiting, vectors, strict=True))
 
-    def analyse(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> Analysis:
-        """Analyse a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
-        said = _said(content, key)
-        return Analysis(
+    def encode(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedText:
+        """Encode a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
+        said = _searchable(content, key)
+        return EncodedText(
             content_hash(content),
             terms(lexical_text(said, speaker, when)),
             self.vector(dense_text(said, speaker)),
         )
 
-    def question(self, text: str) -> NDArray[np.float32] | None:
+    def encode_query(self, text: str) -> NDArray[np.float32] | None:
         """Return the unit vector of a question; None also where nothing has a vector yet, so that asking stores nothing."""
         if self._active is None and self._store.info().embedder is None:
             return None
         return self.vector(text)
 
-    def warm(self) -> None:
-        """Load the model, if it is there."""
-        embedder = self._active or self._wanted
+    def load_model(self) -> None:
+        """Load the model now, if it is there, instead of at the first text."""
+        embedder = self._active or self._target
         with suppress(EmbedderUnavailable):
             embedder.embed(["warm"])
 
@@ -97,30 +102,32 @@ class TextEncoder:
             return None
 
     def active(self) -> Embedder | None:
-        """Return the embedder whose vectors the store holds; None while it is not at hand. A new store gets the wanted one."""
+        """Return the embedder whose vectors the store holds; None while it is not at hand. A new store gets the target."""
         if self._active is None:
-            self._active = self._found()
+            self._active = self._find_active()
         return self._active
 
-    def wish(self) -> Embedder | None:
-        """Return the wanted embedder if it is at hand and the store's vectors are another's."""
+    def pending_change(self) -> Embedder | None:
+        """Return the target embedder if it is at hand and the store's vectors are another's."""
         info = self._store.info()
         with suppress(EmbedderUnavailable):
-            dimensions = self._wanted.dimensions
-            if info.embedder is not None and (info.embedder, info.dimensions) != (self._wanted.identity, dimensions):
-                return self._wanted
+            dimensions = self._target.dimensions
+            if info.embedder is not None and (info.embedder, info.dimensions) != (self._target.identity, dimensions):
+                return self._target
         return None
 
-    def use(self, embedder: Embedder) -> None:
+    def switch_to(self, embedder: Embedder) -> None:
         """Go on with an embedder to which the store has changed."""
-        self._wanted = self._active = embedder
-        self._former = self._problem = None
+        self._target = self._active = embedder
+        self._previous = self._problem = None
 
-    def _found(self) -> Embedder | None:
+    def _find_active(self) -> Embedder | None:
         info = self._store.info()
         pinned = info.embedder
-        known = [self._wanted] if pinned is None or self._former is None else [self._wanted, self._former]
-        known.sort(key=lambda one: isinstance(one, BackgroundEmbedder))  # who need not be waited for comes first
+        known = [self._target] if pinned is None or self._previous is None else [self._target, self._previous]
+        known.sort(
+            key=lambda one: isinstance(one, BackgroundEmbedder)
+        )  # one that is loaded already comes before one that loads
         problem: str | None = None
         for one in known:
             try:
@@ -134,14 +141,14 @@ class TextEncoder:
             if (info.dimensions, pinned) == own:
                 self._problem = None
                 return one
-        self._problem = problem or _OTHER
+        self._problem = problem or _NOT_HERE
         return None
 
 
 def text_of(memory: Memory | MemoryText) -> str:
     """Return the text whose vector a memory has."""
-    return dense_text(_said(memory.content, memory.key), memory.speaker)
+    return dense_text(_searchable(memory.content, memory.key), memory.speaker)
 
 
-def _said(content: str, key: str | None) -> str:
+def _searchable(content: str, key: str | None) -> str:
     return f"{key}: {content}" if key else content

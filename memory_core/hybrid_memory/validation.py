@@ -1,4 +1,7 @@
-"""The door: every request is checked here, before anything is embedded, stored or searched."""
+"""Every limit of a request, each once, and the checks that hold it. `MemoryService` calls them before anything else.
+
+The server's schemas show the same numbers to models; they import them from here.
+"""
 
 from __future__ import annotations
 
@@ -91,6 +94,17 @@ def check_where(field: str, where: Where) -> Where:
     if where.since is not None and where.until is not None and where.until <= where.since:
         raise InvalidInput(at + "until", "must be later than since")
     return replace(where, tags=_clean_tags(at + "tags", where.tags))
+
+
+def check_focus(focus: str) -> str | None:
+    """Return what a reflection shall be about; None where that is blank.
+
+    Raises:
+        InvalidInput: it is too long or is not text.
+    """
+    if not focus.strip():
+        return None
+    return check_text("focus", focus, limit=QUERY_LIMIT)
 
 
 def check_update(request: UpdateRequest, now: datetime) -> UpdateRequest:

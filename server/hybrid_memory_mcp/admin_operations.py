@@ -71,7 +71,7 @@ def import_(order: OperationRequest) -> dict[str, Any]:
     incoming = ImportPolicy(now=SystemClock().now(), namespace=given["namespace"], trusted=bool(given["trusted"]))
 
     def work(service: MemoryService) -> dict[str, Any]:
-        embed, actor = service.encoder.vectors, order.scope.actor
+        embed, actor = service.encode_texts, order.scope.actor
         return _plain(
             import_file(_store(service), source, incoming, embed=embed, actor=actor, on_progress=order.on_progress)
         )

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from hybrid_memory import reembedding
+from hybrid_memory import background
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.embedding.registry import choose_embedders, setting_for
 from hybrid_memory.embedding.static import StaticEmbedder
@@ -42,9 +42,9 @@ class Counting(HashEmbedder):
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch):
-    monkeypatch.setattr(reembedding, "BATCH", BATCH)
-    monkeypatch.setattr(reembedding, "PAGE", 3 * BATCH)
-    monkeypatch.setattr(reembedding, "FEW", 4)
+    monkeypatch.setattr(background, "BATCH", BATCH)
+    monkeypatch.setattr(background, "PAGE", 3 * BATCH)
+    monkeypatch.setattr(background, "FEW", 4)
 
 
 @pytest.fixture(params=["memory", "duck"])
@@ -56,8 +56,8 @@ def store(request, clock, tmp_path):
 
 @pytest.fixture
 def opened(store, clock, random_source):
-    return lambda embedder=OLD, former=None: MemoryService(
-        store, embedder, clock=clock, random_source=random_source, former=former
+    return lambda embedder=OLD, previous=None: MemoryService(
+        store, embedder, clock=clock, random_source=random_source, previous=previous
     )
 
 
@@ -262,14 +262,14 @@ def test_a_new_store_gets_the_embedder_of_the_setting():
 
 
 def test_a_store_keeps_its_embedder_when_no_setting_names_one():
-    wanted, former = choose_embedders(StoreSettings(), "fastembed:BAAI/bge-small-en-v1.5@00ff")
-    assert (wanted.identity, former) == ("fastembed:BAAI/bge-small-en-v1.5", None)
+    wanted, previous = choose_embedders(StoreSettings(), "fastembed:BAAI/bge-small-en-v1.5@00ff")
+    assert (wanted.identity, previous) == ("fastembed:BAAI/bge-small-en-v1.5", None)
 
 
 def test_a_setting_changes_the_embedder_and_the_former_one_is_told_from_the_store():
-    wanted, former = choose_embedders(StoreSettings(embedder="fastembed:BAAI/bge-small-en-v1.5"), "static-v1:00ff")
+    wanted, previous = choose_embedders(StoreSettings(embedder="fastembed:BAAI/bge-small-en-v1.5"), "static-v1:00ff")
     assert wanted.identity == "fastembed:BAAI/bge-small-en-v1.5"
-    assert isinstance(former, StaticEmbedder)
+    assert isinstance(previous, StaticEmbedder)
 
 
 def test_the_former_model_of_a_folder_is_told_by_a_setting(tmp_path):
@@ -278,8 +278,8 @@ def test_the_former_model_of_a_folder_is_told_by_a_setting(tmp_path):
 
 
 def test_the_model_of_a_folder_that_nobody_names_is_missed_not_replaced():
-    wanted, former = choose_embedders(StoreSettings(), "fastembed:local/x@00ff")
-    assert former is None
+    wanted, previous = choose_embedders(StoreSettings(), "fastembed:local/x@00ff")
+    assert previous is None
     with pytest.raises(EmbedderUnavailable, match="folder"):
         wanted.embed(["x"])
     with pytest.raises(EmbedderUnavailable, match="folder"):
@@ -307,16 +307,16 @@ def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock
     )
     fill(service, scope, 30)
     index = service._index_cache.get("default")
-    former = index._matrix.approximate
-    former.wait()
-    assert former.ready
+    previous = index._matrix.approximate
+    previous.wait()
+    assert previous.ready
     service.reembed(NEW)
     assert service._index_cache.get("default") is index
     present = index._matrix.approximate
     present.wait()
-    assert present is not former
+    assert present is not previous
     assert present.ready
-    assert not former.ready
+    assert not previous.ready
     assert_all_embedded_by(service, NEW)
     assert found_first(service, scope, "thing17") == "number 17 is about thing17"
     service.close()

@@ -24,7 +24,7 @@ CHANGES = """
 import sys
 import threading
 from pathlib import Path
-from hybrid_memory import reembedding
+from hybrid_memory import background
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import MemoryType
 from hybrid_memory.requests import WriteRequest
@@ -32,12 +32,12 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from tests.core.test_reembedding_kill import EMBEDDERS, OTHER, SCOPE
 
-reembedding.BATCH, reembedding.FEW = 8, 4
+background.BATCH, background.FEW = 8, 4
 store = DuckStore.open(Path(sys.argv[1]), SystemClock())
 candidate, pinned = store.candidate(), store.info().embedder or "a"
 target = candidate.identity if candidate else OTHER[pinned]
 service = MemoryService(
-    store, EMBEDDERS[target], clock=SystemClock(), random_source=SystemRandomSource(), former=EMBEDDERS[OTHER[target]]
+    store, EMBEDDERS[target], clock=SystemClock(), random_source=SystemRandomSource(), previous=EMBEDDERS[OTHER[target]]
 )
 if store.info().embedder is None:
     store.pin_embedder("a", 24)

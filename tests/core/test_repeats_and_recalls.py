@@ -6,7 +6,6 @@ from tests.core.speaking import remember, texts
 
 from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable, StoreClosed
 from hybrid_memory.model import MemoryType, Origin, Tier, Trust
-from hybrid_memory.reads import Excerpts
 from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Where
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
@@ -136,14 +135,14 @@ def test_a_repeated_summary_rests_on_all_its_sources(service, scope):
 
 
 def test_a_write_that_meets_a_close_says_so(service, scope, monkeypatch):
-    analyse = service._encoder.analyse
+    encode = service._encoder.encode
 
     def closes(*arguments):
         service.close()
-        return analyse(*arguments)
+        return encode(*arguments)
 
     remember(service, scope, "apples")
-    monkeypatch.setattr(service._encoder, "analyse", closes)
+    monkeypatch.setattr(service._encoder, "encode", closes)
     with pytest.raises(StoreClosed):
         remember(service, scope, "pears")
 
@@ -197,24 +196,12 @@ def test_a_repeated_request_to_forget_by_filter_gets_its_first_answer(service, s
 
 
 def test_a_write_that_is_stored_does_not_fail_for_lack_of_advice(service, scope, monkeypatch):
-    remember(service, scope, "apples are red and sweet")
-    service._excerpts = Excerpts()
+    long = "apples are red and sweet " * 100  # so long that it is read from the store, not from the cache
+    remember(service, scope, long)
 
     def fails(*_):
         raise EngineUnavailable("try again")
 
-    monkeypatch.setattr(service.store, "contents", fails)
-    written = remember(service, scope, "apples are red and sweet indeed")
+    monkeypatch.setattr(service.store, "get", fails)
+    written = remember(service, scope, long + "indeed")
     assert written.related == ()
-
-
-def test_an_excerpt_stays_within_its_namespace():
-    excerpts = Excerpts()
-    excerpts.keep("one", {"id": "mine"})
-    assert (excerpts.get("one", "id"), excerpts.get("two", "id")) == ("mine", None)
-
-
-def test_the_oldest_excerpts_make_room():
-    excerpts = Excerpts(limit=2)
-    excerpts.keep("one", {"a": "first", "b": "second", "c": "third"})
-    assert [excerpts.get("one", name) for name in "abc"] == [None, "second", "third"]

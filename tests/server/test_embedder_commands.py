@@ -10,7 +10,7 @@ from tests.core.embedding.tiny_model import write_tiny_model
 from tests.server.model_hub import serving
 from typer.testing import CliRunner
 
-from hybrid_memory import reembedding
+from hybrid_memory import background
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.embedding.fastembed_models import find_model
 from hybrid_memory.model import Scope
@@ -132,7 +132,7 @@ def test_an_interrupted_reembed_says_how_to_go_on(home, minilm, monkeypatch):
         return real(self, progress=interrupt)
 
     run("embedder", "use", minilm, "--home", home, "--later")
-    monkeypatch.setattr(reembedding, "BATCH", 1)
+    monkeypatch.setattr(background, "BATCH", 1)
     real = MemoryService.reembed
     with monkeypatch.context() as once:
         once.setattr(MemoryService, "reembed", interrupted)
@@ -186,7 +186,7 @@ def test_a_store_in_use_gets_the_wish_noted(home, minilm):
     assert "in use by process" in done.output
     assert str(minilm) in config(home)
     service = opened(home)
-    while service._encoder.wish() is None:
+    while service._encoder.pending_change() is None:
         pass
     assert not service.read(SCOPE, ReadRequest(query="puppy")).words_alone
     while service.run_background_step():

@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.core.store.making import DIMENSIONS, always, memory, vector
 
-from hybrid_memory import reembedding as change
+from hybrid_memory import background as change
 from hybrid_memory import service as service_module
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, Scope

@@ -17,29 +17,29 @@ from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.state import Item
 
 if TYPE_CHECKING:
-    from hybrid_memory.model import Analysis
+    from hybrid_memory.model import EncodedText
     from hybrid_memory.store.base import BufferState, WriteView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedUpdate:
-    """A checked update; the analysis is that of its new content, if it has any."""
+    """A checked update; the encoded is that of its new content, if it has any."""
 
     id: MemoryId
     scope: Scope
     request: UpdateRequest
-    analysis: Analysis | None = None
+    encoded: EncodedText | None = None
 
 
-def decide_update(revision: PreparedUpdate, view: WriteView) -> WriteBatch:
+def decide_update(prepared: PreparedUpdate, view: WriteView) -> WriteBatch:
     """Return what an update changes: a new version for new words, otherwise the memory's attributes.
 
     Raises:
         NotFound: no such memory, or it is forgotten.
         InvalidInput: it is not the newest version.
     """
-    old = _current(view, revision.request.id)
-    request = revision.request
+    old = _current(view, prepared.request.id)
+    request = prepared.request
     changed = replace(
         old,
         importance=old.importance if request.importance is None else request.importance,
@@ -47,9 +47,9 @@ def decide_update(revision: PreparedUpdate, view: WriteView) -> WriteBatch:
         pinned=old.pinned if request.pinned is None else request.pinned,
         expires_at=request.expires_at or old.expires_at,
     )
-    if request.content is None or request.content == old.content or revision.analysis is None:
-        return _change_attributes(old, changed, revision, view)
-    return _new_version(old, replace(changed, content=request.content), revision.analysis, revision, view)
+    if request.content is None or request.content == old.content or prepared.encoded is None:
+        return _change_attributes(old, changed, prepared, view)
+    return _new_version(old, replace(changed, content=request.content), prepared.encoded, prepared, view)
 
 
 def _current(view: WriteView, memory_id: MemoryId) -> Memory:
@@ -61,11 +61,11 @@ def _current(view: WriteView, memory_id: MemoryId) -> Memory:
     return old
 
 
-def _change_attributes(old: Memory, changed: Memory, revision: PreparedUpdate, view: WriteView) -> WriteBatch:
+def _change_attributes(old: Memory, changed: Memory, prepared: PreparedUpdate, view: WriteView) -> WriteBatch:
     held = old.tier in ATTENTION and old.importance != changed.importance
     return WriteBatch(
         action="update",
-        actor=revision.scope.actor,
+        actor=prepared.scope.actor,
         updates=() if changed == old else (Update(changed),),
         buffers=_swapped(view, old, changed) if held else (),
         result=update_to_json(UpdateResult(id=old.id, tier=old.tier)),
@@ -73,13 +73,13 @@ def _change_attributes(old: Memory, changed: Memory, revision: PreparedUpdate, v
 
 
 def _new_version(
-    old: Memory, changed: Memory, analysis: Analysis, revision: PreparedUpdate, view: WriteView
+    old: Memory, changed: Memory, encoded: EncodedText, prepared: PreparedUpdate, view: WriteView
 ) -> WriteBatch:
     new = replace(
         changed,
-        id=revision.id,
-        content_hash=analysis.content_hash,
-        terms=analysis.terms,
+        id=prepared.id,
+        content_hash=encoded.content_hash,
+        terms=encoded.terms,
         created_at=view.now,
         supersedes=old.id,
         duplicate_of=None,
@@ -88,12 +88,12 @@ def _new_version(
         trust=least_trust([old.trust, TRUST_OF[Origin.AGENT]]),
         rev=1,
     )
-    pending = analysis.vector is None
+    pending = encoded.vector is None
     result = UpdateResult(id=new.id, tier=new.tier, supersedes=old.id, pending=pending)
     return WriteBatch(
         action="update",
-        actor=revision.scope.actor,
-        inserts=(Insert(new, analysis.vector),),
+        actor=prepared.scope.actor,
+        inserts=(Insert(new, encoded.vector),),
         updates=(Update(superseded(old, new.id)),),
         buffers=_swapped(view, old, new) if old.tier in ATTENTION else (),
         result=update_to_json(result),
@@ -106,7 +106,9 @@ def _swapped(view: WriteView, old: Memory, new: Memory) -> tuple[BufferState, ..
     return buffer_changes(view, old.session, old.agent, before, after)
 
 
-def decide(request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> WriteBatch:
+def decide_forget_or_restore(
+    request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, view: WriteView
+) -> WriteBatch:
     """Return what forgetting or bringing back changes; ``ids`` are the request's own or those that its filter found.
 
     A request that was done before never comes here, so its repeat needs no count that fits a second time.

@@ -1,7 +1,8 @@
-"""Which memories are worth a thought together, and what becomes of the thought.
+"""Reflection: which memories are worth a thought together, and what storing the thought changes. Pure.
 
 After the reflection of Generative Agents (Park et al. 2023, section 4.2), without a model of our own: the memory offers
-groups with their ids, the caller thinks, and its insights are stored with their evidence.
+groups with their ids (`plan_groups`), the caller thinks, and its insights are stored with their evidence
+(`decide_insights`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from hybrid_memory.store.base import Insert, Update, WriteBatch
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hybrid_memory.model import Analysis
+    from hybrid_memory.model import EncodedText
     from hybrid_memory.store.base import WriteView
 
 NEAR = 0.35
@@ -110,7 +111,7 @@ class PreparedInsight:
 
     id: MemoryId
     insight: Insight
-    analysis: Analysis
+    encoded: EncodedText
     repeats: tuple[MemoryId, ...] = ()
 
     @property
@@ -119,7 +120,7 @@ class PreparedInsight:
         return tuple(dict.fromkeys(self.insight.evidence))
 
 
-def decide_insights(thoughts: Sequence[PreparedInsight], scope: Scope, view: WriteView) -> WriteBatch:
+def decide_insights(insights: Sequence[PreparedInsight], scope: Scope, view: WriteView) -> WriteBatch:
     """Return what storing insights changes: they go to long-term, and their evidence has been reflected upon.
 
     An insight that is stored already keeps its id and is not stored twice.
@@ -128,20 +129,20 @@ def decide_insights(thoughts: Sequence[PreparedInsight], scope: Scope, view: Wri
         NotFound: tells the place of evidence that does not exist here (or is forgotten).
         InvalidInput: evidence that is an insight itself.
     """
-    wanted = {one for thought in thoughts for one in (*thought.insight.evidence, *thought.repeats)}
+    wanted = {one for prepared in insights for one in (*prepared.insight.evidence, *prepared.repeats)}
     known = view.get(wanted)
-    _check_evidence(thoughts, known)
+    _check_evidence(insights, known)
     puts: list[Insert] = []
     ids: list[MemoryId] = []
     said: dict[tuple[str, tuple[MemoryId, ...]], MemoryId] = {}
-    for thought in thoughts:
-        same = (thought.analysis.content_hash, thought.insight.evidence)
-        stored = said.get(same) or _already(thought, known)
-        said[same] = stored or thought.id
+    for prepared in insights:
+        same = (prepared.encoded.content_hash, prepared.insight.evidence)
+        stored = said.get(same) or _already(prepared, known)
+        said[same] = stored or prepared.id
         ids.append(said[same])
         if stored is None:
-            puts.append(Insert(_memory(thought, known, scope, view.now), thought.analysis.vector))
-    evidence = dict.fromkeys(one for thought in thoughts for one in thought.insight.evidence)
+            puts.append(Insert(_memory(prepared, known, scope, view.now), prepared.encoded.vector))
+    evidence = dict.fromkeys(one for prepared in insights for one in prepared.insight.evidence)
     return WriteBatch(
         action="reflect",
         actor=scope.actor,
@@ -151,41 +152,41 @@ def decide_insights(thoughts: Sequence[PreparedInsight], scope: Scope, view: Wri
     )
 
 
-def _check_evidence(thoughts: Sequence[PreparedInsight], known: Mapping[MemoryId, Memory]) -> None:
-    for at, thought in enumerate(thoughts):
-        for place, one in enumerate(thought.insight.evidence):
+def _check_evidence(insights: Sequence[PreparedInsight], known: Mapping[MemoryId, Memory]) -> None:
+    for at, prepared in enumerate(insights):
+        for place, one in enumerate(prepared.insight.evidence):
             if one not in known or known[one].forgotten_at is not None:
                 raise NotFound(f"insights.{at}.evidence.{place}: no such memory; nothing was stored")
-        if any(known[one].kind is Kind.INSIGHT for one in thought.insight.evidence):
+        if any(known[one].kind is Kind.INSIGHT for one in prepared.insight.evidence):
             raise InvalidInput(f"insights.{at}.evidence", "holds an insight; name the observations it rests on instead")
 
 
-def _already(thought: PreparedInsight, known: Mapping[MemoryId, Memory]) -> MemoryId | None:
-    for one in thought.repeats:
+def _already(prepared: PreparedInsight, known: Mapping[MemoryId, Memory]) -> MemoryId | None:
+    for one in prepared.repeats:
         memory = known.get(one)
-        if memory is not None and memory.kind is Kind.INSIGHT and memory.parents == thought.evidence:
+        if memory is not None and memory.kind is Kind.INSIGHT and memory.parents == prepared.evidence:
             return one
     return None
 
 
-def _memory(thought: PreparedInsight, known: Mapping[MemoryId, Memory], scope: Scope, now: datetime) -> Memory:
-    parents = [known[one] for one in thought.insight.evidence]
-    importance = thought.insight.importance
+def _memory(prepared: PreparedInsight, known: Mapping[MemoryId, Memory], scope: Scope, now: datetime) -> Memory:
+    parents = [known[one] for one in prepared.insight.evidence]
+    importance = prepared.insight.importance
     if importance is None:
         importance = max(parent.importance for parent in parents)
     return Memory(
-        id=thought.id,
+        id=prepared.id,
         namespace=scope.namespace,
         session=scope.session,
         agent=scope.agent,
-        content=thought.insight.text,
+        content=prepared.insight.text,
         kind=Kind.INSIGHT,
         tier=Tier.LONG_TERM,
         importance=importance,
         created_at=now,
-        content_hash=thought.analysis.content_hash,
-        terms=thought.analysis.terms,
+        content_hash=prepared.encoded.content_hash,
+        terms=prepared.encoded.terms,
         origin=Origin.DERIVED,
         trust=least_trust([parent.trust for parent in parents]),
-        parents=thought.evidence,
+        parents=prepared.evidence,
     )

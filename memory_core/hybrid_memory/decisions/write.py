@@ -1,4 +1,4 @@
-"""What one new statement changes: a pure decision over the view of a write."""
+"""What one new prepared changes: a pure decision over the view of a write."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from hybrid_memory.validation import check_joined
 
 if TYPE_CHECKING:
     from hybrid_memory.decisions.tier_context import VectorsOf
-    from hybrid_memory.model import Analysis
+    from hybrid_memory.model import EncodedText
     from hybrid_memory.store.base import WriteView
 
 KIND_OF: Mapping[MemoryType, Kind] = {
@@ -59,18 +59,18 @@ _TIER_OF: Mapping[MemoryType, Tier] = {
 class PreparedWrite:
     """A checked request with all that had to be computed before the transaction.
 
-    ``repeats`` are live memories with the same words, oldest first; ``holder`` holds the same working key; both were
-    looked up when the namespace's head was ``mark``.
+    ``repeats`` are live memories with the same words, oldest first; ``key_owner`` holds the same working key; both were
+    looked up when the namespace's head was ``seen_head``.
     """
 
     id: MemoryId
     scope: Scope
     request: WriteRequest
-    analysis: Analysis
+    encoded: EncodedText
     importance: float
     repeats: tuple[MemoryId, ...] = ()
-    holder: MemoryId | None = None
-    mark: int = 0
+    key_owner: MemoryId | None = None
+    seen_head: int = 0
 
     @property
     def session(self) -> str:
@@ -90,7 +90,7 @@ class WriteRules:
 class _Change:
     """A new memory's effect on those that were there."""
 
-    statement: PreparedWrite
+    prepared: PreparedWrite
     repeats: tuple[Memory, ...]
     replaced: Memory | None
     habit: tuple[Moved, ...]
@@ -103,45 +103,45 @@ class _Change:
         return (*replaced, *(one for one in self.repeats if one.id in promoted))
 
 
-def decide_write(statement: PreparedWrite, habits: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
-    """Return what remembering the statement changes.
+def decide_write(prepared: PreparedWrite, rules: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
+    """Return what remembering the prepared changes.
 
     Raises:
         NotFound: the memory that it supersedes does not exist here.
         InvalidInput: that memory was superseded before.
     """
-    statement = _caught_up(statement, view)
-    known = view.get([*statement.repeats, *_named(statement)])
-    repeats = [known[one] for one in statement.repeats if one in known and _is_live(known[one])]
-    same = next((memory for memory in repeats if _says_the_same(memory, statement)), None)
-    parents = _parents(statement, known)
+    prepared = _with_concurrent_writes(prepared, view)
+    known = view.get([*prepared.repeats, *_named(prepared)])
+    repeats = [known[one] for one in prepared.repeats if one in known and _is_live(known[one])]
+    same = next((memory for memory in repeats if _says_the_same(memory, prepared)), None)
+    parents = _parents(prepared, known)
     if same is not None:
-        return _repeat(same, statement, parents, habits, vectors_of, view)
-    replaced = _replaced(statement, known)
+        return _repeat(same, prepared, parents, rules, vectors_of, view)
+    replaced = _replaced(prepared, known)
     repeats = [one for one in repeats if replaced is None or one.id != replaced.id]
-    memory = _memory(statement, view, repeats, replaced, parents)
-    change = _Change(statement, tuple(repeats), replaced, _habit(memory, repeats, habits.habit_sessions))
-    if statement.request.memory_type is MemoryType.SHORT_TERM:
-        return _observe(memory, change, habits, vectors_of, view)
+    memory = _memory(prepared, view, repeats, replaced, parents)
+    change = _Change(prepared, tuple(repeats), replaced, _habit(memory, repeats, rules.habit_sessions))
+    if prepared.request.memory_type is MemoryType.SHORT_TERM:
+        return _observe(memory, change, rules, vectors_of, view)
     return _store(memory, change, view)
 
 
-def _caught_up(statement: PreparedWrite, view: WriteView) -> PreparedWrite:
-    """Add the repeats and the key's holder that were stored after the statement was prepared."""
-    if view.head <= statement.mark:
-        return statement
-    puts = [entry for entry in view.changes(statement.mark) if entry.change is ChangeType.INSERT]
-    repeats = [entry.id for entry in puts if entry.digest == statement.analysis.content_hash]
-    holder = statement.holder
-    if statement.request.key is not None:
+def _with_concurrent_writes(prepared: PreparedWrite, view: WriteView) -> PreparedWrite:
+    """Add the repeats and the key's key_owner that were stored after the prepared was prepared."""
+    if view.head <= prepared.seen_head:
+        return prepared
+    puts = [entry for entry in view.changes(prepared.seen_head) if entry.change is ChangeType.INSERT]
+    repeats = [entry.id for entry in puts if entry.digest == prepared.encoded.content_hash]
+    key_owner = prepared.key_owner
+    if prepared.request.key is not None:
         newer = view.get([entry.id for entry in puts]).values()
-        mine = [one.id for one in newer if (one.session, one.key) == (statement.session, statement.request.key)]
-        holder = mine[-1] if mine else holder
-    return replace(statement, repeats=(*statement.repeats, *repeats), holder=holder)
+        mine = [one.id for one in newer if (one.session, one.key) == (prepared.session, prepared.request.key)]
+        key_owner = mine[-1] if mine else key_owner
+    return replace(prepared, repeats=(*prepared.repeats, *repeats), key_owner=key_owner)
 
 
-def _named(statement: PreparedWrite) -> list[MemoryId]:
-    named = (statement.request.supersedes, statement.holder, *statement.request.parents)
+def _named(prepared: PreparedWrite) -> list[MemoryId]:
+    named = (prepared.request.supersedes, prepared.key_owner, *prepared.request.parents)
     return [one for one in named if one is not None]
 
 
@@ -149,12 +149,12 @@ def _is_live(memory: Memory) -> bool:
     return memory.forgotten_at is None and memory.superseded_by is None
 
 
-def _says_the_same(memory: Memory, statement: PreparedWrite) -> bool:
-    """Say whether a memory with the same words is the same statement, not another occasion of it."""
-    request = statement.request
+def _says_the_same(memory: Memory, prepared: PreparedWrite) -> bool:
+    """Say whether a memory with the same words is the same prepared, not another occasion of it."""
+    request = prepared.request
     return (
-        memory.session == statement.session
-        and memory.agent == statement.scope.agent
+        memory.session == prepared.session
+        and memory.agent == prepared.scope.agent
         and memory.speaker == request.speaker
         and memory.origin is request.origin
         and memory.kind is KIND_OF[request.memory_type]
@@ -164,8 +164,8 @@ def _says_the_same(memory: Memory, statement: PreparedWrite) -> bool:
     )
 
 
-def _replaced(statement: PreparedWrite, known: Mapping[MemoryId, Memory]) -> Memory | None:
-    wanted = statement.request.supersedes
+def _replaced(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> Memory | None:
+    wanted = prepared.request.supersedes
     if wanted is not None:
         old = known.get(wanted)
         if old is None or old.forgotten_at is not None:
@@ -173,33 +173,33 @@ def _replaced(statement: PreparedWrite, known: Mapping[MemoryId, Memory]) -> Mem
         if old.superseded_by is not None:
             raise InvalidInput("supersedes", f"was already superseded; its newer version is {old.superseded_by}")
         return old
-    holder = known.get(statement.holder) if statement.holder is not None else None
-    return holder if holder is not None and _is_live(holder) else None
+    key_owner = known.get(prepared.key_owner) if prepared.key_owner is not None else None
+    return key_owner if key_owner is not None and _is_live(key_owner) else None
 
 
-def _parents(statement: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list[Memory]:
-    missing = [one for one in statement.request.parents if one not in known]
+def _parents(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list[Memory]:
+    missing = [one for one in prepared.request.parents if one not in known]
     if missing:
         raise NotFound("parents: no such memory; nothing was stored")
-    return [known[one] for one in statement.request.parents]
+    return [known[one] for one in prepared.request.parents]
 
 
 def _memory(
-    statement: PreparedWrite, view: WriteView, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
+    prepared: PreparedWrite, view: WriteView, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
 ) -> Memory:
-    request = statement.request
+    request = prepared.request
     return Memory(
-        id=statement.id,
-        namespace=statement.scope.namespace,
-        session=statement.session,
-        agent=statement.scope.agent,
+        id=prepared.id,
+        namespace=prepared.scope.namespace,
+        session=prepared.session,
+        agent=prepared.scope.agent,
         content=request.content,
         kind=KIND_OF[request.memory_type],
         tier=_TIER_OF.get(request.memory_type, Tier.SENSORY),
-        importance=statement.importance,
+        importance=prepared.importance,
         created_at=view.now,
-        content_hash=statement.analysis.content_hash,
-        terms=statement.analysis.terms,
+        content_hash=prepared.encoded.content_hash,
+        terms=prepared.encoded.terms,
         tags=request.tags,
         metadata=request.metadata,
         source=request.source,
@@ -211,7 +211,7 @@ def _memory(
         expires_at=request.expires_at,
         supersedes=replaced.id if replaced else None,
         duplicate_of=repeats[0].id if repeats else None,
-        parents=statement.request.parents,
+        parents=prepared.request.parents,
     )
 
 
@@ -220,14 +220,14 @@ def least_trust(levels: Sequence[Trust]) -> Trust:
     return min(levels, key=TRUST_ORDER.index)
 
 
-def _observe(memory: Memory, change: _Change, habits: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
+def _observe(memory: Memory, change: _Change, rules: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
     """Let the memory into the buffers of its session, without those that this write takes out of attention."""
-    statement = change.statement
+    prepared = change.prepared
     before = buffers_of(view, memory.session, memory.agent)
     buffers = flow.without(before, {one.id for one in change.leaving})
-    fresh = {} if statement.analysis.vector is None else {memory.id: statement.analysis.vector}
-    facts = StoredTierContext(view, buffers, vectors_of, fresh)
-    step = flow.take_in(buffers, Item(memory.id, "", memory.importance), facts, habits.flow)
+    fresh = {} if prepared.encoded.vector is None else {memory.id: prepared.encoded.vector}
+    context = StoredTierContext(view, buffers, vectors_of, fresh)
+    step = flow.take_in(buffers, Item(memory.id, "", memory.importance), context, rules.flow)
     memory = replace(memory, tier=step.tier_of(memory.id, Tier.SENSORY))
     written = buffer_changes(view, memory.session, memory.agent, before, step.buffers)
     return _store(memory, change, view, step.moved, written)
@@ -243,20 +243,20 @@ def _store(
     """Put the memory, move what moved, and mark what it replaces."""
     moved = (*moved, *change.habit)
     done = () if written is None else ((memory.session, memory.agent),)
-    statement = change.statement
+    prepared = change.prepared
     result = WriteResult(
         id=memory.id,
         tier=memory.tier,
         duplicate_of=memory.duplicate_of,
         moved=moved,
-        pending=statement.analysis.vector is None,
+        pending=prepared.encoded.vector is None,
     )
     moves, patches = changes_of(view, (move for move in moved if move.id != memory.id))
     replaced = () if change.replaced is None else (Update(superseded(change.replaced, memory.id)),)
     return WriteBatch(
         action="remember",
-        actor=statement.scope.actor,
-        inserts=(Insert(memory, statement.analysis.vector),),
+        actor=prepared.scope.actor,
+        inserts=(Insert(memory, prepared.encoded.vector),),
         tier_changes=moves,
         updates=(*patches, *replaced),
         buffers=(*(written or ()), *buffers_without(view, change.leaving, done)),
@@ -286,7 +286,7 @@ def _habit(memory: Memory, repeats: Sequence[Memory], habit_sessions: int) -> tu
 
 
 def _expiry(same: Memory, request: WriteRequest) -> datetime | None:
-    """Return until when a repeated statement is valid: as long as either saying of it; a task as it was said last."""
+    """Return until when a repeated prepared is valid: as long as either saying of it; a task as it was said last."""
     if request.memory_type is MemoryType.WORKING:
         return request.expires_at or same.expires_at
     if same.expires_at is None or request.expires_at is None:
@@ -296,20 +296,20 @@ def _expiry(same: Memory, request: WriteRequest) -> datetime | None:
 
 def _repeat(
     same: Memory,
-    statement: PreparedWrite,
+    prepared: PreparedWrite,
     parents: list[Memory],
-    habits: WriteRules,
+    rules: WriteRules,
     vectors_of: VectorsOf,
     view: WriteView,
 ) -> WriteBatch:
     """Count the repetition on the memory that is there, and add what the repetition says more."""
-    request = statement.request
+    request = prepared.request
     buffers = buffers_of(view, same.session, same.agent)
-    facts = StoredTierContext(view, buffers, vectors_of, extra_uses={same.id: 1})
+    context = StoredTierContext(view, buffers, vectors_of, extra_uses={same.id: 1})
     item = Item(same.id, "", max(same.importance, request.importance or 0.0))
     step = flow.Flow(buffers)
     if request.memory_type is MemoryType.SHORT_TERM:
-        step = flow.repeat(buffers, item, same.tier, facts, habits.flow)
+        step = flow.repeat(buffers, item, same.tier, context, rules.flow)
     elif MEMORY_TYPE_OF[same.tier] is not request.memory_type:
         target = _TIER_OF[request.memory_type]
         moved = Moved(id=same.id, before=same.tier, after=target, reason="written again as " + request.memory_type)
@@ -338,7 +338,7 @@ def _repeat(
     )
     return WriteBatch(
         action="repeat",
-        actor=statement.scope.actor,
+        actor=prepared.scope.actor,
         tier_changes=moves,
         updates=patches if richer == same else (*patches, Update(richer)),
         buffers=buffer_changes(view, same.session, same.agent, buffers, step.buffers),

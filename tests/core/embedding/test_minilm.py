@@ -90,7 +90,7 @@ def test_a_store_changes_from_the_static_table_to_the_model_and_back(tmp_path, m
     service.close()
     service = opened(tmp_path, f"fastembed:{minilm}")
     assert not service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
-    while service._encoder.wish() is None:
+    while service._encoder.pending_change() is None:
         pass
     while service.run_background_step():
         pass
@@ -118,7 +118,7 @@ def test_a_store_whose_model_is_gone_answers_by_words_and_has_its_vectors_again_
     assert answer.hits[0].memory.content == SAID[1]
     assert "does not exist" in service.status(SCOPE).notices[0]
     away.rename(model)
-    service._encoder.wanted._retry = 0
+    service._encoder.target._retry = 0
     ready(service)
     while service.run_background_step():
         pass

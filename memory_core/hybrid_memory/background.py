@@ -1,12 +1,16 @@
-"""The change of a store's embedder, step by step, while reads and writes go on.
+"""Work that is done late, one small step at a time: vectors that waited for their model, and the change of the embedder.
 
-Everything is stored as it comes, so a process that dies is continued by the next one, and until the one moment of the
-switch the store answers with the former embedder. Memories written meanwhile are found by the same search for what is
-missing; the last of them get their vectors while no other call is inside, so that the switch leaves nothing out.
+`MemoryService.run_background_step` calls `BackgroundJobs.step` whenever the process has nothing better to do.
+
+An `EmbedderChange` runs beside reads and writes. Every new vector is stored as it is made, so a process that dies is
+continued by the next one. Until the one moment of the switch the store answers with the former embedder. Memories written
+meanwhile are found by the same search for what is missing; the last few get their vectors under the exclusive lock, so that
+the switch leaves nothing out.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from time import monotonic
@@ -14,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.renewal import VectorSwap
 from hybrid_memory.store.embedder_change import NewVector, Unembedded
@@ -26,13 +31,99 @@ if TYPE_CHECKING:
     from hybrid_memory.store.base import Store
     from hybrid_memory.text_encoder import TextEncoder
 
+Backfill = Callable[[str], int]
+"""Gives some memories of a namespace their vectors; returns how many."""
+
 BATCH = 256
+"""Memories that are embedded in one step: large enough for a model's batches, small enough to stop between two of them."""
 PAGE = 4_096
 """Memories that are sorted by length at a time: a model's batch takes as long as its longest text."""
 FEW = 16
-"""How many memories may be left for the moment in which everybody waits."""
-_WALKS = 8
-"""After so many walks through the store that did not bring it down to `FEW`, the rest is left to the backfill."""
+"""How many memories may be left for the switch, during which every other call waits."""
+_MOST_PASSES = 8
+"""After so many passes over the store that did not bring it down to `FEW`, the rest is left to the backfill."""
+
+
+class BackgroundJobs:
+    """Does the background work of one service. Safe in several threads: one works, the others are told that there is nothing to do."""
+
+    def __init__(
+        self, store: Store, index_cache: IndexCache, encoder: TextEncoder, lock: ReadWriteLock, backfill: Backfill
+    ) -> None:
+        self._store = store
+        self._index_cache = index_cache
+        self._encoder = encoder
+        self._lock = lock
+        self._backfill = backfill
+        self._busy = threading.Lock()
+        self._change: EmbedderChange | None = None
+        self._leftovers_dropped = False
+
+    def step(self) -> bool:
+        """Do one small piece, if there is any and nobody else does; returns whether there may be more.
+
+        A missing model is no error here: there is nothing to do then.
+
+        Raises:
+            EmbedderUnavailable: the model to change to does not run.
+            StoreError: the store cannot be read or written.
+        """
+        if not self._busy.acquire(blocking=False):
+            return False
+        try:
+            return self._step()
+        except BaseException:
+            self._change = None
+            raise
+        finally:
+            self._busy.release()
+
+    def reembed(self, embedder: Embedder | None, progress: Callable[[Progress], None] | None) -> Progress:
+        """Change the embedder now, to the wanted one when none is named; returns when all is done.
+
+        Raises:
+            EmbedderUnavailable: the model cannot be loaded or run.
+            StoreError: the store cannot be read or written.
+        """
+        with self._busy:
+            chosen = embedder or self._encoder.target
+            change = self._begin_change(chosen.loaded() if isinstance(chosen, BackgroundEmbedder) else chosen)
+            self._change = change
+            try:
+                while change.step():
+                    if progress is not None:
+                        progress(change.progress())
+            finally:
+                self._change = None
+            return change.progress()
+
+    def progress(self) -> Progress | None:
+        """Return how far a change of the embedder has come; also of one that an earlier process began."""
+        change = self._change
+        candidate = self._store.candidate()
+        if candidate is None:
+            return None
+        speed = 0.0 if change is None else change.progress().per_second
+        return Progress(embedder=candidate.identity, done=candidate.done, total=candidate.total, per_second=speed)
+
+    def _step(self) -> bool:
+        if self._change is None:
+            target = self._encoder.pending_change()
+            self._change = None if target is None else self._begin_change(target)
+        if self._change is not None:
+            if not self._change.step():
+                self._change = None
+            return True
+        if self._encoder.active() is None:
+            return False
+        if not self._leftovers_dropped and self._encoder.active() is self._encoder.target:
+            self._leftovers_dropped = True
+            if self._store.candidate() is not None:
+                self._store.drop_reembedding()
+        return sum(self._backfill(namespace) for namespace in self._index_cache.loaded()) > 0
+
+    def _begin_change(self, embedder: Embedder) -> EmbedderChange:
+        return EmbedderChange(self._store, self._index_cache, self._encoder, self._lock, embedder)
 
 
 class EmbedderChange:
@@ -41,7 +132,7 @@ class EmbedderChange:
     def __init__(
         self,
         store: Store,
-        indexes: IndexCache,
+        index_cache: IndexCache,
         encoder: TextEncoder,
         lock: ReadWriteLock,
         embedder: Embedder,
@@ -49,14 +140,14 @@ class EmbedderChange:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._store = store
-        self._index_cache = indexes
+        self._index_cache = index_cache
         self._encoder = encoder
         self._lock = lock
         self._embedder = embedder
         self._clock = clock
         self._page: list[Unembedded] = []
         self._place = -1
-        self._walks = 0
+        self._passes = 0
         self._embedded = 0
         self._started: float | None = None
         self.finished = False
@@ -76,7 +167,7 @@ class EmbedderChange:
         if batch:
             self._embed(batch)
         else:
-            self._end_walk()
+            self._end_pass()
         return not self.finished
 
     def progress(self) -> Progress:
@@ -100,7 +191,7 @@ class EmbedderChange:
         if (pinned.dimensions, pinned.embedder) == own:
             self._store.drop_reembedding()
             with self._lock.exclusive():
-                self._encoder.use(self._embedder)
+                self._encoder.switch_to(self._embedder)
             self.finished = True
         else:
             self._store.begin_reembedding(own[1], own[0])
@@ -127,13 +218,13 @@ class EmbedderChange:
         self._store.gather([NewVector(memory.namespace, memory.id, vector) for memory, vector in rows])
         self._embedded += len(memories)
 
-    def _end_walk(self) -> None:
-        """Begin another walk while many memories came in during this one; else switch."""
+    def _end_pass(self) -> None:
+        """Begin another pass while many memories came in during this one; else switch."""
         if self.finished:
             return
-        self._walks += 1
+        self._passes += 1
         self._place = -1
-        if len(self._store.waiting(-1, FEW + 1)) <= FEW or self._walks >= _WALKS:
+        if len(self._store.waiting(-1, FEW + 1)) <= FEW or self._passes >= _MOST_PASSES:
             self._switch()
 
     def _switch(self) -> None:
@@ -153,7 +244,7 @@ class EmbedderChange:
             self._store.finish_reembedding()
             closing = [renewal.finish() for renewal in kept]
             closing += [index.close for index in self._index_cache.keep_only([renewal.index for renewal in kept])]
-            self._encoder.use(self._embedder)
+            self._encoder.switch_to(self._embedder)
         self.finished = True
         for close in closing:  # which may wait for a thread, so nobody else waits for it
             close()
