@@ -34,7 +34,7 @@ def test_what_uv_installs_by_default_is_what_the_tests_need():
 
 
 @pytest.mark.parametrize(
-    "page", sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").glob("*.md")), ids=lambda page: page.name
+    "page", sorted(PROJECT.glob("*.md")) + sorted((PROJECT / "docs").rglob("*.md")), ids=lambda page: page.name
 )
 def test_every_link_between_our_pages_leads_somewhere(page):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8")):
@@ -79,3 +79,11 @@ def test_the_readme_names_every_tool_and_every_argument_of_writing():
         assert f"| `{tool.name}` |" in README
     (write,) = [tool for tool in TOOLS if tool.name == "write_memory"]
     assert all(f"`{name}`" in README for name in write.takes.model_fields)
+
+
+def test_the_index_of_decisions_names_each_once_and_the_numbers_have_no_gap():
+    decisions = PROJECT / "docs" / "decisions"
+    files = sorted(file.name for file in decisions.glob("[0-9]*.md"))
+    index = (decisions / "README.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"\]\(([^)]+)\)", index)) == files
+    assert [int(name[:4]) for name in files] == list(range(1, len(files) + 1))
