@@ -284,7 +284,7 @@ POINTS: dict[str, Point] = {
     **both("missing a record", mending, Journal, "mark_incomplete", found="short", row=True),
     **both("loading the search", starting, store_module, "read_batches", found="left", row=True),
     **both("opening a damaged store", mending, open_module, "connect_untranslated", **_MENDED),
-    **both("a file in quarantine", mending, quarantine, "fsync_file", **_MENDED),
+    **both("a file in quarantine", mending, quarantine, "write_private", **_MENDED),
     **both("the report", mending, quarantine, "write_report", **_MENDED),
     **both("quarantine", mending, quarantine, "store_copies", **_MENDED),
     **both("the log's rewriting", mending, open_module._Recovery, "_rewrite_log", **_MENDED),

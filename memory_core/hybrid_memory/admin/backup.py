@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from hybrid_memory.admin.named_files import atomic_file, copy_file, file_errors, fsync_file
+from hybrid_memory.admin.named_files import atomic_file, file_errors
 from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreReadOnly
+from hybrid_memory.private_files import copy_private, fsync_file, fsync_folder
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.files.database_copy import open_session, remove_database, verify
 from hybrid_memory.store.duck.files.database_file import backup_folder, log_file, make_folder
 from hybrid_memory.store.duck.files.store_lock import StoreLock
-from hybrid_memory.store.duck.files.swap import finish_swap, fsync_folder, next_file, store_files, swap
+from hybrid_memory.store.duck.files.swap import finish_swap, next_file, store_files, swap
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 
@@ -71,7 +72,8 @@ def create_backup(
     remove_database(part)
     try:
         written = store.copy_to(part)
-        fsync_file(part)
+        with file_errors():
+            fsync_file(part)
         on_step("written")
         if verify(part) != written:
             raise StoreDamaged(
@@ -116,14 +118,18 @@ def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda
     with hold_store(path):
         new = next_file(path)
         try:
-            copy_file(backup, new)
-            if log_file(backup).is_file():
-                copy_file(log_file(backup), log_file(new))
+            with file_errors():
+                copy_private(backup, new)
+                if log_file(backup).is_file():
+                    copy_private(log_file(backup), log_file(new))
+            if log_file(new).is_file():
+                # Opening executes the log, so that the copy is one file.
                 with open_session(new):
                     pass
             on_step("copied")
             sums = _checked(new)
-            fsync_file(new)
+            with file_errors():
+                fsync_file(new)
             on_step("checked")
             aside = _new_quarantine_folder(path, now) if store_files(path) else None
         except BaseException:

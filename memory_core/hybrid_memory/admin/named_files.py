@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from hybrid_memory.errors import InvalidInput, StoreError, StoreFull, StoreReadOnly
-from hybrid_memory.store.duck.files.swap import fsync_folder
+from hybrid_memory.private_files import create_private, fsync_folder, fsync_stream
 
-PRIVATE = 0o600
 _NO_SPACE = {"ENOSPC", "EDQUOT", "EFBIG"}
 
 
@@ -69,7 +67,7 @@ def atomic_file(place: Path) -> Iterator[BinaryIO]:
     fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
     with file_errors():
         fresh.unlink(missing_ok=True)
-        stream = new_file(fresh)
+        stream = create_private(fresh)
     try:
         with file_errors(), stream:
             yield stream
@@ -81,28 +79,3 @@ def atomic_file(place: Path) -> Iterator[BinaryIO]:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
         raise
-
-
-def new_file(file: Path) -> BinaryIO:
-    """Make a file that only its owner can read; one that exists is refused."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    return os.fdopen(os.open(file, flags, PRIVATE), "wb")
-
-
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a file's bytes to a new file, on disk when this returns."""
-    with file_errors(), source.open("rb") as reader, new_file(target) as writer:
-        shutil.copyfileobj(reader, writer, 1 << 20)
-        fsync_stream(writer)
-
-
-def fsync_stream(stream: IO[bytes]) -> None:
-    """Wait until what was written is on disk."""
-    stream.flush()
-    os.fsync(stream.fileno())
-
-
-def fsync_file(file: Path) -> None:
-    """Wait until a closed file is on disk."""
-    with file_errors(), file.open("rb+") as stream:
-        os.fsync(stream.fileno())

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_memory.admin.backup import OnStep, hold_store, list_backups
-from hybrid_memory.admin.named_files import copy_file, file_errors, fsync_file
+from hybrid_memory.admin.named_files import file_errors
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreDamaged
+from hybrid_memory.private_files import copy_private, fsync_file, fsync_folder
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.files.database_copy import copy_database, open_session, remove_database, verify
 from hybrid_memory.store.duck.files.database_file import log_file
-from hybrid_memory.store.duck.files.swap import fsync_folder, next_file, swap, work_file
+from hybrid_memory.store.duck.files.swap import next_file, swap, work_file
 from hybrid_memory.store.duck.purge_rows import plan_purge, purge_rows
 from hybrid_memory.store.duck.recovery.quarantine import QUARANTINE, REPORT
 from hybrid_memory.store.duck.store import DuckStore
@@ -155,9 +156,12 @@ class _FilePurge:
         """Make the next file of a database without what is erased; returns how many memories went."""
         work, new = work_file(self.path), next_file(self.path)
         remove_database(work, new)
-        copy_file(source, work)
-        if log_file(source).is_file():
-            copy_file(log_file(source), log_file(work))
+        with file_errors():
+            copy_private(source, work)
+            if log_file(source).is_file():
+                copy_private(log_file(source), log_file(work))
+        if log_file(work).is_file():
+            # Opening executes the log, so that the copy is one file.
             with open_session(work):
                 pass
         verify(work)
@@ -168,7 +172,8 @@ class _FilePurge:
             )
             written = copy_database(session, new)
         remove_database(work)
-        fsync_file(new)
+        with file_errors():
+            fsync_file(new)
         if verify(new) != written:
             raise StoreDamaged(
                 "the new file does not hold what was written; the disk may be failing, nothing was purged"

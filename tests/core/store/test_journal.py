@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.store.duck.recovery.journal import Journal, JournalContents, JournalEnd, Record, read_journal
+from hybrid_memory.store.duck.recovery.journal import Journal, JournalContents, JournalEnd, JournalRecord, read_journal
 from hybrid_memory.store.duck.recovery.open import FoundState, plan_recovery
 from hybrid_memory.store.duck.recovery.wal import length_before_damage, scan_wal
 
@@ -64,7 +64,7 @@ def test_an_intact_record_behind_a_damaged_one_tells_how_far_writes_went(tmp_pat
 
 
 def test_the_journal_of_another_store_tells_nothing(tmp_path):
-    assert read_journal(written(tmp_path, [[("one", ())]], store="t"), "s").foreign
+    assert read_journal(written(tmp_path, [[("one", ())]], store="t"), "s").is_foreign
 
 
 def test_a_damaged_header_costs_nothing(tmp_path):
@@ -95,7 +95,7 @@ def test_a_write_out_of_turn_is_not_noted_and_the_file_says_that_it_misses_some(
 
 
 def found(number, *, log_whole=True, log_cut=False, base=0, last=0, **changes):
-    records = tuple(Record(one, memoryview(b"")) for one in range(base + 1, last + 1))
+    records = tuple(JournalRecord(one, memoryview(b"")) for one in range(base + 1, last + 1))
     reading = JournalContents(**({"base": base, "records": records, "highest": last} | changes))
     return FoundState(number=number, log_whole=log_whole, log_cut=log_cut, journal=reading, journal_there=True)
 

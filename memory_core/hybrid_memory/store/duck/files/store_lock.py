@@ -1,7 +1,7 @@
-"""The store's own lock: whoever opens the database file holds it.
+"""The lock of a store: whoever opens the database file holds it.
 
 DuckDB locks its file with a POSIX record lock, which the owner loses as soon as any code in its process opens and
-closes that file. This lock is an advisory lock on another file and has no such trap.
+closes that file. This lock is an advisory lock on another file and does not have this fault.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hybrid_memory.errors import StoreLocked
-from hybrid_memory.store.duck.duckdb_errors import translated
-
-_PRIVATE = 0o600
+from hybrid_memory.private_files import FILE_MODE, replace_private
+from hybrid_memory.store.duck.errors import translated
 
 
 class StoreLock:
-    """Holds ``<name>.lock`` beside a database file; ``<name>.pid`` tells others who does."""
+    """Holds ``<name>.lock`` beside a database file; ``<name>.pid`` tells others which process does."""
 
     def __init__(self, database: Path) -> None:
         self._pid_file = database.with_suffix(".pid")
-        self._lock = FileLock(database.with_suffix(".lock"), mode=_PRIVATE, thread_local=False)
+        self._lock = FileLock(database.with_suffix(".lock"), mode=FILE_MODE, thread_local=False)
 
     def take(self) -> None:
         """Take the lock at once or not at all.
@@ -39,7 +38,8 @@ class StoreLock:
                 raise StoreLocked(self._holder()) from None
         try:
             with translated():
-                self._write_pid()
+                # Only a hint for an error message, so it need not survive a power cut.
+                replace_private(self._pid_file, f"{os.getpid()}\n".encode("ascii"), durable=False)
         except BaseException:
             self._lock.release(force=True)
             raise
@@ -49,14 +49,6 @@ class StoreLock:
         with suppress(OSError):
             self._pid_file.unlink(missing_ok=True)
         self._lock.release(force=True)
-
-    def _write_pid(self) -> None:
-        fresh = self._pid_file.with_suffix(".pid.new")
-        fresh.unlink(missing_ok=True)
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
-        with os.fdopen(handle, "w") as file:
-            file.write(f"{os.getpid()}\n")
-        fresh.replace(self._pid_file)
 
     def _holder(self) -> int | None:
         try:

@@ -1,22 +1,24 @@
 """Puts another database file in the place of the store's, so that a crash leaves the old one or the new one.
 
-The new file lies beside the old one, whole and on disk, before a small note says what is to be done. From then on
-whoever opens the store first finishes it; before, the new file counts for nothing.
+Used by restore and purge, which make the new file, and by every opening, which finishes what a crash interrupted. The steps:
+
+1. the new file lies beside the old one (`next_file`), whole and on disk;
+2. a small note says what is to be done: from here on the new file counts;
+3. the old files go, into a folder or for good;
+4. the new file gets the name of the database; 5. the note goes.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
+from hybrid_memory.private_files import FOLDER_MODE, fsync_folder, prepare_replacement
+from hybrid_memory.store.duck.errors import DAMAGED, translated
 from hybrid_memory.store.duck.files.database_file import journal_file, log_file, temp_folder
-
-_PRIVATE = 0o600
 
 
 def next_file(path: Path) -> Path:
@@ -42,14 +44,9 @@ def swap(path: Path, aside: Path | None, on_step: Callable[[str], None]) -> None
     is told each step.
     """
     with translated():
-        note = _note(path)
-        fresh = note.with_suffix(".swap.new")
-        fresh.unlink(missing_ok=True)
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
-        with os.fdopen(handle, "w") as stream:
-            json.dump({"aside": None if aside is None else str(aside.relative_to(path.parent))}, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
+        note = _note_file(path)
+        where = None if aside is None else str(aside.relative_to(path.parent))
+        fresh = prepare_replacement(note, json.dumps({"aside": where}).encode("ascii"))
         on_step("prepared")
         fresh.replace(note)
         fsync_folder(path.parent)
@@ -58,14 +55,15 @@ def swap(path: Path, aside: Path | None, on_step: Callable[[str], None]) -> None
 
 
 def finish_swap(path: Path, on_step: Callable[[str], None] = lambda _: None) -> None:
-    """Finish a swap that was decided; remove what one left that was not, and what the engine put aside while it worked.
+    """Finish a swap that was decided; remove what one left that was not, and temporary files of the engine.
 
     The caller holds the store's lock.
     """
     with translated():
-        note, new = _note(path), next_file(path)
+        note, new = _note_file(path), next_file(path)
         if note.exists():
-            aside = _aside(path, note)
+            aside = _read_note(path, note)
+            # Without the new file the swap got as far as its last step: only the note is left to remove.
             if new.exists():
                 _clear(path, aside, on_step)
                 new.replace(path)
@@ -75,29 +73,18 @@ def finish_swap(path: Path, on_step: Callable[[str], None] = lambda _: None) -> 
             fsync_folder(path.parent)
             on_step("done")
         work = work_file(path)
-        for file in (new, log_file(new), work, log_file(work), note.with_suffix(".swap.new")):
+        for file in (new, log_file(new), work, log_file(work), note.with_name(note.name + ".new")):
             file.unlink(missing_ok=True)
         for left in temp_folder(path).glob("*"):
             with suppress(OSError):
                 left.unlink()
 
 
-def fsync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on disk, where the system can do that."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _clear(path: Path, aside: Path | None, on_step: Callable[[str], None]) -> None:
     # The database file goes last: while it is there, what belongs to it is still there or already in the folder.
     files = list(reversed(store_files(path)))
     if aside is not None and files:
-        aside.mkdir(0o700, parents=True, exist_ok=True)
+        aside.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
     for file in files:
         if aside is None:
             file.unlink()
@@ -108,7 +95,8 @@ def _clear(path: Path, aside: Path | None, on_step: Callable[[str], None]) -> No
         fsync_folder(aside)
 
 
-def _aside(path: Path, note: Path) -> Path | None:
+def _read_note(path: Path, note: Path) -> Path | None:
+    """Return the folder for the present files, None where they are to be removed."""
     try:
         named = json.loads(note.read_text("ascii"))["aside"]
         return None if named is None else path.parent / named
@@ -116,5 +104,5 @@ def _aside(path: Path, note: Path) -> Path | None:
         raise StoreDamaged(DAMAGED) from None
 
 
-def _note(path: Path) -> Path:
+def _note_file(path: Path) -> Path:
     return path.with_suffix(".swap")

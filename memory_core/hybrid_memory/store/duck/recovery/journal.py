@@ -6,10 +6,10 @@ that the same transaction stored in the database; what the database lacks is exe
 checkpoint the journal begins anew. A record is handed to the operating system before the write is answered; it is
 not waited for on the disk, since the write-ahead log is.
 
-The file: a header (mark, whether it covers all, length, checksum, JSON of store and base), then records (mark, length,
-number, checksum, JSON of how many statements were known, of the new ones and of the work). Checksums of records are keyed
-with the store's id, so that those of another store are never taken for its own. A damaged header costs nothing: the first
-record tells what it told.
+The engine appends; `recovery.open` and `recovery.repair` read. The file: a header (mark, whether it is complete, length,
+checksum, JSON of store and base), then records (mark, length, number, checksum, JSON of how many statements were known, of
+the new ones and of the work). Checksums of records are keyed with the store's id, so that those of another store are never
+taken for its own. A damaged header costs nothing: the first record tells what it told.
 """
 
 from __future__ import annotations
@@ -25,15 +25,18 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-_PRIVATE = 0o600
+from hybrid_memory.private_files import replace_private
+
+# The layout of the file. Nothing here may change without a new file mark: stores in use have such journals.
 _FILE_MARK = b"hmj1"
-_RECORD_MARK = b"\xf5hmr"
-_DIGEST = 8
-_HEADER = struct.Struct(f"<4scI{_DIGEST}s")
+_RECORD_MARK = b"\xf5hmr"  # 0xf5 is never a byte of UTF-8, so the JSON of a record cannot hold the mark
+_DIGEST_BYTES = 8
+_HEADER = struct.Struct(f"<4scI{_DIGEST_BYTES}s")
 _COMPLETE = b"c"
-_COMPLETE_AT = len(_FILE_MARK)
 _INCOMPLETE = b"m"
-_RECORD = struct.Struct(f"<4sIQ{_DIGEST}s")
+_COMPLETE_AT = len(_FILE_MARK)
+_RECORD = struct.Struct(f"<4sIQ{_DIGEST_BYTES}s")
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows alone has it, and changes line ends without it
 
 ExecutedStatement: TypeAlias = tuple[str, Sequence[Any]]
 """A statement and its values."""
@@ -48,7 +51,7 @@ class JournalEnd(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class JournalRecord:
     """One write: its number and what it executed, as it is in the file."""
 
     number: int
@@ -57,20 +60,20 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class JournalContents:
-    """What a journal file tells of a store: after which write it begins, its records without a gap.
+    """What a journal file tells of a store: ``base``, the number of the write behind which it begins, and ``records`` without a gap.
 
     ``highest`` is the highest number of an intact record, which may stand behind a damaged one; ``length`` is that of
-    the intact beginning in bytes. ``is_complete`` says that no write is left out. ``foreign`` says that the file is another
-    store's; then it tells nothing else.
+    the intact beginning in bytes. ``is_complete`` says that no write is left out. ``is_foreign`` says that the file is
+    another store's; then it tells nothing else.
     """
 
     base: int = 0
-    records: tuple[Record, ...] = ()
+    records: tuple[JournalRecord, ...] = ()
     highest: int = 0
     length: int = 0
     end: JournalEnd = JournalEnd.WHOLE
     is_complete: bool = True
-    foreign: bool = False
+    is_foreign: bool = False
 
     @property
     def last(self) -> int:
@@ -78,11 +81,12 @@ class JournalContents:
         return self.base + len(self.records)
 
     def steps_after(self, number: int) -> Iterator[tuple[int, Sequence[ExecutedStatement]]]:
-        """Yield the numbers and the work of the writes behind ``number``, until one cannot be read."""
+        """Yield the numbers and the statements of the writes behind ``number``, until one cannot be read."""
         statements: list[str] = []
         for record in self.records:
             known, new, work = json.loads(bytes(record.body))
             if known == 0:
+                # A process that went on with the journal numbers its statements anew.
                 statements.clear()
             if known != len(statements):
                 return
@@ -94,28 +98,28 @@ class JournalContents:
 def read_journal(content: bytes, store: str) -> JournalContents | None:
     """Return what the bytes of a journal tell of a store; None when nothing in it can be read."""
     key = _key(store)
-    head = _header_of(content)
+    head = _parse_header(content)
     if head is not None and head.store != store:
-        return JournalContents(foreign=True)
+        return JournalContents(is_foreign=True)
     view = memoryview(content)
     offset = head.end if head is not None else max(content.find(_RECORD_MARK), 0)
-    first = _raw_record(view, offset, key)
+    first = _parse_record(view, offset, key)
     if head is None and first is None:
         return None
     base = head.base if head is not None else first.number - 1 if first is not None else 0
-    records: list[Record] = []
-    while (raw := _raw_record(view, offset, key)) is not None and raw.number == base + len(records) + 1:
-        records.append(Record(raw.number, raw.body))
+    records: list[JournalRecord] = []
+    while (raw := _parse_record(view, offset, key)) is not None and raw.number == base + len(records) + 1:
+        records.append(JournalRecord(raw.number, raw.body))
         offset = raw.end
-    later = list(_numbers_behind(content, offset, key))
-    end = _end_of(content, offset, later) if head is not None else JournalEnd.DAMAGED
+    later = list(_intact_numbers(content, offset, key))
+    end = _find_end(content, offset, later) if head is not None else JournalEnd.DAMAGED
     is_complete = content[_COMPLETE_AT : _COMPLETE_AT + 1] == _COMPLETE
     return JournalContents(base, tuple(records), max([base + len(records), *later]), offset, end, is_complete)
 
 
-def origin_of(content: bytes) -> tuple[str, int] | None:
+def read_origin(content: bytes) -> tuple[str, int] | None:
     """Return the store's id and the number after which a journal begins; None when its header cannot be read."""
-    head = _header_of(content)
+    head = _parse_header(content)
     return None if head is None else (head.store, head.base)
 
 
@@ -140,15 +144,9 @@ class Journal:
         """
         self.release()
         self.is_complete = False
-        head = _header(self._store, base)
-        fresh = self.file.with_name(self.file.name + ".new")
-        fresh.unlink(missing_ok=True)
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), _PRIVATE)
-        try:
-            os.write(handle, head)
-        finally:
-            os.close(handle)
-        fresh.replace(self.file)
+        head = _encode_header(self._store, base)
+        # Not waited for on the disk: a header that a power cut destroys costs nothing.
+        replace_private(self.file, head, durable=False)
         self._numbers, self._last, self.bytes = {}, base, len(head)
         self._open()
         self.is_complete = True
@@ -171,14 +169,15 @@ class Journal:
                 self.mark_incomplete()
 
     def append(self, number: int, steps: Sequence[ExecutedStatement]) -> None:
-        """Note a committed write. When that cannot be done, ``is_complete`` is false from then on, and the file says so."""
+        """Append a committed write. When that cannot be done, ``is_complete`` is false from then on, and the file says so."""
         if not self.is_complete:
             return
         try:
+            # A record with a gap before it could never be executed again.
             if number != self._last + 1 or self._handle is None:
                 self.mark_incomplete()
                 return
-            record = self._record(number, steps)
+            record = self._encode_record(number, steps)
             self._write(self._handle, record)
         except (OSError, TypeError, ValueError):
             self.mark_incomplete()
@@ -190,7 +189,7 @@ class Journal:
         """Say, in the file too where that is possible, that writes are left out from now on."""
         self.is_complete = False
         with suppress(OSError):
-            handle = os.open(self.file, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            handle = os.open(self.file, os.O_RDWR | _BINARY)
             try:
                 os.lseek(handle, _COMPLETE_AT, os.SEEK_SET)
                 os.write(handle, _INCOMPLETE)
@@ -203,14 +202,14 @@ class Journal:
         self.file.unlink(missing_ok=True)
 
     def release(self) -> None:
-        """Let the file go, which stays."""
+        """Close the file, which stays where it is."""
         if self._handle is not None:
             with suppress(OSError):
                 os.close(self._handle)
             self._handle = None
 
     def _open(self) -> None:
-        self._handle = os.open(self.file, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
+        self._handle = os.open(self.file, os.O_WRONLY | os.O_APPEND | _BINARY)
 
     def _write(self, handle: int, record: bytes) -> None:
         written = os.write(handle, record)
@@ -220,7 +219,7 @@ class Journal:
                 os.ftruncate(handle, self.bytes)
             raise OSError("the journal took a part of a record only")
 
-    def _record(self, number: int, steps: Sequence[ExecutedStatement]) -> bytes:
+    def _encode_record(self, number: int, steps: Sequence[ExecutedStatement]) -> bytes:
         known = len(self._numbers)
         new, work = [], []
         for statement, values in steps:
@@ -228,19 +227,21 @@ class Journal:
                 self._numbers[statement] = len(self._numbers)
                 new.append(statement)
             work.append([self._numbers[statement], *values])
-        body = json.dumps([known, new, work], ensure_ascii=False, separators=(",", ":"), default=_plain).encode()
+        body = json.dumps(
+            [known, new, work], ensure_ascii=False, separators=(",", ":"), default=_to_plain_number
+        ).encode()
         return _RECORD.pack(_RECORD_MARK, len(body), number, _digest(self._key, number, body)) + body
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class _Header:
     store: str
     base: int
     end: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Raw:
+class _RawRecord:
     number: int
     body: memoryview
     end: int
@@ -250,12 +251,12 @@ def _key(store: str) -> bytes:
     return hashlib.blake2b(store.encode(), digest_size=16).digest()
 
 
-def _header(store: str, base: int) -> bytes:
+def _encode_header(store: str, base: int) -> bytes:
     body = json.dumps({"store": store, "base": base}).encode()
     return _HEADER.pack(_FILE_MARK, _COMPLETE, len(body), _digest(b"", 0, body)) + body
 
 
-def _header_of(content: bytes) -> _Head | None:
+def _parse_header(content: bytes) -> _Header | None:
     if len(content) < _HEADER.size:
         return None
     mark, _, length, digest = _HEADER.unpack_from(content)
@@ -263,10 +264,10 @@ def _header_of(content: bytes) -> _Head | None:
     if mark != _FILE_MARK or len(body) != length or digest != _digest(b"", 0, body):
         return None
     told = json.loads(body)
-    return _Head(str(told["store"]), int(told["base"]), _HEADER.size + length)
+    return _Header(str(told["store"]), int(told["base"]), _HEADER.size + length)
 
 
-def _raw_record(content: memoryview, offset: int, key: bytes) -> _Raw | None:
+def _parse_record(content: memoryview, offset: int, key: bytes) -> _RawRecord | None:
     if offset + _RECORD.size > len(content):
         return None
     mark, length, number, digest = _RECORD.unpack_from(content, offset)
@@ -274,20 +275,20 @@ def _raw_record(content: memoryview, offset: int, key: bytes) -> _Raw | None:
     if mark != _RECORD_MARK or end > len(content):
         return None
     body = content[offset + _RECORD.size : end]
-    return _Raw(number, body, end) if digest == _digest(key, number, body) else None
+    return _RawRecord(number, body, end) if digest == _digest(key, number, body) else None
 
 
-def _numbers_behind(content: bytes, offset: int, key: bytes) -> Iterator[int]:
+def _intact_numbers(content: bytes, offset: int, key: bytes) -> Iterator[int]:
     """Yield the numbers of intact records behind a place, wherever they begin."""
     view = memoryview(content)
     while (offset := content.find(_RECORD_MARK, offset)) >= 0:
-        raw = _raw_record(view, offset, key)
+        raw = _parse_record(view, offset, key)
         if raw is not None:
             yield raw.number
         offset = raw.end if raw is not None else offset + 1
 
 
-def _end_of(content: bytes, offset: int, later: Sequence[int]) -> JournalEnd:
+def _find_end(content: bytes, offset: int, later: Sequence[int]) -> JournalEnd:
     rest = content[offset:]
     if not rest:
         return JournalEnd.WHOLE
@@ -303,10 +304,10 @@ def _end_of(content: bytes, offset: int, later: Sequence[int]) -> JournalEnd:
 
 
 def _digest(key: bytes, number: int, body: bytes | memoryview) -> bytes:
-    return hashlib.blake2b(body, digest_size=_DIGEST, key=key, salt=number.to_bytes(8, "little")).digest()
+    return hashlib.blake2b(body, digest_size=_DIGEST_BYTES, key=key, salt=number.to_bytes(8, "little")).digest()
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_number(value: Any) -> Any:
     """Return the plain number of one of numpy's."""
     if hasattr(value, "item"):
         return value.item()

@@ -106,7 +106,7 @@ def plan_recovery(found: FoundState) -> RecoveryPlan:
     at most one write ahead of its journal; these are no damage.
     """
     journal = found.journal
-    if journal is None or journal.foreign:
+    if journal is None or journal.is_foreign:
         return _without_journal(found)
     redo = max(journal.last - found.number, 0) if journal.base <= found.number else 0
     lost: int | None = max(journal.highest, journal.base, found.number) - (found.number + redo)
@@ -275,7 +275,7 @@ class _Recovery:
 
     def _settle(self, mark: Mark | None, reading: JournalContents | None, lost: int | None) -> None:
         """Let a recovery that was killed no longer be told as a possible loss, where its journal shows that there was none."""
-        if mark is None or reading is None or reading.foreign or self._journal is None:
+        if mark is None or reading is None or reading.is_foreign or self._journal is None:
             return
         complete = reading.is_complete and reading.end is JournalEnd.WHOLE and mark.number <= reading.last + 1
         if complete and lost == 0:

@@ -19,13 +19,13 @@ from typing import TypeAlias
 import duckdb
 
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError, StoreFull
-from hybrid_memory.store.duck.duckdb_errors import translated
+from hybrid_memory.private_files import copy_private
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
 from hybrid_memory.store.duck.files.store_lock import StoreLock
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.check import TABLES, check_store
-from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, origin_of, read_journal
+from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, read_journal, read_origin
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.schema import migrate
@@ -126,10 +126,7 @@ class _Repair:
             folder = quarantine.create_folder(self._path, "repair", self._now)
             for file in (self._path, log_file(self._path), journal_file(self._path)):
                 if file.exists():
-                    copy = folder / file.name
-                    copy.touch(0o600)
-                    shutil.copyfile(file, copy)
-                    quarantine.fsync_file(copy)
+                    copy_private(file, folder / file.name)
             return folder
 
     def _note(self, folder: Path) -> None:
@@ -276,14 +273,14 @@ class _Rebuilding:
         """Execute what the journal has and the rows do not; a write that fails is left out."""
         file = journal_file(self._path)
         content = file.read_bytes() if file.exists() else b""
-        store, base = origin_of(content) or (None, 0)
+        store, base = read_origin(content) or (None, 0)
         try:
             mark = read_mark(self._session)
         except StoreError:
             self._session.rows(_NEW_MARK, store, base)
             mark = read_mark(self._session)
         reading = read_journal(content, mark.store)
-        if reading is None or reading.foreign:
+        if reading is None or reading.is_foreign:
             return
         done = failed = 0
         for number, steps in reading.steps_after(mark.number):
