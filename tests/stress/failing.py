@@ -161,7 +161,7 @@ def say(service: MemoryService, fuse: Fuse, number: int) -> None:
 
 def consolidating(path: Path, fuse: Fuse) -> None:
     """Write statements; the fuse burns in those writes only that move other memories between the tiers."""
-    decide = service_module.remembering.decide_write
+    decide = service_module.write.decide_write
 
     @wraps(decide)
     def watched(*given: Any) -> Any:
@@ -169,7 +169,7 @@ def consolidating(path: Path, fuse: Fuse) -> None:
         fuse.lit = len(ops.tier_changes) > 0
         return ops
 
-    service_module.remembering.decide_write = watched
+    service_module.write.decide_write = watched
     service = served(path)
     for number in range(_WRITES):
         say(service, fuse, number)
@@ -288,8 +288,8 @@ POINTS: dict[str, Point] = {
     **both("the report", mending, quarantine, "write_report", **_MENDED),
     **both("quarantine", mending, quarantine, "store_copies", **_MENDED),
     **both("the log's rewriting", mending, open_module._Recovery, "_rewrite_log", **_MENDED),
-    **both("a batch of the redo", mending, open_module, "_execute", found="damaged"),
-    **both("a commit of the redo", mending, SqlSession, "commit", found="damaged"),
+    **both("a batch of the redo", mending, open_module, "_redo_batch", found="damaged"),
+    **both("a commit of the redo", mending, Session, "commit", found="damaged"),
     **both("all of the redo", mending, open_module, "_redo", **_MENDED),
     **both("the schema", mending, open_module, "migrate", **_MENDED),
     **both("the checkpoint of the mended", mending, SqlSession, "rows", says(open_module._CHECKPOINT), **_MENDED),

@@ -1,4 +1,13 @@
-"""How a database is opened: as it is, or mended from what its write-ahead log and its journal still hold.
+"""Opens a database as it is, or mends it from what its write-ahead log and its journal still hold.
+
+`open_database` is called by the engine, at the start and whenever DuckDB gave up, and by a repair. Its steps:
+
+1. read log and journal as they are, and scan the log, before DuckDB touches either;
+2. let DuckDB open the file; a log that it refuses is copied to quarantine and cut before the damage;
+3. compare the number of the last write in the database with the journal (`plan_recovery`);
+4. where writes are missing or something is damaged: copy log and journal to quarantine, execute the journal's writes, store
+   a report;
+5. bring the schema up to date; 6. go on with the journal, or empty the log and remove the journal.
 
 Order matters. Damaged files are copied to quarantine before anything is changed; what is known of the loss is stored there
 before the journal is replaced; so a process that dies meanwhile leaves a store that the next one mends the same way.
@@ -10,7 +19,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -23,7 +32,8 @@ from hybrid_memory.errors import (
     OutcomeUnknown,
     StoreDamaged,
 )
-from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
+from hybrid_memory.private_files import FILE_MODE
+from hybrid_memory.store.duck.errors import DAMAGED, translated
 from hybrid_memory.store.duck.files.database_file import connect, connect_untranslated, journal_file, log_file
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import (
@@ -34,7 +44,7 @@ from hybrid_memory.store.duck.recovery.journal import (
     read_journal,
 )
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
-from hybrid_memory.store.duck.recovery.wal import length_before_damage, scan_wal
+from hybrid_memory.store.duck.recovery.wal import length_before_damage, names_the_wal, scan_wal
 from hybrid_memory.store.duck.schema import MIGRATIONS, done_migrations, migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import Mark, read_mark
@@ -42,15 +52,8 @@ from hybrid_memory.store.duck.writer_cache import Mark, read_mark
 _CHECKPOINT = "CHECKPOINT"
 _AHEAD_AND_BACK = ("UPDATE mark SET number = number + 1", "UPDATE mark SET number = number - 1")
 _ANY_ENTRY = "SELECT count(*) FROM (SELECT 1 FROM log UNION ALL SELECT 1 FROM entry LIMIT 1)"
-_MARKED = 3
-_REDO_BATCH = 200
-_OF_THE_LOG = (
-    "replaying WAL",
-    "Corrupt WAL file",
-    "Failed to read WAL",
-    "WAL does not match",
-    "Invalid WAL entry type",
-)
+_MARK_MIGRATION = 3  # the number of the migration that made the table "mark"; older stores have no journal
+_REDO_BATCH = 200  # writes executed in one transaction: one fsync for all, and little to repeat one by one if one fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class ConnectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class OpenedDatabase:
-    """An open database with its journal, and what happened on the way if that must be told."""
+    """An open database with its journal, and what happened on the way if that must be reported."""
 
     connection: duckdb.DuckDBPyConnection
     journal: Journal
@@ -75,7 +78,7 @@ class FoundState:
     """What was there before and after DuckDB opened the file.
 
     ``number`` is that of the last write in the database. ``log_whole`` says that the write-ahead log ended with a commit,
-    ``log_cut`` that it was mended; ``journal`` is None where none can be read, ``journal_there`` tells a file is there.
+    ``log_cut`` that it had to be cut; ``journal`` is None where none can be read, ``journal_there`` tells a file is there.
     """
 
     number: int
@@ -87,10 +90,10 @@ class FoundState:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryPlan:
-    """What to do: execute the journal's writes behind the database's last one, tell of damage, go on with the journal.
+    """What to do: execute ``redo`` writes of the journal, report damage, ``resume`` the journal or begin a new one.
 
-    ``lost`` acknowledged writes will still be missing, None when nobody can tell; ``damaged`` is None where there
-    is nothing to tell.
+    ``lost`` acknowledged writes will still be missing, None when nobody can tell; ``damaged`` is the words of the report,
+    None where there is nothing to report.
     """
 
     redo: int
@@ -107,38 +110,37 @@ def plan_recovery(found: FoundState) -> RecoveryPlan:
     """
     journal = found.journal
     if journal is None or journal.is_foreign:
-        return _without_journal(found)
+        return _plan_without_journal(found)
+    # A journal that begins behind the database's last write has a gap before it: nothing in it can be executed.
     redo = max(journal.last - found.number, 0) if journal.base <= found.number else 0
     lost: int | None = max(journal.highest, journal.base, found.number) - (found.number + redo)
+    # The cases in which writes may have been lost without a trace, so that "nothing is missing" would be a guess.
     gap = not journal.is_complete or found.number > journal.last + 1
-    cut_at_both = journal.end is not JournalEnd.WHOLE and found.number <= journal.last
-    if lost == 0 and ((not found.log_whole and (gap or journal.end is not JournalEnd.WHOLE)) or cut_at_both):
+    journal_torn = journal.end is not JournalEnd.WHOLE
+    torn_at_both = journal_torn and found.number <= journal.last
+    if lost == 0 and ((not found.log_whole and (gap or journal_torn)) or torn_at_both):
         lost = None
-    resume = (
-        journal.is_complete and journal.end is JournalEnd.WHOLE and journal.last == found.number and not found.log_cut
-    )
-    damaged = _damage(found, journal, telling=bool(redo or lost != 0))
+    resume = journal.is_complete and not journal_torn and journal.last == found.number and not found.log_cut
+    damaged = _describe_damage(found, journal, writes_missing=bool(redo or lost != 0))
     return RecoveryPlan(redo, lost, damaged, resume)
 
 
-def _without_journal(found: FoundState) -> RecoveryPlan:
-    lost = 0 if found.log_whole else None
+def _plan_without_journal(found: FoundState) -> RecoveryPlan:
     if not found.log_whole:
-        return RecoveryPlan(
-            0, lost, "the write-ahead log was damaged, and there is no journal to make up for it", resume=False
-        )
-    damaged = "the journal could not be read, or was another store's" if found.journal_there else None
-    return RecoveryPlan(0, lost, damaged, resume=False)
+        damaged = "the write-ahead log was damaged, and there is no journal to make up for it"
+        return RecoveryPlan(0, None, damaged, resume=False)
+    unreadable = "the journal could not be read, or was another store's" if found.journal_there else None
+    return RecoveryPlan(0, 0, unreadable, resume=False)
 
 
-def _damage(found: FoundState, journal: JournalContents, *, telling: bool) -> str | None:
+def _describe_damage(found: FoundState, journal: JournalContents, *, writes_missing: bool) -> str | None:
     if found.log_cut:
         return "the write-ahead log was damaged"
-    if not found.log_whole and telling:
+    if not found.log_whole and writes_missing:
         return "the write-ahead log was damaged or cut short"
     if journal.end is JournalEnd.DAMAGED:
         return "the journal was damaged"
-    return "the database lacked writes that its journal has" if telling else None
+    return "the database lacked writes that its journal has" if writes_missing else None
 
 
 def open_database(path: Path, now: datetime, settings: ConnectionSettings) -> OpenedDatabase:
@@ -154,13 +156,13 @@ def open_database(path: Path, now: datetime, settings: ConnectionSettings) -> Op
     try:
         return recovery.finish(connection)
     except (EngineUnavailable, OutcomeUnknown) as error:
-        # DuckDB failed while nobody else was there to disturb it.
+        # DuckDB failed while nobody else was there to disturb it, so the file is damaged.
         connection.close()
-        recovery.undo()
+        recovery.restore_found_files()
         raise StoreDamaged(DAMAGED) from error
     except StoreDamaged:
         connection.close()
-        recovery.undo()
+        recovery.restore_found_files()
         raise
     except BaseException:
         connection.close()
@@ -174,35 +176,39 @@ class _Recovery:
         self._path = path
         self._now = now
         self._settings = settings
-        self._log = _content(log_file(path))
-        self._journal = _content(journal_file(path))
-        self._whole = scan_wal(self._log or b"").whole
+        # Read before DuckDB opens the file: it shortens a torn log without a word.
+        self._log = _read_if_there(log_file(path))
+        self._journal = _read_if_there(journal_file(path))
+        self._log_whole = scan_wal(self._log or b"").whole
         self._kept: Path | None = None
-        self._changing = False
+        self._is_changed = False
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the file; a log that DuckDB refuses is cut before the damage, or put away whole."""
+        """Open the file; a log that DuckDB refuses is cut before the damage, or removed whole."""
         try:
-            return connect_untranslated(self._path, self._settings.memory_limit, self._settings.threads)
+            return self._connect_untranslated()
         except (duckdb.Error, RuntimeError, OSError) as error:
-            if not self._log or not _about_the_log(error):
+            if not self._log or not _is_wal_error(error):
+                # The database file itself: once more, for the library's own error.
                 return connect(self._path, self._settings.memory_limit, self._settings.threads)
             refusal = str(error)
         except HybridMemoryError:
             raise
-        self._keep("log")
+        self._keep_files("log")
+        # First attempt: what stands before the damage is kept, since the journal may lack it.
         length = length_before_damage(refusal, self._log)
         if length is not None:
             self._rewrite_log(self._log[:length])
             try:
-                return connect_untranslated(self._path, self._settings.memory_limit, self._settings.threads)
+                return self._connect_untranslated()
             except (duckdb.Error, RuntimeError):
                 pass
+        # Second attempt: without the log; the journal has its writes, and quarantine has the log.
         self._rewrite_log(None)
         try:
             return connect(self._path, self._settings.memory_limit, self._settings.threads)
         except HybridMemoryError:
-            self.undo()
+            self.restore_found_files()
             raise
 
     def finish(self, connection: duckdb.DuckDBPyConnection) -> OpenedDatabase:
@@ -210,98 +216,114 @@ class _Recovery:
         session = SqlSession(connection)
         try:
             done = done_migrations(session)
-            mark = read_mark(session) if len(done) >= _MARKED else None
-            todo, reading = self._plan(session, mark, known=bool(done))
-            recovery = self._recover(session, mark, reading, todo)
-            self._settle(mark, reading, recovery.lost if recovery is not None else todo.lost)
+            mark = read_mark(session) if len(done) >= _MARK_MIGRATION else None
+            plan, contents = self._plan(session, mark, is_ours=bool(done))
+            recovery = self._recover(session, mark, contents, plan)
+            self._close_interrupted(mark, contents, recovery.lost if recovery is not None else plan.lost)
             migrate(session, self._now)
+            # Again: the first opening of a store makes the mark.
             mark = read_mark(session)
             journal = Journal(journal_file(self._path), mark.store)
-            if todo.resume and reading is not None and len(done) == len(MIGRATIONS):
+            is_migrated = len(done) < len(MIGRATIONS)
+            if plan.resume and contents is not None and not is_migrated:
+                # The usual way after a kill: nothing is written, the next write is appended.
                 with translated():
-                    journal.resume(reading)
-            elif recovery is not None or len(done) < len(MIGRATIONS):
-                self._changing = True
-                _write_out(session)
+                    journal.resume(contents)
+            elif recovery is not None or is_migrated:
+                # What was executed again is in no journal, so it must be in the database file before the journal goes.
+                self._is_changed = True
+                _empty_log(session)
                 with translated():
                     journal.remove()
             elif self._log:
                 # Killed between a commit and its record. A checkpoint now could fail for want of room.
                 journal.mark_incomplete()
             else:
+                # No log: the database file holds everything.
                 with translated():
                     journal.remove()
             return OpenedDatabase(connection, journal, recovery)
         finally:
             session.close()
 
-    def undo(self) -> None:
+    def restore_found_files(self) -> None:
         """Leave everything as it was found, since the database file is damaged itself and is for `doctor` to repair."""
-        if self._kept is not None and not self._changing:
+        if self._kept is not None and not self._is_changed:
             self._rewrite_log(self._log)
             shutil.rmtree(self._kept, ignore_errors=True)
 
+    def _connect_untranslated(self) -> duckdb.DuckDBPyConnection:
+        return connect_untranslated(self._path, self._settings.memory_limit, self._settings.threads)
+
     def _plan(
-        self, session: SqlSession, mark: Mark | None, *, known: bool
+        self, session: Session, mark: Mark | None, *, is_ours: bool
     ) -> tuple[RecoveryPlan, JournalContents | None]:
-        cut = self._kept is not None
+        log_cut = self._kept is not None
         if mark is None:
             # A store from before the journal, or one whose making was interrupted: then nothing was acknowledged.
-            told = cut or (not self._whole and known and bool(session.rows(_ANY_ENTRY)[0][0]))
-            return RecoveryPlan(0, None, "the write-ahead log was damaged" if told else None, resume=False), None
-        reading = read_journal(self._journal, mark.store) if self._journal is not None else None
+            torn = not self._log_whole and is_ours and bool(session.rows(_ANY_ENTRY)[0][0])
+            damaged = "the write-ahead log was damaged" if log_cut or torn else None
+            return RecoveryPlan(0, None, damaged, resume=False), None
+        contents = read_journal(self._journal, mark.store) if self._journal is not None else None
         found = FoundState(
             number=mark.number,
-            log_whole=self._whole and not cut,
-            log_cut=cut,
-            journal=reading,
+            log_whole=self._log_whole and not log_cut,
+            log_cut=log_cut,
+            journal=contents,
             journal_there=self._journal is not None,
         )
-        return plan_recovery(found), reading
+        return plan_recovery(found), contents
 
     def _recover(
-        self, session: SqlSession, mark: Mark | None, reading: JournalContents | None, todo: RecoveryPlan
+        self, session: Session, mark: Mark | None, contents: JournalContents | None, plan: RecoveryPlan
     ) -> RecoveryReport | None:
-        if todo.damaged is None:
+        """Execute the journal's writes and store a report; None where there is nothing to report."""
+        if plan.damaged is None:
             return None
-        folder = self._keep("writes")
-        lost, restored = todo.lost, 0
-        if mark is not None and reading is not None and todo.redo:
-            restored = _redo(session, reading, mark.number)
-            lost = None if lost is None else lost + todo.redo - restored
-        told = self._told(todo.damaged, restored, lost)
-        quarantine.write_report(folder, told)
-        return told
+        folder = self._keep_files("writes")
+        lost, restored = plan.lost, 0
+        if mark is not None and contents is not None and plan.redo:
+            restored = _redo(session, contents, mark.number)
+            lost = None if lost is None else lost + plan.redo - restored
+        report = self._report(plan.damaged, restored, lost)
+        quarantine.write_report(folder, report)
+        return report
 
-    def _settle(self, mark: Mark | None, reading: JournalContents | None, lost: int | None) -> None:
-        """Let a recovery that was killed no longer be told as a possible loss, where its journal shows that there was none."""
-        if mark is None or reading is None or reading.is_foreign or self._journal is None:
+    def _close_interrupted(self, mark: Mark | None, contents: JournalContents | None, lost: int | None) -> None:
+        """Correct the report of a recovery that was killed, where its journal shows that nothing is missing."""
+        if mark is None or contents is None or contents.is_foreign or self._journal is None:
             return
-        complete = reading.is_complete and reading.end is JournalEnd.WHOLE and mark.number <= reading.last + 1
-        if complete and lost == 0:
+        # One write ahead of the journal is what a kill between commit and record leaves.
+        is_whole = contents.is_complete and contents.end is JournalEnd.WHOLE and mark.number <= contents.last + 1
+        if is_whole and lost == 0:
             quarantine.close_interrupted(self._path, journal_file(self._path).name, self._journal)
 
-    def _keep(self, what: str) -> Path:
-        """Keep what was found, once, with a report that holds if this process ends before the damage is mended."""
+    def _keep_files(self, what: str) -> Path:
+        """Copy what was found to quarantine, once, with a report that holds if this process ends before all is mended."""
         if self._kept is None:
             files = {log_file(self._path).name: self._log, journal_file(self._path).name: self._journal}
             found = {name: content for name, content in files.items() if content is not None}
-            begun = replace(self._told("a damaged store began to be mended", 0, None), unfinished=True)
+            begun = replace(self._report("a damaged store began to be mended", 0, None), unfinished=True)
             self._kept = quarantine.store_copies(self._path, found, what, self._now, begun)
         return self._kept
 
-    def _told(self, damaged: str, restored: int, lost: int | None) -> RecoveryReport:
-        at = f"{self._now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    def _report(self, damaged: str, restored: int, lost: int | None) -> RecoveryReport:
         folder = self._kept.name if self._kept is not None else ""
+        at = quarantine.report_time(self._now)
         return RecoveryReport(at=at, damaged=damaged, folder=folder, restored=restored, lost=lost)
 
     def _rewrite_log(self, content: bytes | None) -> None:
+        """Give the log another content, or remove it.
+
+        In place: the content is a beginning of what stands there, or what a copy in quarantine holds, so a crash in between
+        leaves a log that the next opening mends.
+        """
         with translated():
             file = log_file(self._path)
             if content is None:
                 file.unlink(missing_ok=True)
                 return
-            handle = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+            handle = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), FILE_MODE)
             with os.fdopen(handle, "r+b") as log:
                 log.write(content)
                 log.truncate()
@@ -309,7 +331,7 @@ class _Recovery:
                 os.fsync(handle)
 
 
-def _redo(session: SqlSession, reading: JournalContents, number: int) -> int:
+def _redo(session: Session, contents: JournalContents, number: int) -> int:
     """Execute the journal's writes behind ``number`` in order; returns how many could be.
 
     Raises:
@@ -317,42 +339,33 @@ def _redo(session: SqlSession, reading: JournalContents, number: int) -> int:
     """
     done = 0
     pending: list[Sequence[ExecutedStatement]] = []
-    for _, steps in reading.steps_after(number):
+    for _, steps in contents.steps_after(number):
         pending.append(steps)
         if len(pending) == _REDO_BATCH:
-            executed = _execute(session, pending)
+            executed = _redo_batch(session, pending)
             done += executed
             if executed < len(pending):
                 return done
             pending = []
-    return done + _execute(session, pending)
+    return done + _redo_batch(session, pending)
 
 
-def _write_out(session: SqlSession) -> None:
-    """Move everything into the database file and remove the log, a torn one too.
-
-    DuckDB leaves a log without a whole commit where it is until it writes into it, and an update to the same value it does not write.
-    """
-    _execute_all(session, [[(statement, ()) for statement in _AHEAD_AND_BACK]])
-    session.rows(_CHECKPOINT)
-
-
-def _execute(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]]) -> int:
+def _redo_batch(session: Session, writes: Sequence[Sequence[ExecutedStatement]]) -> int:
     """Execute writes in one transaction, or one by one until the first that fails; returns how many were."""
     try:
-        _execute_all(session, writes)
+        _execute(session, writes)
     except (ConstraintViolation, ConcurrentModification):
         if len(writes) == 1:
             return 0
     else:
         return len(writes)
     for at, one in enumerate(writes):
-        if not _execute(session, [one]):
+        if not _redo_batch(session, [one]):
             return at
     return len(writes)
 
 
-def _execute_all(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]]) -> None:
+def _execute(session: Session, writes: Sequence[Sequence[ExecutedStatement]]) -> None:
     session.begin()
     try:
         for steps in writes:
@@ -364,7 +377,17 @@ def _execute_all(session: SqlSession, writes: Sequence[Sequence[ExecutedStatemen
         raise
 
 
-def _content(file: Path) -> bytes | None:
+def _empty_log(session: Session) -> None:
+    """Move everything into the database file and remove the log, a torn one too.
+
+    DuckDB leaves a log without a whole commit where it is until it writes into it, and an update to the same value it
+    does not write; so a number goes up and down.
+    """
+    _execute(session, [[(statement, ()) for statement in _AHEAD_AND_BACK]])
+    session.rows(_CHECKPOINT)
+
+
+def _read_if_there(file: Path) -> bytes | None:
     with translated():
         try:
             return file.read_bytes()
@@ -372,8 +395,6 @@ def _content(file: Path) -> bytes | None:
             return None
 
 
-def _about_the_log(error: Exception) -> bool:
-    text = str(error)
-    return isinstance(error, (duckdb.InternalException, duckdb.FatalException)) or any(
-        mark in text for mark in _OF_THE_LOG
-    )
+def _is_wal_error(error: Exception) -> bool:
+    # An internal or fatal failure while opening is taken for the log's: cutting it is tried, and undone if it does not help.
+    return isinstance(error, (duckdb.InternalException, duckdb.FatalException)) or names_the_wal(str(error))
