@@ -289,7 +289,7 @@ POINTS: dict[str, Point] = {
     **both("quarantine", mending, quarantine, "store_copies", **_MENDED),
     **both("the log's rewriting", mending, open_module._Recovery, "_rewrite_log", **_MENDED),
     **both("a batch of the redo", mending, open_module, "_redo_batch", found="damaged"),
-    **both("a commit of the redo", mending, Session, "commit", found="damaged"),
+    **both("a commit of the redo", mending, SqlSession, "commit", found="damaged"),
     **both("all of the redo", mending, open_module, "_redo", **_MENDED),
     **both("the schema", mending, open_module, "migrate", **_MENDED),
     **both("the checkpoint of the mended", mending, SqlSession, "rows", says(open_module._CHECKPOINT), **_MENDED),

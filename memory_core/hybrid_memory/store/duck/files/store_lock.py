@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from hybrid_memory.errors import StoreLocked
 from hybrid_memory.private_files import FILE_MODE, replace_private
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.duckdb_errors import translated
 
 
 class StoreLock:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.private_files import FOLDER_MODE, fsync_folder, prepare_replacement
-from hybrid_memory.store.duck.errors import DAMAGED, translated
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
 from hybrid_memory.store.duck.files.database_file import journal_file, log_file, temp_folder
 
 

@@ -33,7 +33,7 @@ from hybrid_memory.errors import (
     StoreDamaged,
 )
 from hybrid_memory.private_files import FILE_MODE
-from hybrid_memory.store.duck.errors import DAMAGED, translated
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
 from hybrid_memory.store.duck.files.database_file import connect, connect_untranslated, journal_file, log_file
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import (
@@ -256,7 +256,7 @@ class _Recovery:
         return connect_untranslated(self._path, self._settings.memory_limit, self._settings.threads)
 
     def _plan(
-        self, session: Session, mark: Mark | None, *, is_ours: bool
+        self, session: SqlSession, mark: Mark | None, *, is_ours: bool
     ) -> tuple[RecoveryPlan, JournalContents | None]:
         log_cut = self._kept is not None
         if mark is None:
@@ -275,7 +275,7 @@ class _Recovery:
         return plan_recovery(found), contents
 
     def _recover(
-        self, session: Session, mark: Mark | None, contents: JournalContents | None, plan: RecoveryPlan
+        self, session: SqlSession, mark: Mark | None, contents: JournalContents | None, plan: RecoveryPlan
     ) -> RecoveryReport | None:
         """Execute the journal's writes and store a report; None where there is nothing to report."""
         if plan.damaged is None:
@@ -331,7 +331,7 @@ class _Recovery:
                 os.fsync(handle)
 
 
-def _redo(session: Session, contents: JournalContents, number: int) -> int:
+def _redo(session: SqlSession, contents: JournalContents, number: int) -> int:
     """Execute the journal's writes behind ``number`` in order; returns how many could be.
 
     Raises:
@@ -350,7 +350,7 @@ def _redo(session: Session, contents: JournalContents, number: int) -> int:
     return done + _redo_batch(session, pending)
 
 
-def _redo_batch(session: Session, writes: Sequence[Sequence[ExecutedStatement]]) -> int:
+def _redo_batch(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]]) -> int:
     """Execute writes in one transaction, or one by one until the first that fails; returns how many were."""
     try:
         _execute(session, writes)
@@ -365,7 +365,7 @@ def _redo_batch(session: Session, writes: Sequence[Sequence[ExecutedStatement]])
     return len(writes)
 
 
-def _execute(session: Session, writes: Sequence[Sequence[ExecutedStatement]]) -> None:
+def _execute(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]]) -> None:
     session.begin()
     try:
         for steps in writes:
@@ -377,7 +377,7 @@ def _execute(session: Session, writes: Sequence[Sequence[ExecutedStatement]]) ->
         raise
 
 
-def _empty_log(session: Session) -> None:
+def _empty_log(session: SqlSession) -> None:
     """Move everything into the database file and remove the log, a torn one too.
 
     DuckDB leaves a log without a whole commit where it is until it writes into it, and an update to the same value it

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hybrid_memory.private_files import FOLDER_MODE, fsync_folder, replace_private, write_private
-from hybrid_memory.store.duck.errors import translated
+from hybrid_memory.store.duck.duckdb_errors import translated
 
 REPORT = "report.json"
 QUARANTINE = "quarantine"

@@ -20,6 +20,7 @@ import duckdb
 
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError, StoreFull
 from hybrid_memory.private_files import copy_private
+from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
 from hybrid_memory.store.duck.files.store_lock import StoreLock
