@@ -161,7 +161,7 @@ def say(service: MemoryService, fuse: Fuse, number: int) -> None:
 
 def consolidating(path: Path, fuse: Fuse) -> None:
     """Write statements; the fuse burns in those writes only that move other memories between the tiers."""
-    decide = service_module.write.decide_write
+    decide = service_module.decide_write
 
     @wraps(decide)
     def watched(*given: Any) -> Any:
@@ -169,7 +169,7 @@ def consolidating(path: Path, fuse: Fuse) -> None:
         fuse.lit = len(ops.tier_changes) > 0
         return ops
 
-    service_module.write.decide_write = watched
+    service_module.decide_write = watched
     service = served(path)
     for number in range(_WRITES):
         say(service, fuse, number)
