@@ -87,3 +87,10 @@ def test_the_index_of_decisions_names_each_once_and_the_numbers_have_no_gap():
     index = (decisions / "README.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"\]\(([^)]+)\)", index)) == files
     assert [int(name[:4]) for name in files] == list(range(1, len(files) + 1))
+
+
+def test_the_newest_release_of_the_changelog_is_the_version_of_the_program():
+    from hybrid_memory_mcp import __version__
+
+    releases = re.findall(r"^## \[([^\]]+)\]", (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert releases[:2] == ["Unreleased", __version__]
