@@ -1,0 +1,29 @@
+"""Every program in examples/ runs as it stands and says what it should."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SAID = {
+    "library": "corrected: The dentist appointment is on Thursday at four.",
+    "mcp_client": "found: Ada is allergic to peanuts.",
+    "http_client": "found: The build server is called Ferris.",
+    "agent_loop": "agent: You told me: My sister Maria visits on the last weekend of November.",
+}
+
+
+def test_every_example_is_run_here():
+    assert {file.stem for file in EXAMPLES.glob("*.py")} == set(SAID)
+
+
+@pytest.mark.parametrize(("name", "line"), SAID.items())
+def test_an_example_program_runs(name, line, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_LINGER_SECONDS", "0")  # no hub stays behind
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py")], capture_output=True, text=True, check=False, timeout=25
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert line in done.stdout
