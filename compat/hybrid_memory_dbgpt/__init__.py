@@ -6,8 +6,8 @@
     await memory.write(AgentMemoryFragment("I prefer tea in the morning"))
     fragments = await memory.read("What should I drink?")
 
-Names are loaded when they are first used; importing this package loads nothing heavy. `hybrid_memory_dbgpt.agents` holds the
-smallest agents that use these memories. ``docs/from-db-gpt.md`` says what replaces what.
+The names are all here, the smallest agents that use these memories included, and are loaded when they are first used;
+importing this package loads nothing heavy. ``docs/from-db-gpt.md`` says what replaces what.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hybrid_memory.tiers.importance import (
-        ImportanceScorer,
-        InsightExtractor,
-        LLMImportanceScorer,
-        LLMInsightExtractor,
-    )
     from hybrid_memory_dbgpt.agent_memory import AgentMemory
+    from hybrid_memory_dbgpt.agents import (
+        ActionOutput,
+        AgentContext,
+        BlankAction,
+        CallableLLM,
+        ConversableAgent,
+        LLMConfig,
+        ProfileConfig,
+        UserProxyAgent,
+    )
     from hybrid_memory_dbgpt.buffers import EnhancedShortTermMemory, SensoryMemory, ShortTermMemory
     from hybrid_memory_dbgpt.fragments import (
         AgentMemoryFragment,
@@ -50,13 +54,35 @@ if TYPE_CHECKING:
         MemoryManager,
         MemoryTypes,
     )
+    from hybrid_memory_dbgpt.openai_api import (
+        DefaultEmbeddingFactory,
+        ModelUnavailable,
+        OpenAIEmbeddings,
+        OpenAILLMClient,
+    )
     from hybrid_memory_dbgpt.retriever import LongTermRetriever, RecallRules, TimeWeightedEmbeddingRetriever
-    from hybrid_memory_dbgpt.vector_store import Document, DuckDBVectorConfig, DuckDBVectorStore, VectorStore
+    from hybrid_memory_dbgpt.scoring import ImportanceScorer, InsightExtractor, LLMImportanceScorer, LLMInsightExtractor
+    from hybrid_memory_dbgpt.vector_store import (
+        ChromaStore,
+        ChromaVectorConfig,
+        Document,
+        DuckDBVectorConfig,
+        DuckDBVectorStore,
+        VectorStore,
+    )
 
 __all__ = [
+    "ActionOutput",
+    "AgentContext",
     "AgentMemory",
     "AgentMemoryFragment",
+    "BlankAction",
+    "CallableLLM",
+    "ChromaStore",
+    "ChromaVectorConfig",
+    "ConversableAgent",
     "ConversationContext",
+    "DefaultEmbeddingFactory",
     "DiscardedMemoryFragments",
     "Document",
     "DuckDBVectorConfig",
@@ -71,6 +97,7 @@ __all__ = [
     "ImportanceScorer",
     "InsightExtractor",
     "InsightMemoryFragment",
+    "LLMConfig",
     "LLMImportanceScorer",
     "LLMInsightExtractor",
     "LongTermMemory",
@@ -81,29 +108,34 @@ __all__ = [
     "MemoryFragment",
     "MemoryManager",
     "MemoryTypes",
+    "ModelUnavailable",
+    "OpenAIEmbeddings",
+    "OpenAILLMClient",
     "PlanStatus",
+    "ProfileConfig",
     "RecallRules",
     "SensoryMemory",
     "ShortTermMemory",
     "StructuredAgentMemoryFragment",
     "TimeWeightedEmbeddingRetriever",
+    "UserProxyAgent",
     "VectorStore",
     "WriteOperation",
 ]
 
 _NAMES_OF_MODULE = {
-    "hybrid_memory.tiers.importance": (
-        "ImportanceScorer",
-        "InsightExtractor",
-        "LLMImportanceScorer",
-        "LLMInsightExtractor",
-    ),
     "hybrid_memory_dbgpt.agent_memory": ("AgentMemory",),
-    "hybrid_memory_dbgpt.buffers": (
-        "EnhancedShortTermMemory",
-        "SensoryMemory",
-        "ShortTermMemory",
+    "hybrid_memory_dbgpt.agents": (
+        "ActionOutput",
+        "AgentContext",
+        "BlankAction",
+        "CallableLLM",
+        "ConversableAgent",
+        "LLMConfig",
+        "ProfileConfig",
+        "UserProxyAgent",
     ),
+    "hybrid_memory_dbgpt.buffers": ("EnhancedShortTermMemory", "SensoryMemory", "ShortTermMemory"),
     "hybrid_memory_dbgpt.fragments": (
         "AgentMemoryFragment",
         "DiscardedMemoryFragments",
@@ -130,12 +162,22 @@ _NAMES_OF_MODULE = {
         "MemoryManager",
         "MemoryTypes",
     ),
-    "hybrid_memory_dbgpt.retriever": (
-        "LongTermRetriever",
-        "RecallRules",
-        "TimeWeightedEmbeddingRetriever",
+    "hybrid_memory_dbgpt.openai_api": (
+        "DefaultEmbeddingFactory",
+        "ModelUnavailable",
+        "OpenAIEmbeddings",
+        "OpenAILLMClient",
+    ),
+    "hybrid_memory_dbgpt.retriever": ("LongTermRetriever", "RecallRules", "TimeWeightedEmbeddingRetriever"),
+    "hybrid_memory_dbgpt.scoring": (
+        "ImportanceScorer",
+        "InsightExtractor",
+        "LLMImportanceScorer",
+        "LLMInsightExtractor",
     ),
     "hybrid_memory_dbgpt.vector_store": (
+        "ChromaStore",
+        "ChromaVectorConfig",
         "Document",
         "DuckDBVectorConfig",
         "DuckDBVectorStore",

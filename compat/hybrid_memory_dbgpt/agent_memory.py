@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from hybrid_memory.tiers.importance import ImportanceScorer, InsightExtractor
 from hybrid_memory_dbgpt.buffers import ShortTermMemory
 from hybrid_memory_dbgpt.fragments import (
     AgentMemoryFragment,
@@ -14,8 +13,9 @@ from hybrid_memory_dbgpt.fragments import (
     MemoryFragment,
     WriteOperation,
 )
-from hybrid_memory_dbgpt.gpts_memory import GptsMemory
+from hybrid_memory_dbgpt.gpts_memory import GptsMemory, GptsMessageMemory, GptsPlansMemory
 from hybrid_memory_dbgpt.memory_base import Memory
+from hybrid_memory_dbgpt.scoring import ImportanceScorer, InsightExtractor
 
 
 class AgentMemory(Memory):
@@ -27,8 +27,8 @@ class AgentMemory(Memory):
     def __init__(
         self,
         memory: Memory | None = None,
-        importance_scorer: ImportanceScorer | None = None,
-        insight_extractor: InsightExtractor | None = None,
+        importance_scorer: ImportanceScorer[Any] | None = None,
+        insight_extractor: InsightExtractor[Any] | None = None,
         gpts_memory: GptsMemory | None = None,
     ) -> None:
         super().__init__()
@@ -46,12 +46,22 @@ class AgentMemory(Memory):
                 self.memory.session_id,
             )
 
+    @property
+    def plans_memory(self) -> GptsPlansMemory:
+        """The plans of all conversations."""
+        return self.gpts_memory.plans_memory
+
+    @property
+    def message_memory(self) -> GptsMessageMemory:
+        """The messages of all conversations."""
+        return self.gpts_memory.message_memory
+
     def initialize(
         self,
         name: str | None = None,
         llm_client: Any = None,
-        importance_scorer: ImportanceScorer | None = None,
-        insight_extractor: InsightExtractor | None = None,
+        importance_scorer: ImportanceScorer[Any] | None = None,
+        insight_extractor: InsightExtractor[Any] | None = None,
         real_memory_fragment_class: type[MemoryFragment] | None = None,
         session_id: str | None = None,
     ) -> None:

@@ -6,14 +6,15 @@ fills ``most_recent_memories``, `write_memories` renders what is kept. Override 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_dbgpt.agent_memory import AgentMemory
 from hybrid_memory_dbgpt.fragments import AgentMemoryFragment
 from hybrid_memory_dbgpt.gpts_memory import GptsMessage
+from hybrid_memory_dbgpt.scoring import Complete
 from hybrid_memory_prompts.render import render_text
 
 __all__ = [
@@ -99,17 +100,34 @@ class BlankAction:
         return ActionOutput(content=ai_message)
 
 
-@dataclass
 class ConversableAgent:
-    """Answers questions with its memory. `bind` what it needs, then `build`."""
+    """Answers questions with its memory. `bind` what it needs, then `build`.
 
-    profile: ProfileConfig = field(default_factory=ProfileConfig)
-    context: AgentContext = field(default_factory=lambda: AgentContext(conv_id="default"))
-    memory: AgentMemory | None = None
-    llm: LLMConfig | None = None
-    action: BlankAction = field(default_factory=BlankAction)
-    prompts: list[str] = field(default_factory=list)
-    """The prompts that were given to the model, oldest first."""
+    A subclass may set ``profile`` for all its agents. ``prompts`` are those that were given to the model, oldest first.
+    """
+
+    profile: ProfileConfig = ProfileConfig()
+
+    def __init__(
+        self,
+        profile: ProfileConfig | None = None,
+        context: AgentContext | None = None,
+        memory: AgentMemory | None = None,
+        llm: LLMConfig | None = None,
+        action: BlankAction | None = None,
+    ) -> None:
+        if profile is not None:
+            self.profile = profile
+        self.context = context or AgentContext(conv_id="default")
+        self.memory = memory
+        self.llm = llm
+        self.action = action or BlankAction()
+        self.prompts: list[str] = []
+
+    @property
+    def write_memory_template(self) -> str:
+        """The template of what is kept of an exchange; that of the profile."""
+        return self.profile.write_memory_template
 
     def bind(self, part: Any) -> Self:
         """Take a context, a model, a memory, a profile or an action (an object or its class); returns the agent.
@@ -137,7 +155,7 @@ class ConversableAgent:
         if self.memory is None:
             self.memory = AgentMemory()
         if self.memory.name is None:
-            self.memory.initialize(name=self.profile.name)
+            self.memory.initialize(name=self.profile.name, llm_client=self.llm and self.llm.llm_client)
         return self
 
     async def generate_reply(self, question: str) -> str:
@@ -170,12 +188,21 @@ class ConversableAgent:
         """Keep an exchange as one fragment, rendered by ``write_memory_template``."""
         del check_pass, check_fail_reason
         thought = (action_output.thoughts if action_output else None) or ai_message
-        content = self.render_template(self.profile.write_memory_template, question=question, thought=thought)
+        content = self.render_template(self.write_memory_template, question=question, thought=thought)
         await self._memory().write(AgentMemoryFragment(content))
 
     def render_template(self, template: str, **variables: str) -> str:
         """Return a template's text."""
         return render_text(template, **variables)
+
+    def _render_template(self, template: str, **variables: str) -> str:
+        """What DB-GPT's subclasses call `render_template`."""
+        return self.render_template(template, **variables)
+
+    def _init_actions(self, actions: Sequence[type[BlankAction] | BlankAction]) -> None:
+        """Bind actions, as DB-GPT's subclasses do when they are made; the last one acts."""
+        for action in actions:
+            self.bind(action)
 
     def _memory(self) -> AgentMemory:
         if self.memory is None:
@@ -183,7 +210,6 @@ class ConversableAgent:
         return self.memory
 
 
-@dataclass
 class UserProxyAgent(ConversableAgent):
     """Speaks for the user, and keeps the conversation's log in the memory's `GptsMemory`."""
 
@@ -202,9 +228,6 @@ class UserProxyAgent(ConversableAgent):
             conv_id=self.context.conv_id, sender=sender, receiver=receiver, role=sender, content=content
         )
         await self._memory().gpts_memory.append_message(self.context.conv_id, message)
-
-
-Complete = Callable[[str], Awaitable[str]]
 
 
 @dataclass(frozen=True)

@@ -103,16 +103,14 @@ def revived(found: StoredBuffers, kind: type[MemoryFragment]) -> tuple[Buffers, 
         row = found.rows.get(item.id)
         if row is None:
             continue
-        fragment = kind.build_from(
+        fragments[item.id] = kind.build_from(
             row.content,
+            row.vector,
             memory_id=item.id,
             importance=item.importance,
             is_insight=row.is_insight,
             parents=row.parents,
         )
-        if row.vector is not None:
-            fragment.update_embeddings(row.vector)
-        fragments[item.id] = fragment
     sensory = tuple(_told(item, fragments) for item in found.buffers.sensory if item.id in fragments)
     short_term = tuple(_held(held, fragments) for held in found.buffers.short_term if held.item.id in fragments)
     return Buffers(sensory, short_term), fragments

@@ -153,6 +153,11 @@ class ShortTermMemory(Memory):
         """What is held, oldest first."""
         return [self._fragments[held.item.id] for held in self._held]
 
+    @property
+    def short_term_memories(self) -> list[MemoryFragment]:
+        """What DB-GPT calls ``fragments``."""
+        return self.fragments
+
     def structure_clone(self, now: datetime | None = None) -> ShortTermMemory:
         """Return an empty short-term memory with the same settings."""
         del now

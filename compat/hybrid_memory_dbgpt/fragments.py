@@ -46,11 +46,11 @@ class MemoryFragment(ABC):
     def raw_observation(self) -> str:
         """The text that is embedded and stored."""
 
-    importance: float | None
-    embeddings: NDArray[np.floating[Any]] | None
-    is_insight: bool
-    last_accessed_time: datetime | None
-    parents: tuple[MemoryId, ...]
+    importance: float | None = None
+    embeddings: NDArray[np.floating[Any]] | None = None
+    is_insight: bool = False
+    last_accessed_time: datetime | None = None
+    parents: tuple[MemoryId, ...] = ()
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -80,11 +80,12 @@ class MemoryFragment(ABC):
     def build_from(
         cls,
         observation: str,
-        *,
+        embeddings: NDArray[np.floating[Any]] | None = None,
         memory_id: MemoryId | None = None,
         importance: float | None = None,
-        last_accessed_time: datetime | None = None,
         is_insight: bool = False,
+        last_accessed_time: datetime | None = None,
+        *,
         parents: Sequence[MemoryId] = (),
     ) -> Self:
         """Return a fragment for a stored text."""
@@ -151,16 +152,18 @@ class AgentMemoryFragment(MemoryFragment):
     def build_from(
         cls,
         observation: str,
-        *,
+        embeddings: NDArray[np.floating[Any]] | None = None,
         memory_id: MemoryId | None = None,
         importance: float | None = None,
-        last_accessed_time: datetime | None = None,
         is_insight: bool = False,
+        last_accessed_time: datetime | None = None,
+        *,
         parents: Sequence[MemoryId] = (),
     ) -> Self:
         """Return a fragment for a stored text."""
         return cls(
             observation,
+            embeddings,
             memory_id=memory_id,
             importance=importance,
             last_accessed_time=last_accessed_time,
@@ -215,21 +218,15 @@ class StructuredAgentMemoryFragment(AgentMemoryFragment):
         return cls(parts, importance=importance, parents=_ids(fragments))
 
 
-@dataclass(slots=True)
 class InsightMemoryFragment:
-    """A fragment and the insights that were found in it, as fragments of their own."""
+    """A fragment and the insights that were found in it, as fragments of their own; lines of text become such."""
 
-    original: MemoryFragment
-    insights: list[MemoryFragment] = field(default_factory=list)
-
-    @classmethod
-    def from_lines(
-        cls, original: MemoryFragment, lines: Iterable[str], fragment_class: type[MemoryFragment]
-    ) -> InsightMemoryFragment:
-        """Return the insights of lines of text, each with the original as its parent."""
-        return cls(
-            original, [fragment_class.build_from(line, is_insight=True, parents=(original.id,)) for line in lines]
-        )
+    def __init__(self, original_memory_fragment: MemoryFragment, insights: Iterable[MemoryFragment | str] = ()) -> None:
+        kind, parents = type(original_memory_fragment), (original_memory_fragment.id,)
+        self.original_memory_fragment = original_memory_fragment
+        self.insights: list[MemoryFragment] = [
+            kind.build_from(one, is_insight=True, parents=parents) if isinstance(one, str) else one for one in insights
+        ]
 
 
 @dataclass(slots=True)
@@ -243,6 +240,16 @@ class DiscardedMemoryFragments:
     fragments: list[MemoryFragment] = field(default_factory=list)
     insights: list[InsightMemoryFragment] = field(default_factory=list)
     faded: list[MemoryFragment] = field(default_factory=list)
+
+    @property
+    def discarded_memory_fragments(self) -> list[MemoryFragment]:
+        """What DB-GPT calls ``fragments``."""
+        return self.fragments
+
+    @property
+    def discarded_insights(self) -> list[InsightMemoryFragment]:
+        """What DB-GPT calls ``insights``."""
+        return self.insights
 
     def __bool__(self) -> bool:
         return bool(self.fragments or self.insights or self.faded)

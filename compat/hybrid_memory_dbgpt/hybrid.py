@@ -13,7 +13,6 @@ import anyio
 from hybrid_memory.clock import Clock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.ids import new_session
-from hybrid_memory.tiers.importance import ImportanceScorer, InsightExtractor
 from hybrid_memory.tiers.state import BufferEntry
 from hybrid_memory_dbgpt.async_tools import ShiftedClock, run_blocking
 from hybrid_memory_dbgpt.buffer_rows import (
@@ -33,6 +32,7 @@ from hybrid_memory_dbgpt.fragments import (
 )
 from hybrid_memory_dbgpt.long_term import LongTermMemory
 from hybrid_memory_dbgpt.memory_base import Memory, append_discarded, copies
+from hybrid_memory_dbgpt.scoring import ImportanceScorer, InsightExtractor
 from hybrid_memory_dbgpt.vector_store import (
     BufferWrite,
     Document,
@@ -64,8 +64,8 @@ class HybridMemory(Memory):
         sensory_memory: SensoryMemory,
         short_term_memory: ShortTermMemory,
         long_term_memory: LongTermMemory,
-        default_insight_extractor: InsightExtractor | None = None,
-        default_importance_scorer: ImportanceScorer | None = None,
+        default_insight_extractor: InsightExtractor[Any] | None = None,
+        default_importance_scorer: ImportanceScorer[Any] | None = None,
         *,
         clock: Clock | None = None,
         insight_limit: int | None = None,
@@ -130,8 +130,7 @@ class HybridMemory(Memory):
         """Return a memory over a DuckDB file in the folder ``vstore_path``, and take up the buffers it left there.
 
         Without a path the folder is ``agent`` in the platform's data folder; without embeddings the built-in embedder
-        is used. `close` lets the file go. One object may have a folder open at a time; for several, pass the
-        ``store`` of one `DuckDBVectorStore` to the others and use `from_vstore`.
+        is used. `close` lets the folder go; several objects of one process may have it open.
 
         Raises:
             StoreError: the folder cannot be used, or another process has the store open.
@@ -144,12 +143,15 @@ class HybridMemory(Memory):
         vector_store = DuckDBVectorStore(config, clock=options.get("clock"))
         return cls.from_vstore(vector_store, embeddings, executor, now, **{"resume": True, **options})
 
+    from_chroma = from_duckdb
+    """DB-GPT's name for it; the store behind is DuckDB's all the same."""
+
     def initialize(
         self,
         name: str | None = None,
         llm_client: Any = None,
-        importance_scorer: ImportanceScorer | None = None,
-        insight_extractor: InsightExtractor | None = None,
+        importance_scorer: ImportanceScorer[Any] | None = None,
+        insight_extractor: InsightExtractor[Any] | None = None,
         real_memory_fragment_class: type[MemoryFragment] | None = None,
         session_id: str | None = None,
     ) -> None:

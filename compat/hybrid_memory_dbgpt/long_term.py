@@ -221,14 +221,12 @@ class LongTermMemory(Memory):
 
     def _fragment(self, document: Document) -> MemoryFragment:
         importance = document.metadata.get("importance")
-        fragment = self.real_memory_fragment_class.build_from(
+        return self.real_memory_fragment_class.build_from(
             document.content,
+            document.vector,
             memory_id=document.id,
             importance=float(importance) if isinstance(importance, int | float) else None,
             last_accessed_time=document.last_accessed_at,
             is_insight=document.is_insight,
             parents=document.parents,
         )
-        if document.vector is not None:
-            fragment.update_embeddings(document.vector)
-        return fragment

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, Self
 
-from hybrid_memory.tiers.importance import DEFAULT_RATING, ImportanceScorer, InsightExtractor
 from hybrid_memory_dbgpt.async_tools import gather
 from hybrid_memory_dbgpt.fragments import (
     AgentMemoryFragment,
@@ -17,6 +16,7 @@ from hybrid_memory_dbgpt.fragments import (
     MemoryFragment,
     WriteOperation,
 )
+from hybrid_memory_dbgpt.scoring import DEFAULT_RATING, ImportanceScorer, InsightExtractor, insights_of, rating_of
 
 
 class Memory(ABC):
@@ -30,8 +30,8 @@ class Memory(ABC):
     def __init__(self) -> None:
         self.name: str | None = None
         self.llm_client: Any = None
-        self.importance_scorer: ImportanceScorer | None = None
-        self.insight_extractor: InsightExtractor | None = None
+        self.importance_scorer: ImportanceScorer[Any] | None = None
+        self.insight_extractor: InsightExtractor[Any] | None = None
         self.real_memory_fragment_class: type[MemoryFragment] = AgentMemoryFragment
         self.session_id: str | None = None
 
@@ -39,8 +39,8 @@ class Memory(ABC):
         self,
         name: str | None = None,
         llm_client: Any = None,
-        importance_scorer: ImportanceScorer | None = None,
-        insight_extractor: InsightExtractor | None = None,
+        importance_scorer: ImportanceScorer[Any] | None = None,
+        insight_extractor: InsightExtractor[Any] | None = None,
         real_memory_fragment_class: type[MemoryFragment] | None = None,
         session_id: str | None = None,
     ) -> None:
@@ -100,22 +100,15 @@ class Memory(ABC):
         extractor = self.insight_extractor
         if extractor is None:
             return []
-        lines = await gather(
-            partial(extractor.extract_insights, fragment.raw_observation) for fragment in memory_fragments
-        )
-        return [
-            InsightMemoryFragment.from_lines(fragment, found, self.real_memory_fragment_class)
-            for fragment, found in zip(memory_fragments, lines, strict=True)
-        ]
+        kind = self.real_memory_fragment_class
+        return await gather(partial(insights_of, extractor, one, self.llm_client, kind) for one in memory_fragments)
 
     async def score_memory_importance(self, memory_fragments: Sequence[MemoryFragment]) -> list[float]:
         """Return an importance for each fragment: its rating, 5 without a scorer, times `importance_weight`."""
         scorer = self.importance_scorer
         if scorer is None:
             return [DEFAULT_RATING * self.importance_weight] * len(memory_fragments)
-        ratings = await gather(
-            partial(scorer.score_importance, fragment.raw_observation) for fragment in memory_fragments
-        )
+        ratings = await gather(partial(rating_of, scorer, one, self.llm_client) for one in memory_fragments)
         return [rating * self.importance_weight for rating in ratings]
 
     def with_settings_of(self, other: Memory) -> Self:

@@ -22,8 +22,10 @@ from hybrid_memory.model import Json, Kind, Memory, MemoryId, MemoryType, Origin
 from hybrid_memory.requests import ReadRequest, Where, WriteRequest, WriteResult
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.text import excerpt
-from hybrid_memory.tiers.importance import ImportanceScorer, heuristic_importance
+from hybrid_memory.tiers.importance import heuristic_importance
 from hybrid_memory_dbgpt.async_tools import run_blocking
+from hybrid_memory_dbgpt.fragments import AgentMemoryFragment
+from hybrid_memory_dbgpt.scoring import ImportanceScorer, rating_of
 
 if TYPE_CHECKING:
     from hybrid_memory.clock import Clock, RandomSource
@@ -94,7 +96,7 @@ class MemoryConfig:
     agent: str = "default"
     window: int = 20
     summarize_after: int = 5
-    importance_scorer: ImportanceScorer | None = None
+    importance_scorer: ImportanceScorer[Any] | None = None
     summarizer: Summarizer = field(default_factory=ExtractiveSummarizer)
     service: MemoryService | None = None
     clock: Clock = field(default_factory=SystemClock)
@@ -239,7 +241,8 @@ class MemoryManager:
             return heuristic_importance(content, explicit=float(explicit))
         if self.config.importance_scorer is None:
             return heuristic_importance(content)
-        return min(await self.config.importance_scorer.score_importance(content) / _HIGHEST_RATING, 1.0)
+        rating = await rating_of(self.config.importance_scorer, AgentMemoryFragment(content), None)
+        return min(rating / _HIGHEST_RATING, 1.0)
 
     async def _keep_what_left(self, result: WriteResult) -> None:
         left = [move.id for move in result.moved if move.after is Tier.FADED]

@@ -17,13 +17,14 @@ from hybrid_memory.store.base import BufferState, Insert, RecordUse, SetTier, St
 from hybrid_memory.text import content_hash, terms
 from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, unit_rows
 from hybrid_memory_dbgpt.long_term_index import LongTermIndex
+from hybrid_memory_dbgpt.shared_stores import close_store, open_store
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _ACTOR = "agent"
-_DATABASE = "memory.duckdb"
+_NAME = "agent_memory"
 _UNRATED = 0.5
 
 
@@ -87,20 +88,23 @@ class VectorStore(Protocol):
 class DuckDBVectorConfig:
     """Where a `DuckDBVectorStore` keeps its memories: a folder, and a name within it that is a wall of its own.
 
-    ``embedding_fn`` None is the built-in embedder.
+    ``embedding_fn`` None is the built-in embedder. What ``vector_store_config`` says counts where this one says nothing,
+    as in an older form of DB-GPT's configuration.
     """
 
-    name: str = "agent_memory"
+    name: str | None = None
     persist_path: str | Path | None = None
     embedding_fn: Embeddings | None = None
+    vector_store_config: DuckDBVectorConfig | None = None
 
 
 class DuckDBVectorStore:
     """Long-term memory over a `Store`: real rows, exact cosine search in float32, filters by equality of metadata.
 
-    Without ``store``, ``persist_path`` names the folder of a DuckDB file that this object opens and `close` closes;
-    without both, memories live as long as the object. Only rows of the long-term tier are found; what the buffers of a
-    `HybridMemory` hold or dropped is kept beside them (`commit`). Safe to call from several threads.
+    ``name`` and ``embedding_fn`` count before those of the configuration. Without ``store``, ``persist_path`` names the
+    folder of a DuckDB file that is opened, once for all objects of this process that name it, and closed when the last of
+    them calls `close`; without both, memories live as long as the object. Only rows of the long-term tier are found; what
+    the buffers of a `HybridMemory` hold or dropped is kept beside them (`commit`). Safe to call from several threads.
 
     Raises:
         StoreError: the folder cannot be used, or another process has the store open.
@@ -108,26 +112,31 @@ class DuckDBVectorStore:
 
     def __init__(
         self,
-        config: DuckDBVectorConfig,
+        vector_store_config: DuckDBVectorConfig | None = None,
+        name: str | None = None,
+        embedding_fn: Embeddings | None = None,
         *,
         store: Store | None = None,
         clock: Clock | None = None,
         random_source: RandomSource | None = None,
     ) -> None:
-        self._config = config
+        given = vector_store_config or DuckDBVectorConfig()
+        inner = given.vector_store_config or DuckDBVectorConfig()
+        self._name = name or given.name or inner.name or _NAME
         self._clock: Clock = clock or SystemClock()
         self._random_source: RandomSource = random_source or SystemRandomSource()
-        self._owned = store is None
-        self._store = store if store is not None else _open(config.persist_path, self._clock)
-        self._embeddings: Embeddings = config.embedding_fn or _static_embedder()
+        path = given.persist_path or inner.persist_path
+        self._shared = open_store(Path(path), self._clock) if store is None and path is not None else None
+        self._store: Store = store or self._shared or _store_in_memory(self._clock)
+        self._embeddings: Embeddings = embedding_fn or given.embedding_fn or inner.embedding_fn or _static_embedder()
         self._embedder = TextEmbedder(self._embeddings)
-        self._index = LongTermIndex(self._store, config.name)
+        self._index = LongTermIndex(self._store, self._name)
         self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
         """The name of the collection, which is its namespace in the store."""
-        return self._config.name
+        return self._name
 
     @property
     def store(self) -> Store:
@@ -145,9 +154,10 @@ class DuckDBVectorStore:
         return self._embeddings
 
     def close(self) -> None:
-        """Close the store if this object opened it."""
-        if self._owned:
-            self._store.close()
+        """Let the folder go if this object named one; calling it again does nothing."""
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            close_store(shared)
 
     def load_document(self, documents: Sequence[Document]) -> list[MemoryId]:
         """Store documents durably and return their ids."""
@@ -301,15 +311,16 @@ class DuckDBVectorStore:
         return [row if row.any() else None for row in rows]
 
 
-def _open(path: str | Path | None, clock: Clock) -> Store:
-    if path is None:
-        from hybrid_memory.store.memory import MemoryStore
+ChromaVectorConfig = DuckDBVectorConfig
+"""DB-GPT's name for such a configuration; the store behind is DuckDB's all the same."""
+ChromaStore = DuckDBVectorStore
+"""DB-GPT's name for such a store."""
 
-        return MemoryStore(clock)
-    from hybrid_memory.store.duck.store import DuckStore
 
-    folder = Path(path).expanduser()
-    return DuckStore.open(folder / _DATABASE, clock)
+def _store_in_memory(clock: Clock) -> Store:
+    from hybrid_memory.store.memory import MemoryStore
+
+    return MemoryStore(clock)
 
 
 def _static_embedder() -> Embeddings:

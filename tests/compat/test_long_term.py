@@ -5,10 +5,15 @@ import pytest
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.store.base import SetVector, WriteBatch
 from hybrid_memory.testing import START, HashEmbedder
-from hybrid_memory_dbgpt import AgentMemoryFragment, LongTermMemory, RecallRules
+from hybrid_memory_dbgpt import AgentMemoryFragment, DuckDBVectorConfig, DuckDBVectorStore, LongTermMemory, RecallRules
 from hybrid_memory_dbgpt.vector_store import Document
 
 pytestmark = pytest.mark.anyio
+
+
+def beside(store, clock):
+    """Return another object over the same memories."""
+    return DuckDBVectorStore(DuckDBVectorConfig(name="agent", embedding_fn=HashEmbedder()), store=store, clock=clock)
 
 
 def texts(fragments):
@@ -119,7 +124,7 @@ async def test_changes_by_another_process_are_followed(vectors, store, clock):
     await memory.write(fragment("tea"))
     await memory.write(fragment("coffee"))
     await memory.read("tea")
-    other = type(vectors)(vectors._config, store=store, clock=clock)
+    other = beside(store, clock)
     other.forget([one.id for one in other.documents() if one.content == "tea"])
     await LongTermMemory(vector_store=other, clock=clock).write(fragment("water"))
     assert set(texts(await memory.read(""))) == {"coffee", "water"}
@@ -138,7 +143,12 @@ async def test_a_trimmed_log_is_no_obstacle(vectors, store, clock):
     memory = LongTermMemory(vector_store=vectors, clock=clock)
     await memory.write(fragment("tea"))
     await memory.read("tea")
-    other = LongTermMemory(vector_store=type(vectors)(vectors._config, store=store, clock=clock), clock=clock)
+    other = LongTermMemory(
+        vector_store=type(vectors)(
+            DuckDBVectorConfig(name="agent", embedding_fn=HashEmbedder()), store=store, clock=clock
+        ),
+        clock=clock,
+    )
     for text in ("coffee", "water"):
         await other.write(fragment(text))
     store.trim(vectors.name, store.head(vectors.name) + 1)

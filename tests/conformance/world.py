@@ -12,7 +12,14 @@ from tests.conformance.compare import Mismatch, Unknown, plain
 
 from hybrid_memory.store.base import Store
 from hybrid_memory.testing import FakeClock
-from hybrid_memory_dbgpt import AgentMemoryFragment, DuckDBVectorConfig, DuckDBVectorStore, RecallRules
+from hybrid_memory_dbgpt import (
+    AgentMemoryFragment,
+    DuckDBVectorConfig,
+    DuckDBVectorStore,
+    InsightMemoryFragment,
+    MemoryFragment,
+    RecallRules,
+)
 from hybrid_memory_dbgpt.buffers import EnhancedShortTermMemory
 from hybrid_memory_dbgpt.retriever import LongTermRetriever
 
@@ -76,10 +83,11 @@ class Scorer:
         self._ratings = ratings
         self._slow = slow
 
-    async def score_importance(self, text: str) -> float:
+    async def score_importance(self, memory_fragment: MemoryFragment, llm_client: Any = None) -> float:
+        del llm_client
         if self._slow:
             await anyio.lowlevel.checkpoint()
-        return self._ratings.get(plain(text), 5.0)
+        return self._ratings.get(plain(memory_fragment.raw_observation), 5.0)
 
 
 class Extractor:
@@ -88,8 +96,9 @@ class Extractor:
     def __init__(self, rule: Callable[[str], list[str]]) -> None:
         self._rule = rule
 
-    async def extract_insights(self, text: str) -> list[str]:
-        return self._rule(plain(text))
+    async def extract_insights(self, memory_fragment: MemoryFragment, llm_client: Any = None) -> InsightMemoryFragment:
+        del llm_client
+        return InsightMemoryFragment(memory_fragment, self._rule(plain(memory_fragment.raw_observation)))
 
 
 def scorer_of(config: dict[str, Any]) -> Scorer | None:

@@ -1,14 +1,13 @@
 import math
 from datetime import timedelta
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Kind
-from hybrid_memory.tiers.importance import LLMImportanceScorer, LLMInsightExtractor, heuristic_importance
+from hybrid_memory.tiers.importance import heuristic_importance
 
 kinds = st.sampled_from(list(Kind))
 
@@ -65,26 +64,3 @@ def test_what_matters_later_counts_more(more, less):
 @pytest.mark.parametrize("kind", [Kind.TASK, Kind.SUMMARY, Kind.INSIGHT])
 def test_a_thought_counts_more_than_an_observation(kind):
     assert heuristic_importance("it was said", kind=kind) > heuristic_importance("it was said")
-
-
-def answering(answer):
-    asked = []
-
-    async def complete(prompt):
-        asked.append(prompt)
-        return answer
-
-    return complete, asked
-
-
-@pytest.mark.parametrize(("answer", "rating"), [("8", 8.0), ("Rating: 7/10", 7.0), ("none at all", 5.0), ("100", 10.0)])
-def test_a_rating_is_read_from_the_answer(answer, rating):
-    complete, asked = answering(answer)
-    assert anyio.run(LLMImportanceScorer(complete).score_importance, "I moved to {Oslo}") == rating
-    assert "I moved to {Oslo}" in asked[0]
-
-
-def test_insights_are_the_lines_of_the_answer():
-    complete, asked = answering("1. likes tea\n\n2. wakes early\n")
-    assert anyio.run(LLMInsightExtractor(complete).extract_insights, "tea;tea") == ["likes tea", "wakes early"]
-    assert "tea;tea" in asked[0]
