@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from hybrid_memory.model import Kind, MemoryId, Tier
 from hybrid_memory.store.base import SetTier
-from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory_dbgpt.buffers import BufferSnapshot
 from hybrid_memory_dbgpt.fragments import DiscardedMemoryFragments, MemoryFragment
 from hybrid_memory_dbgpt.vector_store import BufferedRow, BufferWrite, Document, DuckDBVectorStore

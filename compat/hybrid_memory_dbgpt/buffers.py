@@ -11,9 +11,17 @@ from datetime import datetime
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import MemoryId
-from hybrid_memory.tiers.sensory import receive, sift
-from hybrid_memory.tiers.short_term import ShortTermRules, Step, append_plain, offer, probability
-from hybrid_memory.tiers.state import BufferEntry, Item
+from hybrid_memory.tiers.buffers import (
+    BufferEntry,
+    Item,
+    OfferResult,
+    ShortTermRules,
+    add_to_sensory,
+    append_fifo,
+    enhance_probability,
+    offer_to_short_term,
+    split_by_score,
+)
 from hybrid_memory_dbgpt.async_tools import run_blocking
 from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, cosines
 from hybrid_memory_dbgpt.fragments import DiscardedMemoryFragments, MemoryFragment, WriteOperation
@@ -74,18 +82,18 @@ class SensoryMemory(Memory):
 
     def hands_on(self, fragment: MemoryFragment) -> list[MemoryFragment]:
         """Return what `take` would hand on for this weighed fragment."""
-        _, released = receive(self._held, _item(fragment), self.buffer_size)
+        _, released = add_to_sensory(self._held, _item(fragment), self.buffer_size)
         going = [*self.fragments, fragment] if released else []
         return [one for one in going if self._score(one) >= self.threshold_to_short_term]
 
     def take(self, fragment: MemoryFragment) -> DiscardedMemoryFragments | None:
         """Do what `write` does for a weighed fragment, without waiting for anything."""
-        self._held, released = receive(self._held, _item(fragment), self.buffer_size)
+        self._held, released = add_to_sensory(self._held, _item(fragment), self.buffer_size)
         self._fragments[fragment.id] = fragment
         if not released:
             return None
         scores = [self._score(self._fragments[item.id]) for item in released]
-        kept, dropped = sift(released, scores, self.threshold_to_short_term)
+        kept, dropped = split_by_score(released, scores, self.threshold_to_short_term)
         for item, score in zip(released, scores, strict=True):
             self._fragments[item.id].update_importance(score)
         left = DiscardedMemoryFragments(
@@ -186,7 +194,7 @@ class ShortTermMemory(Memory):
         if op is WriteOperation.RETRIEVAL:
             return DiscardedMemoryFragments()
         self._fragments[fragment.id] = fragment
-        kept, fallen = append_plain(tuple(held.item for held in self._held), _item(fragment), self.buffer_size)
+        kept, fallen = append_fifo(tuple(held.item for held in self._held), _item(fragment), self.buffer_size)
         left = DiscardedMemoryFragments(fragments=[self._fragments[item.id] for item in fallen])
         self._keep(tuple(BufferEntry(item) for item in kept))
         return left
@@ -261,7 +269,7 @@ class EnhancedShortTermMemory(ShortTermMemory):
             enhance_similarity_threshold=enhance_similarity_threshold,
             enhance_threshold=enhance_threshold,
         )
-        highest = probability(1.0)
+        highest = enhance_probability(1.0)
         if enhance_similarity_threshold > highest:
             warnings.warn(
                 f"enhance_similarity_threshold {enhance_similarity_threshold} can never be met: it is compared with a "
@@ -340,16 +348,18 @@ class EnhancedShortTermMemory(ShortTermMemory):
         self._keep(step.held)
         return DiscardedMemoryFragments(fragments=merged, faded=[known[held.item.id] for held in step.evicted])
 
-    def _offer(self, incoming: Item, similarities: Sequence[float], draws: Iterator[float], op: WriteOperation) -> Step:
+    def _offer(
+        self, incoming: Item, similarities: Sequence[float], draws: Iterator[float], op: WriteOperation
+    ) -> OfferResult:
         """Apply the rule; a subclass may watch it."""
-        return offer(self._held, incoming, similarities, draws, self.rules, op)
+        return offer_to_short_term(self._held, incoming, similarities, draws, self.rules, op)
 
     def _pair_draws(self, incoming: Item, similarities: Sequence[float]) -> Iterator[float]:
         threshold = self.rules.enhance_similarity_threshold
         return (
             pair_draw(held.item.id, incoming.id)
             for held, similarity in zip(self._held, similarities, strict=True)
-            if probability(similarity) >= threshold
+            if enhance_probability(similarity) >= threshold
         )
 
 

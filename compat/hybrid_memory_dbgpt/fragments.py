@@ -14,7 +14,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import MemoryId
-from hybrid_memory.tiers.short_term import Operation as WriteOperation
+from hybrid_memory.tiers.buffers import Operation as WriteOperation
 
 if TYPE_CHECKING:
     import numpy as np

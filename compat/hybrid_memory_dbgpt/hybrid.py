@@ -13,7 +13,7 @@ import anyio
 from hybrid_memory.clock import Clock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.ids import new_session
-from hybrid_memory.tiers.state import BufferEntry
+from hybrid_memory.tiers.buffers import BufferEntry
 from hybrid_memory_dbgpt.async_tools import ShiftedClock, run_blocking
 from hybrid_memory_dbgpt.buffer_rows import (
     BufferKey,

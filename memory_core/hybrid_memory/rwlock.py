@@ -1,4 +1,4 @@
-"""Lets many calls through at once, or one alone: for the moment in which everything changes under them."""
+"""A shared/exclusive lock with writer preference. Calls of `MemoryService` share it; a change of the embedder has it exclusively."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class ReadWriteLock:
-    """A thread that is inside may enter again; who wants to be alone goes before those that come later."""
+    """A reentrant shared/exclusive lock: a waiting exclusive holder goes before shared ones that come later."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -24,7 +24,7 @@ class ReadWriteLock:
 
     @contextmanager
     def shared(self) -> Iterator[None]:
-        """Be inside beside others."""
+        """Hold the lock beside other shared holders; a thread that holds it already goes straight on."""
         if getattr(self._own, "inside", False):
             yield
             return
@@ -42,7 +42,7 @@ class ReadWriteLock:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Be inside when everybody else has left; not for a thread that is inside already."""
+        """Hold the lock alone, once everybody else has let go; not for a thread that holds it already."""
         with self._changed:
             self._wanting += 1
             try:
@@ -62,7 +62,7 @@ class ReadWriteLock:
 
 
 class Locked(Protocol):
-    """What has a lock."""
+    """An object with a lock."""
 
     lock: ReadWriteLock
 
@@ -71,7 +71,7 @@ G = TypeVar("G", bound=Locked)
 
 
 def shared(method: Callable[Concatenate[G, P], R]) -> Callable[Concatenate[G, P], R]:
-    """Run a method inside its object's lock, beside others."""
+    """Run a method under its object's shared lock."""
 
     @wraps(method)
     def inside(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -56,7 +56,7 @@ from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.base import WriteBatch
 from hybrid_memory.text_encoder import TextEncoder
-from hybrid_memory.tiers.flow import rules_of
+from hybrid_memory.tiers.flow import flow_rules
 from hybrid_memory.tiers.importance import heuristic_importance
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class MemoryService:
         self._encoder = TextEncoder(store, embedder, previous)
         self._index_cache = IndexCache(store, self._encoder.dimensions, self.settings.hnsw_from)
         self._background = BackgroundJobs(store, self._index_cache, self._encoder, self.lock, self._backfill)
-        self._write_rules = WriteRules(flow=rules_of(self.settings), habit_sessions=self.settings.habit_sessions)
+        self._write_rules = WriteRules(flow=flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
         self._formula = ranking_weights(self.settings)
         self._listeners: list[Listener] = []
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_RECALL_QUEUE)

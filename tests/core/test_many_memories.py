@@ -65,7 +65,7 @@ def test_with_an_approximate_index_the_answers_to_few_memories_are_the_same(open
 def test_a_large_store_is_written_by_other_plans_to_the_same_effect(open_service, monkeypatch):
     found = []
     for large in (10**9, 0):
-        monkeypatch.setattr(engine, "_LARGE", large)
+        monkeypatch.setattr(engine, "_LARGE_STORE_MEMORIES", large)
         service = open_service()
         one = Scope(session="s", namespace=f"n{large}")
         ids = fill(service, one)

@@ -13,7 +13,7 @@ from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeRandomSource, HashEmbedder
 from hybrid_memory.text import terms
-from hybrid_memory.tiers.state import Buffers, decode_buffers, encode_buffers
+from hybrid_memory.tiers.buffers import Buffers, decode_buffers, encode_buffers
 
 
 @pytest.fixture

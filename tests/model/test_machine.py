@@ -19,7 +19,7 @@ from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.tiers.state import decode_buffers
+from hybrid_memory.tiers.buffers import decode_buffers
 
 WORDS = st.lists(st.sampled_from(["tea", "dog", "rain", "piano", "bridge", "letter"]), min_size=1, max_size=4).map(
     " ".join

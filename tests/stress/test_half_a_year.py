@@ -16,7 +16,7 @@ from hybrid_memory.settings import DATABASE, StoreSettings
 from hybrid_memory.store.base import WriteBatch
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.tiers.state import decode_buffers
+from hybrid_memory.tiers.buffers import decode_buffers
 
 BEFORE_2038 = datetime(2037, 12, 31, 8, tzinfo=UTC)
 SETTINGS = StoreSettings()

@@ -25,7 +25,7 @@ from hybrid_memory.store.duck.files.swap import next_file, swap, work_file
 from hybrid_memory.store.duck.purge_rows import plan_purge, purge_rows
 from hybrid_memory.store.duck.recovery.quarantine import QUARANTINE, REPORT
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory.validation import check_name
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Corrections, forgetting and bringing back: pure decisions over the view of a write."""
+"""What an update, forgetting and restoring change. Pure decisions of a transaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hybrid_memory.model import ATTENTION, TRUST_OF, Memory, MemoryId, Origin, S
 from hybrid_memory.requests import ForgetRequest, ForgetResult, UpdateRequest, UpdateResult
 from hybrid_memory.store.base import Insert, Update, WriteBatch
 from hybrid_memory.tiers import flow
-from hybrid_memory.tiers.state import Item
+from hybrid_memory.tiers.buffers import Item
 
 if TYPE_CHECKING:
     from hybrid_memory.model import EncodedText
@@ -102,7 +102,7 @@ def _new_version(
 
 def _swapped(view: WriteView, old: Memory, new: Memory) -> tuple[BufferState, ...]:
     before = buffers_of(view, old.session, old.agent)
-    after = flow.swapped(before, old.id, Item(new.id, "", new.importance))
+    after = flow.with_new_version(before, old.id, Item(new.id, "", new.importance))
     return buffer_changes(view, old.session, old.agent, before, after)
 
 

@@ -1,4 +1,4 @@
-"""Outcomes as JSON: what the store keeps for a request that is repeated, and back."""
+"""Results as JSON and back: what the store keeps of a request with a key, for when the request comes again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recalls and the end of a session change: pure decisions over the view of a write."""
+"""What recalls, the end of a session and a sweep of abandoned sessions change. Pure decisions of a transaction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hybrid_memory.ids import is_unnamed_session
 from hybrid_memory.model import Memory, MemoryId, Moved, Scope
 from hybrid_memory.store.base import BufferState, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.tiers import flow
-from hybrid_memory.tiers.state import Item
+from hybrid_memory.tiers.buffers import Item
 
 if TYPE_CHECKING:
     from hybrid_memory.decisions.tier_context import VectorsOf
@@ -79,7 +79,7 @@ def decide_end(
 ) -> WriteBatch:
     """Return what the end of a scope's session changes; ``tasks`` are its working memories, which end with it."""
     buffers = buffers_of(view, scope.session, scope.agent)
-    step = flow.end(buffers, StoredTierContext(view, buffers, vectors_of), rules)
+    step = flow.end_session(buffers, StoredTierContext(view, buffers, vectors_of), rules)
     return WriteBatch(
         action="end session",
         actor=scope.actor,
@@ -114,7 +114,7 @@ def decide_sweep(
     for state in view.buffers():
         if is_unnamed_session(state.session) and view.now - state.touched_at >= idle:
             held = buffers_of(view, state.session, state.agent)
-            moves.extend(_moves(flow.end(held, StoredTierContext(view, held, vectors_of), rules).moved))
+            moves.extend(_moves(flow.end_session(held, StoredTierContext(view, held, vectors_of), rules).moved))
             buffers.append(BufferState(state.session, state.agent, None, view.now))
     awake = {state.session for state in view.buffers() if view.now - state.touched_at < idle}
     left = [

@@ -1,4 +1,4 @@
-"""What the tier rules may know, taken from the view of a write and the search structures."""
+"""The attention buffers seen from a transaction: loading and storing them, and what the tier rules ask about memories."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import ATTENTION, Memory, MemoryId, Moved, Tier, Usage
 from hybrid_memory.store.base import BufferState, SetTier, Update
-from hybrid_memory.tiers.flow import without
-from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.flow import without_memories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,7 +126,7 @@ def buffers_without(
     changes: list[BufferState] = []
     for (session, agent), ids in leaving.items():
         before = buffers_of(view, session, agent)
-        changes += buffer_changes(view, session, agent, before, without(before, ids))
+        changes += buffer_changes(view, session, agent, before, without_memories(before, ids))
     return tuple(changes)
 
 

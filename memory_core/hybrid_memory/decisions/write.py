@@ -1,4 +1,8 @@
-"""What one new prepared changes: a pure decision over the view of a write."""
+"""What a new statement changes, decided inside the store's transaction: `decide_write`. Pure.
+
+`MemoryService.write` prepares the statement and hands `decide_write` to the store, which calls it with the namespace as it is
+in the transaction (`WriteView`) and applies the `WriteBatch` that comes back.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ from hybrid_memory.model import (
 from hybrid_memory.requests import WriteRequest, WriteResult
 from hybrid_memory.store.base import BufferState, ChangeType, Insert, RecordUse, Update, WriteBatch
 from hybrid_memory.tiers import flow
-from hybrid_memory.tiers.state import Item
+from hybrid_memory.tiers.buffers import Item
 from hybrid_memory.validation import check_joined
 
 if TYPE_CHECKING:
@@ -87,8 +91,8 @@ class WriteRules:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
-    """A new memory's effect on those that were there."""
+class _NewMemory:
+    """What a new memory does to those that were there: counted, replaced, promoted."""
 
     prepared: PreparedWrite
     repeats: tuple[Memory, ...]
@@ -104,30 +108,34 @@ class _Change:
 
 
 def decide_write(prepared: PreparedWrite, rules: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
-    """Return what remembering the prepared changes.
+    """Return what storing the statement changes.
 
     Raises:
         NotFound: the memory that it supersedes does not exist here.
         InvalidInput: that memory was superseded before.
     """
+    # 1. The search index was asked before the transaction; what other writers stored since then is added.
     prepared = _with_concurrent_writes(prepared, view)
-    known = view.get([*prepared.repeats, *_named(prepared)])
+    known = view.get([*prepared.repeats, *_named_ids(prepared)])
     repeats = [known[one] for one in prepared.repeats if one in known and _is_live(known[one])]
-    same = next((memory for memory in repeats if _says_the_same(memory, prepared)), None)
-    parents = _parents(prepared, known)
+    same = next((memory for memory in repeats if _is_same_statement(memory, prepared)), None)
+    parents = _known_parents(prepared, known)
+    # 2. The same statement in the same conversation is counted on the memory that is there.
     if same is not None:
-        return _repeat(same, prepared, parents, rules, vectors_of, view)
-    replaced = _replaced(prepared, known)
+        return _count_repetition(same, prepared, parents, rules, vectors_of, view)
+    # 3. Otherwise a new row: it may replace one, and may be the saying that makes a habit.
+    replaced = _memory_replaced(prepared, known)
     repeats = [one for one in repeats if replaced is None or one.id != replaced.id]
-    memory = _memory(prepared, view, repeats, replaced, parents)
-    change = _Change(prepared, tuple(repeats), replaced, _habit(memory, repeats, rules.habit_sessions))
+    memory = _new_memory(prepared, view, repeats, replaced, parents)
+    change = _NewMemory(prepared, tuple(repeats), replaced, _habit_promotion(memory, repeats, rules.habit_sessions))
+    # 4. An observation goes through the attention buffers; the other types have their tier already.
     if prepared.request.memory_type is MemoryType.SHORT_TERM:
-        return _observe(memory, change, rules, vectors_of, view)
-    return _store(memory, change, view)
+        return _insert_observation(memory, change, rules, vectors_of, view)
+    return _insert(memory, change, view)
 
 
 def _with_concurrent_writes(prepared: PreparedWrite, view: WriteView) -> PreparedWrite:
-    """Add the repeats and the key's key_owner that were stored after the prepared was prepared."""
+    """Add the repeats and the key's owner that were stored after the write was prepared."""
     if view.head <= prepared.seen_head:
         return prepared
     puts = [entry for entry in view.changes(prepared.seen_head) if entry.change is ChangeType.INSERT]
@@ -140,7 +148,7 @@ def _with_concurrent_writes(prepared: PreparedWrite, view: WriteView) -> Prepare
     return replace(prepared, repeats=(*prepared.repeats, *repeats), key_owner=key_owner)
 
 
-def _named(prepared: PreparedWrite) -> list[MemoryId]:
+def _named_ids(prepared: PreparedWrite) -> list[MemoryId]:
     named = (prepared.request.supersedes, prepared.key_owner, *prepared.request.parents)
     return [one for one in named if one is not None]
 
@@ -149,7 +157,7 @@ def _is_live(memory: Memory) -> bool:
     return memory.forgotten_at is None and memory.superseded_by is None
 
 
-def _says_the_same(memory: Memory, prepared: PreparedWrite) -> bool:
+def _is_same_statement(memory: Memory, prepared: PreparedWrite) -> bool:
     """Say whether a memory with the same words is the same prepared, not another occasion of it."""
     request = prepared.request
     return (
@@ -164,7 +172,7 @@ def _says_the_same(memory: Memory, prepared: PreparedWrite) -> bool:
     )
 
 
-def _replaced(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> Memory | None:
+def _memory_replaced(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> Memory | None:
     wanted = prepared.request.supersedes
     if wanted is not None:
         old = known.get(wanted)
@@ -177,14 +185,14 @@ def _replaced(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> Memo
     return key_owner if key_owner is not None and _is_live(key_owner) else None
 
 
-def _parents(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list[Memory]:
+def _known_parents(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list[Memory]:
     missing = [one for one in prepared.request.parents if one not in known]
     if missing:
         raise NotFound("parents: no such memory; nothing was stored")
     return [known[one] for one in prepared.request.parents]
 
 
-def _memory(
+def _new_memory(
     prepared: PreparedWrite, view: WriteView, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
 ) -> Memory:
     request = prepared.request
@@ -220,22 +228,24 @@ def least_trust(levels: Sequence[Trust]) -> Trust:
     return min(levels, key=TRUST_ORDER.index)
 
 
-def _observe(memory: Memory, change: _Change, rules: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
+def _insert_observation(
+    memory: Memory, change: _NewMemory, rules: WriteRules, vectors_of: VectorsOf, view: WriteView
+) -> WriteBatch:
     """Let the memory into the buffers of its session, without those that this write takes out of attention."""
     prepared = change.prepared
     before = buffers_of(view, memory.session, memory.agent)
-    buffers = flow.without(before, {one.id for one in change.leaving})
+    buffers = flow.without_memories(before, {one.id for one in change.leaving})
     fresh = {} if prepared.encoded.vector is None else {memory.id: prepared.encoded.vector}
     context = StoredTierContext(view, buffers, vectors_of, fresh)
-    step = flow.take_in(buffers, Item(memory.id, "", memory.importance), context, rules.flow)
+    step = flow.admit(buffers, Item(memory.id, "", memory.importance), context, rules.flow)
     memory = replace(memory, tier=step.tier_of(memory.id, Tier.SENSORY))
     written = buffer_changes(view, memory.session, memory.agent, before, step.buffers)
-    return _store(memory, change, view, step.moved, written)
+    return _insert(memory, change, view, step.moved, written)
 
 
-def _store(
+def _insert(
     memory: Memory,
-    change: _Change,
+    change: _NewMemory,
     view: WriteView,
     moved: tuple[Moved, ...] = (),
     written: tuple[BufferState, ...] | None = None,
@@ -271,7 +281,7 @@ def superseded(old: Memory, new: MemoryId) -> Memory:
     return replace(old, superseded_by=new, tier=tier)
 
 
-def _habit(memory: Memory, repeats: Sequence[Memory], habit_sessions: int) -> tuple[Moved, ...]:
+def _habit_promotion(memory: Memory, repeats: Sequence[Memory], habit_sessions: int) -> tuple[Moved, ...]:
     """Let the first of the same words, said in enough sessions, become long-term with the others as its members."""
     alike = [one for one in repeats if one.kind is Kind.OBSERVATION]
     sessions = {one.session for one in alike} | {memory.session}
@@ -285,7 +295,7 @@ def _habit(memory: Memory, repeats: Sequence[Memory], habit_sessions: int) -> tu
     return (Moved(id=first.id, before=first.tier, after=Tier.LONG_TERM, reason=reason, members=members),)
 
 
-def _expiry(same: Memory, request: WriteRequest) -> datetime | None:
+def _later_expiry(same: Memory, request: WriteRequest) -> datetime | None:
     """Return until when a repeated prepared is valid: as long as either saying of it; a task as it was said last."""
     if request.memory_type is MemoryType.WORKING:
         return request.expires_at or same.expires_at
@@ -294,7 +304,7 @@ def _expiry(same: Memory, request: WriteRequest) -> datetime | None:
     return max(same.expires_at, request.expires_at)
 
 
-def _repeat(
+def _count_repetition(
     same: Memory,
     prepared: PreparedWrite,
     parents: list[Memory],
@@ -307,13 +317,13 @@ def _repeat(
     buffers = buffers_of(view, same.session, same.agent)
     context = StoredTierContext(view, buffers, vectors_of, extra_uses={same.id: 1})
     item = Item(same.id, "", max(same.importance, request.importance or 0.0))
-    step = flow.Flow(buffers)
+    step = flow.FlowResult(buffers)
     if request.memory_type is MemoryType.SHORT_TERM:
         step = flow.repeat(buffers, item, same.tier, context, rules.flow)
     elif MEMORY_TYPE_OF[same.tier] is not request.memory_type:
         target = _TIER_OF[request.memory_type]
         moved = Moved(id=same.id, before=same.tier, after=target, reason="written again as " + request.memory_type)
-        step = flow.Flow(flow.without(buffers, {same.id}), (moved,))
+        step = flow.FlowResult(flow.without_memories(buffers, {same.id}), (moved,))
     richer = replace(
         same,
         importance=item.importance if item.importance is not None else same.importance,
@@ -322,7 +332,7 @@ def _repeat(
         source=request.source or same.source,
         trust=least_trust([same.trust, *(parent.trust for parent in parents)]),
         parents=joined(same.parents, request.parents),
-        expires_at=_expiry(same, request),
+        expires_at=_later_expiry(same, request),
     )
     if request.tags or request.metadata:
         check_joined(richer.tags, richer.metadata)

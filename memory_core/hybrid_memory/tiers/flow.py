@@ -11,9 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from hybrid_memory.model import MemoryId, Moved, Tier
-from hybrid_memory.tiers.sensory import receive, sift
-from hybrid_memory.tiers.short_term import Operation, ShortTermRules, offer, probability
-from hybrid_memory.tiers.state import BufferEntry, Buffers, Item
+from hybrid_memory.tiers.buffers import (
+    BufferEntry,
+    Buffers,
+    Item,
+    Operation,
+    ShortTermRules,
+    add_to_sensory,
+    enhance_probability,
+    offer_to_short_term,
+    split_by_score,
+)
 
 if TYPE_CHECKING:
     from hybrid_memory.settings import StoreSettings
@@ -30,7 +38,7 @@ class FlowRules:
     earned_uses: int = 2
 
 
-def rules_of(settings: StoreSettings) -> FlowRules:
+def flow_rules(settings: StoreSettings) -> FlowRules:
     """Return the rules that a store's settings choose."""
     return FlowRules(
         sensory_buffer=settings.sensory_buffer,
@@ -66,7 +74,7 @@ class TierContext(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class FlowResult:
     """The buffers after a step and what moved, one entry a memory, in the order in which they moved first."""
 
     buffers: Buffers
@@ -77,58 +85,58 @@ class Flow:
         return next((move.after for move in self.moved if move.id == memory_id), before)
 
 
-def take_in(buffers: Buffers, item: Item, facts: TierContext, rules: FlowRules) -> Flow:
+def admit(buffers: Buffers, item: Item, context: TierContext, rules: FlowRules) -> FlowResult:
     """Let a new observation in. It starts in the sensory buffer; a full one is weighed and emptied into short-term."""
-    held, released = receive(buffers.sensory, item, rules.sensory_buffer)
-    kept, dropped = sift(released, [one.importance or 0.0 for one in released], rules.threshold_to_short_term)
+    held, released = add_to_sensory(buffers.sensory, item, rules.sensory_buffer)
+    kept, dropped = split_by_score(released, [one.importance or 0.0 for one in released], rules.threshold_to_short_term)
     moves = _Moves()
     for one in dropped:
-        _leave(moves, one, Tier.SENSORY, "below the threshold of short-term", facts, rules)
+        _evict(moves, one, Tier.SENSORY, "below the threshold of short-term", context, rules)
     short_term = buffers.short_term
     for one in kept:
         moves.add(one.id, Tier.SENSORY, Tier.SHORT_TERM, "the sensory buffer was full")
-        short_term = _admit(moves, short_term, one, Operation.ADD, facts, rules)
-    return Flow(Buffers(held, short_term), moves.collapsed())
+        short_term = _offer(moves, short_term, one, Operation.ADD, context, rules)
+    return FlowResult(Buffers(held, short_term), moves.collapsed())
 
 
-def repeat(buffers: Buffers, item: Item, tier: Tier, facts: TierContext, rules: FlowRules) -> Flow:
+def repeat(buffers: Buffers, item: Item, tier: Tier, context: TierContext, rules: FlowRules) -> FlowResult:
     """Count the same words said again: in short-term as an enhancement for certain, elsewhere by drawing it there."""
     moves = _Moves()
     if any(one.item.id == item.id for one in buffers.short_term):
-        held = swapped(buffers, item.id, item).short_term
-        short_term = _admit(moves, held, item, Operation.RETRIEVAL, facts, rules, certain={item.id})
-        return Flow(Buffers(buffers.sensory, short_term), moves.collapsed())
+        held = with_new_version(buffers, item.id, item).short_term
+        short_term = _offer(moves, held, item, Operation.RETRIEVAL, context, rules, certain={item.id})
+        return FlowResult(Buffers(buffers.sensory, short_term), moves.collapsed())
     if tier not in (Tier.SENSORY, Tier.FADED):
-        return Flow(buffers)
+        return FlowResult(buffers)
     sensory = tuple(one for one in buffers.sensory if one.id != item.id)
     moves.add(item.id, tier, Tier.SHORT_TERM, "repeated")
-    short_term = _admit(moves, buffers.short_term, item, Operation.ADD, facts, rules)
+    short_term = _offer(moves, buffers.short_term, item, Operation.ADD, context, rules)
     counted = tuple(replace(one, count=one.count + 1) if one.item.id == item.id else one for one in short_term)
-    return Flow(Buffers(sensory, counted), moves.collapsed())
+    return FlowResult(Buffers(sensory, counted), moves.collapsed())
 
 
-def recall(buffers: Buffers, item: Item, tier: Tier, facts: TierContext, rules: FlowRules) -> Flow:
+def recall(buffers: Buffers, item: Item, tier: Tier, context: TierContext, rules: FlowRules) -> FlowResult:
     """Offer a recalled memory to short-term; a faded one that was used often enough comes back up."""
     moves = _Moves()
     short_term = buffers.short_term
     if all(one.item.id != item.id for one in short_term) and all(one.id != item.id for one in buffers.sensory):
-        short_term = _admit(moves, short_term, item, Operation.RETRIEVAL, facts, rules)
-    if tier is Tier.FADED and facts.uses(item.id) >= rules.earned_uses:
+        short_term = _offer(moves, short_term, item, Operation.RETRIEVAL, context, rules)
+    if tier is Tier.FADED and context.uses(item.id) >= rules.earned_uses:
         moves.add(item.id, Tier.FADED, Tier.LONG_TERM, "recalled again")
-    return Flow(Buffers(buffers.sensory, short_term), moves.collapsed())
+    return FlowResult(Buffers(buffers.sensory, short_term), moves.collapsed())
 
 
-def end(buffers: Buffers, facts: TierContext, rules: FlowRules) -> Flow:
+def end_session(buffers: Buffers, context: TierContext, rules: FlowRules) -> FlowResult:
     """End the session: what earned it goes to long-term, the rest fades, the buffers are empty."""
     moves = _Moves()
     for item in buffers.sensory:
-        _leave(moves, item, Tier.SENSORY, "the session ended", facts, rules)
+        _evict(moves, item, Tier.SENSORY, "the session ended", context, rules)
     for held in buffers.short_term:
-        _leave(moves, held.item, Tier.SHORT_TERM, "the session ended", facts, rules, count=held.count)
-    return Flow(Buffers(), moves.collapsed())
+        _evict(moves, held.item, Tier.SHORT_TERM, "the session ended", context, rules, count=held.count)
+    return FlowResult(Buffers(), moves.collapsed())
 
 
-def without(buffers: Buffers, ids: Collection[MemoryId]) -> Buffers:
+def without_memories(buffers: Buffers, ids: Collection[MemoryId]) -> Buffers:
     """Return the buffers without some memories, as holders and as enhancers."""
     return Buffers(
         tuple(item for item in buffers.sensory if item.id not in ids),
@@ -136,7 +144,7 @@ def without(buffers: Buffers, ids: Collection[MemoryId]) -> Buffers:
     )
 
 
-def swapped(buffers: Buffers, old: MemoryId, new: Item) -> Buffers:
+def with_new_version(buffers: Buffers, old: MemoryId, new: Item) -> Buffers:
     """Return the buffers with a memory's new version in its place."""
     return Buffers(
         tuple(new if item.id == old else item for item in buffers.sensory),
@@ -150,25 +158,25 @@ def _without_enhancers(held: BufferEntry, ids: Collection[MemoryId]) -> BufferEn
     return replace(held, count=held.count - gone, enhancers=rest) if gone else held
 
 
-def _admit(
+def _offer(
     moves: _Moves,
     short_term: tuple[BufferEntry, ...],
     item: Item,
     operation: Operation,
-    facts: TierContext,
+    context: TierContext,
     rules: FlowRules,
     certain: Collection[MemoryId] = (),
 ) -> tuple[BufferEntry, ...]:
     """Offer an item to short-term and note what moved on from there."""
-    similarities = [facts.similarity(held.item.id, item.id) for held in short_term]
-    draws = _draws(short_term, item, similarities, facts.draw, rules.short_term, certain)
-    step = offer(short_term, item, similarities, draws, rules.short_term, operation, certain)
+    similarities = [context.similarity(held.item.id, item.id) for held in short_term]
+    draws = _draws(short_term, item, similarities, context.draw, rules.short_term, certain)
+    step = offer_to_short_term(short_term, item, similarities, draws, rules.short_term, operation, certain)
     for transfer in step.transfers:
         head = transfer.head.item
         members = tuple(dict.fromkeys(member.id for member in transfer.members if member.id != head.id))
         moves.add(head.id, Tier.SHORT_TERM, Tier.LONG_TERM, f"enhanced {transfer.head.count} times", members)
     for held in step.evicted:
-        _leave(moves, held.item, Tier.SHORT_TERM, "the short-term buffer was full", facts, rules, count=held.count)
+        _evict(moves, held.item, Tier.SHORT_TERM, "the short-term buffer was full", context, rules, count=held.count)
     return step.held
 
 
@@ -180,28 +188,28 @@ def _draws(
     rules: ShortTermRules,
     certain: Collection[MemoryId],
 ) -> Iterator[float]:
-    """Yield the draws that `offer` will ask for, in its order, each from the pair it is for."""
+    """Yield the draws that `offer_to_short_term` will ask for, in its order, each from the pair it is for."""
     for held, similarity in zip(short_term, similarities, strict=True):
-        if held.item.id not in certain and probability(similarity) >= rules.enhance_similarity_threshold:
+        if held.item.id not in certain and enhance_probability(similarity) >= rules.enhance_similarity_threshold:
             yield draw(held.item.id, item.id)
 
 
-def _leave(
-    moves: _Moves, item: Item, before: Tier, reason: str, facts: TierContext, rules: FlowRules, *, count: int = 0
+def _evict(
+    moves: _Moves, item: Item, before: Tier, reason: str, context: TierContext, rules: FlowRules, *, count: int = 0
 ) -> None:
-    why = _merit(item, facts, rules, count)
+    why = _promotion_reason(item, context, rules, count)
     if why is None:
         moves.add(item.id, before, Tier.FADED, reason)
     else:
         moves.add(item.id, before, Tier.LONG_TERM, f"{reason}; {why}")
 
 
-def _merit(item: Item, facts: TierContext, rules: FlowRules, count: int) -> str | None:
-    if facts.pinned(item.id):
+def _promotion_reason(item: Item, context: TierContext, rules: FlowRules, count: int) -> str | None:
+    if context.pinned(item.id):
         return "pinned"
     if (item.importance or 0.0) >= rules.earned_importance:
         return "important"
-    if facts.uses(item.id) + count >= rules.earned_uses:
+    if context.uses(item.id) + count >= rules.earned_uses:
         return "used"
     return None
 

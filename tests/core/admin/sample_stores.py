@@ -18,8 +18,8 @@ from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
 from hybrid_memory.testing import START, FakeClock
-from hybrid_memory.tiers.state import Buffers, encode_buffers
-from hybrid_memory.tiers.state import Item as Seen
+from hybrid_memory.tiers.buffers import Buffers, encode_buffers
+from hybrid_memory.tiers.buffers import Item as Seen
 
 STATE = encode_buffers(Buffers((Seen(MemoryId("m1"), "", 0.5),)))
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)

@@ -21,7 +21,7 @@ from hybrid_memory.store.embedder_change import NewVector
 from hybrid_memory.store.purge_plan import PurgeSelection
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem
 from hybrid_memory.testing import START
-from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.model import MemoryId, Tier
-from hybrid_memory.tiers.flow import FlowRules, end, recall, repeat, swapped, take_in, without
-from hybrid_memory.tiers.short_term import ShortTermRules
-from hybrid_memory.tiers.state import Buffers, Item
+from hybrid_memory.tiers.buffers import Buffers, Item, ShortTermRules
+from hybrid_memory.tiers.flow import FlowRules, admit, end_session, recall, repeat, with_new_version, without_memories
 
 
 @dataclass
@@ -41,7 +40,7 @@ def live(buffers):
 def play(items, facts, rules):
     buffers, tiers = Buffers(), {}
     for one in items:
-        step = take_in(buffers, one, facts, rules)
+        step = admit(buffers, one, facts, rules)
         buffers = step.buffers
         tiers[one.id] = Tier.SENSORY
         tiers.update({move.id: move.after for move in step.moved})
@@ -49,7 +48,7 @@ def play(items, facts, rules):
 
 
 def test_an_observation_waits_in_the_sensory_buffer():
-    step = take_in(Buffers(), item(1), Facts(), FlowRules())
+    step = admit(Buffers(), item(1), Facts(), FlowRules())
     assert (step.moved, live(step.buffers)) == ((), ["m1"])
 
 
@@ -82,7 +81,7 @@ def test_enough_enhancement_moves_the_head_with_its_members():
     rules = FlowRules(sensory_buffer=0)
     buffers = Buffers()
     for number in range(4):
-        step = take_in(buffers, item(number), Facts(cosine=1.0), rules)
+        step = admit(buffers, item(number), Facts(cosine=1.0), rules)
         buffers = step.buffers
     (move,) = [move for move in step.moved if move.after is Tier.LONG_TERM]
     assert (move.id, move.members) == ("m0", ("m1", "m2", "m3"))
@@ -90,13 +89,13 @@ def test_enough_enhancement_moves_the_head_with_its_members():
 
 def test_a_repetition_is_counted_for_certain():
     rules = FlowRules(sensory_buffer=0, short_term=ShortTermRules(enhance_threshold=1))
-    buffers = take_in(Buffers(), item(1), Facts(), rules).buffers
+    buffers = admit(Buffers(), item(1), Facts(), rules).buffers
     step = repeat(buffers, item(1), Tier.SHORT_TERM, Facts(), rules)
     assert [(move.id, move.after) for move in step.moved] == [("m1", Tier.LONG_TERM)]
 
 
 def test_a_repetition_draws_a_sensory_memory_into_short_term():
-    buffers = take_in(Buffers(), item(1), Facts(), FlowRules()).buffers
+    buffers = admit(Buffers(), item(1), Facts(), FlowRules()).buffers
     step = repeat(buffers, item(1), Tier.SENSORY, Facts(), FlowRules())
     assert step.buffers.sensory == ()
     assert [held.count for held in step.buffers.short_term] == [1]
@@ -104,7 +103,7 @@ def test_a_repetition_draws_a_sensory_memory_into_short_term():
 
 def test_a_recalled_memory_enhances_but_is_not_taken_in():
     rules = FlowRules(sensory_buffer=0)
-    buffers = take_in(Buffers(), item(1), Facts(), rules).buffers
+    buffers = admit(Buffers(), item(1), Facts(), rules).buffers
     step = recall(buffers, item(9), Tier.LONG_TERM, Facts(cosine=1.0), rules)
     assert live(step.buffers) == ["m1"]
     assert step.buffers.short_term[0].count == 1
@@ -117,7 +116,7 @@ def test_a_faded_memory_comes_back_when_it_was_used_often_enough():
 
 def test_the_end_of_a_session_empties_the_buffers():
     buffers, _ = play([item(n) for n in range(8)], Facts(), FlowRules())
-    step = end(buffers, Facts(), FlowRules())
+    step = end_session(buffers, Facts(), FlowRules())
     assert step.buffers == Buffers()
     assert {move.after for move in step.moved} == {Tier.FADED}
 
@@ -126,12 +125,12 @@ def test_a_memory_that_leaves_is_no_enhancer_any_more():
     rules = FlowRules(sensory_buffer=0)
     buffers, _ = play([item(1), item(2)], Facts(cosine=1.0), rules)
     assert buffers.short_term[0].count == 1
-    assert without(buffers, {MemoryId("m2")}).short_term[0].count == 0
+    assert without_memories(buffers, {MemoryId("m2")}).short_term[0].count == 0
 
 
 def test_a_new_version_takes_the_place_of_the_old_one():
     buffers, _ = play([item(n) for n in range(6)], Facts(), FlowRules())
-    changed = swapped(buffers, MemoryId("m1"), item(77))
+    changed = with_new_version(buffers, MemoryId("m1"), item(77))
     assert MemoryId("m77") in live(changed)
     assert MemoryId("m1") not in live(changed)
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.model import MemoryId
-from hybrid_memory.tiers.state import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
 items = st.builds(
     Item,
