@@ -93,7 +93,7 @@ def recall(order: OperationRequest) -> dict[str, Any]:
 
 
 def doctor(order: OperationRequest) -> dict[str, Any]:
-    """Examine the store beside the calls of clients; one that cannot be opened for damage is a finding."""
+    """Check the store beside the calls of clients; one that cannot be opened for damage is a finding."""
     from hybrid_memory.admin import health_check
     from hybrid_memory.errors import EngineUnavailable, StoreDamaged
 
@@ -119,7 +119,7 @@ def _told(report: Report) -> dict[str, Any]:
     }
 
 
-def _later(name: str, module: str = "hybrid_memory_mcp.admin_operations") -> Operation:
+def _later(name: str, module: str = "hybrid_memory_mcp.admin.store_operations") -> Operation:
     """Return an operation of another module, which is imported when it is asked for."""
 
     def operation(order: OperationRequest) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The commands that keep a store: backup, restore, export, import, purge."""
+"""The commands on a whole store: doctor, backup, restore, export, import, purge."""
 
 from __future__ import annotations
 
@@ -12,17 +12,37 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
 
-_MEGA = 1e6
+_MEGABYTE = 1e6  # bytes
+_COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}  # by severity
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file of that name.")]
 All = Annotated[str | None, typer.Option("--namespace", help="Only this one. Default: all.")]
+
+
+def doctor(
+    home: Home = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Keep a damaged store aside and save what can be read of it.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read every row of a store and compare what must agree. Exit code 1 when something is wrong."""
+    console = Console()
+    report = call_or_exit(home, "repair" if repair else "doctor")
+    if as_json:
+        console.print_json(json.dumps(report))
+    else:
+        _print_findings(console, report["findings"], report["rows"])
+    if not report["sound"]:
+        raise typer.Exit(1)
 
 
 def backup(
@@ -38,10 +58,10 @@ def backup(
     Without FILE the newest 10 stay (`keep_backups` in config.toml). Settings are not part of it.
     """
     made = call_or_exit(home, "backup", {"file": _absolute(file), "force": force})
-    if _shown(made, as_json):
+    if _print_json(made, as_json):
         return
     console = _console()
-    console.print(f"memories: {made['memories']}, {made['bytes'] / _MEGA:.1f} MB, checked: {escape(made['file'])}")
+    console.print(f"memories: {made['memories']}, {made['bytes'] / _MEGABYTE:.1f} MB, checked: {escape(made['file'])}")
     if made["removed"]:
         console.print(f"older ones removed: {made['removed']}; `keep_backups` in config.toml says how many stay")
 
@@ -58,8 +78,8 @@ def restore(
     """
     if not yes:
         typer.confirm("Everything remembered since that backup leaves the store (and is put aside). Go on?", abort=True)
-    done = call_or_exit(home, "restore", {"file": _absolute(file)}, new=True)
-    if _shown(done, as_json):
+    done = call_or_exit(home, "restore", {"file": _absolute(file)}, may_be_new=True)
+    if _print_json(done, as_json):
         return
     console = _console()
     console.print(f"memories: {done['memories']}, from {escape(done['file'])}")
@@ -85,10 +105,12 @@ def export(
         "vectors": vectors,
         "force": force,
     }
-    with _progress("exporting") as step:
-        done = call_or_exit(home, "export", arguments, step=step)
-    if not _shown(done, as_json):
-        what = f"memories: {done['memories']}, namespaces: {len(done['namespaces'])}, {done['bytes'] / _MEGA:.1f} MB"
+    with _progress("exporting") as on_progress:
+        done = call_or_exit(home, "export", arguments, on_progress=on_progress)
+    if not _print_json(done, as_json):
+        what = (
+            f"memories: {done['memories']}, namespaces: {len(done['namespaces'])}, {done['bytes'] / _MEGABYTE:.1f} MB"
+        )
         _console().print(f"{what}: {escape(str(file))}")
 
 
@@ -112,9 +134,9 @@ def import_(
     expires_at, importance, tags, metadata, source, speaker and session.
     """
     arguments = {"file": _absolute(file), "namespace": namespace, "trusted": trusted}
-    with _progress("importing") as step:
-        done = call_or_exit(home, "import", arguments, new=True, step=step)
-    if _shown(done, as_json):
+    with _progress("importing") as on_progress:
+        done = call_or_exit(home, "import", arguments, may_be_new=True, on_progress=on_progress)
+    if _print_json(done, as_json):
         return
     console = _console()
     console.print(f"new: {done['new']}, here already: {done['there']}, left out: {done['left_out']}")
@@ -156,25 +178,40 @@ def purge(
         _preview(seen, Console(stderr=True, soft_wrap=True))
         typer.confirm("Erase them for good?", abort=True, err=True)
         arguments["count"] = seen["memories"]
-    with _progress("purging") as step:
-        done = call_or_exit(home, "purge", arguments | {"preview": False}, namespace=namespace, step=step)
-    if _shown(done, as_json):
+    with _progress("purging") as on_progress:
+        done = call_or_exit(home, "purge", arguments | {"preview": False}, namespace=namespace, on_progress=on_progress)
+    if _print_json(done, as_json):
         return
     console = _console()
     console.print(f"gone for good: {done['memories']}; other copies rewritten: {done['rewritten']}")
     if done["removed"]:
         console.print(f"files removed because they could not be rewritten: {done['removed']}")
-    _stays(done, console)
+    _print_what_stays(done, console)
+
+
+def _print_findings(console: Console, findings: list[dict[str, str]], rows: dict[str, int]) -> None:
+    if findings:
+        table = Table("how bad", "what", "what to do", title="hybrid-memory-mcp doctor")
+        for finding in findings:
+            colour = _COLOURS[finding["severity"]]
+            words = (finding["severity"], finding["what"], finding["remedy"])
+            table.add_row(*(f"[{colour}]{escape(word)}[/{colour}]" if word else "" for word in words))
+        console.print(table)
+    else:
+        console.print("nothing is wrong")
+    read = ", ".join(f"{count} of {name}" for name, count in rows.items() if count)
+    if read:
+        console.print(f"read whole: {read}")
 
 
 def _preview(seen: dict[str, Any], console: Console) -> None:
     parts = [f"{seen['named']} named", f"{seen['versions']} older versions", f"{seen['derived']} made from them"]
     console.print(f"memories: {seen['memories']} ({', '.join(parts)}); entries of conversations: {seen['entries']}")
     console.print(f"also in backups: {seen['backups']}; files in quarantine: {seen['set_aside']}")
-    _stays(seen, console)
+    _print_what_stays(seen, console)
 
 
-def _stays(told: dict[str, Any], console: Console) -> None:
+def _print_what_stays(told: dict[str, Any], console: Console) -> None:
     for name, what in (
         ("newer", "newer versions stay"),
         ("same_words", "the same words stay in other memories"),
@@ -197,7 +234,8 @@ def _absolute(file: Path | None) -> str | None:
     return None if file is None else str(file.expanduser().absolute())
 
 
-def _shown(values: dict[str, Any], as_json: bool) -> bool:
+def _print_json(values: dict[str, Any], as_json: bool) -> bool:
+    """Print the values if JSON was asked for; returns whether it was."""
     if as_json:
         _console().print_json(json.dumps(values))
     return as_json

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hybrid_memory_mcp.cli import admin, doctor, embedders, tokens
+from hybrid_memory_mcp.cli import admin, embedders, tokens
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
 
 app = typer.Typer(
@@ -25,7 +25,7 @@ app = typer.Typer(
 app.add_typer(embedders.app, name="embedder")
 app.add_typer(tokens.app, name="token")
 app.command()(embedders.reembed)
-app.command()(doctor.doctor)
+app.command()(admin.doctor)
 app.command()(admin.backup)
 app.command()(admin.restore)
 app.command()(admin.export)

@@ -195,7 +195,7 @@ def _embed_anew(home: Path | None, console: Console) -> None:
         with Progress(*columns, console=console) as progress:
             task = progress.add_task("", total=0)
             result = call_or_exit(
-                home, "reembed", step=lambda now, total: progress.update(task, completed=now, total=total)
+                home, "reembed", on_progress=lambda now, total: progress.update(task, completed=now, total=total)
             )
     except KeyboardInterrupt:
         console.print(

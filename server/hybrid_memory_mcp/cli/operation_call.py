@@ -40,12 +40,12 @@ def call_operation(
     arguments: Mapping[str, Any] | None = None,
     *,
     namespace: str | None = None,
-    new: bool = False,
-    step: ProgressCallback | None = None,
+    may_be_new: bool = False,
+    on_progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
     """Let an operation of `hybrid_memory_mcp.admin.operations` be done, by the store's hub if it has one.
 
-    ``new`` says that the store need not exist yet. ``step`` is told how many of how many are done.
+    ``may_be_new`` says that the store need not exist yet. ``on_progress`` is told how many of how many are done.
 
     Raises:
         HybridMemoryError: what the operation says, or that there is no store.
@@ -56,16 +56,18 @@ def call_operation(
 
     settings = client_settings(home=home, namespace=namespace)
     folder = settings.folder()
-    if not new and not (folder / DATABASE).exists():
+    if not may_be_new and not (folder / DATABASE).exists():
         raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
-    answer = call_hub(folder, settings.namespace, operation, arguments or {}, step or _unseen)
+    answer = call_hub(folder, settings.namespace, operation, arguments or {}, on_progress or _ignore_progress)
     if answer is not None:
         return answer
     with local_provider(folder, settings.namespace) as (provider, scope):
-        return run_operation(operation, OperationRequest(provider, folder, scope, arguments or {}, step or _unseen))
+        return run_operation(
+            operation, OperationRequest(provider, folder, scope, arguments or {}, on_progress or _ignore_progress)
+        )
 
 
-def _unseen(done: int, total: int) -> None:
+def _ignore_progress(done: int, total: int) -> None:
     del done, total
 
 

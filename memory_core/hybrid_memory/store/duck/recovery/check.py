@@ -1,4 +1,8 @@
-"""Reads every row of an open store and compares what must agree."""
+"""Reads every row of an open store and compares what must agree; called by ``doctor`` and by a repair.
+
+The order: every table span by span, with the vectors; where all can be read, what must agree between tables and the hashes of
+the words; then files, room on the disk, and what was reported before.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,9 @@ if TYPE_CHECKING:
     from hybrid_memory.store.duck.engine import Engine
 
 TABLES = ("namespace", "memory", "usage", "log", "buffer", "request", "embedder", "conversation", "entry", "mark")
-REPAIR = "close all clients and run `hybrid-memory-mcp doctor --repair`, which keeps the damaged file aside"
-_SPAN = 2048
-_ROOM = 100 * 2**20
+_REPAIR = "close all clients and run `hybrid-memory-mcp doctor --repair`, which keeps the damaged file aside"
+_SPAN_ROWS = 2048  # what DuckDB reads at once: a smaller span would not find more readable rows
+_LEAST_FREE_BYTES = 100 * 2**20  # a checkpoint and a backup of a usual store fit in
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 # Names of tables are this program's constants, and numbers of embedders; nothing else is put into a statement.
@@ -32,7 +36,7 @@ _BOUNDS = Template("SELECT min(rowid), max(rowid) FROM $table")
 _READ = Template("SELECT count(*), bit_xor(hash(row)) FROM $table AS row WHERE rowid BETWEEN $$1 AND $$2")
 _COUNT = Template("SELECT count(*) FROM $table WHERE rowid BETWEEN $$1 AND $$2")
 _EMBEDDERS = "SELECT abs(number) FROM embedder ORDER BY number"
-_WORDS = "SELECT content, content_hash FROM memory WHERE rowid BETWEEN ? AND ?"
+_CONTENTS = "SELECT content, content_hash FROM memory WHERE rowid BETWEEN ? AND ?"
 _ORPHANS = Template("""
     SELECT count(*) FROM $table AS v
     WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
@@ -62,7 +66,7 @@ _NO_JSON = """
 
 
 class _StoreCheck:
-    """One examination of an open store; other calls may go on meanwhile."""
+    """One check of an open store; other calls may go on meanwhile."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -70,48 +74,52 @@ class _StoreCheck:
         self._rows: dict[str, int] = {}
 
     def report(self, *, mark_seen: bool) -> Report:
-        """Examine; ``mark_seen`` lets what happened before no longer be told in the status."""
-        self._tables()
+        """Check everything; ``mark_seen`` lets what happened before no longer be told in the status."""
+        self._check_tables()
         if not self._findings:
-            self._agreement()
-            self._words()
-        self._files()
-        self._history(mark_seen=mark_seen)
+            self._check_agreement()
+            self._check_contents()
+        self._check_files()
+        self._report_history(mark_seen=mark_seen)
         return report_of(self._findings, self._rows)
 
-    def _found(self, severity: Severity, what: str, remedy: str = "") -> None:
+    def _add(self, severity: Severity, what: str, remedy: str = "") -> None:
         self._findings.append(Finding(severity, what, remedy))
 
     @contextmanager
     def _reading(self, what: str) -> Iterator[SqlSession]:
-        """Give a session; what cannot be read in it is a finding, and the examination goes on."""
+        """Give a session; what cannot be read in it is a finding, and the check goes on."""
         try:
             with self._engine.reading() as session:
                 yield session
         except StoreClosed:
             raise
         except HybridMemoryError:
-            self._found(Severity.ERROR, f"{what} cannot be read", REPAIR)
+            self._add(Severity.ERROR, f"{what} cannot be read", _REPAIR)
 
-    def _tables(self) -> None:
+    def _check_tables(self) -> None:
         numbers: list[int] = []
         with self._reading("the embedder's number") as session:
             numbers = [number for (number,) in session.rows(_EMBEDDERS)]
         for table in (*TABLES, *(f"vector_{int(number)}" for number in numbers)):
             self._read_table(table)
         for number in numbers if not self._findings else ():
-            self._vectors(f"vector_{int(number)}")
+            self._check_vectors(f"vector_{int(number)}")
 
     def _read_table(self, table: str) -> None:
         self._rows[table] = unread = 0
         for span in _spans(self._bounds(table)):
-            with self._unread() as failed, self._engine.reading() as session:
-                self._rows[table] += session.rows(_READ.substitute(table=table), *span)[0][0]
-            if failed:
+            try:
+                with self._engine.reading() as session:
+                    self._rows[table] += session.rows(_READ.substitute(table=table), *span)[0][0]
+            except StoreClosed:
+                raise
+            except HybridMemoryError:
+                # Counting reads no values, so it tells how many rows the damage may concern.
                 with self._reading(f"the table {table}") as session:
                     unread += session.rows(_COUNT.substitute(table=table), *span)[0][0]
         if unread:
-            self._found(Severity.ERROR, f"up to {unread} rows of the table {table} cannot be read", REPAIR)
+            self._add(Severity.ERROR, f"up to {unread} rows of the table {table} cannot be read", _REPAIR)
 
     def _bounds(self, table: str) -> tuple[int | None, int | None]:
         with self._reading(f"the table {table}") as session:
@@ -119,72 +127,62 @@ class _StoreCheck:
             return low, high
         return None, None
 
-    @contextmanager
-    def _unread(self) -> Iterator[list[bool]]:
-        failed: list[bool] = []
-        try:
-            yield failed
-        except StoreClosed:
-            raise
-        except HybridMemoryError:
-            failed.append(True)
-
-    def _vectors(self, table: str) -> None:
+    def _check_vectors(self, table: str) -> None:
         self._count(_NOT_FINITE.substitute(table=table), "vectors hold numbers that are not finite", "reembed")
         self._count(_DOUBLE.substitute(table=table), "memories have more than one vector", "reembed")
         self._count(_ORPHANS.substitute(table=table), "vectors belong to no memory", "reembed")
 
-    def _agreement(self) -> None:
+    def _check_agreement(self) -> None:
         ask = "please report it; searching and writing are not harmed"
         self._count(_GAPS, "namespaces have a log with gaps", ask)
         self._count(_OTHER_REVISIONS, "memories have another revision than the log says", ask)
         self._count(_OTHER_DIGESTS, "entries of the log have another digest than their memory", ask)
         self._count(_ORPHANS.substitute(table="usage"), "rows of usage belong to no memory", ask)
-        self._count(_NO_JSON, "stored values are no JSON", REPAIR)
+        self._count(_NO_JSON, "stored values are no JSON", _REPAIR)
 
     def _count(self, statement: str, what: str, remedy: str) -> None:
         with self._reading("the store") as session:
             count = session.rows(statement)[0][0]
             if count:
-                self._found(Severity.WARNING, f"{count} {what}", remedy)
+                self._add(Severity.WARNING, f"{count} {what}", remedy)
 
-    def _words(self) -> None:
+    def _check_contents(self) -> None:
         changed = 0
         for span in _spans(self._bounds("memory")):
             with self._reading("the table memory") as session:
-                changed += sum(content_hash(words) != known for words, known in session.rows(_WORDS, *span))
+                changed += sum(content_hash(words) != known for words, known in session.rows(_CONTENTS, *span))
         if changed:
-            self._found(
+            self._add(
                 Severity.ERROR,
                 f"{changed} memories have other words than when they were written",
                 "restore a backup, or write them again",
             )
 
-    def _files(self) -> None:
+    def _check_files(self) -> None:
         path = self._engine.path
-        if os.name == "posix" and _shared(path):
-            self._found(
+        if os.name == "posix" and _is_open_to_others(path):
+            self._add(
                 Severity.WARNING,
                 "other users of this machine may enter the store's folder or read its files",
                 "take their rights away: chmod 700 for the folder, 600 for its files",
             )
         if self._engine.journal_incomplete:
-            self._found(
+            self._add(
                 Severity.WARNING,
                 "the newest writes are not in the journal",
                 "make room on the disk and see that the folder can be written",
             )
-        if (free := shutil.disk_usage(path.parent).free) < max(_ROOM, size_on_disk(path)):
-            self._found(Severity.WARNING, f"only {free // 2**20} MiB are free on the store's disk", "make room")
+        if (free := shutil.disk_usage(path.parent).free) < max(_LEAST_FREE_BYTES, size_on_disk(path)):
+            self._add(Severity.WARNING, f"only {free // 2**20} MiB are free on the store's disk", "make room")
 
-    def _history(self, *, mark_seen: bool) -> None:
+    def _report_history(self, *, mark_seen: bool) -> None:
         path = self._engine.path
         for recovery in quarantine.unseen_reports(path):
-            self._found(Severity.NOTE, recovery.message())
+            self._add(Severity.NOTE, recovery.message())
         kept = len(quarantine.all_reports(path))
         if kept:
             size = quarantine.bytes_used(path)
-            self._found(
+            self._add(
                 Severity.NOTE,
                 f"damaged files of {kept} {'event' if kept == 1 else 'events'} are kept in quarantine "
                 f"({size / 2**20:.1f} MiB)",
@@ -195,23 +193,26 @@ class _StoreCheck:
 
 
 def check_store(engine: Engine, *, mark_seen: bool) -> Report:
-    """Examine an open store whole; see `_StoreCheck`."""
+    """Read every row of an open store and compare what must agree, beside other calls.
+
+    ``mark_seen`` lets what happened before, such as a recovery, no longer be told in the status.
+    """
     return _StoreCheck(engine).report(mark_seen=mark_seen)
 
 
 def _spans(bounds: tuple[int | None, int | None]) -> Iterator[tuple[int, int]]:
     low, high = bounds
     if low is not None and high is not None:
-        for start in range(low - low % _SPAN, high + 1, _SPAN):
-            yield start, start + _SPAN - 1
+        for start in range(low - low % _SPAN_ROWS, high + 1, _SPAN_ROWS):
+            yield start, start + _SPAN_ROWS - 1
 
 
-def _shared(path: Path) -> bool:
+def _is_open_to_others(path: Path) -> bool:
     places: list[Callable[[], os.stat_result]] = [path.parent.stat]
     places += [file.stat for file in path.parent.iterdir() if file.name.startswith(path.stem) and file.is_file()]
-    for look in places:
+    for read_stat in places:
         try:
-            if look().st_mode & _OTHERS:
+            if read_stat().st_mode & _OTHERS:
                 return True
         except FileNotFoundError:
             continue

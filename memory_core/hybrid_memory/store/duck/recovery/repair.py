@@ -1,8 +1,15 @@
-"""Saves what can be read of a damaged database into a new one.
+"""Saves what can be read of a damaged database into a new one, for ``doctor --repair``.
 
-The files are copied to quarantine first. Then the rows are copied, in ever smaller pieces where some cannot be read, and the
-journal's later writes are executed. The new file takes the old one's place in one step at the end, so a process that
-dies meanwhile leaves the store as it was.
+The steps:
+
+1. open and check the store: where nothing is damaged, nothing is changed;
+2. copy all files to quarantine;
+3. make a new database beside the old one, and attach that, to be read only;
+4. copy the rows of each table, in ever smaller pieces where some cannot be read;
+5. execute the writes that the journal has behind the last one that was saved;
+6. let the new file take the old one's place, check it, and store a report.
+
+Until the sixth step the store is as it was, so a process that dies meanwhile costs nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +18,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from string import Template
 from typing import TypeAlias
@@ -34,20 +41,20 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import read_mark
 from hybrid_memory.store.health import Finding, Report, Severity, report_of
 
-Finder: TypeAlias = Callable[[Severity, str, str], None]
+AddFinding: TypeAlias = Callable[[Severity, str, str], None]
 
-_VECTOR = 2048
-_ROOM = 64 * 2**20
+_PIECE_ROWS = 2048  # DuckDB reads so many rows at once, so damage in one takes the others of its piece along
+_SPARE_BYTES = 64 * 2**20  # beside two copies of the database: room for the log of the new one
 
 # Statements take no parameter for a file or a table. Tables are this program's constants and numbers of embedders.
 _ATTACH = Template("ATTACH '$file' AS damaged (READ_ONLY)")
-_THERE = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'damaged'"
+_TABLES_THERE = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'damaged'"
 _BOUNDS = Template("SELECT min(rowid), max(rowid), count(*) FROM damaged.$table")
 _IDS = "SELECT DISTINCT id FROM damaged.memory WHERE rowid BETWEEN ? AND ?"
 _READ_ONE = "SELECT hash(row) FROM damaged.memory AS row WHERE id = ?"
 _COPY_ONE = "INSERT INTO memory BY NAME SELECT * FROM damaged.memory WHERE id = ?"
 _COPY = Template("INSERT INTO $table BY NAME SELECT * FROM damaged.$table WHERE rowid BETWEEN $$1 AND $$2")
-_VECTORS = Template(
+_NEW_VECTORS = Template(
     "CREATE TABLE $table (namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL)"
 )
 _ORPHANS = Template("""
@@ -86,25 +93,25 @@ class _Repair:
         self._now = now
         self._settings = settings
         self._findings: list[Finding] = []
-        self._whole = True
+        self._saved_all = True
 
     def run(self) -> Report:
-        report = self._examined()
-        if report is not None and not _damaged(report):
+        report = self._open_and_check()
+        if report is not None and not _is_damaged(report):
             return report
-        folder = self._keep()
-        _Rebuilding(self._path, self._now, self._found).run()
-        self._whole = all(finding.severity is Severity.NOTE for finding in self._findings)
-        report = self._examined()
-        self._note(folder)
+        folder = self._copy_to_quarantine()
+        _Rebuild(self._path, self._now, self._add_finding).run()
+        self._saved_all = all(finding.severity is Severity.NOTE for finding in self._findings)
+        report = self._open_and_check()
+        self._write_report(folder)
         after = report.findings if report is not None else ()
         return report_of([*self._findings, *after], report.rows if report is not None else None)
 
-    def _found(self, severity: Severity, what: str, remedy: str = "") -> None:
+    def _add_finding(self, severity: Severity, what: str, remedy: str = "") -> None:
         self._findings.append(Finding(severity, what, remedy))
 
-    def _examined(self) -> Report | None:
-        """Open and examine the store; None when it cannot be opened."""
+    def _open_and_check(self) -> Report | None:
+        """Open and check the store; None when it cannot be opened."""
         try:
             engine = Engine(self._path, None, lambda: open_database(self._path, self._now, self._settings))
         except (StoreDamaged, EngineUnavailable):
@@ -115,10 +122,10 @@ class _Repair:
             with suppress(StoreError):
                 engine.close()
 
-    def _keep(self) -> Path:
+    def _copy_to_quarantine(self) -> Path:
         """Copy all files to quarantine."""
         with translated():
-            needed = 2 * size_on_disk(self._path) + _ROOM
+            needed = 2 * size_on_disk(self._path) + _SPARE_BYTES
             if shutil.disk_usage(self._path.parent).free < needed:
                 raise StoreFull(
                     f"a repair needs {needed // 2**20} MiB of free space for copies; nothing was changed. Make room and "
@@ -130,25 +137,25 @@ class _Repair:
                     copy_private(file, folder / file.name)
             return folder
 
-    def _note(self, folder: Path) -> None:
+    def _write_report(self, folder: Path) -> None:
         said = "; ".join(finding.what for finding in self._findings) or "nothing had to be changed"
         recovery = RecoveryReport(
-            at=f"{self._now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+            at=quarantine.report_time(self._now),
             damaged=f"the store was repaired: {said}",
             folder=folder.name,
-            lost=0 if self._whole else None,
+            lost=0 if self._saved_all else None,
         )
         quarantine.write_report(folder, recovery)
 
 
-class _Rebuilding:
+class _Rebuild:
     """Fills a new database from the rows of a damaged one."""
 
-    def __init__(self, path: Path, now: datetime, found: Finder) -> None:
+    def __init__(self, path: Path, now: datetime, add_finding: AddFinding) -> None:
         self._path = path
         self._new = path.with_name(path.name + ".new")
         self._now = now
-        self._found = found
+        self._add_finding = add_finding
         self._readable = True
 
     def run(self) -> None:
@@ -162,16 +169,18 @@ class _Rebuilding:
             log_file(self._path).unlink(missing_ok=True)
             self._readable = self._attach()
         if not self._readable:
-            self._found(Severity.ERROR, "DuckDB cannot open the database file at all", "restore a backup")
+            self._add_finding(Severity.ERROR, "DuckDB cannot open the database file at all", "restore a backup")
+        # The migrations made a mark of their own; the store keeps its id and its number, or the journal would be foreign.
         self._session.rows(_NO_MARK)
-        there = {name for (name,) in self._session.rows(_THERE)}
+        there = {name for (name,) in self._session.rows(_TABLES_THERE)}
         for table in TABLES if self._readable else ():
             if table in there:
-                self._copy(table)
+                self._copy_table(table)
         vectors = self._copy_vectors()
-        self._journal(vectors)
+        self._redo_journal(vectors)
         for table in ("usage", *(f"vector_{number}" for number in vectors)):
             self._session.rows(_ORPHANS.substitute(table=table))
+        # Without a log the new database is one file, which one rename exchanges.
         self._session.rows(_CHECKPOINT)
         self._session.close()
         with translated():
@@ -189,76 +198,78 @@ class _Rebuilding:
         try:
             self._session.rows(self._attach_statement())
         except StoreError:
-            self._revive(attach=False)
+            self._reopen(attach=False)
             return False
         return True
 
     def _attach_statement(self) -> str:
         return _ATTACH.substitute(file=str(self._path).replace("'", "''"))
 
-    def _copy(self, table: str) -> None:
+    def _copy_table(self, table: str) -> None:
         """Copy what can be read of a table."""
         try:
             low, high, count = self._session.rows(_BOUNDS.substitute(table=table))[0]
         except StoreError:
-            self._revive()
-            self._found(Severity.ERROR, f"nothing of the table {table} can be read", "restore a backup")
+            self._reopen()
+            self._add_finding(Severity.ERROR, f"nothing of the table {table} can be read", "restore a backup")
             return
-        copied = self._copy_span(table, low // _VECTOR, high // _VECTOR) if count else 0
+        copied = self._copy_span(table, low // _PIECE_ROWS, high // _PIECE_ROWS) if count else 0
         if copied < count:
-            self._found(
+            self._add_finding(
                 Severity.ERROR, f"{count - copied} of {count} rows of the table {table} are lost", "restore a backup"
             )
         else:
-            self._found(Severity.NOTE, f"all {count} rows of the table {table} were saved", "")
+            self._add_finding(Severity.NOTE, f"all {count} rows of the table {table} were saved", "")
 
     def _copy_span(self, table: str, first: int, last: int) -> int:
-        """Copy vectors of 2,048 rows, the smallest piece that DuckDB reads; returns how many rows could be."""
+        """Copy pieces of a table, halving a span that cannot be read; returns how many rows could be copied."""
         try:
-            return self._session.change(_COPY.substitute(table=table), first * _VECTOR, (last + 1) * _VECTOR - 1)
+            return self._session.change(
+                _COPY.substitute(table=table), first * _PIECE_ROWS, (last + 1) * _PIECE_ROWS - 1
+            )
         except StoreError:
-            self._revive()
+            self._reopen()
         if first < last:
             middle = (first + last) // 2
             return self._copy_span(table, first, middle) + self._copy_span(table, middle + 1, last)
         return self._copy_by_id(first) if table == "memory" else 0
 
-    def _copy_by_id(self, vector: int) -> int:
+    def _copy_by_id(self, piece: int) -> int:
         """Copy memories one by one: what is found by the index is read without its neighbours."""
         try:
-            ids = self._session.rows(_IDS, vector * _VECTOR, (vector + 1) * _VECTOR - 1)
+            ids = self._session.rows(_IDS, piece * _PIECE_ROWS, (piece + 1) * _PIECE_ROWS - 1)
         except StoreError:
-            self._revive()
+            self._reopen()
             return 0
         return sum(self._session.change(_COPY_ONE, id_) for id_ in self._readable_ids([id_ for (id_,) in ids]))
 
     def _readable_ids(self, ids: Sequence[str]) -> list[str]:
         """Return the ids whose memories can be read, found out beside the new database: opening that anew takes longer."""
         found = []
-        beside: SqlSession | None = None
+        probe: SqlSession | None = None
         for id_ in ids:
-            beside = beside or self._beside()
+            probe = probe or self._open_probe()
             try:
-                beside.rows(_READ_ONE, id_)
+                probe.rows(_READ_ONE, id_)
             except StoreError:
-                self._let_go(beside)
-                beside = None
+                self._close_probe(probe)
+                probe = None
             else:
                 found.append(id_)
-        if beside is not None:
-            self._let_go(beside)
+        if probe is not None:
+            self._close_probe(probe)
         return found
 
-    def _beside(self) -> SqlSession:
-        self._second = duckdb.connect(":memory:", config=dict(FORMAT))
-        session = SqlSession(self._second)
+    def _open_probe(self) -> SqlSession:
+        self._probe_connection = duckdb.connect(":memory:", config=dict(FORMAT))
+        session = SqlSession(self._probe_connection)
         session.rows(self._attach_statement())
         return session
 
-    def _let_go(self, beside: SqlSession) -> None:
-        beside.close()
+    def _close_probe(self, probe: SqlSession) -> None:
+        probe.close()
         with suppress(duckdb.Error):
-            self._second.close()
+            self._probe_connection.close()
 
     def _copy_vectors(self) -> set[int]:
         """Copy the vectors; those that cannot be read are made anew when the store is used."""
@@ -266,11 +277,11 @@ class _Rebuilding:
         for number, dimensions in self._session.rows(_EMBEDDERS):
             numbers.add(int(number))
             table = f"vector_{int(number)}"
-            self._session.rows(_VECTORS.substitute(table=table, dimensions=int(dimensions)))
-            self._copy(table)
+            self._session.rows(_NEW_VECTORS.substitute(table=table, dimensions=int(dimensions)))
+            self._copy_table(table)
         return numbers
 
-    def _journal(self, vectors: set[int]) -> None:
+    def _redo_journal(self, vectors: set[int]) -> None:
         """Execute what the journal has and the rows do not; a write that fails is left out."""
         file = journal_file(self._path)
         content = file.read_bytes() if file.exists() else b""
@@ -285,17 +296,20 @@ class _Rebuilding:
             return
         done = failed = 0
         for number, steps in reading.steps_after(mark.number):
-            if self._execute(_usable(steps, vectors)):
+            if self._execute(_usable_statements(steps, vectors)):
                 done += 1
             else:
                 failed += 1
+            # After a write that failed, too: the ones behind it may not depend on it.
             self._session.rows(_ADVANCE, number)
         if done:
-            self._found(
+            self._add_finding(
                 Severity.NOTE, f"{done} {'write was' if done == 1 else 'writes were'} restored from the journal", ""
             )
         if failed:
-            self._found(Severity.ERROR, f"{failed} writes of the journal could not be done again", "restore a backup")
+            self._add_finding(
+                Severity.ERROR, f"{failed} writes of the journal could not be done again", "restore a backup"
+            )
 
     def _execute(self, steps: Sequence[ExecutedStatement]) -> bool:
         self._session.begin()
@@ -310,7 +324,7 @@ class _Rebuilding:
             return False
         return True
 
-    def _revive(self, *, attach: bool = True) -> None:
+    def _reopen(self, *, attach: bool = True) -> None:
         """Open both databases again: after a block that cannot be read, DuckDB 1.5 gives up or loops for ever."""
         self._session.close()
         with suppress(duckdb.Error):
@@ -324,7 +338,7 @@ class _Rebuilding:
             file.unlink(missing_ok=True)
 
 
-def _usable(steps: Sequence[ExecutedStatement], vectors: set[int]) -> list[ExecutedStatement]:
+def _usable_statements(steps: Sequence[ExecutedStatement], vectors: set[int]) -> list[ExecutedStatement]:
     """Leave out what concerns vectors of a table that could not be saved."""
     usable = []
     for statement, values in steps:
@@ -336,5 +350,5 @@ def _usable(steps: Sequence[ExecutedStatement], vectors: set[int]) -> list[Execu
     return usable
 
 
-def _damaged(report: Report) -> bool:
+def _is_damaged(report: Report) -> bool:
     return any(finding.severity is Severity.ERROR for finding in report.findings)

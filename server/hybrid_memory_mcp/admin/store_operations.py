@@ -1,4 +1,7 @@
-"""The operations that keep a store: backups, the way back, exports, imports and purging. Paths in arguments are absolute."""
+"""The operations on a whole store: backup, restore, export, import and purge. Paths in arguments are absolute.
+
+`hybrid_memory_mcp.admin.operations` names them and imports this module when one is asked for.
+"""
 
 from __future__ import annotations
 
@@ -23,73 +26,73 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 
-def backup(order: OperationRequest) -> dict[str, Any]:
+def backup(request: OperationRequest) -> dict[str, Any]:
     """Copy the store while it is in use; arguments are ``file`` (None: among its own backups) and ``force``."""
-    named = order.arguments["file"]
-    place = None if named is None else check_target(Path(named), order.home, force=bool(order.arguments["force"]))
+    named = request.arguments["file"]
+    place = None if named is None else check_target(Path(named), request.home, force=bool(request.arguments["force"]))
 
     def work(service: MemoryService) -> backups.Backup:
         keep = service.settings.keep_backups
-        return backups.create_backup(_store(service), order.home, SystemClock().now(), keep=keep, place=place)
+        return backups.create_backup(_store(service), request.home, SystemClock().now(), keep=keep, place=place)
 
-    return _plain(order.run(work))
+    return _to_json_object(request.run(work))
 
 
-def restore(order: OperationRequest) -> dict[str, Any]:
+def restore(request: OperationRequest) -> dict[str, Any]:
     """Put a backup in the place of the store; the argument ``file`` None means the newest of its own."""
-    named = order.arguments["file"]
+    named = request.arguments["file"]
     if named is None:
-        own = backups.list_backups(order.home)
+        own = backups.list_backups(request.home)
         if not own:
             raise InvalidInput("file", "there is no backup in the store's folder; name one")
         source = own[-1]
     else:
         source = check_source(Path(named))
-    done = order.run_exclusive(lambda: backups.restore(order.home, source, SystemClock().now()))
-    _announce(order)
-    return _plain(done) | {"file": str(source)}
+    done = request.run_exclusive(lambda: backups.restore(request.home, source, SystemClock().now()))
+    _announce(request)
+    return _to_json_object(done) | {"file": str(source)}
 
 
-def export(order: OperationRequest) -> dict[str, Any]:
+def export(request: OperationRequest) -> dict[str, Any]:
     """Write what the store holds as JSON lines; arguments are ``file``, ``namespaces`` (None: all), ``vectors`` and ``force``."""
-    given = order.arguments
-    place = check_target(Path(given["file"]), order.home, force=bool(given["force"]))
+    given = request.arguments
+    place = check_target(Path(given["file"]), request.home, force=bool(given["force"]))
     vectors = bool(given["vectors"])
-    return _plain(
-        order.run(
+    return _to_json_object(
+        request.run(
             lambda service: export_store(
-                _store(service), place, namespaces=given["namespaces"], vectors=vectors, on_progress=order.on_progress
+                _store(service), place, namespaces=given["namespaces"], vectors=vectors, on_progress=request.on_progress
             )
         )
     )
 
 
-def import_(order: OperationRequest) -> dict[str, Any]:
+def import_(request: OperationRequest) -> dict[str, Any]:
     """Store what a file of JSON lines holds; arguments are ``file``, ``namespace`` (None: as in the file) and ``trusted``."""
-    given = order.arguments
+    given = request.arguments
     source = check_source(Path(given["file"]))
     incoming = ImportPolicy(now=SystemClock().now(), namespace=given["namespace"], trusted=bool(given["trusted"]))
 
     def work(service: MemoryService) -> dict[str, Any]:
-        embed, actor = service.encode_texts, order.scope.actor
-        return _plain(
-            import_file(_store(service), source, incoming, embed=embed, actor=actor, on_progress=order.on_progress)
+        embed, actor = service.encode_texts, request.scope.actor
+        return _to_json_object(
+            import_file(_store(service), source, incoming, embed=embed, actor=actor, on_progress=request.on_progress)
         )
 
-    done = order.run(work)
-    _announce(order)
+    done = request.run(work)
+    _announce(request)
     return done
 
 
-def purge(order: OperationRequest) -> dict[str, Any]:
+def purge(request: OperationRequest) -> dict[str, Any]:
     """Erase for good, or say with ``preview`` what would go.
 
-    Arguments are one of ``ids``, ``session``, ``forgotten`` and ``everything`` (of the order's namespace), ``derived``, and
+    Arguments are one of ``ids``, ``session``, ``forgotten`` and ``everything`` (of the request's namespace), ``derived``, and
     ``count``: the number of memories that was confirmed, None for any.
     """
-    given = order.arguments
+    given = request.arguments
     selection = PurgeSelection(
-        namespace=order.scope.namespace,
+        namespace=request.scope.namespace,
         ids=tuple(MemoryId(str(one)) for one in given["ids"]),
         session=given["session"],
         forgotten=bool(given["forgotten"]),
@@ -97,44 +100,44 @@ def purge(order: OperationRequest) -> dict[str, Any]:
         derived=bool(given["derived"]),
     )
     purges.check_selection(selection)
-    chosen = order.run(lambda service: _store(service).plan_purge(selection))
-    purges.check_plan(chosen, given["count"])
-    copies = purges.find_copies(order.home)
-    told = _told(chosen) | {"backups": len(copies.backups), "set_aside": len(copies.set_aside)}
+    plan = request.run(lambda service: _store(service).plan_purge(selection))
+    purges.check_plan(plan, given["count"])
+    copies = purges.find_copies(request.home)
+    counts = _counts(plan) | {"backups": len(copies.backups), "set_aside": len(copies.set_aside)}
     if given["preview"]:
-        return told
+        return counts
     total, done = len(copies.backups) + len(copies.set_aside) + 1, 0
 
     def on_step(step: str) -> None:
         nonlocal done
         done = total if step == "done" else min(done + 1, total - 1)
-        order.on_progress(done, total)
+        request.on_progress(done, total)
 
-    actor = order.scope.actor
+    actor = request.scope.actor
     now = SystemClock().now()
-    gone = order.run_exclusive(
-        lambda: purges.purge(order.home, selection, now, actor=actor, count=given["count"], on_step=on_step)
+    gone = request.run_exclusive(
+        lambda: purges.purge(request.home, selection, now, actor=actor, count=given["count"], on_step=on_step)
     )
-    _announce(order)
-    return told | _plain(gone)
+    _announce(request)
+    return counts | _to_json_object(gone)
 
 
-def _told(chosen: PurgePlan) -> dict[str, Any]:
+def _counts(plan: PurgePlan) -> dict[str, Any]:
     return {
-        "memories": len(chosen.ids),
-        "named": chosen.named,
-        "versions": chosen.versions,
-        "derived": chosen.derived,
-        "entries": chosen.entries,
-        "newer": list(chosen.newer),
-        "same_words": list(chosen.same_words),
-        "kept_derived": list(chosen.kept_derived),
+        "memories": len(plan.ids),
+        "named": plan.named,
+        "versions": plan.versions,
+        "derived": plan.derived,
+        "entries": plan.entries,
+        "newer": list(plan.newer),
+        "same_words": list(plan.same_words),
+        "kept_derived": list(plan.kept_derived),
     }
 
 
-def _announce(order: OperationRequest) -> None:
+def _announce(request: OperationRequest) -> None:
     """Let clients look again; opens the store, which shows that it can be."""
-    order.provider.announce(order.run(lambda service: service.store.namespaces()))
+    request.provider.announce(request.run(lambda service: service.store.namespaces()))
 
 
 def _store(service: MemoryService) -> TransferStore:
@@ -142,5 +145,5 @@ def _store(service: MemoryService) -> TransferStore:
     return cast("TransferStore", service.store)
 
 
-def _plain(result: Any) -> dict[str, Any]:
+def _to_json_object(result: Any) -> dict[str, Any]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(result).items()}
