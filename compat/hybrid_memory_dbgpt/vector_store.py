@@ -197,15 +197,8 @@ class DuckDBVectorStore:
 
     def buffered(self, session: str, agent: str) -> str | None:
         """Return the state that the last `commit` of this session's agent stored; None if there is none."""
-        found: list[BufferState] = []
-
-        def decide(view: WriteView) -> WriteBatch:
-            state = view.buffer(session, agent)
-            found[:] = [state] if state else []
-            return WriteBatch(action="look", actor=_ACTOR)
-
-        self._store.write(self.name, None, decide)
-        return found[0].state if found else None
+        found = self._store.buffer(self.name, session, agent)
+        return found.state if found else None
 
     def rows(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the stored rows of any tier, by id."""

@@ -297,3 +297,14 @@ async def test_vectors_of_another_embedder_are_refused(vectors, store, clock):
     other = DuckDBVectorStore(DuckDBVectorConfig(name="b", embedding_fn=HashEmbedder(8, "small")), store=store)
     with pytest.raises(InvalidInput, match="another embedder"):
         await LongTermMemory(vector_store=other).write(AgentMemoryFragment("tea", importance=1.0))
+
+
+async def test_taking_up_buffers_and_reading_take_no_write_transaction(vectors, clock, monkeypatch):
+    await write(build(vectors, clock), "tea", "coffee")
+
+    def refused(*_):
+        raise AssertionError("a write transaction")
+
+    monkeypatch.setattr(vectors.store, "write", refused)
+    again = build(vectors, clock, resume=True)
+    assert sorted(texts(await again.read("tea"))) == ["coffee", "tea"]

@@ -343,6 +343,10 @@ class Store(ConversationLog, EmbedderChangeStore, Protocol):
         """Return how the memories were used."""
         ...
 
+    def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
+        """Return the attention buffers of a session's agent, without a write transaction; None if there are none."""
+        ...
+
     def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns.
 

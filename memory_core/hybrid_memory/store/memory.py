@@ -209,6 +209,11 @@ class MemoryStore(MemoryEmbedderChange):
         with self._reading():
             return _picked(self._space(namespace).usage, ids)
 
+    def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
+        """Return the attention buffers of a session's agent."""
+        with self._reading():
+            return self._space(namespace).buffers.get((session, agent))
+
     def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         """Let ``decide`` look, then do what it says, all or nothing."""
         with self._writing():

@@ -313,6 +313,13 @@ def test_a_stale_patch_undoes_the_whole_write(store):
     assert store.head("default") == 2
 
 
+def test_buffers_are_read_without_a_write(store):
+    state = BufferState("s-1", "default", "[]", START)
+    store.write("default", None, always(buffers=(state,)))
+    assert store.buffer("default", "s-1", "default") == state
+    assert (store.buffer("default", "s-2", "default"), store.buffer("elsewhere", "s-1", "default")) == (None, None)
+
+
 def test_an_exception_of_the_decision_passes_and_changes_nothing(store):
     class Broken(RuntimeError):
         pass

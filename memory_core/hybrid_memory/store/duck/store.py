@@ -12,6 +12,7 @@ from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.base import (
     NO_LIMIT,
+    BufferState,
     CommitResult,
     Decision,
     LogEntry,
@@ -203,6 +204,11 @@ class DuckStore(DuckEmbedderChange, DuckTransfer):
         """Return how the memories were used."""
         with self._engine.reading() as session:
             return tables.read_usage(session, namespace, ids)
+
+    def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
+        """Return the attention buffers of a session's agent."""
+        with self._engine.reading() as reads:
+            return tables.read_buffer(reads, namespace, session, agent)
 
     def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns."""
