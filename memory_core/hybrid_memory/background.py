@@ -20,7 +20,7 @@ import numpy as np
 
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.requests import Progress
-from hybrid_memory.retrieval.renewal import VectorSwap
+from hybrid_memory.retrieval.index import VectorSwap
 from hybrid_memory.store.embedder_change import NewVector, Unembedded
 from hybrid_memory.text_encoder import text_of
 

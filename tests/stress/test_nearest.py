@@ -58,8 +58,8 @@ class Shelf:
     def index(self):
         index = self.service._index_cache.get("default")
         index.sort()  # as a thread does when an index was loaded; what is approximate begins there
-        index._matrix.approximate.wait()
-        assert index._matrix.approximate.ready is (self.hnsw_from < len(self.live))
+        index._approximate.wait()
+        assert index._approximate.ready is (self.hnsw_from < len(self.live))
         return index
 
     def change(self, count):

@@ -1,4 +1,4 @@
-"""When there are very many vectors: an approximate index beside the matrix, which proposes rows that are then checked.
+"""Approximate search of very many vectors: an HNSW index beside the matrix, which proposes rows that are then checked.
 
 The index is never told of deletions or changes. Rows that it does not hold, because they are newer or have another vector
 by now, are scanned; rows that are not to be found drop out; and when over a tenth of its entries are dead it is built anew
@@ -24,15 +24,14 @@ if TYPE_CHECKING:
 Mask = NDArray[np.bool_]
 VectorIndexFactory = Callable[[int], "VectorIndex | None"]
 
-_CHUNK = 10_240
-_SMALL_CHUNK = 256
-"""Rows that go into a finished graph at a time; each takes more than a millisecond."""
-_TAIL = 4_096
-_DEAD = 0.1
-_SELECTIVE = 0.5
-_LEAST_FETCHED = 200
-_OVER = 4
-_WAIT = 10.0
+_BUILD_CHUNK = 10_240  # rows copied at a time while an index is built
+_ADD_CHUNK = 256  # rows that go into a finished graph at a time; each takes more than a millisecond
+_MAX_UNINDEXED = 4_096  # rows that are scanned beside the index; more are added to it
+_MAX_DEAD_SHARE = 0.1  # of the entries of an index; with more it is built anew
+_MIN_MASK_SHARE = 0.5  # a mask with fewer of the rows would leave too few of those that the index proposes
+_MIN_FETCHED = 200  # rows that the index is asked for at least, and
+_OVERFETCH = 4  # how many times as many as are wanted: some are not to be found any more
+_CLOSE_TIMEOUT_SECONDS = 10.0  # a chunk that is being added ends long before
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ class ApproximateSearch:
         self._begins = begins
         self._index: VectorIndex | None = None
         self._building: VectorIndex | None = None
-        self._held: Mask = np.zeros(0, np.bool_)
+        self._indexed: Mask = np.zeros(0, np.bool_)
         self._entries = 0
         self._stale: set[int] = set()
         self._thread: threading.Thread | None = None
@@ -58,10 +57,10 @@ class ApproximateSearch:
         """Whether there is an index to ask."""
         return self._index is not None
 
-    def changed(self, row: int) -> None:
+    def mark_changed(self, row: int) -> None:
         """Note that a row has another vector than it had, or none."""
-        if row < len(self._held):
-            self._held[row] = False
+        if row < len(self._indexed):
+            self._indexed[row] = False
         if self._thread is not None:
             self._stale.add(row)
 
@@ -70,27 +69,27 @@ class ApproximateSearch:
 
         That is without an index, for a mask that leaves out half of the rows, and where fewer than ``count`` remain.
         """
-        if self._index is None or self._off or np.count_nonzero(mask) < _SELECTIVE * len(mask):
+        if self._index is None or self._off or np.count_nonzero(mask) < _MIN_MASK_SHARE * len(mask):
             return None
         try:
-            proposed = self._index.nearest(vector, max(_OVER * count, _LEAST_FETCHED))
+            proposed = self._index.nearest(vector, max(_OVERFETCH * count, _MIN_FETCHED))
         except StoreError as error:
             self._give_up(error)
             return None
         allowed = mask & self._matrix.has
-        rows = np.union1d(proposed[allowed[proposed]], self._unheld(allowed))
+        rows = np.union1d(proposed[allowed[proposed]], self._unindexed(allowed))
         return rows if len(rows) >= count else None
 
-    def attend(self, live: Mask) -> None:
+    def maintain(self, live: Mask) -> None:
         """Begin in the background what is to be done: a first index, a new one, or adding rows that are not in it."""
         if self._off or self._thread is not None or len(live) <= self._begins or not self._matrix.dimensions:
             return
         wanted = live & self._matrix.has
-        missing = self._unheld(wanted)
+        missing = self._unindexed(wanted)
         held = int(np.count_nonzero(wanted)) - len(missing)
-        if self._index is None or self._entries - held > _DEAD * self._entries:
+        if self._index is None or self._entries - held > _MAX_DEAD_SHARE * self._entries:
             self._begin(self._build, np.flatnonzero(wanted))
-        elif len(missing) > _TAIL:
+        elif len(missing) > _MAX_UNINDEXED:
             self._begin(self._extend, missing)
 
     def wait(self) -> None:
@@ -108,11 +107,11 @@ class ApproximateSearch:
         for index in held:
             index.close()
         if thread is not None and thread is not threading.current_thread():
-            thread.join(_WAIT)
+            thread.join(_CLOSE_TIMEOUT_SECONDS)
 
-    def _unheld(self, rows: Mask) -> NDArray[np.intp]:
+    def _unindexed(self, rows: Mask) -> NDArray[np.intp]:
         missing = rows.copy()
-        missing[: len(self._held)] &= ~self._held
+        missing[: len(self._indexed)] &= ~self._indexed
         return np.flatnonzero(missing)
 
     def _begin(self, work: Callable[[NDArray[np.intp]], None], rows: NDArray[np.intp]) -> None:
@@ -146,14 +145,14 @@ class ApproximateSearch:
             old, self._index, self._building = self._index, None, made
         if old is not None:
             old.close()
-        for chunk in _chunks(rows, _CHUNK):
+        for chunk in _chunks(rows, _BUILD_CHUNK):
             self._add(made, chunk)
         made.build()
         with self._lock:
             held = np.zeros(len(self._matrix.has), np.bool_)
             held[rows] = True
             held[list(self._stale)] = False
-            self._held, self._entries = held, len(rows)
+            self._indexed, self._entries = held, len(rows)
             self._index, self._building = made, None
         if self._closed():
             made.close()
@@ -163,16 +162,16 @@ class ApproximateSearch:
 
     def _extend(self, rows: NDArray[np.intp]) -> None:
         index = self._index
-        for chunk in _chunks(rows, _SMALL_CHUNK):
+        for chunk in _chunks(rows, _ADD_CHUNK):
             if index is None or self._off:
                 return
             self._add(index, chunk)
             with self._lock:
                 held = np.zeros(len(self._matrix.has), np.bool_)
-                held[: len(self._held)] = self._held
+                held[: len(self._indexed)] = self._indexed
                 held[chunk] = True
                 held[list(self._stale)] = False
-                self._held = held
+                self._indexed = held
                 self._entries += len(chunk)
 
     def _add(self, index: VectorIndex, rows: NDArray[np.intp]) -> None:

@@ -1,4 +1,4 @@
-"""Numpy arrays that grow at the end, and names kept as numbers."""
+"""Building blocks of the columns: arrays that grow at the end, strings as numbers, labels of rows."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from numpy.typing import NDArray
 
 T = TypeVar("T", bound=np.generic)
 
-_FIRST = 64
-ABSENT = -1
-UNKNOWN = -2
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+
+ABSENT = -1  # stands for None in a column of row or name numbers
+UNKNOWN = -2  # stands for something that is not here
+_FIRST_CAPACITY = 64  # elements for which there is room from the beginning
 
 
 class GrowableArray(Generic[T]):
     """An array that is appended to in amortised constant time. ``values`` is a view and valid until the next append."""
 
-    __slots__ = ("_room", "_size")
+    __slots__ = ("_buffer", "_size")
 
     def __init__(self, dtype: type[T]) -> None:
-        self._room: NDArray[T] = np.empty(_FIRST, dtype)
+        self._buffer: NDArray[T] = np.empty(_FIRST_CAPACITY, dtype)
         self._size = 0
 
     def __len__(self) -> int:
@@ -30,34 +33,34 @@ class GrowableArray(Generic[T]):
     @property
     def values(self) -> NDArray[T]:
         """The elements so far; writing to the view writes to the array."""
-        return self._room[: self._size]
+        return self._buffer[: self._size]
 
     def append(self, value: Any) -> None:
         """Add one element."""
-        if self._size == len(self._room):
+        if self._size == len(self._buffer):
             self.reserve(1)
-        self._room[self._size] = value
+        self._buffer[self._size] = value
         self._size += 1
 
     def extend(self, values: NDArray[Any]) -> None:
         """Add many elements."""
         self.reserve(len(values))
-        self._room[self._size : self._size + len(values)] = values
+        self._buffer[self._size : self._size + len(values)] = values
         self._size += len(values)
 
     def fill(self, count: int, value: Any) -> None:
         """Add one element many times."""
         self.reserve(count)
-        self._room[self._size : self._size + count] = value
+        self._buffer[self._size : self._size + count] = value
         self._size += count
 
     def reserve(self, count: int) -> None:
         """Make room for more elements. The system gives room that is not written to only on paper."""
         wanted = self._size + count
-        if wanted > len(self._room):
-            room = np.empty(max(wanted, 2 * len(self._room)), self._room.dtype)
-            room[: self._size] = self.values
-            self._room = room
+        if wanted > len(self._buffer):
+            buffer = np.empty(max(wanted, 2 * len(self._buffer)), self._buffer.dtype)
+            buffer[: self._size] = self.values
+            self._buffer = buffer
 
 
 class StringTable:

@@ -1,23 +1,36 @@
-"""The inverted index: which rows hold a term, and how well they cover a question's terms.
+"""BM25: the inverted index of terms, and how well each row covers the terms of a question.
 
-Rows that came with the snapshot stand in one sorted array; later rows in an array for each of their terms. Terms of a row
-never change, and rows are never taken out: whoever searches says by a mask which of them count.
+Rows that came with the snapshot stand in one sorted array of postings; later rows in an array for each of their terms. Terms
+of a row never change, and rows are never taken out: whoever searches says by a mask which of them count. `score` is the first
+step of a search (``pipeline.py``); `per_term_scores` looks closely at few rows.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.retrieval.arrays import GrowableArray
+from hybrid_memory.retrieval.arrays import Floats, GrowableArray, Mask
 from hybrid_memory.text import QUESTION_TERM
 
-Mask = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.query_expansion import ExpansionTable
+
 Posting = tuple[NDArray[np.int32], NDArray[np.uint16]]
-_COUNT = 65_535
+
+_MAX_COUNT = 65_535  # the most a 16-bit count holds; a term that occurs oftener in one memory is as good as this
+# How soon further occurrences of a term count less, and how much a long row is damped. The same as Anserini's defaults for short
+# passages; no comparison with other values is recorded.
+K1 = 0.9
+B = 0.4
+MIN_TERM_FACTOR = 0.6  # what a term counts at least, however long the row; see `saturation`
 
 
 class LexicalIndex:
@@ -73,7 +86,7 @@ class LexicalIndex:
         for term, count in counted.items():
             rows, counts = self._added.setdefault(term, (GrowableArray(np.int32), GrowableArray(np.uint16)))
             rows.append(row)
-            counts.append(min(count, _COUNT))
+            counts.append(min(count, _MAX_COUNT))
         self._terms.extend(np.array(terms, np.int32))
         self._ends.append(len(self._terms))
         self._lengths.append(counted.total())
@@ -120,6 +133,21 @@ class LexicalIndex:
             found[term].append((rows.values, counts.values))
         return found
 
+    def blocks(self, terms: Sequence[int]) -> list[PostingBlock]:
+        """Return the postings of terms, which may repeat, laid end to end; each row stands in one block only.
+
+        One array for all terms, because a question with its near words has hundreds of terms, and a call of numpy for each
+        would take longer than the work itself.
+        """
+        if self._sorted is None:
+            found = self.postings(terms)
+            return [_block([found[term] for term in terms])]
+        blocks = [self._sorted.block(terms)]
+        if not self._added.keys().isdisjoint(terms):
+            added = (self._added.get(term) for term in terms)
+            blocks.append(_block([[(one[0].values, one[1].values)] if one else [] for one in added]))
+        return blocks
+
     def _statistics(self, counted: Mask) -> _Counted:
         """Return the statistics of a mask; those of the same array are kept, so whoever changes a mask makes a new one."""
         kept = self._counted
@@ -157,7 +185,7 @@ class _Postings:
         del rows
         pairs.sort()
         first = np.flatnonzero(np.append(np.ones(min(len(pairs), 1), np.bool_), pairs[1:] != pairs[:-1]))
-        self._counts = np.minimum(np.diff(first, append=len(pairs)), _COUNT).astype(np.uint16)
+        self._counts = np.minimum(np.diff(first, append=len(pairs)), _MAX_COUNT).astype(np.uint16)
         pairs = pairs[first]
         self._rows = (pairs & 0xFFFFFFFF).astype(np.int32)
         pairs >>= 32
@@ -173,6 +201,13 @@ class _Postings:
             for term, begin, end in zip(terms, begins, ends, strict=True)
         }
 
+    def block(self, terms: Sequence[int]) -> PostingBlock:
+        """Return the postings of terms laid end to end."""
+        begins, ends = self._spans(terms)
+        sizes = ends - begins
+        places = np.repeat(begins - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+        return PostingBlock(self._rows[places], self._counts[places].astype(np.float32), sizes)
+
     def sizes(self, terms: Collection[int]) -> NDArray[np.int64]:
         """Return how many rows hold each term."""
         begins, ends = self._spans(terms)
@@ -182,8 +217,31 @@ class _Postings:
         """Return where the postings of terms begin and end; an unknown one's are empty."""
         wanted = np.fromiter(terms, np.int32, len(terms))
         begins = np.searchsorted(self._terms, wanted)
-        ends = np.searchsorted(self._terms, wanted, side="right")
-        return self._starts[begins], self._starts[ends]
+        known = (
+            np.take(self._terms, begins, mode="clip") == wanted if len(self._terms) else np.zeros(len(wanted), np.bool_)
+        )
+        return self._starts[begins], self._starts[begins + known]
+
+
+@dataclass(frozen=True, slots=True)
+class PostingBlock:
+    """The postings of several terms laid end to end: of term i ``sizes[i]`` rows (each once) with the counts in them."""
+
+    rows: NDArray[np.int32]
+    counts: Floats
+    sizes: NDArray[np.intp]
+
+
+def _block(postings: Sequence[Sequence[Posting]]) -> PostingBlock:
+    """Lay postings, which hold several parts for a term, end to end."""
+    rows = [part[0] for parts in postings for part in parts]
+    counts = [part[1] for parts in postings for part in parts]
+    sizes = np.array([sum(len(part[0]) for part in parts) for parts in postings], np.intp)
+    return PostingBlock(
+        np.concatenate(rows) if rows else np.zeros(0, np.int32),
+        np.concatenate(counts).astype(np.float32) if counts else np.zeros(0, np.float32),
+        sizes,
+    )
 
 
 def _looked_through(
@@ -201,5 +259,144 @@ def _looked_through(
     begins, finishes = np.searchsorted(held, asked), np.searchsorted(held, asked, side="right")
     for term, begin, finish in zip(found, begins.tolist(), finishes.tolist(), strict=True):
         rows, counts = np.unique(np.searchsorted(ends, places[begin:finish], side="right"), return_counts=True)
-        found[term].append((rows.astype(np.int32), np.minimum(counts, _COUNT).astype(np.uint16)))
+        found[term].append((rows.astype(np.int32), np.minimum(counts, _MAX_COUNT).astype(np.uint16)))
     return found
+
+
+def idf(rows: int, holding: int) -> float:
+    """Return the weight of a term that ``holding`` of ``rows`` rows hold; always positive.
+
+    The probabilistic inverse document frequency with 1 added inside the logarithm, as Lucene has it (Robertson and
+    Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009).
+    """
+    return math.log1p((rows - holding + 0.5) / (holding + 0.5))
+
+
+def idfs(rows: int, holding: NDArray[np.int64]) -> Floats:
+    """Return the `idf` of many terms."""
+    return np.log1p((rows - holding + 0.5) / (holding + 0.5)).astype(np.float32)
+
+
+def saturation(counts: Floats, relative_lengths: Floats) -> Floats:
+    """Return BM25's factor of a term that occurs ``counts`` times (Robertson and Zaragoza, 2009).
+
+    It is 1 for one occurrence in a row of mean length and at most ``K1 + 1``. ``relative_lengths`` are the rows' lengths
+    divided by the mean. However long a row is, a term it holds counts at least `MIN_TERM_FACTOR`; otherwise a long text among short
+    ones is not found by the very word that it alone holds (Lv and Zhai, "Lower-Bounding Term Frequency Normalization",
+    2011, with a bound in place of their added constant). `MIN_TERM_FACTOR` acts from five times the mean length on.
+    """
+    damping = np.float32(K1) * (np.float32(1 - B) + np.float32(B) * relative_lengths)
+    factors = counts * np.float32(K1 + 1) / (counts + damping)
+    return np.maximum(factors, np.float32(MIN_TERM_FACTOR)).astype(np.float32, copy=False)
+
+
+MAX_EXPANDED_TERMS = 32  # the rarest words of a question; a pasted page would else be met by all words there are
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """The distinct terms of a question: their shares of its weight (summing to 1, none for an empty question), expansions.
+
+    ``expansions`` maps for each term what may stand in for it to a weight of at most 1, the term itself first.
+    ``mean_length`` is that of a row, in terms.
+    """
+
+    terms: tuple[int, ...]
+    shares: tuple[float, ...]
+    expansions: tuple[Mapping[int, float], ...]
+    mean_length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """For every row how far it covers a question: ``exact`` by its words alone, ``expanded`` with near words as well.
+
+    0 without a common word; about 1 when every word occurs once in a row of common length.
+    """
+
+    query_terms: QueryTerms
+    exact: Floats
+    expanded: Floats
+
+
+def score(lexical: LexicalIndex, query: Sequence[int], counted: Mask, table: ExpansionTable) -> Coverage:
+    """Score all rows against the terms of a question.
+
+    A term counts by its rarity among the ``counted`` rows; a row has it as well as it has the best of its near terms.
+    """
+    words = _query_terms(lexical, query, counted, table)
+    exact, expanded, best = (np.zeros(len(lexical), np.float32) for _ in range(3))
+    sizes = [len(expansions) for expansions in words.expansions]
+    shares = np.repeat(np.array(words.shares, np.float32), sizes)
+    weights = np.array([weight for expansions in words.expansions for weight in expansions.values()], np.float32)
+    firsts = np.cumsum([0, *sizes])
+    for block in lexical.blocks([term for expansions in words.expansions for term in expansions]):
+        rows, ends = block.rows, np.cumsum(np.append(0, block.sizes)).tolist()
+        exact_scores = saturation(block.counts, lexical.lengths[rows] / np.float32(words.mean_length))
+        exact_scores *= np.repeat(shares, block.sizes)
+        scores = exact_scores * np.repeat(weights, block.sizes)
+        for first, last in itertools.pairwise(firsts.tolist()):
+            begin, own, end = ends[first], ends[first + 1], ends[last]
+            exact[rows[begin:own]] += exact_scores[begin:own]
+            if own == end:
+                expanded[rows[begin:end]] += scores[begin:end]
+                continue
+            held_by = rows[begin:end]
+            np.maximum.at(best, held_by, scores[begin:end])
+            # A row that stands there twice is assigned the same sum twice.
+            expanded[held_by] = expanded[held_by] + best[held_by]
+            best[held_by] = 0
+    return Coverage(words, exact, expanded)
+
+
+def per_term_scores(words: QueryTerms, held: TermCounts) -> Floats:
+    """Return (rows, words of the question): how well each row has each word, at most 1."""
+    column = {term: at for at, term in enumerate(held.terms)}
+    found = np.zeros((len(held.lengths), len(words.terms)), np.float32)
+    lengths = held.lengths[:, None] / np.float32(words.mean_length)
+    for at, expansions in enumerate(words.expansions):
+        # Word by word, because a long question times the words of long memories does not fit in memory.
+        columns = [column[term] for term in expansions if term in column]
+        if columns:
+            weights = np.array([weight for term, weight in expansions.items() if term in column], np.float32)
+            counts = held.counts[:, columns]
+            factors = np.where(counts > 0, saturation(counts, lengths), np.float32(0))
+            found[:, at] = (factors * weights).max(axis=1)
+    return np.minimum(found, np.float32(1))
+
+
+@dataclass(frozen=True, slots=True)
+class TermCounts:
+    """How often some rows hold each of the terms that occur in them: ``counts`` is (rows, terms) float32.
+
+    ``lengths`` are the rows' lengths in terms.
+    """
+
+    terms: list[int]
+    counts: Floats
+    lengths: Floats
+
+
+def count_terms(held: Sequence[NDArray[np.int32]]) -> TermCounts:
+    """Count the terms of rows; a question mark is no term."""
+    flat = np.concatenate(held) if held else np.zeros(0, np.int32)
+    owner = np.repeat(np.arange(len(held)), [len(terms) for terms in held])
+    kept = flat != QUESTION_TERM
+    terms, columns = np.unique(flat[kept], return_inverse=True)
+    shape = len(held), len(terms)
+    counts = (
+        np.bincount(owner[kept] * len(terms) + columns, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float32)
+    )
+    return TermCounts(terms.tolist(), counts, counts.sum(axis=1))
+
+
+def _query_terms(lexical: LexicalIndex, query: Sequence[int], counted: Mask, table: ExpansionTable) -> QueryTerms:
+    distinct = tuple(term for term in dict.fromkeys(query) if term != QUESTION_TERM)
+    number, mean_length = lexical.statistics(counted)
+    if not number:
+        return QueryTerms((), (), (), 1.0)
+    weights = [idf(number, holding) for holding in lexical.document_frequencies(distinct, counted)]
+    total = sum(weights)
+    rarest = set(sorted(range(len(distinct)), key=lambda at: -weights[at])[:MAX_EXPANDED_TERMS])
+    expansions = tuple(table.expansions(term) if at in rarest else {term: 1.0} for at, term in enumerate(distinct))
+    return QueryTerms(distinct, tuple(weight / total for weight in weights), expansions, mean_length)

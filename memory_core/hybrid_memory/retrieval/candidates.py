@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.retrieval.ranking_signals import Floats
-from hybrid_memory.retrieval.top import top_k
+from hybrid_memory.retrieval.arrays import Floats
+from hybrid_memory.retrieval.vectors import top_k
 
+# Of more rows only so many, the best by words, vector and time (by recency and importance too, where these weigh much), are
+# ranked, so that the later steps take as long in a large memory as in a small one.
 MAX_CANDIDATES = 2_048
+# The rows whose neighbours in their sessions are ranked too: an answer need not resemble the question, but then the turn before
+# it does.
 NEIGHBOUR_SEEDS = 512
-"""Of more rows only the `MAX_CANDIDATES` best by words, vector and time (by recency and importance too, where these weigh much) are
-weighed closely and ranked, and the neighbours in their sessions of the `NEIGHBOUR_SEEDS` best: an answer need not resemble the
-question, but then the turn before it does.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +74,17 @@ def select_candidates(
     parts: dict[str, Floats],
     neighbours: SessionNeighbours,
     most: int = MAX_CANDIDATES,
-    promise: Callable[[], Floats] | None = None,
+    prefilter: Callable[[], Floats] | None = None,
 ) -> Candidates:
     """Return the candidates among the rows that were found; of equal ones at the cut the later rows.
 
-    ``promise`` gives what the best ``most`` are chosen by, the sum of ``parts`` otherwise; asked for only if there are more.
+    ``prefilter`` gives what the best ``most`` are chosen by, the sum of ``parts`` otherwise; asked for only if there are more.
     """
     before, after = neighbours.before, neighbours.after
     place = np.full(len(before), -1, np.int32)
     place[found] = np.arange(len(found), dtype=np.int32)
     if len(found) > most:
-        scores = total(parts) if promise is None else promise()
+        scores = total(parts) if prefilter is None else prefilter()
         chosen = len(found) - 1 - top_k(scores[::-1], most)
         first = found[chosen[:NEIGHBOUR_SEEDS]]
         beside = np.concatenate((before[first], after[first]))

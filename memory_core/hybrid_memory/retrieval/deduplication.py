@@ -10,32 +10,32 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-DEDUPLICATED_HITS = 64
-"""How many of the best hits are compared."""
+DEDUPLICATED_HITS = 64  # how many of the best hits are compared; more are hardly ever read
 
 
 def group_duplicates(
-    rows: NDArray[np.intp], said_in: Callable[[int], Hashable]
+    rows: NDArray[np.intp], contents_of: Callable[[NDArray[np.intp]], Sequence[Hashable]]
 ) -> tuple[NDArray[np.bool_], dict[int, list[int]]]:
-    """Return which places of ``rows`` (best first) stay, and the rows folded into each of those that have any.
+    """Return which positions of ``rows`` (best first) stay, and the rows that each kept row with duplicates stands for.
 
-    Two rows are the same when ``said_in`` is equal. It must tell apart what a reader does: the terms of search do not,
-    because "not", "yes" and "before" are no terms. The best of the same rows stays.
+    Two rows are duplicates when ``contents_of`` gives equal values for them. It must tell apart what a reader does: the terms of
+    search do not, because "not", "yes" and "before" are no terms. The best of several duplicates stays.
     """
     stays = np.ones(len(rows), np.bool_)
     first_with: dict[Hashable, int] = {}
-    folded: dict[int, list[int]] = {}
-    for place, row in enumerate(rows[:DEDUPLICATED_HITS].tolist()):
-        first = first_with.setdefault(said_in(row), row)
+    grouped: dict[int, list[int]] = {}
+    compared = rows[:DEDUPLICATED_HITS]
+    for position, (row, content) in enumerate(zip(compared.tolist(), contents_of(compared), strict=True)):
+        first = first_with.setdefault(content, row)
         if first != row:
-            stays[place] = False
-            folded.setdefault(first, []).append(row)
-    return stays, folded
+            stays[position] = False
+            grouped.setdefault(first, []).append(row)
+    return stays, grouped
 
 
-def without_duplicate_pairs(newer: Mapping[int, int], folded: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Return the pairs of an earlier and a newer row that say different things: who says the same again changes nothing."""
-    shown_as = {row: first for first, others in folded.items() for row in others}
+def without_duplicate_pairs(newer: Mapping[int, int], grouped: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Return the pairs of an earlier and a newer row that say different things, because who says the same again changes nothing."""
+    shown_as = {row: first for first, others in grouped.items() for row in others}
     return {
         earlier: later
         for earlier, later in newer.items()

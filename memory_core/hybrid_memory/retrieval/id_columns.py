@@ -232,9 +232,9 @@ class DigestColumn:
         self._high.append(high)
         self._low.append(low)
 
-    def of(self, row: int) -> tuple[int, int]:
-        """Return the two halves of a row's digest."""
-        return int(self._high.values[row]), int(self._low.values[row])
+    def halves_of(self, rows: NDArray[np.intp]) -> tuple[list[int], list[int]]:
+        """Return the upper and the lower halves of some rows' digests."""
+        return self._high.values[rows].tolist(), self._low.values[rows].tolist()
 
     def rows(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash, earlier ones first."""

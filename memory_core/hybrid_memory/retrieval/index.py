@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,34 +18,34 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.retrieval.approximate_search import VectorIndexFactory
+from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
 from hybrid_memory.retrieval.arrays import ABSENT
 from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.candidates import SessionNeighbours
 from hybrid_memory.retrieval.id_columns import IdSequence
 from hybrid_memory.retrieval.memory_cache import MemoryCache
-from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns
+from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, SessionOrder
 from hybrid_memory.retrieval.pipeline import SearchContext, rank
-from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, Scorer, SearchQuery
+from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, SearchQuery
 from hybrid_memory.retrieval.query_expansion import expansion_table
-from hybrid_memory.retrieval.renewal import Renewable
-from hybrid_memory.retrieval.session_order import SessionOrder
 from hybrid_memory.retrieval.snapshot_loader import give_back_memory, load
 from hybrid_memory.retrieval.vectors import Matrix
-from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot
+from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
 from hybrid_memory.text import QUESTION_TERM, terms
 
-__all__ = ["IndexStatistics", "NamespaceIndex", "Ranking", "ReflectionRows", "Scorer", "SearchQuery"]
-
-HNSW_FROM = 2_000_000
-"""Number of rows above which vectors are searched approximately; a scan of a million takes some 32 ms."""
-_PORTION = 1_024
+HNSW_FROM = 2_000_000  # rows above which vectors are searched approximately; a scan of a million takes some 32 ms
+_WARM_PAGE = 1_024  # memories read at a time while the cache is filled
+_FEW_VECTORS = 4_096  # so many are read by their ids; more by a scan of all
 _INSIGHT = KINDS.index(Kind.INSIGHT)
 _TASK = KINDS.index(Kind.TASK)
 _WORKING = TIERS.index(Tier.WORKING)
 
 
-class NamespaceIndex(Renewable):
+AllVectors: TypeAlias = Callable[[], Iterable[VectorBatch]]
+SomeVectors: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
+
+
+class NamespaceIndex:
     """Finds memories by words, meaning, time and all filters. Safe to call from several threads.
 
     ``dimensions`` is the length of the store's vectors; None: that of the first one. No method raises errors of its own
@@ -59,7 +60,7 @@ class NamespaceIndex(Renewable):
         self._hnsw_from = hnsw_from
         self._first_dimensions = dimensions
         self._head = 0
-        self._held = MemoryCache()
+        self._cache = MemoryCache()
         self._hold(MemoryColumns(), LexicalIndex(), Matrix(dimensions), 0)
 
     @property
@@ -71,9 +72,9 @@ class NamespaceIndex(Renewable):
         """Replace everything by a snapshot; searches go on in the old state until the new one is complete."""
         loaded = load(snapshot, self._first_dimensions)
         with self._lock:
-            old = self._matrix.approximate
+            old = self._approximate
             self._hold(*loaded, snapshot.head)
-            self._held.clear()
+            self._cache.clear()
         if old is not None:
             old.close()
 
@@ -82,7 +83,7 @@ class NamespaceIndex(Renewable):
         self._lexical.sort()
         with self._lock:
             self._neighbours()
-            self._attend()
+            self._maintain_approximate()
         give_back_memory()
 
     def apply(
@@ -97,28 +98,28 @@ class NamespaceIndex(Renewable):
         """
         with self._lock:
             fresh = [entry for entry in log if entry.position > self._head]
-            self._held.follow({entry.id for entry in fresh}, memories)
+            self._cache.apply_changes({entry.id for entry in fresh}, memories)
             for entry in fresh:
                 if entry.change is ChangeType.PURGE:
                     self._purge(entry.id)
                 elif entry.id in memories:
                     self._put(memories[entry.id], vectors.get(entry.id))
                 self._head = entry.position
-            self._attend()
+            self._maintain_approximate()
 
     def memories(
         self, ids: Sequence[MemoryId], read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
     ) -> dict[MemoryId, Memory]:
         """Return the memories that exist, in the order of ``ids``, as new as `head`; ``read`` gives those not at hand."""
-        return self._held.get(ids, read)
+        return self._cache.get(ids, read)
 
     def warm(self, read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]) -> None:
         """Read the newest memories beforehand, as many as are kept at hand."""
         with self._lock:
             count = len(self._rows)
-            newest = self._rows.ids.values[np.arange(max(count - self._held.room, 0), count)]
-        for at in range(0, len(newest), _PORTION):
-            self._held.get(newest[at : at + _PORTION].tolist(), read)
+            newest = self._rows.ids.values[np.arange(max(count - self._cache.free, 0), count)]
+        for at in range(0, len(newest), _WARM_PAGE):
+            self._cache.get(newest[at : at + _WARM_PAGE].tolist(), read)
 
     def touch(self, touches: Sequence[RecordUse]) -> None:
         """Add to the usage of memories; unknown ids are passed over."""
@@ -298,6 +299,36 @@ class NamespaceIndex(Renewable):
                 has_vector=self._matrix.has[found],
             )
 
+    def close(self) -> None:
+        """Stop what is running in the background. The index remains as it is."""
+        if self._approximate is not None:
+            self._approximate.close()
+
+    def size(self) -> int:
+        """Return the number of rows, those of purged memories included."""
+        with self._lock:
+            return len(self._rows)
+
+    def rows_of(self, ids: NDArray[np.bytes_]) -> NDArray[np.intp]:
+        """Return the rows of some ids, a negative number for an unknown one; a row keeps its place."""
+        with self._lock:
+            return self._rows.ids.rows(ids)
+
+    def named(self, rows: NDArray[np.intp]) -> list[MemoryId]:
+        """Return the ids of some rows."""
+        with self._lock:
+            return self._rows.ids.named(rows)
+
+    def replace_vectors(self, matrix: Matrix) -> Callable[[], None]:
+        """Replace all vectors by those of another embedder, one row for each row here; returns what stops work on the old."""
+        with self._lock:
+            for row in np.flatnonzero(self._rows.gone.values).tolist():
+                matrix.clear(row)
+            old = self._approximate
+            self._hold_vectors(matrix)
+            self._maintain_approximate()
+        return _nothing if old is None else old.close
+
     def _hold(self, rows: MemoryColumns, lexical: LexicalIndex, matrix: Matrix, head: int) -> None:
         self._rows = rows
         self._lexical = lexical
@@ -307,10 +338,16 @@ class NamespaceIndex(Renewable):
         self._speakers_known = 0
         self._speakers_by_term: dict[int, list[int]] = {}
 
-    def _attend(self) -> None:
-        approximate = self._matrix.approximate
-        if approximate is not None:
-            approximate.attend(self._rows.lately_visible())
+    def _hold_vectors(self, matrix: Matrix) -> None:
+        self._matrix = matrix
+        self._approximate: ApproximateSearch | None = None
+        if self._make is not None:
+            self._approximate = ApproximateSearch(matrix, self._lock, self._make, self._hnsw_from)
+        matrix.approximate = self._approximate
+
+    def _maintain_approximate(self) -> None:
+        if self._approximate is not None:
+            self._approximate.maintain(self._rows.lately_visible())
 
     def _put(self, memory: Memory, vector: NDArray[np.float32] | None) -> None:
         rows = self._rows
@@ -380,6 +417,47 @@ class NamespaceIndex(Renewable):
         for term in asked:
             named[self._speakers_by_term.get(term, [])] = True
         return named
+
+
+class VectorSwap:
+    """The next matrix of one index, of another embedder's vectors, brought together while the index goes on with those it has.
+
+    ``everything`` gives all the new vectors that there are, ``some`` those of some memories.
+    """
+
+    def __init__(self, index: NamespaceIndex, dimensions: int, everything: AllVectors, some: SomeVectors) -> None:
+        self.index = index
+        self._everything = everything
+        self._some = some
+        self._matrix = Matrix(dimensions)
+
+    def catch_up(self) -> None:
+        """Fetch the vectors of rows that came in since the last time, and of those that had none then."""
+        self._matrix.add_rows(self.index.size() - len(self._matrix.has))
+        if np.count_nonzero(~self._matrix.has) > _FEW_VECTORS:
+            for part in self._everything():
+                rows = self.index.rows_of(part.ids)
+                known = (rows >= 0) & (rows < len(self._matrix.has))
+                self._matrix.scatter(rows[known], part.matrix[known])
+        missing = np.flatnonzero(~self._matrix.has)
+        for start in range(0, len(missing), _FEW_VECTORS):
+            rows = missing[start : start + _FEW_VECTORS]
+            ids = self.index.named(rows)
+            found = self._some(ids)
+            for row, id_ in zip(rows.tolist(), ids, strict=True):
+                if id_ in found:
+                    self._matrix.put(row, found[id_])
+
+    def finish(self) -> Callable[[], None]:
+        """Give the index its new matrix, if nothing was added to it since the last `catch_up`.
+
+        Returns what stops work on the old one, as `NamespaceIndex.replace_vectors` does.
+        """
+        return self.index.replace_vectors(self._matrix)
+
+
+def _nothing() -> None:
+    pass
 
 
 def _most(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, limit: int) -> list[str]:

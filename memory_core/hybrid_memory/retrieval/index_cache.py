@@ -10,7 +10,6 @@ from hybrid_memory.errors import MarkExpired
 from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
 
 if TYPE_CHECKING:
-    from hybrid_memory.retrieval.renewal import Renewable
     from hybrid_memory.store.base import CommitResult, Store
 
 _PAGE = 1000
@@ -45,7 +44,7 @@ class IndexCache:
         with self._lock:
             return dict(self._index_cache)
 
-    def keep_only(self, indexes: Collection[Renewable]) -> list[NamespaceIndex]:
+    def keep_only(self, indexes: Collection[NamespaceIndex]) -> list[NamespaceIndex]:
         """Let all other indexes go and return them, to be closed; one that is needed again is loaded anew."""
         with self._lock:
             going = [name for name, index in self._index_cache.items() if index not in indexes]

@@ -1,4 +1,4 @@
-"""Memories at hand: values of those lately read, kept as new as the index."""
+"""A cache of memories lately read or written, as new as the index that owns it (``index.py``)."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hybrid_memory.model import Memory, MemoryId
 
-_LIMIT = 16_384
-_LONG = 2_000
+_MAX_MEMORIES = 16_384  # all of a memory of ordinary size: its reads then ask the store for nothing
+_MAX_CHARACTERS = 2_000  # a longer memory is not kept, so that few of them cannot fill the machine
 
 
 class MemoryCache:
-    """At most so many memories, the oldest make room; never one that is older than what `follow` was told.
+    """At most so many memories, the oldest make room; never one that is older than what `apply_changes` was told.
 
     Safe to use from several threads.
     """
 
-    def __init__(self, limit: int = _LIMIT) -> None:
+    def __init__(self, limit: int = _MAX_MEMORIES) -> None:
         self._limit = limit
-        self._held: dict[MemoryId, Memory] = {}
+        self._memories: dict[MemoryId, Memory] = {}
         self._changes = 0
         self._lock = threading.Lock()
 
     @property
-    def room(self) -> int:
+    def free(self) -> int:
         """How many more fit in."""
-        return self._limit - len(self._held)
+        return self._limit - len(self._memories)
 
     def get(
         self, ids: Sequence[MemoryId], read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
     ) -> dict[MemoryId, Memory]:
         """Return the memories that exist, in the order of ``ids``; those not at hand come from ``read``."""
         with self._lock:
-            found = {one: self._held[one] for one in ids if one in self._held}
+            found = {one: self._memories[one] for one in ids if one in self._memories}
             before = self._changes
         missing = [one for one in ids if one not in found]
         if missing:
@@ -45,12 +45,12 @@ class MemoryCache:
                     self._keep(fresh.values())
         return {one: found[one] for one in ids if one in found}
 
-    def follow(self, ids: Iterable[MemoryId], memories: Mapping[MemoryId, Memory]) -> None:
+    def apply_changes(self, ids: Iterable[MemoryId], memories: Mapping[MemoryId, Memory]) -> None:
         """Take over changes of some memories; those that are missing in ``memories`` exist no longer."""
         with self._lock:
             self._changes += 1
             for one in ids:
-                known = self._held.pop(one, None)
+                known = self._memories.pop(one, None)
                 memory = memories.get(one)
                 if memory is not None and (known is None or known.rev <= memory.rev):
                     self._keep([memory])
@@ -59,11 +59,11 @@ class MemoryCache:
         """Keep nothing."""
         with self._lock:
             self._changes += 1
-            self._held.clear()
+            self._memories.clear()
 
     def _keep(self, memories: Iterable[Memory]) -> None:
         for memory in memories:
-            if len(memory.content) <= _LONG:
-                self._held[memory.id] = memory
-        while len(self._held) > self._limit:
-            del self._held[next(iter(self._held))]
+            if len(memory.content) <= _MAX_CHARACTERS:
+                self._memories[memory.id] = memory
+        while len(self._memories) > self._limit:
+            del self._memories[next(iter(self._memories))]

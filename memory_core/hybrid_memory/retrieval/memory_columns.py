@@ -1,4 +1,8 @@
-"""What filters and ranking need to know about each memory, as columns."""
+"""What filters and ranking need to know about each memory, as columns; a row is a memory.
+
+`MemoryColumns` is the table, `LiveMask` which of its rows a reading may find now, `SessionOrder` who follows whom in a session.
+All are fed by ``index.py`` with the store's changes.
+"""
 
 from __future__ import annotations
 
@@ -198,9 +202,11 @@ class MemoryColumns:
         """Return the rows of a content hash."""
         return self._digests.rows(content_hash)
 
-    def said(self, row: int) -> tuple[int, int, int, str | None]:
-        """Return what is equal for rows that say the same: their words but for case and width, speaker, and key."""
-        return (*self._digests.of(row), int(self.speaker.values[row]), self._key_of.get(row))
+    def contents_of(self, rows: NDArray[np.intp]) -> list[tuple[int, int, int, str | None]]:
+        """Return for some rows what is equal where they say the same: words but for case and width, speaker, and key."""
+        high, low = self._digests.halves_of(rows)
+        speakers = self.speaker.values[rows].tolist()
+        return list(zip(high, low, speakers, map(self._key_of.get, rows.tolist()), strict=True))
 
     def with_key(self, key: str) -> list[int]:
         """Return the rows that hold a key of working memory."""
@@ -328,3 +334,71 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(held) for held in value]
     return value
+
+
+class SessionOrder:
+    """The chain of each session's rows by time and then by row, kept while rows come, move and go."""
+
+    def __init__(self) -> None:
+        self._before = GrowableArray(np.int32)
+        self._after = GrowableArray(np.int32)
+        self._last: dict[int, int] = {}
+
+    @property
+    def before(self) -> NDArray[np.int32]:
+        """For each row the one before it in its session, `ABSENT` where it is the first."""
+        return self._before.values
+
+    @property
+    def after(self) -> NDArray[np.int32]:
+        """For each row the one after it in its session, `ABSENT` where it is the last."""
+        return self._after.values
+
+    def load(self, sessions: NDArray[np.int32], created_at: NDArray[np.int64]) -> None:
+        """Make the chains of all rows anew."""
+        order = np.argsort(sessions, kind="stable").astype(np.int32)
+        earlier, later = order[:-1], order[1:]
+        together = sessions[earlier] == sessions[later]
+        if np.any(together & (created_at[earlier] > created_at[later])):
+            order = np.lexsort((created_at, sessions)).astype(np.int32)
+            earlier, later = order[:-1], order[1:]
+        before, after = np.full((2, len(sessions)), ABSENT, np.int32)
+        before[later[together]] = earlier[together]
+        after[earlier[together]] = later[together]
+        self._before, self._after = GrowableArray(np.int32), GrowableArray(np.int32)
+        self._before.extend(before)
+        self._after.extend(after)
+        ends = order[np.append(~together, np.ones(min(len(order), 1), np.bool_))]
+        self._last = dict(zip(sessions[ends].tolist(), ends.tolist(), strict=True))
+
+    def add(self, row: int, session: int, created_at: NDArray[np.int64]) -> None:
+        """Put a row into the chain of its session; new rows come in order, without gaps."""
+        if row == len(self._before):
+            self._before.append(ABSENT)
+            self._after.append(ABSENT)
+        before, after = self._last.get(session, ABSENT), ABSENT
+        moment = (int(created_at[row]), row)
+        while before >= 0 and (int(created_at[before]), before) > moment:
+            before, after = int(self.before[before]), before
+        self._link(before, row)
+        self._link(row, after)
+        if after < 0:
+            self._last[session] = row
+
+    def remove(self, row: int, session: int) -> None:
+        """Take a row out of the chain of its session."""
+        before, after = int(self.before[row]), int(self.after[row])
+        self._link(before, after)
+        self.before[row] = self.after[row] = ABSENT
+        if after >= 0:
+            return
+        if before >= 0:
+            self._last[session] = before
+        else:
+            del self._last[session]
+
+    def _link(self, before: int, after: int) -> None:
+        if before >= 0:
+            self.after[before] = after
+        if after >= 0:
+            self.before[after] = before

@@ -74,7 +74,7 @@ class Ranking:
     """All candidates, best first; the arrays are aligned with ``ids``, which are made into text where they are looked at.
 
     ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
-    own: ``places`` leads from a position to them, because few positions are ever explained. ``confidence`` tells how likely
+    own: ``positions`` leads from a rank to them, because few positions are ever explained. ``confidence`` tells how likely
     the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a later one seems
     to change, that one; ``repeats`` those that say the same in the same words and are left out.
     """
@@ -83,7 +83,7 @@ class Ranking:
     scores: NDArray[np.float32]
     weak: NDArray[np.bool_]
     parts: Mapping[str, NDArray[np.float32]]
-    places: NDArray[np.intp]
+    positions: NDArray[np.intp]
     confidence: float = 0.0
     repeats: Mapping[MemoryId, tuple[MemoryId, ...]] = field(default_factory=dict)
     newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
@@ -93,8 +93,8 @@ class Ranking:
 
     def terms(self, position: int) -> dict[str, float]:
         """Return the summands of the score at ``position`` that are not zero, by name."""
-        place = self.places[position]
-        return {name: float(part[place]) for name, part in self.parts.items() if part[place] != 0}
+        at = self.positions[position]
+        return {name: float(part[at]) for name, part in self.parts.items() if part[at] != 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

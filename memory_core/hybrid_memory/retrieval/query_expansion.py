@@ -33,10 +33,10 @@ class ExpansionTable:
         self._terms = terms
         self._near = near
         self._weights = weights
-        self.of = functools.lru_cache(_KEPT)(self._of)
+        self.expansions = functools.lru_cache(_KEPT)(self._expansions)
         """Return the near terms of a term with weights above 0 and at most 1, the term itself (weight 1) first."""
 
-    def _of(self, term: int) -> Mapping[int, float]:
+    def _expansions(self, term: int) -> Mapping[int, float]:
         at = int(np.searchsorted(self._terms, np.int32(term)))
         found = {term: 1.0}
         if at < len(self._terms) and self._terms[at] == term:

@@ -1,62 +1,60 @@
-"""The arithmetic of ranking: pure functions of numbers, each with its source.
+"""The ranking signals: what each adds to the score of a row. Pure functions of numbers, called by ``pipeline.py``.
 
-Where none is named, form and constants were chosen by measurement: on dialogues, whose questions repeat the words of their
-answers, and on questions that share no word with their answer.
+Relevance (weight of the vectors), recency, the conversation that a row is part of, and time in the question. BM25 is in
+``bm25.py``. Where no source is named, form and constants were chosen by measurement on the development sets: dialogues, whose
+questions repeat the words of their answers (locomo-dev), and an assistant's memories, whose questions often share no word with
+their answer (assistant-dev); see docs/benchmarks.md. How each single value was found is not recorded.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-K1 = 0.9
-B = 0.4
-MIN_TERM_FACTOR = 0.6
+from hybrid_memory.clock import to_micros
+from hybrid_memory.retrieval.arrays import Floats
+from hybrid_memory.retrieval.candidates import total
+
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.candidates import Candidates
+    from hybrid_memory.retrieval.memory_columns import MemoryColumns
+    from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window
+
+MICROS_PER_HOUR = 3_600_000_000
+MICROS_PER_DAY = 24 * MICROS_PER_HOUR
+
+# Share of the vectors in a fused score when a row covers all words of the question, and what is added when none does.
 DENSE_WEIGHT = 0.12
 DENSE_WEIGHT_UNCOVERED = 0.3
-REPLY = 0.45
-FOLLOWED = 0.2
-SESSION = 0.6
-SESSION_BEST = 2
-SESSION_LOOK = 1_000
-SPEAKER = 0.15
-ECHO = 0.2
-ECHO_WORDS = 5
-HALF_LIFE_DAYS = 180.0
-REFERENCE_DECAY = 0.99
-MICROS_AN_HOUR = 3_600_000_000
-DAY = 24 * MICROS_AN_HOUR
+_MAX_DENSE_WEIGHT = 0.9  # words never count for nothing
 
-Floats = NDArray[np.float32]
+HALF_LIFE_DAYS = 180.0  # recency only settles what is otherwise alike, so it fades slowly
+REFERENCE_DECAY_PER_HOUR = 0.99  # the value of the reference system; the form is of Park et al., see `hourly_decay`
 
+REPLY_WEIGHT = 0.45  # share of its question's score that an answer gets
+FOLLOWED_WEIGHT = 0.2  # share of the next utterance's score that an utterance gets
+SESSION_WEIGHT = 0.6  # share of the mean of a session's best scores that each of its rows gets
+SESSION_BEST_SCORES = 2  # how many scores make that mean: one alone may be chance
+SESSION_ROWS = 1_000  # how many of the best rows are looked at for it; sorting more takes longer and changes little
+SPEAKER_WEIGHT = 0.15  # what a row gets whose speaker the question names
 
-def idf(rows: int, holding: int) -> float:
-    """Return the weight of a term that ``holding`` of ``rows`` rows hold; always positive.
-
-    The probabilistic inverse document frequency with 1 added inside the logarithm, as Lucene has it (Robertson and
-    Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009).
-    """
-    return math.log1p((rows - holding + 0.5) / (holding + 0.5))
-
-
-def idfs(rows: int, holding: NDArray[np.int64]) -> Floats:
-    """Return the `idf` of many terms."""
-    return np.log1p((rows - holding + 0.5) / (holding + 0.5)).astype(np.float32)
-
-
-def saturation(counts: Floats, relative_lengths: Floats) -> Floats:
-    """Return BM25's factor of a term that occurs ``counts`` times (Robertson and Zaragoza, 2009).
-
-    It is 1 for one occurrence in a row of mean length and at most ``K1 + 1``. ``relative_lengths`` are the rows' lengths
-    divided by the mean. However long a row is, a term it holds counts at least `MIN_TERM_FACTOR`; otherwise a long text among short
-    ones is not found by the very word that it alone holds (Lv and Zhai, "Lower-Bounding Term Frequency Normalization",
-    2011, with a bound in place of their added constant). `MIN_TERM_FACTOR` acts from five times the mean length on.
-    """
-    damping = np.float32(K1) * (np.float32(1 - B) + np.float32(B) * relative_lengths)
-    factors = counts * np.float32(K1 + 1) / (counts + damping)
-    return np.maximum(factors, np.float32(MIN_TERM_FACTOR)).astype(np.float32, copy=False)
+PERIOD_WEIGHT = 0.5  # what a row gets that happened in the period which the question names
+_OUTSIDE_PERIOD = 0.7  # share of it just outside the period
+_DECAY_AFTER_PERIOD = (
+    0.5  # how far it reaches after a period, in lengths of the period: one tells of a thing afterwards
+)
+_DECAY_BEFORE_PERIOD = 0.15  # and before it
+_MAX_PERIOD_MICROS = 90 * MICROS_PER_DAY  # longer and open periods reach no further than one of this length
+MAX_WINDOWS = 16  # a question may hold hundreds of times, each of which costs a look at every row; the first count
+EVENT_WEIGHT = 0.2  # what a row gets that lies before, after or about the event which the question names
+EVENT_COVERED = 0.5  # how far the words of a memory must cover those of an event to be taken for it
+MAX_EVENTS = 4  # as `MAX_WINDOWS`
+_AFTER_EVENT_MICROS = 30 * MICROS_PER_DAY  # "after the move" fades at this rate
+_AROUND_EVENT_MICROS = 3 * MICROS_PER_DAY  # "on the day of the move" too, but sooner
 
 
 def dense_weight(best_coverage: float) -> float:
@@ -64,7 +62,7 @@ def dense_weight(best_coverage: float) -> float:
 
     A fixed weight after stretching both lists to 0..1 lets the best match by words win even where it matches badly.
     """
-    return min(max(DENSE_WEIGHT + DENSE_WEIGHT_UNCOVERED * (1 - best_coverage), 0.0), 0.9)
+    return min(max(DENSE_WEIGHT + DENSE_WEIGHT_UNCOVERED * (1 - best_coverage), 0.0), _MAX_DENSE_WEIGHT)
 
 
 def relative(cosines: Floats) -> Floats:
@@ -80,13 +78,13 @@ def relative(cosines: Floats) -> Floats:
 
 def half_life(age_micros: NDArray[np.int64], days: float = HALF_LIFE_DAYS) -> Floats:
     """Return 1 for something new, half of it after ``days``, a quarter after twice as long; 1 for the future."""
-    ages = np.maximum(age_micros, 0) / (DAY * days)
+    ages = np.maximum(age_micros, 0) / (MICROS_PER_DAY * days)
     return np.exp2(-ages).astype(np.float32)
 
 
-def hourly_decay(age_micros: NDArray[np.int64], decay: float = REFERENCE_DECAY) -> Floats:
+def hourly_decay(age_micros: NDArray[np.int64], decay: float = REFERENCE_DECAY_PER_HOUR) -> Floats:
     """Return ``decay ** hours``, the recency of Park et al., "Generative Agents" (2023); 1 for the future."""
-    hours = np.maximum(age_micros, 0) / MICROS_AN_HOUR
+    hours = np.maximum(age_micros, 0) / MICROS_PER_HOUR
     return np.power(decay, hours).astype(np.float32)
 
 
@@ -103,7 +101,7 @@ def reply_context(
     """
     asked = np.where((before >= 0) & asks[before], scores[before], np.float32(0))
     followed = np.where((after >= 0) & spoken, scores[after], np.float32(0))
-    return (REPLY * asked + FOLLOWED * followed).astype(np.float32)
+    return (REPLY_WEIGHT * asked + FOLLOWED_WEIGHT * followed).astype(np.float32)
 
 
 def session_bonus(scores: Floats, sessions: NDArray[np.int32]) -> Floats:
@@ -113,15 +111,15 @@ def session_bonus(scores: Floats, sessions: NDArray[np.int32]) -> Floats:
     are looked at.
     """
     best = np.arange(len(scores))
-    if len(scores) > SESSION_LOOK:
-        best = np.argpartition(-scores, SESSION_LOOK)[:SESSION_LOOK]
+    if len(scores) > SESSION_ROWS:
+        best = np.argpartition(-scores, SESSION_ROWS)[:SESSION_ROWS]
     best = best[np.lexsort((-scores[best], sessions[best]))]
     of = sessions[best]
     first = np.flatnonzero(np.diff(of, prepend=of[:1] - 1))
     place = np.arange(len(of)) - np.repeat(first, np.diff(first, append=len(of)))
-    top = place < SESSION_BEST
+    top = place < SESSION_BEST_SCORES
     sums = np.bincount(of[top], scores[best][top], minlength=int(sessions.max(initial=-1)) + 1)
-    return (sums[sessions] * (SESSION / SESSION_BEST)).astype(np.float32)
+    return (sums[sessions] * (SESSION_WEIGHT / SESSION_BEST_SCORES)).astype(np.float32)
 
 
 def best_first(scores: Floats, faded: NDArray[np.bool_], created_at: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -137,3 +135,82 @@ def best_first(scores: Floats, faded: NDArray[np.bool_], created_at: NDArray[np.
         among = np.sort(order[tied])
         order[tied] = among[np.lexsort((-created_at[among], faded[among], -scores[among]))]
     return order
+
+
+def add_context(
+    candidates: Candidates,
+    strong: NDArray[np.bool_],
+    rows: MemoryColumns,
+    asks: NDArray[np.bool_],
+    named: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Add the summands of context; return which rows are strong because they answer a question that is.
+
+    Turns of a conversation need each other to be understood; notes, which have no speaker, stand for themselves.
+    """
+    own = total({name: part for name, part in candidates.parts.items() if name in ("lexical", "dense")})
+    asking = asks[candidates.rows]
+    speaker = rows.speaker.values[candidates.rows]
+    spoken = speaker >= 0
+    candidates.add("reply", reply_context(own, candidates.before, candidates.after, asking, spoken))
+    bonus = session_bonus(own, rows.session.values[candidates.rows])
+    candidates.add("session", np.where(spoken, bonus, np.float32(0)))
+    if named.any():
+        candidates.add("speaker", np.where(spoken & named[speaker], np.float32(SPEAKER_WEIGHT), np.float32(0)))
+    answers: NDArray[np.bool_] = (candidates.before >= 0) & asking[candidates.before] & strong[candidates.before]
+    return answers
+
+
+def in_period(times: NDArray[np.int64], window: Window) -> Floats:
+    """Return 1 within a window (times in microseconds), falling off outside it: more slowly after it, when it is told of.
+
+    Multiplied by how literally the window is to be taken.
+    """
+    since = None if window.since is None else to_micros(window.since)
+    until = None if window.until is None else to_micros(window.until)
+    length = (
+        _MAX_PERIOD_MICROS
+        if since is None or until is None
+        else min(max(until - since, MICROS_PER_DAY), _MAX_PERIOD_MICROS)
+    )
+    near = np.ones(len(times))
+    if until is not None:
+        late = times >= until
+        near[late] = _OUTSIDE_PERIOD * np.exp(-(times[late] - until) / (_DECAY_AFTER_PERIOD * length + MICROS_PER_DAY))
+    if since is not None:
+        early = times < since
+        near[early] = _OUTSIDE_PERIOD * np.exp(
+            -(since - times[early]) / (_DECAY_BEFORE_PERIOD * length + MICROS_PER_DAY / 2)
+        )
+    return np.asarray(window.certainty * near, np.float32)
+
+
+def period_bonus(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
+    """Return what the windows of a question, at least one, add: half for lying in the best of them, half for lying in all of them.
+
+    A question may name alternatives ("May or June") as well as a period within another ("this year, in March").
+    """
+    nearest = every = in_period(times, windows[0])
+    for window in windows[1:MAX_WINDOWS]:
+        nearness = in_period(times, window)
+        nearest, every = np.maximum(nearest, nearness), every * nearness
+    return np.asarray(PERIOD_WEIGHT / 2 * (nearest + every), np.float32)
+
+
+def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floats:
+    """Return what lying before, after or about an event at ``event_at`` adds."""
+    distance = times - event_at
+    if anchor.relation in ("before", "until"):
+        near = (distance < 0).astype(np.float64)
+    elif anchor.relation in ("after", "since"):
+        near = np.where(distance > 0, np.exp(-np.maximum(distance, 0) / _AFTER_EVENT_MICROS), 0)
+    else:
+        near = np.exp(-np.abs(distance) / _AROUND_EVENT_MICROS)
+    return (EVENT_WEIGHT * near).astype(np.float32)
+
+
+def asks_about_now(time: TimeExpressions, now: datetime) -> bool:
+    """Say whether what changed since is what the question wants: not where it speaks of the past or of a closed period."""
+    closed = bool(time.windows) and all(window.until is not None and window.until <= now for window in time.windows)
+    bygone = any(anchor.relation in ("before", "on") for anchor in time.anchors)
+    return not closed and not bygone and time.asked_state not in ("past", "first")

@@ -1,22 +1,29 @@
-"""The vectors of the rows as one matrix: exact search by a matrix product."""
+"""The vectors of the rows as one matrix: exact search by a matrix product, and the top k of many scores."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.retrieval.top import top_k
+_GROUP_SIZE = 64  # scores of which only the best is looked at first
+_MIN_GROUPS_PER_HIT = 4  # fewer groups would leave out little
+_FIRST_CAPACITY = 64  # rows for which there is room from the beginning
+_SPARE_SHARE = 8  # a matrix that is made for rows in bulk has room for an eighth more
+_GATHER_BELOW_SHARE = 4  # a selective filter pays for copying rows: below a quarter of them
 
-if TYPE_CHECKING:
-    from hybrid_memory.retrieval.approximate_search import ApproximateSearch
 
-_FIRST = 64
-_SPARE = 8
-"""A matrix that is made for rows in bulk has room for an eighth more."""
-_GATHER_BELOW = 4
-"""A selective filter pays for gathering rows: below a quarter of them."""
+class CandidateSource(Protocol):
+    """What a matrix needs of an approximate index (`hybrid_memory.retrieval.approximate_search`)."""
+
+    def candidates(self, vector: NDArray[np.float32], count: int, mask: NDArray[np.bool_]) -> NDArray[np.intp] | None:
+        """Return rows of the mask among which are most of the ``count`` nearest; None where only a scan is sure enough."""
+        ...
+
+    def mark_changed(self, row: int) -> None:
+        """Note that a row has another vector than it had, or none."""
+        ...
 
 
 class Matrix:
@@ -28,10 +35,10 @@ class Matrix:
 
     def __init__(self, dimensions: int | None) -> None:
         self._dimensions = dimensions
-        self._room = np.zeros((0, dimensions or 0), np.float32)
-        self._has = np.zeros(_FIRST, np.bool_)
+        self._buffer = np.zeros((0, dimensions or 0), np.float32)
+        self._has = np.zeros(_FIRST_CAPACITY, np.bool_)
         self._size = 0
-        self.approximate: ApproximateSearch | None = None
+        self.approximate: CandidateSource | None = None
 
     @property
     def dimensions(self) -> int:
@@ -41,7 +48,7 @@ class Matrix:
     @property
     def values(self) -> NDArray[np.float32]:
         """(rows, dimensions), a view that is valid until rows are added."""
-        return self._room[: self._size]
+        return self._buffer[: self._size]
 
     @property
     def has(self) -> NDArray[np.bool_]:
@@ -59,35 +66,35 @@ class Matrix:
             has = np.zeros(max(wanted, 2 * len(self._has)), np.bool_)
             has[: self._size] = self.has
             self._has = has
-        if self.dimensions and wanted > len(self._room):
-            self._grow(max(wanted + wanted // _SPARE, 2 * len(self._room), _FIRST))
+        if self.dimensions and wanted > len(self._buffer):
+            self._grow(max(wanted + wanted // _SPARE_SHARE, 2 * len(self._buffer), _FIRST_CAPACITY))
         self._size = wanted
 
     def fill(self, first: int, vectors: NDArray[np.float32]) -> None:
         """Set the vectors of the rows from ``first`` on."""
         if self._adopt(vectors.shape[1]):
-            self._room[first : first + len(vectors)] = vectors
+            self._buffer[first : first + len(vectors)] = vectors
             self._has[first : first + len(vectors)] = True
 
     def scatter(self, rows: NDArray[np.intp], vectors: NDArray[np.float32]) -> None:
         """Set the vectors of some rows."""
         if self._adopt(vectors.shape[1]):
-            self._room[rows] = vectors
+            self._buffer[rows] = vectors
             self._has[rows] = True
 
     def put(self, row: int, vector: NDArray[np.float32]) -> None:
         """Set the vector of one row."""
         if self._adopt(len(vector)):
-            self._room[row] = vector
+            self._buffer[row] = vector
             self._has[row] = True
-            self._changed(row)
+            self._mark_changed(row)
 
     def clear(self, row: int) -> None:
         """Take a row's vector away, bytes and all."""
         if self.dimensions:
-            self._room[row] = 0
+            self._buffer[row] = 0
         self._has[row] = False
-        self._changed(row)
+        self._mark_changed(row)
 
     def scores(self, vector: NDArray[np.float32], rows: NDArray[np.intp] | None = None) -> NDArray[np.float32]:
         """Return the dot products with a vector, of all rows or of some."""
@@ -106,7 +113,7 @@ class Matrix:
         if not self.fits(vector):
             return np.zeros(0, np.intp), np.zeros(0, np.float32)
         rows = self.approximate.candidates(vector, count, mask) if self.approximate is not None else None
-        if rows is None and _GATHER_BELOW * np.count_nonzero(mask) < len(mask):
+        if rows is None and _GATHER_BELOW_SHARE * np.count_nonzero(mask) < len(mask):
             rows = np.flatnonzero(mask)
         if rows is not None:
             found = self.scores(vector, rows)
@@ -126,20 +133,44 @@ class Matrix:
 
     def gather(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Return a copy of the vectors of some rows."""
-        return self._room[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
+        return self._buffer[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
 
-    def _changed(self, row: int) -> None:
+    def _mark_changed(self, row: int) -> None:
         if self.approximate is not None:
-            self.approximate.changed(row)
+            self.approximate.mark_changed(row)
 
     def _adopt(self, length: int) -> bool:
         if self._dimensions is None:
             self._dimensions = length
-            self._room = np.zeros((max(self._size, _FIRST), length), np.float32)
+            self._buffer = np.zeros((max(self._size, _FIRST_CAPACITY), length), np.float32)
         return length == self._dimensions
 
     def _grow(self, rows: int) -> None:
         # Zeros come from the system page by page, so that room takes no memory before it is used.
-        room = np.zeros((rows, self.dimensions), np.float32)
-        room[: self._size] = self._room[: self._size]
-        self._room = room
+        buffer = np.zeros((rows, self.dimensions), np.float32)
+        buffer[: self._size] = self._buffer[: self._size]
+        self._buffer = buffer
+
+
+def top_k(scores: NDArray[Any], count: int) -> NDArray[np.intp]:
+    """Return the places of the ``count`` highest scores, highest first; of equal ones the earlier place first."""
+    if count <= 0:
+        return np.zeros(0, np.intp)
+    places: NDArray[np.intp]
+    if count < len(scores):
+        least = _at_least(scores, count)
+        places = np.flatnonzero(scores >= least)
+    else:
+        places = np.arange(len(scores))
+    return places[np.argsort(-scores[places], kind="stable")][:count]
+
+
+def _at_least(scores: NDArray[Any], count: int) -> Any:
+    """Return a figure that at least ``count`` scores reach, and not many more.
+
+    Very many are dealt out to groups first: ``count`` groups have a best that reaches the ``count``-th best of these.
+    """
+    groups = len(scores) // _GROUP_SIZE
+    if groups > _MIN_GROUPS_PER_HIT * count:
+        scores = scores[: groups * _GROUP_SIZE].reshape(_GROUP_SIZE, groups).max(axis=0)
+    return np.partition(scores, len(scores) - count)[len(scores) - count]

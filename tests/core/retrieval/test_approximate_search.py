@@ -43,7 +43,7 @@ def approximate_of(matrix, make=open_hnsw, begins=100):
 
 
 def settle(matrix, live=None):
-    matrix.approximate.attend(np.ones(len(matrix.has), np.bool_) if live is None else live)
+    matrix.approximate.maintain(np.ones(len(matrix.has), np.bool_) if live is None else live)
     matrix.approximate.wait()
 
 
@@ -134,7 +134,7 @@ def test_a_row_is_found_by_its_new_vector():
 
 
 def test_where_too_few_remain_everything_is_scanned(monkeypatch):
-    monkeypatch.setattr(approximate_search, "_LEAST_FETCHED", 10)
+    monkeypatch.setattr(approximate_search, "_MIN_FETCHED", 10)
     matrix = matrix_of(unit(400))
     approximate_of(matrix, lambda dimensions: Plain(dimensions, loses=8))
     vector, everything = unit(1, seed=4)[0], np.ones(400, np.bool_)
@@ -158,14 +158,14 @@ def test_an_index_with_a_tenth_of_dead_rows_is_made_anew():
 
 
 def test_many_new_rows_go_into_the_index(monkeypatch):
-    monkeypatch.setattr(approximate_search, "_TAIL", 10)
+    monkeypatch.setattr(approximate_search, "_MAX_UNINDEXED", 10)
     matrix = matrix_of(unit(400))
     approximate = approximate_of(matrix, Plain)
     matrix.add_rows(11)
     matrix.fill(400, unit(11, seed=5))
     settle(matrix)
     assert approximate._index.places.tolist() == list(range(411))
-    assert approximate._unheld(matrix.has).tolist() == []
+    assert approximate._unindexed(matrix.has).tolist() == []
 
 
 def test_a_vector_that_changes_while_the_index_is_made_is_found():

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.bm25 import LexicalIndex
-from hybrid_memory.retrieval.matching import MAX_EXPANDED_TERMS, count_terms, per_term_scores, score
+from hybrid_memory.retrieval.bm25 import (
+    K1,
+    MAX_EXPANDED_TERMS,
+    MIN_TERM_FACTOR,
+    B,
+    LexicalIndex,
+    count_terms,
+    per_term_scores,
+    score,
+)
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable, expansion_table
 from hybrid_memory.text import terms
 
@@ -34,27 +42,71 @@ def everything(rows):
     return np.ones(len(rows), np.bool_)
 
 
+def grown(first, later):
+    """Return an index of which some rows were loaded and sorted, and the others added."""
+    index = LexicalIndex()
+    flat = np.array([term for row in first for term in row], np.int32)
+    index.load(flat, np.cumsum([0, *map(len, first)]).astype(np.int64))
+    index.sort()
+    for row in later:
+        index.add(row)
+    return index
+
+
+def holds_any(rows, query):
+    return [not set(query).isdisjoint(row) for row in rows]
+
+
+def plainly_expanded(rows, words):
+    """Return for each row the sum of the shares of the words, each as well had as the best of what may stand in for it."""
+    return [
+        sum(
+            share * max(weight * plain_factor(row, term, words.mean_length) for term, weight in expansions.items())
+            for share, expansions in zip(words.shares, words.expansions, strict=True)
+        )
+        for row in rows
+    ]
+
+
+def plain_factor(row, term, mean_length):
+    count = row.count(term)
+    factor = count * (K1 + 1) / (count + K1 * (1 - B + B * len(row) / mean_length))
+    return max(factor, MIN_TERM_FACTOR) if count else 0
+
+
+@given(ROWS, ROWS, QUERY)
+def test_a_row_has_each_word_as_well_as_the_best_of_its_near_words(first, later, query):
+    rows = first + later
+    found = score(grown(first, later), query, everything(rows), NEAR)
+    assert found.expanded.tolist() == pytest.approx(plainly_expanded(rows, found.query_terms), rel=1e-4, abs=1e-6)
+
+
 @given(ROWS, QUERY)
-def test_near_words_only_add(rows, query):
+def test_near_words_add_to_what_the_words_themselves_give(rows, query):
     found = score(index_of(rows), query, everything(rows), NEAR)
-    assert np.all(found.covered >= found.exact - 1e-6)
+    assert np.all(found.expanded >= found.exact - 1e-6)
+    assert (found.exact > 0).tolist() == holds_any(rows, query)
+    assert (found.expanded > 0).tolist() == holds_any(rows, [near for term in query for near in NEAR.expansions(term)])
 
 
 @given(ROWS, QUERY)
 def test_without_near_words_rows_are_covered_by_the_words_themselves(rows, query):
     found = score(index_of(rows), query, everything(rows), NO_EXPANSIONS)
-    assert np.allclose(found.covered, found.exact, atol=1e-6)
+    assert np.allclose(found.expanded, found.exact, atol=1e-6)
+    assert (found.expanded > 0).tolist() == holds_any(rows, query)
 
 
 @given(ROWS, QUERY)
 def test_near_words_do_not_change_the_exact_match(rows, query):
     index, counted = index_of(rows), everything(rows)
-    assert np.array_equal(score(index, query, counted, NEAR).exact, score(index, query, counted, NO_EXPANSIONS).exact)
+    exact = score(index, query, counted, NEAR).exact
+    assert np.array_equal(exact, score(index, query, counted, NO_EXPANSIONS).exact)
+    assert (exact > 0).tolist() == holds_any(rows, query)
 
 
 @given(ROWS, QUERY)
 def test_the_shares_of_the_words_make_one(rows, query):
-    words = score(index_of(rows), query, everything(rows), NEAR).words
+    words = score(index_of(rows), query, everything(rows), NEAR).query_terms
     assert sum(words.shares) == pytest.approx(1)
 
 
@@ -62,42 +114,42 @@ def test_the_shares_of_the_words_make_one(rows, query):
 def test_word_by_word_the_match_is_the_same(rows, query):
     index = index_of(rows)
     found = score(index, query, everything(rows), NEAR)
-    each = per_term_scores(found.words, count_terms([index.terms_of(row) for row in range(len(rows))]))
-    together = each @ np.array(found.words.shares, np.float32)
-    unbounded = found.covered <= 1
-    assert np.all(together <= found.covered + 1e-5)
+    each = per_term_scores(found.query_terms, count_terms([index.terms_of(row) for row in range(len(rows))]))
+    together = each @ np.array(found.query_terms.shares, np.float32)
+    unbounded = found.expanded <= 1
+    assert np.all(together <= found.expanded + 1e-5)
     assert np.allclose(
-        together[unbounded & (each < 1).all(axis=1)], found.covered[unbounded & (each < 1).all(axis=1)], atol=1e-5
+        together[unbounded & (each < 1).all(axis=1)], found.expanded[unbounded & (each < 1).all(axis=1)], atol=1e-5
     )
 
 
 def test_a_row_has_a_word_as_well_as_the_best_of_its_near_words():
     found = score(index_of([[2], [3], [2, 3], [4]]), [1], everything([1] * 4), NEAR)
-    assert found.covered[0] > found.covered[1] > 0
-    assert found.covered[2] <= found.covered[0] * 1.2
-    assert found.covered[3] == 0
+    assert found.expanded[0] > found.expanded[1] > 0
+    assert found.expanded[2] <= found.expanded[0] * 1.2
+    assert found.expanded[3] == 0
     assert not found.exact.any()
 
 
 def test_a_question_without_words_matches_nothing():
     found = score(index_of([[1], [2]]), [], everything([1, 2]), NEAR)
-    assert not found.covered.any()
-    assert per_term_scores(found.words, count_terms([np.int32([1])])).shape == (1, 0)
+    assert not found.expanded.any()
+    assert per_term_scores(found.query_terms, count_terms([np.int32([1])])).shape == (1, 0)
 
 
 def test_only_the_rarest_words_of_a_long_question_have_others_stand_in():
     asked = list(range(1, 2 * MAX_EXPANDED_TERMS + 1))
     near = ExpansionTable(np.int32(asked), np.uint16([[0]] * len(asked)), np.uint8([[100]] * len(asked)))
     rows = [asked, *([term] for term in asked[MAX_EXPANDED_TERMS:])]
-    words = score(index_of(rows), asked, everything(rows), near).words
-    assert [len(expansions) > 1 for expansions in words.near[1:]] == [True] * (MAX_EXPANDED_TERMS - 1) + [
+    words = score(index_of(rows), asked, everything(rows), near).query_terms
+    assert [len(expansions) > 1 for expansions in words.expansions[1:]] == [True] * (MAX_EXPANDED_TERMS - 1) + [
         False
     ] * MAX_EXPANDED_TERMS
 
 
 def test_a_long_question_and_long_memories_need_little_memory():
     rows = [list(range(500 * row, 500 * (row + 1))) for row in range(12)]
-    words = score(index_of(rows), range(0, 6_000, 20), everything(rows), NO_EXPANSIONS).words
+    words = score(index_of(rows), range(0, 6_000, 20), everything(rows), NO_EXPANSIONS).query_terms
     held = count_terms([np.int32(row) for row in rows])
     tracemalloc.start()
     try:
@@ -108,12 +160,12 @@ def test_a_long_question_and_long_memories_need_little_memory():
 
 
 def test_a_word_is_its_own_nearest():
-    assert NEAR.of(1)[1] == 1.0
-    assert NEAR.of(77) == {77: 1.0}
+    assert NEAR.expansions(1)[1] == 1.0
+    assert NEAR.expansions(77) == {77: 1.0}
 
 
 def test_weights_lie_between_nothing_and_one():
-    assert NEAR.of(1) == {1: 1.0, 2: 0.8, 3: 0.4}
+    assert NEAR.expansions(1) == {1: 1.0, 2: 0.8, 3: 0.4}
 
 
 @pytest.mark.parametrize(
@@ -121,12 +173,12 @@ def test_weights_lie_between_nothing_and_one():
     [("doctor", "physician"), ("car", "vehicle"), ("child", "kids"), ("happy", "glad")],
 )
 def test_the_shipped_table_knows_english_words(asked, said):
-    assert 0 < expansion_table().of(terms(asked)[0]).get(terms(said)[0], 0) <= 1
+    assert 0 < expansion_table().expansions(terms(asked)[0]).get(terms(said)[0], 0) <= 1
 
 
 def test_the_shipped_table_names_no_word_that_says_nothing():
     table = expansion_table()
-    assert table.of(terms("Zwinglikirche")[0]) == {terms("Zwinglikirche")[0]: 1.0}
+    assert table.expansions(terms("Zwinglikirche")[0]) == {terms("Zwinglikirche")[0]: 1.0}
 
 
 @pytest.mark.parametrize("held", [None, b"", b"no array"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.core.retrieval.time_tables import at, rows
 
 from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window, parse_time_expressions
-from hybrid_memory.retrieval.time_expressions.vocabulary import NOT_NOUNS, TRIGGERS
+from hybrid_memory.retrieval.time_expressions.lexer import NOT_NOUNS, TRIGGERS
 
 NOW = at("2025-03-19T15:30")  # a Wednesday
 

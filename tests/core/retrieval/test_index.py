@@ -25,7 +25,8 @@ from tests.core.retrieval.memories import (
 
 from hybrid_memory.model import Kind, MemoryId, MemoryType, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.retrieval.index import NamespaceIndex, SearchQuery
+from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.store.base import Insert, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock

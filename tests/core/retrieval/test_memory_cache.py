@@ -41,7 +41,7 @@ def test_what_was_read_before_a_change_is_not_kept():
     held, old, new = MemoryCache(), memory("a"), memory("a", pinned=True, rev=2)
 
     def slow(ids):
-        held.follow(ids, {new.id: new})
+        held.apply_changes(ids, {new.id: new})
         return {old.id: old}
 
     assert held.get(["a"], slow) == {"a": old}
@@ -50,8 +50,8 @@ def test_what_was_read_before_a_change_is_not_kept():
 
 def test_an_older_state_never_replaces_a_newer_one():
     held, old, new = MemoryCache(), memory("a"), memory("a", pinned=True, rev=2)
-    held.follow(["a"], {new.id: new})
-    held.follow(["a"], {old.id: old})
+    held.apply_changes(["a"], {new.id: new})
+    held.apply_changes(["a"], {old.id: old})
     assert held.get(["a"], Reader(new)) == {"a": new}
 
 
@@ -67,7 +67,7 @@ def test_the_oldest_make_room_and_long_ones_are_not_kept():
 
 def test_the_newest_are_read_beforehand():
     index, read = index_of(memory("a"), memory("b")), Reader(memory("a"), memory("b"))
-    index._held.clear()
+    index._cache.clear()
     index.warm(read)
     index.memories([MemoryId("a"), MemoryId("b")], read)
     assert read.asked == [["a", "b"]]

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.bm25 import LexicalIndex
-from hybrid_memory.retrieval.matching import score
+from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, score
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
-from hybrid_memory.retrieval.ranking_signals import K1, MIN_TERM_FACTOR, B
 from hybrid_memory.text import QUESTION_TERM
 
 TERM = st.one_of(st.integers(-3, 3), st.sampled_from([-(1 << 31), (1 << 31) - 1, QUESTION_TERM]))

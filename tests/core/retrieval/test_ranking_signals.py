@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hybrid_memory.retrieval import ranking_signals
+from hybrid_memory.retrieval import bm25, ranking_signals
 
 SCORES = arrays(np.float32, st.integers(0, 30), elements=st.floats(0, 4, width=16))
 
@@ -18,24 +18,22 @@ SCORES = arrays(np.float32, st.integers(0, 30), elements=st.floats(0, 4, width=1
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
 def test_a_rarer_term_weighs_more(a, b):
     low, high = sorted((a, b))
-    assert ranking_signals.idf(10_000, low) >= ranking_signals.idf(10_000, high) > 0
+    assert bm25.idf(10_000, low) >= bm25.idf(10_000, high) > 0
 
 
 def test_one_occurrence_in_a_row_of_mean_length_counts_one():
-    assert ranking_signals.saturation(np.float32([1]), np.float32([1]))[0] == pytest.approx(1)
+    assert bm25.saturation(np.float32([1]), np.float32([1]))[0] == pytest.approx(1)
 
 
 @given(st.integers(1, 1000), st.floats(1 / 64, 50, width=32))
 def test_repeating_a_term_never_passes_the_limit(count, length):
-    factor = ranking_signals.saturation(np.float32([count]), np.float32([length]))[0]
-    assert 0 < factor <= (ranking_signals.K1 + 1) * 1.0001
+    factor = bm25.saturation(np.float32([count]), np.float32([length]))[0]
+    assert 0 < factor <= (bm25.K1 + 1) * 1.0001
 
 
 @given(st.floats(1 / 64, 10_000, width=32))
 def test_a_term_counts_in_a_row_of_any_length(length):
-    assert ranking_signals.saturation(np.float32([1]), np.float32([length]))[0] >= np.float32(
-        ranking_signals.MIN_TERM_FACTOR
-    )
+    assert bm25.saturation(np.float32([1]), np.float32([length]))[0] >= np.float32(bm25.MIN_TERM_FACTOR)
 
 
 @given(st.floats(0, 10))
@@ -55,12 +53,12 @@ def test_cosines_count_by_the_square_of_their_share_and_negative_ones_not():
 
 
 def test_recency_halves_with_each_half_life():
-    day = 24 * ranking_signals.MICROS_AN_HOUR
+    day = 24 * ranking_signals.MICROS_PER_HOUR
     assert ranking_signals.half_life(np.array([0, 30 * day, 60 * day, -day]), 30).tolist() == [1, 0.5, 0.25, 1]
 
 
 def test_the_reference_forgets_a_hundredth_an_hour():
-    hours = np.array([0, 1, 24]) * ranking_signals.MICROS_AN_HOUR
+    hours = np.array([0, 1, 24]) * ranking_signals.MICROS_PER_HOUR
     assert ranking_signals.hourly_decay(hours).tolist() == pytest.approx([1, 0.99, 0.99**24])
 
 
@@ -68,14 +66,14 @@ NOTES = np.zeros(3, np.bool_)
 
 
 def test_an_answer_is_found_by_its_question():
-    none, gain = np.int32(-1), np.float32(ranking_signals.REPLY)
+    none, gain = np.int32(-1), np.float32(ranking_signals.REPLY_WEIGHT)
     added = ranking_signals.reply_context(
         np.float32([1, 0, 0]), np.int32([none, 0, 1]), np.int32([1, 2, none]), np.array([True, False, False]), NOTES
     )
     assert added.tolist() == pytest.approx([0, gain, 0])
 
 
-@pytest.mark.parametrize(("spoken", "gain"), [(True, ranking_signals.FOLLOWED), (False, 0)])
+@pytest.mark.parametrize(("spoken", "gain"), [(True, ranking_signals.FOLLOWED_WEIGHT), (False, 0)])
 def test_an_utterance_is_found_a_little_by_what_follows(spoken, gain):
     asks, said = np.array([False, False]), np.array([spoken, spoken])
     added = ranking_signals.reply_context(np.float32([0, 1]), np.int32([-1, 0]), np.int32([1, -1]), asks, said)
@@ -86,10 +84,13 @@ def test_an_utterance_is_found_a_little_by_what_follows(spoken, gain):
 def test_the_session_bonus_is_that_of_a_plain_reckoning(scores, data):
     sessions = data.draw(arrays(np.int32, len(scores), elements=st.integers(0, 4)))
     best = {
-        s: sorted(scores[sessions == s].tolist(), reverse=True)[: ranking_signals.SESSION_BEST]
+        s: sorted(scores[sessions == s].tolist(), reverse=True)[: ranking_signals.SESSION_BEST_SCORES]
         for s in set(sessions.tolist())
     }
-    expected = [ranking_signals.SESSION * math.fsum(best[s]) / ranking_signals.SESSION_BEST for s in sessions.tolist()]
+    expected = [
+        ranking_signals.SESSION_WEIGHT * math.fsum(best[s]) / ranking_signals.SESSION_BEST_SCORES
+        for s in sessions.tolist()
+    ]
     assert ranking_signals.session_bonus(scores, sessions).tolist() == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
@@ -97,7 +98,7 @@ def test_the_session_bonus_looks_at_the_best_rows_of_a_large_store():
     scores = np.linspace(0, 1, 5000, dtype=np.float32)
     bonus = ranking_signals.session_bonus(scores, (np.arange(5000) // 100).astype(np.int32))
     assert bonus[-1] == pytest.approx(
-        ranking_signals.SESSION * scores[-ranking_signals.SESSION_BEST :].mean(), rel=1e-4
+        ranking_signals.SESSION_WEIGHT * scores[-ranking_signals.SESSION_BEST_SCORES :].mean(), rel=1e-4
     )
     assert bonus[0] == 0
 

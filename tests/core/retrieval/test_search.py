@@ -12,9 +12,10 @@ from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval import ranking_signals as rules
 from hybrid_memory.retrieval.candidates import MAX_CANDIDATES
-from hybrid_memory.retrieval.index import NamespaceIndex, SearchQuery
+from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.retrieval.query import SearchQuery
+from hybrid_memory.retrieval.ranking_signals import MAX_EVENTS
 from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions
-from hybrid_memory.retrieval.timing import MOST_EVENTS
 from hybrid_memory.store.base import RecordUse
 from hybrid_memory.text import terms
 
@@ -100,7 +101,7 @@ def test_a_speaker_that_the_question_names_counts_more(query):
     )
     ranking = index.search(ask(f"{query} paint", vector=False))
     assert ranking.ids.tolist() == ["ann", "bob"]
-    assert ranking.terms(0)["speaker"] == pytest.approx(rules.SPEAKER)
+    assert ranking.terms(0)["speaker"] == pytest.approx(rules.SPEAKER_WEIGHT)
     assert "speaker" not in ranking.terms(1)
 
 
@@ -206,7 +207,7 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
     assert index.search(asked).ids[0] == "meaning"
 
 
-@pytest.mark.parametrize(("before", "looked_for"), [(0, True), (MOST_EVENTS, False)])
+@pytest.mark.parametrize(("before", "looked_for"), [(0, True), (MAX_EVENTS, False)])
 def test_of_very_many_events_the_first_are_looked_for(before, looked_for):
     index = index_of(memory("early", "we had soup"), memory("move", "the move to Bonn", minutes=5))
     named = [*(f"event {number}" for number in range(before)), "the move to Bonn"]

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.session_order import SessionOrder
+from hybrid_memory.retrieval.memory_columns import SessionOrder
 
 STEPS = st.lists(
     st.tuples(st.sampled_from(["add", "add", "add", "move", "remove"]), st.integers(0, 99), st.integers(0, 3)),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.retrieval import timing
+from hybrid_memory.retrieval import ranking_signals
 from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window
 
 MARCH = Window(datetime(2025, 3, 1, tzinfo=UTC), datetime(2025, 4, 1, tzinfo=UTC), 1.0)
@@ -23,7 +23,9 @@ def micros(*moments):
 
 
 def nearness(*days):
-    return timing.in_period(micros(*(datetime(2025, 3, 1, tzinfo=UTC) + timedelta(days=day) for day in days)), MARCH)
+    return ranking_signals.in_period(
+        micros(*(datetime(2025, 3, 1, tzinfo=UTC) + timedelta(days=day) for day in days)), MARCH
+    )
 
 
 def test_within_a_period_all_moments_are_alike():
@@ -44,44 +46,47 @@ def test_what_is_told_a_week_after_a_period_is_nearer_than_what_was_a_week_befor
 @given(MOMENT, MOMENT, st.lists(MOMENT, min_size=1, max_size=5), st.floats(0, 1))
 def test_nearness_is_between_nothing_and_how_literally_the_period_is_meant(one, other, moments, certainty):
     window = Window(min(one, other), max(one, other), certainty)
-    found = timing.in_period(micros(*moments), window)
+    found = ranking_signals.in_period(micros(*moments), window)
     assert np.all((found >= 0) & (found <= np.float32(certainty)))
 
 
 @pytest.mark.parametrize("window", [Window(None, MARCH.until, 1.0), Window(MARCH.since, None, 1.0)])
 def test_a_period_may_be_open(window):
-    assert timing.in_period(micros(datetime(2025, 3, 9, tzinfo=UTC)), window).tolist() == [1]
+    assert ranking_signals.in_period(micros(datetime(2025, 3, 9, tzinfo=UTC)), window).tolist() == [1]
 
 
 def test_lying_in_all_periods_counts_twice_as_much_as_lying_in_one():
     year = Window(datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC), 1.0)
-    both, one = timing.period_bonus(
+    both, one = ranking_signals.period_bonus(
         micros(datetime(2025, 3, 5, tzinfo=UTC), datetime(2025, 11, 5, tzinfo=UTC)), [year, MARCH]
     )
-    assert both == pytest.approx(timing.PERIOD)
-    assert one == pytest.approx(timing.PERIOD / 2, rel=0.01)
+    assert both == pytest.approx(ranking_signals.PERIOD_WEIGHT)
+    assert one == pytest.approx(ranking_signals.PERIOD_WEIGHT / 2, rel=0.01)
 
 
 def test_of_very_many_periods_the_first_count():
     start = datetime(2024, 1, 1, tzinfo=UTC)
-    days = [start + timedelta(days=number) for number in range(timing.MOST_WINDOWS + 1)]
+    days = [start + timedelta(days=number) for number in range(ranking_signals.MAX_WINDOWS + 1)]
     windows = [Window(day, day + timedelta(days=1), 1.0) for day in days]
     times = micros(*days)
-    assert timing.period_bonus(times, windows).tolist() == timing.period_bonus(times, windows[:-1]).tolist()
+    assert (
+        ranking_signals.period_bonus(times, windows).tolist()
+        == ranking_signals.period_bonus(times, windows[:-1]).tolist()
+    )
 
 
 def test_before_an_event_is_everything_earlier():
     event = to_micros(datetime(2025, 3, 5, tzinfo=UTC))
-    found = timing.event_bonus(
+    found = ranking_signals.event_bonus(
         micros(datetime(2020, 1, 1, tzinfo=UTC), datetime(2025, 3, 6, tzinfo=UTC)), Anchor("before", "x"), event
     )
-    assert found.tolist() == pytest.approx([timing.EVENT, 0])
+    assert found.tolist() == pytest.approx([ranking_signals.EVENT_WEIGHT, 0])
 
 
 @pytest.mark.parametrize("relation", ["after", "since", "on", "around"])
 def test_soon_after_an_event_is_more_than_long_after(relation):
     event = to_micros(datetime(2025, 3, 5, tzinfo=UTC))
-    soon, late = timing.event_bonus(
+    soon, late = ranking_signals.event_bonus(
         micros(datetime(2025, 3, 6, tzinfo=UTC), datetime(2025, 9, 6, tzinfo=UTC)), Anchor(relation, "x"), event
     )
     assert soon > late >= 0
@@ -101,4 +106,4 @@ def test_soon_after_an_event_is_more_than_long_after(relation):
     ],
 )
 def test_what_changed_since_matters_unless_the_question_is_about_the_past(when, expected):
-    assert timing.asks_about_now(when, NOW) is expected
+    assert ranking_signals.asks_about_now(when, NOW) is expected

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.top import top_k
+from hybrid_memory.retrieval.vectors import top_k
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 0.5, 1.0]), max_size=40), st.integers(0, 45))

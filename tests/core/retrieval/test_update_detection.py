@@ -17,11 +17,11 @@ ALIKE = PairFeatures(
     common=np.float32(0.6),
     change=np.True_,
     tags=np.True_,
-    words=np.float32(0.2),
+    terms=np.float32(0.2),
     years=np.float32(0.5),
     ratio=np.float32(1),
 )
-UNLIKE = replace(ALIKE, cosine=np.float32(0.1), common=np.float32(0), words=np.float32(0))
+UNLIKE = replace(ALIKE, cosine=np.float32(0.1), common=np.float32(0), terms=np.float32(0))
 SCORES = st.lists(st.floats(0, 3, width=32), min_size=1, max_size=8)
 
 

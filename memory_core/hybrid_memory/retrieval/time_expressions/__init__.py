@@ -1,31 +1,61 @@
-"""Time in a question or statement: which moments it means, relative to the one at which it is said. Pure.
+"""Time in a question or statement: which moments it means, relative to the one at which it is said.
 
-A small grammar of English; of other languages only dates in digits (ISO, year/month/day, day.month.year, 2023年5月8日). Names
-without a year mean the latest that has begun, in wording that looks ahead the next to come, in the plain present tense
-either. Months, weekdays and other words that mean something else as well ("may", "march", "sat", "spring") count only where
-a time is expected, names of people ("April", "June") only behind "in", "since", "before" and the like.
+`parse_time_expressions` is called for each question (``reads.py``); ranking uses its result. Pure, English rules. The steps:
+``lexer`` makes tokens; ``tense`` tells in which direction the wording looks; ``expressions`` finds periods, from names of the
+calendar (``calendar_names``) and distances (``relative_times``); ``events`` finds events that stand for a time. The arithmetic
+of periods is ``calendar_math``.
+
+Of other languages only dates in digits are read (ISO, year/month/day, day.month.year, 2023年5月8日). Names without a year mean
+the latest that has begun, in wording that looks ahead the next to come, in the plain present tense either. Months, weekdays
+and other words that mean something else as well ("may", "march", "sat", "spring") count only where a time is expected, names
+of people ("April", "June") only behind "in", "since", "before" and the like.
 
 Not understood: an event's own date ("a month after the move" is an anchor alone), feasts of lunar calendars or of families,
 hours without a day, "8/5" without a year, "every Monday" (no single one is meant), negation ("not in May"), school and fiscal
-years, the present tense of verbs without "do" or "be" ("Who lives here?" has the asked_state "any"), and which of two events came
+years, the present tense of verbs without "do" or "be" ("Who lives here?" asks for "any" state), and which of two events came
 first.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
-from hybrid_memory.retrieval.time_expressions.events import anchors, opened
-from hybrid_memory.retrieval.time_expressions.lexer import tokens
-from hybrid_memory.retrieval.time_expressions.phrases import phrases
-from hybrid_memory.retrieval.time_expressions.tense import asked_state, direction, is_present
-from hybrid_memory.retrieval.time_expressions.token_cursor import TokenCursor
-from hybrid_memory.retrieval.time_expressions.values import Anchor, AskedState, Relation, TimeExpressions, Window
-from hybrid_memory.retrieval.time_expressions.vocabulary import TRIGGERS
+from hybrid_memory.retrieval.time_expressions.events import Anchor, Relation, extend_dated_events, find_events
+from hybrid_memory.retrieval.time_expressions.expressions import find_phrases
+from hybrid_memory.retrieval.time_expressions.lexer import TRIGGERS, TokenCursor, tokenize
+from hybrid_memory.retrieval.time_expressions.tense import AskedState, asked_state_of, direction_of, is_present
 
 __all__ = ["Anchor", "AskedState", "Relation", "TimeExpressions", "Window", "parse_time_expressions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From ``since`` up to, but not including, ``until``; None is open. Both are aware.
+
+    ``certainty`` says how literally to take it: 1.0 for a named day or month, less for "around", about 0.3 for "recently".
+    """
+
+    since: datetime | None
+    until: datetime | None
+    certainty: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimeExpressions:
+    """What a question says about time.
+
+    ``windows`` are alternatives: the question is about any of them. ``asked_state`` tells whether it asks about something past
+    or an earlier state, the current state, the first one, or does not say. ``spans`` are the places of the time words,
+    sorted and apart; the words of anchors' phrases are not among them.
+    """
+
+    windows: tuple[Window, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
+    asked_state: AskedState = "any"
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 def parse_time_expressions(question: str, now: datetime) -> TimeExpressions:
@@ -36,11 +66,11 @@ def parse_time_expressions(question: str, now: datetime) -> TimeExpressions:
     if not _may_tell(lower, words):
         return _PLAIN_PRESENT if is_present(lower, words) else _NOTHING
     local = now.replace(tzinfo=None, fold=0)
-    cursor = TokenCursor(tokens(question), local, zone, direction(lower, words))
-    found = phrases(cursor)
-    told = anchors(cursor, question, found)
-    found = opened(found, told)
-    about, places = asked_state(lower, words, found, {one.anchor.relation for one in told}, local)
+    cursor = TokenCursor(tokenize(question), local, zone, direction_of(lower, words))
+    found = find_phrases(cursor)
+    told = find_events(cursor, question, found)
+    found = extend_dated_events(found, told)
+    about, places = asked_state_of(lower, words, found, {one.anchor.relation for one in told}, local)
     places += [
         cursor.place(begin, end)
         for begin, end in [*((p.begin, p.end) for p in found), *((a.begin, a.middle) for a in told)]

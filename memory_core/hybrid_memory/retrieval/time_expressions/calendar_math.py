@@ -1,7 +1,8 @@
-"""Periods of the calendar, in wall-clock time without a zone. Pure arithmetic that never raises.
+"""Periods of the calendar in wall-clock time without a zone, and which one is meant of those that recur.
 
-Weeks begin on Monday, seasons are those of the northern hemisphere by whole months, and years run from 1 to 9999: a period
-that would leave them is cut off or None.
+Pure arithmetic that never raises. Weeks begin on Monday, seasons are those of the northern hemisphere by whole months, and
+years run from 1 to 9999: a period that would leave them is cut off or None. A `TimeSpec` is what a rule of the grammar has
+read; `resolve` says which period of one that recurs is meant.
 """
 
 from __future__ import annotations
@@ -243,3 +244,120 @@ def _add_months(moment: datetime, count: int) -> datetime:
     if month == 2:  # noqa: PLR2004 - February
         longest = 29 if year % 4 == 0 and (year % 100 != 0 or year % 400 == 0) else 28
     return moment.replace(year=year, month=month, day=min(moment.day, longest))
+
+
+Each = Callable[[int], "Period | None"]
+
+
+class TimeSpec(NamedTuple):
+    """Periods that are known, or (``each``) one that recurs every year, month or week."""
+
+    periods: tuple[Period, ...] = ()
+    each: Each | None = None
+    cycle: str = "year"
+
+    def map(self, change: Callable[[Period], Period | None]) -> TimeSpec:
+        """Return the spec with its periods changed, before it is told which one is meant."""
+        each = self.each
+        if each is not None:
+            return TimeSpec((), lambda index: change(whole) if (whole := each(index)) else None, self.cycle)
+        return TimeSpec(tuple(found for period in self.periods if (found := change(period))))
+
+
+Parsed = tuple[TimeSpec, int]
+"""A spec and the place behind its last token."""
+
+
+def known_times(*periods: Period | None) -> TimeSpec:
+    """Return a spec of which all is known."""
+    return TimeSpec(tuple(period for period in periods if period is not None))
+
+
+def index_of(now: datetime, cycle: str) -> int:
+    """Return the number of the year, month or week that holds the moment."""
+    if cycle == "week":
+        return week_index(now)
+    return now.year * 12 + now.month - 1 if cycle == "month" else now.year
+
+
+def resolve(spec: TimeSpec, now: datetime, how: str) -> tuple[Period, ...]:
+    """Return the periods of a thing; of one that recurs the ``how`` one.
+
+    "past" is the latest that has begun, "last" the latest that is over; where that is only just so, the one before follows
+    with less certainty. "this" is the present year's, month's or week's, "future" and "coming" the first that is not over,
+    "next" the first that has not begun, "either" the "past" and the "coming" one, "nearest" the one in the middle of which
+    the moment is closest.
+    """
+    if spec.each is None:
+        return spec.periods
+    base = index_of(now, spec.cycle)
+    if how == "this":
+        found = spec.each(base)
+        return (found,) if found else ()
+    for reach in _REACHES:
+        near = [found for index in range(base - reach, base + reach + 1) if (found := spec.each(index))]
+        chosen = _CHOICES[how](near, now)
+        if chosen:
+            return tuple(chosen)
+    return ()
+
+
+def past_ones(spec: TimeSpec, now: datetime) -> tuple[Period, ...]:
+    """Return the latest ten or fewer periods of what recurs that are over, in order."""
+    if spec.each is None:
+        return ()
+    base = index_of(now, spec.cycle)
+    near = [found for index in range(base - 10, base + 1) if (found := spec.each(index))]
+    return tuple(found for found in near if found.end <= now)
+
+
+def _softer(periods: list[Period], factor: float) -> list[Period]:
+    return [period._replace(certainty=round(period.certainty * factor, 3)) for period in periods]
+
+
+def _past(near: list[Period], now: datetime) -> list[Period]:
+    begun = [period for period in near if period.start <= now]
+    latest = begun[-1:]
+    if latest and latest[0].grain in _LONG and now - latest[0].start < (latest[0].end - latest[0].start) / 4:
+        return latest + _softer(begun[-2:-1], 0.5)
+    return latest
+
+
+def _last(near: list[Period], now: datetime) -> list[Period]:
+    over = [period for period in near if period.end <= now]
+    if over and over[-1].grain in _RECENT and now - over[-1].end < _RECENT[over[-1].grain]:
+        return over[-1:] + _softer(over[-2:-1], 0.5)
+    return over[-1:]
+
+
+def _coming(near: list[Period], now: datetime) -> list[Period]:
+    return [period for period in near if period.end > now][:1]
+
+
+def _next(near: list[Period], now: datetime) -> list[Period]:
+    return [period for period in near if period.start > now][:1]
+
+
+def _nearest(near: list[Period], now: datetime) -> list[Period]:
+    return sorted(near, key=lambda period: abs(period.start + (period.end - period.start) / 2 - now))[:1]
+
+
+def _either(near: list[Period], now: datetime) -> list[Period]:
+    past = _past(near, now)[:1]
+    coming = _coming(near, now)
+    return past if past == coming else _softer(past + coming, 0.7)
+
+
+_REACHES = (2, 14)
+"""How many years, months or weeks away is looked; few of them lack the day, as 29 February and Friday the 13th."""
+_RECENT = {"month": timedelta(days=31), "day": timedelta(days=2)}
+_LONG = frozenset({"month", "quarter", "season"})
+_CHOICES: dict[str, Callable[[list[Period], datetime], list[Period]]] = {
+    "past": _past,
+    "last": _last,
+    "coming": _coming,
+    "future": _coming,
+    "next": _next,
+    "nearest": _nearest,
+    "either": _either,
+}

@@ -1,14 +1,14 @@
-"""Names of times that recur or stand in a calendar: days, months, weekdays, seasons, feasts, years, decades."""
+"""Rules for dates in digits and for names: days, months, weekdays, seasons, feasts, quarters, years, decades."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 
 from hybrid_memory.retrieval.time_expressions import calendar_math
-from hybrid_memory.retrieval.time_expressions.calendar_math import Period
-from hybrid_memory.retrieval.time_expressions.dates import CENTURY, WRITTEN, full_year, softer, written_date
-from hybrid_memory.retrieval.time_expressions.token_cursor import Each, Parsed, TimeSpec, TokenCursor, fixed
-from hybrid_memory.retrieval.time_expressions.vocabulary import (
+from hybrid_memory.retrieval.time_expressions.calendar_math import Each, Parsed, Period, TimeSpec, known_times
+from hybrid_memory.retrieval.time_expressions.lexer import (
     CLEAR_MONTHS,
     COUNTED,
     DECADES,
@@ -19,28 +19,125 @@ from hybrid_memory.retrieval.time_expressions.vocabulary import (
     NUMBERED,
     NUMBERS,
     ORDINALS,
+    PAPERS,
     SEASONS,
     STREETS,
     WEEKDAYS,
+    TokenCursor,
 )
+
+CENTURY = 100
+_AHEAD = 10
+_DAY_MINUTES = 24 * 60
+
+
+def parse_written_date(cursor: TokenCursor, at: int) -> Parsed | None:
+    """Return the date of a token that is `WRITTEN`, None behind words like "version"."""
+    kind = cursor.token(at).kind
+    named = NUMBERED if kind == "slashed" else NUMBERED - PAPERS
+    if kind not in _UNMISTAKABLE and cursor.word(at - 1) in named:
+        return None
+    return _READINGS[kind](cursor, at), at + 1
+
+
+def full_year(short: int, now: datetime) -> int:
+    """Return the year of which the last two digits are written: at most ten years ahead."""
+    year = now.year - now.year % CENTURY + short
+    return year - CENTURY if year > now.year + _AHEAD else year
+
+
+def with_certainty_times(period: Period | None, factor: float) -> Period | None:
+    """Return the period with its sharpness multiplied."""
+    return period._replace(certainty=round(period.certainty * factor, 3)) if period else None
+
+
+def _iso(cursor: TokenCursor, at: int) -> TimeSpec:
+    return known_times(calendar_math.day(*cursor.token(at).numbers[:3]))
+
+
+def _instant(cursor: TokenCursor, at: int) -> TimeSpec:
+    """Read an ISO time: the hour from then on, in the moment's zone if it names another."""
+    year, month, number, hour, minute, *zone = cursor.token(at).numbers
+    whole = calendar_math.day(year, month, number)
+    if whole is None or hour > 23 or minute > 59:  # noqa: PLR2004 - the clock's
+        return TimeSpec()
+    moment = whole.start.replace(hour=hour, minute=minute)
+    if zone and abs(zone[0]) < _DAY_MINUTES:
+        there = timezone(timedelta(minutes=zone[0]))
+        moment = moment.replace(tzinfo=there).astimezone(cursor.zone).replace(tzinfo=None)
+    return known_times(calendar_math.span(moment, 1, "hour"))
+
+
+def _numeric(cursor: TokenCursor, at: int) -> TimeSpec:
+    """Read day, month and year with slashes or dashes; where both orders are dates, both, day first."""
+    first, second, year = cursor.token(at).numbers
+    year = year if year >= CENTURY else full_year(year, cursor.now)
+    day_first, month_first = calendar_math.day(year, second, first), calendar_math.day(year, first, second)
+    if day_first and month_first and first != second:
+        return known_times(with_certainty_times(day_first, 0.7), with_certainty_times(month_first, 0.5))
+    return known_times(day_first or month_first)
+
+
+def _dotted(cursor: TokenCursor, at: int) -> TimeSpec:
+    first, second, year = cursor.token(at).numbers
+    year = year if year >= CENTURY else full_year(year, cursor.now)
+    return known_times(calendar_math.day(year, second, first) or calendar_math.day(year, first, second))
+
+
+def _week_of_year(cursor: TokenCursor, at: int) -> TimeSpec:
+    year, number = cursor.token(at).numbers
+    return known_times(calendar_math.iso_week(year, number))
+
+
+def _iso_range(cursor: TokenCursor, at: int) -> TimeSpec:
+    numbers = cursor.token(at).numbers
+    first, last = calendar_math.day(*numbers[:3]), calendar_math.day(*numbers[3:])
+    return known_times(Period(first.start, last.end, "day") if first and last and first.start < last.end else None)
+
+
+def _slashed_month(cursor: TokenCursor, at: int) -> TimeSpec:
+    month, year = cursor.token(at).numbers
+    return known_times(calendar_math.months(year, month))
+
+
+def _month_of(cursor: TokenCursor, at: int) -> TimeSpec:
+    year, month = cursor.token(at).numbers
+    return known_times(calendar_math.months(year, month))
+
+
+_UNMISTAKABLE = frozenset({"iso", "isos", "ymd", "instant"})
+_READINGS: dict[str, Callable[[TokenCursor, int], TimeSpec]] = {
+    "instant": _instant,
+    "iso": _iso,
+    "ymd": _iso,
+    "isos": _iso_range,
+    "month": _month_of,
+    "slashed": _slashed_month,
+    "week": _week_of_year,
+    "dmy": _numeric,
+    "dots": _dotted,
+}
+WRITTEN = frozenset(_READINGS)
+"""The kinds of tokens that are dates in digits."""
+
 
 _LONGEST_MONTH = 31
 
 
-def calendar_name(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | None:
+def parse_calendar_name(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | None:
     """Return what is named at a place, with the year that follows it. ``time_expected`` says that a time is expected there."""
     token = cursor.token(at)
     if token.kind in WRITTEN:
-        return written_date(cursor, at)
+        return parse_written_date(cursor, at)
     if token.kind in {"year", "years", "decade", "short"} or token.text in DECADES:
         return _years(cursor, at, time_expected=time_expected)
     if token.text in WEEKDAYS:
         return _weekday(cursor, at, time_expected=time_expected)
-    found = yearly(cursor, at, time_expected=time_expected)
+    found = parse_yearly(cursor, at, time_expected=time_expected)
     return _with_year(cursor, *found) if found else None
 
 
-def yearly(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each, int] | None:
+def parse_yearly(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each, int] | None:
     """Return what is named at a place and comes once a year, without a year that may follow."""
     token = cursor.token(at)
     if token.kind in {"number", "ordinal", "days"} or token.text in ORDINALS or token.text in {"twenty", "thirty"}:
@@ -54,13 +151,13 @@ def yearly(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each, 
     return _part_of_year(cursor, at, time_expected=time_expected)
 
 
-def with_year_of(cursor: TokenCursor, spec: TimeSpec, at: int) -> Parsed:
+def parse_within_year(cursor: TokenCursor, spec: TimeSpec, at: int) -> Parsed:
     """Return "last year" as a spec, or what follows it within that year, as in "last year in July"."""
     place = cursor.skip(cursor.skip(at, ","), "in", "at", "on", "over", "during", "around")
-    named = yearly(cursor, cursor.skip(place, "the"), time_expected=place > at) if spec.periods else None
+    named = parse_yearly(cursor, cursor.skip(place, "the"), time_expected=place > at) if spec.periods else None
     if named is None or cursor.token(named[1]).kind == "year":
         return spec, at
-    return fixed(named[0](spec.periods[0].start.year)), named[1]
+    return known_times(named[0](spec.periods[0].start.year)), named[1]
 
 
 def year_at(cursor: TokenCursor, at: int) -> int | None:
@@ -79,14 +176,14 @@ def _with_year(cursor: TokenCursor, each: Each, at: int) -> Parsed:
     place = cursor.skip(place, "of", "in")
     year = year_at(cursor, place)
     if year is None and cursor.token(place).kind == "winter":
-        return fixed(each(cursor.token(place).numbers[0])), place + 1
+        return known_times(each(cursor.token(place).numbers[0])), place + 1
     if year is not None and cursor.word(place + 1) not in COUNTED:
         return _in_year(cursor, at, each, year), place + 1
     if _short_year_follows(cursor, at):
-        return fixed(each(full_year(cursor.token(at).numbers[0], cursor.now))), at + 1
+        return known_times(each(full_year(cursor.token(at).numbers[0], cursor.now))), at + 1
     offset = _YEAR_WORDS.get(cursor.words(place, 2))
     if offset is not None:
-        return fixed(each(cursor.now.year + offset)), place + 2
+        return known_times(each(cursor.now.year + offset)), place + 2
     return TimeSpec((), each), at
 
 
@@ -94,14 +191,14 @@ def _short_year_follows(cursor: TokenCursor, at: int) -> bool:
     """Say whether a place holds the "23" of "8 May 23"."""
     token, day = cursor.token(at), cursor.token(at - 2)
     dated = cursor.word(at - 1) in MONTHS and day.kind in {"number", "ordinal"}
-    return dated and token.kind == "number" and token.end - token.start == len("23") and cursor.ends(at + 1)
+    return dated and token.kind == "number" and token.end - token.start == len("23") and cursor.name_may_end(at + 1)
 
 
 def _in_year(cursor: TokenCursor, at: int, each: Each, year: int) -> TimeSpec:
     """Return the year's period; "winter 2024" may be either of two, unless its other year follows."""
     if cursor.word(at - 1) != "winter":
-        return fixed(each(year))
-    return fixed(*(softer(each(begun), 0.7) for begun in (year - 1, year)))
+        return known_times(each(year))
+    return known_times(*(with_certainty_times(each(begun), 0.7) for begun in (year - 1, year)))
 
 
 def _day_month(cursor: TokenCursor, at: int) -> tuple[Each, int] | None:
@@ -159,7 +256,7 @@ def _is_month(cursor: TokenCursor, at: int) -> bool:
         cursor.token(at + 1).kind in {"year", "short"}
         or _short_year_follows(cursor, at + 1)
         or (
-            cursor.ends(at + 1)
+            cursor.name_may_end(at + 1)
             and cursor.word(at + 1) not in {"be", "have", "not", "i", "we", "you", "he", "she", "they"}
         )
     )
@@ -184,7 +281,7 @@ def _day_follows(cursor: TokenCursor, at: int, after: int, *, time_expected: boo
     """Say whether the number behind a month is its day: "march 5 km" and "may 2 people" count something."""
     if cursor.word(after) in {":", "%"} or cursor.word(after) in COUNTED or cursor.token(after).kind == "junk":
         return False
-    return time_expected or cursor.token(at).capital or cursor.word(at) in CLEAR_MONTHS or cursor.ends(after)
+    return time_expected or cursor.token(at).capital or cursor.word(at) in CLEAR_MONTHS or cursor.name_may_end(after)
 
 
 def _alone(cursor: TokenCursor, at: int, *, time_expected: bool) -> bool:
@@ -207,7 +304,7 @@ def _expected(cursor: TokenCursor, at: int) -> bool:
         return cursor.word(at + 1) in {"to", "until", "till", "through", "on", "onwards", "onward", "-", "–"}
     if token.text == "may" and before == "this" and not token.capital:
         return cursor.token(at + 1).kind in {"none", "mark"}
-    plain = token.text not in {"march", "may"} or token.capital or cursor.ends(at + 1)
+    plain = token.text not in {"march", "may"} or token.capital or cursor.name_may_end(at + 1)
     return plain and before not in {"the", "for"}
 
 
@@ -215,13 +312,13 @@ def _season(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each,
     name = cursor.word(at)
     place = cursor.skip(at + 1, "of", ",")
     dated = year_at(cursor, place) is not None or cursor.token(place).kind == "winter"
-    told = cursor.words(place, 2) in _YEAR_WORDS or cursor.told(at)
+    told = cursor.words(place, 2) in _YEAR_WORDS or cursor.is_specified(at)
     if name == "fall" and not (dated or told or cursor.words(at - 2, 2) == ("in", "the")):
         time_expected = time_expected and cursor.word(at - 1) == "in"
-    if not dated and (cursor.word(at + 1) == "of" or not (told or (time_expected and cursor.ends(at + 1)))):
+    if not dated and (cursor.word(at + 1) == "of" or not (told or (time_expected and cursor.name_may_end(at + 1)))):
         return None
     certainty = 0.9 if dated or told else 0.65
-    return (lambda year: softer(calendar_math.season(year, SEASONS[name]), certainty)), at + 1
+    return (lambda year: with_certainty_times(calendar_math.season(year, SEASONS[name]), certainty)), at + 1
 
 
 def _holiday(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each, int] | None:
@@ -231,10 +328,14 @@ def _holiday(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each
     days = calendar_math.HOLIDAYS[HOLIDAY_PHRASES[cursor.words(at, length)]]
     end = at + length
     year = cursor.skip(end, "of", ",")
-    dated = year_at(cursor, year) is not None or cursor.words(year, 2) in _YEAR_WORDS or cursor.told(at)
-    if not dated and not (cursor.ends(end) and (time_expected or length > 1)) and not (time_expected and length > 1):
+    dated = year_at(cursor, year) is not None or cursor.words(year, 2) in _YEAR_WORDS or cursor.is_specified(at)
+    if (
+        not dated
+        and not (cursor.name_may_end(end) and (time_expected or length > 1))
+        and not (time_expected and length > 1)
+    ):
         return None
-    return (lambda each: softer(days(each), 0.9)), end
+    return (lambda each: with_certainty_times(days(each), 0.9)), end
 
 
 def _part_of_year(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each, int] | None:
@@ -261,20 +362,22 @@ def _weekday(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | N
     place = cursor.skip(cursor.skip(at + 1, ".", ","), "the")
     after = cursor.token(place)
     if after.kind in {"number", "ordinal", *WRITTEN} or after.text in MONTHS:
-        dated = calendar_name(cursor, place, time_expected=False)
+        dated = parse_calendar_name(cursor, place, time_expected=False)
         if dated is not None and all(period.grain == "day" for period in dated[0].periods):
             return dated
     weekday = WEEKDAYS[token.text]
-    if after.kind == "ordinal" and cursor.word(place - 1) == "the" and cursor.ends(place + 1):
+    if after.kind == "ordinal" and cursor.word(place - 1) == "the" and cursor.name_may_end(place + 1):
         return _weekday_and_day(weekday, after.numbers[0]), place + 1
     offset = _WEEK_WORDS.get(cursor.words(cursor.skip(at + 1, "of", ","), 2))
     doubtful = token.text in DOUBTFUL_DAYS and not token.capital
     if offset is not None and not doubtful:
         index = calendar_math.week_index(cursor.now) + offset
-        return fixed(calendar_math.week(index, weekday, 1, "day")), cursor.skip(at + 1, "of", ",") + 2
-    told = cursor.told(at)
+        return known_times(calendar_math.week(index, weekday, 1, "day")), cursor.skip(at + 1, "of", ",") + 2
+    told = cursor.is_specified(at)
     full = token.text.endswith("day")
-    if doubtful or not (told or ((time_expected or (full and cursor.word(at - 1) != "the")) and cursor.ends(at + 1))):
+    if doubtful or not (
+        told or ((time_expected or (full and cursor.word(at - 1) != "the")) and cursor.name_may_end(at + 1))
+    ):
         return None
     return TimeSpec((), lambda index: calendar_math.week(index, weekday, 1, "day"), "week"), at + 1
 
@@ -297,16 +400,18 @@ def _years(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | Non
     if token.kind == "years":
         first, last = token.numbers
         whole = calendar_math.years(first, last - first + 1) if first < last <= first + CENTURY else None
-        return (fixed(whole), at + 1) if whole else None
+        return (known_times(whole), at + 1) if whole else None
     if token.kind == "decade" or token.text in DECADES:
         return _decade(cursor, at)
     year = year_at(cursor, at)
     if year is None or (token.kind == "short" and not time_expected) or cursor.word(at + 1) in {":", "%"}:
         return None
-    certain = time_expected and (cursor.ends(at + 1) or cursor.token(at + 1).capital)
+    certain = time_expected and (cursor.name_may_end(at + 1) or cursor.token(at + 1).capital)
     if not certain and not cursor.now.year - 80 < year <= cursor.now.year + 2:
         return None
-    return fixed(softer(calendar_math.years(year), 1.0 if certain or before == "year" else 0.6)), at + 1
+    return known_times(
+        with_certainty_times(calendar_math.years(year), 1.0 if certain or before == "year" else 0.6)
+    ), at + 1
 
 
 def _decade(cursor: TokenCursor, at: int) -> Parsed | None:
@@ -314,11 +419,11 @@ def _decade(cursor: TokenCursor, at: int) -> Parsed | None:
     first = token.numbers[0] if token.numbers else DECADES[token.text]
     if first < CENTURY:
         if cursor.word(at - 1) not in {"the", "early", "mid", "late", "-"} or (
-            not token.numbers and not cursor.ends(at + 1)
+            not token.numbers and not cursor.name_may_end(at + 1)
         ):
             return None
         first = full_year(first, cursor.now)
-    return fixed(softer(calendar_math.years(first, 10), 0.9)), at + 1
+    return known_times(with_certainty_times(calendar_math.years(first, 10), 0.9)), at + 1
 
 
 _YEAR_WORDS: dict[tuple[str, ...], int] = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST
-from hybrid_memory.retrieval.time_expressions.phrases import Phrase
-from hybrid_memory.retrieval.time_expressions.token_cursor import TokenCursor
-from hybrid_memory.retrieval.time_expressions.values import Anchor, Relation
-from hybrid_memory.retrieval.time_expressions.vocabulary import word_set
+from hybrid_memory.retrieval.time_expressions.expressions import Phrase
+from hybrid_memory.retrieval.time_expressions.lexer import TokenCursor, word_set
+
+Relation = Literal["before", "after", "during", "on", "around", "since", "until"]
 
 LONGEST = 12
 """The most words that a phrase keeps."""
@@ -51,6 +52,14 @@ def _names(cursor: TokenCursor, begin: int, end: int) -> bool:
     return any(cursor.token(at).kind == "word" and cursor.word(at) not in _EMPTY for at in range(begin, end))
 
 
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """An event that stands for a time: "before the move" is the relation "before" and the phrase "the move"."""
+
+    relation: Relation
+    phrase: str
+
+
 class EventMatch(NamedTuple):
     """An anchor, the tokens of its connective from ``begin`` up to ``middle``, and the place behind its phrase."""
 
@@ -60,7 +69,7 @@ class EventMatch(NamedTuple):
     end: int
 
 
-def anchors(cursor: TokenCursor, text: str, found: list[Phrase]) -> list[EventMatch]:
+def find_events(cursor: TokenCursor, text: str, found: list[Phrase]) -> list[EventMatch]:
     """Return the anchors of a question whose times are ``found``."""
     taken = {at for phrase in found for at in range(phrase.begin, phrase.end)}
     result: list[EventMatch] = []
@@ -81,7 +90,7 @@ def anchors(cursor: TokenCursor, text: str, found: list[Phrase]) -> list[EventMa
     return result
 
 
-def opened(found: list[Phrase], told: list[EventMatch]) -> list[Phrase]:
+def extend_dated_events(found: list[Phrase], told: list[EventMatch]) -> list[Phrase]:
     """Return the phrases; one that dates an anchor, as in "before the move in May", reaches from there as the anchor does."""
     ends = {one.end: one.anchor.relation for one in told}
     return [_reaching(phrase, ends.get(phrase.begin)) for phrase in found]

@@ -1,21 +1,20 @@
-"""Times counted from the moment or named by their distance to it: "two weeks ago", "last month", "yesterday", "recently"."""
+"""Rules for times counted from now or named by their distance to it: "two weeks ago", "last month", "recently"."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from hybrid_memory.retrieval.time_expressions import calendar_math
-from hybrid_memory.retrieval.time_expressions.calendar_math import Period
-from hybrid_memory.retrieval.time_expressions.calendar_names import with_year_of, yearly
-from hybrid_memory.retrieval.time_expressions.token_cursor import (
+from hybrid_memory.retrieval.time_expressions.calendar_math import (
     Parsed,
+    Period,
     TimeSpec,
-    TokenCursor,
-    choose,
-    fixed,
+    known_times,
     past_ones,
+    resolve,
 )
-from hybrid_memory.retrieval.time_expressions.vocabulary import (
+from hybrid_memory.retrieval.time_expressions.calendar_names import parse_within_year, parse_yearly
+from hybrid_memory.retrieval.time_expressions.lexer import (
     CALENDAR_UNITS,
     DAY_PARTS,
     DAY_WORDS,
@@ -25,6 +24,7 @@ from hybrid_memory.retrieval.time_expressions.vocabulary import (
     UNITS,
     VAGUE_COUNTS,
     WEEKDAYS,
+    TokenCursor,
     word_set,
 )
 
@@ -51,7 +51,7 @@ class Quantity(NamedTuple):
     vague: bool
 
 
-def quantity(cursor: TokenCursor, at: int) -> tuple[Quantity, int] | None:
+def parse_quantity(cursor: TokenCursor, at: int) -> tuple[Quantity, int] | None:
     """Read a number with a unit of time: "two weeks", "a couple of months", "half a year", "1.5 years", "2 or 3 days"."""
     if cursor.word(at) == "half" and cursor.word(at + 1) in {"a", "an"} and cursor.word(at + 2) in UNITS:
         return _halved(UNITS[cursor.word(at + 2)], 0), at + 3
@@ -114,9 +114,9 @@ def _number(cursor: TokenCursor, at: int) -> tuple[float, int] | None:
     return float(value), at + 1
 
 
-def counted(cursor: TokenCursor, at: int) -> Parsed | None:
+def parse_counted(cursor: TokenCursor, at: int) -> Parsed | None:
     """Read "two weeks ago", "years ago", "two summers ago", "a month from now"."""
-    measured = quantity(cursor, at) or _number_of_names(cursor, at)
+    measured = parse_quantity(cursor, at) or _number_of_names(cursor, at)
     if isinstance(measured, TimeSpec):
         return measured, at + 3
     if measured is None and cursor.word(at) in UNITS and cursor.word(at).endswith("s") and cursor.word(at + 1) == "ago":
@@ -125,9 +125,9 @@ def counted(cursor: TokenCursor, at: int) -> Parsed | None:
         return None
     amount, place = measured
     if cursor.word(place) in {"ago", "back"} or cursor.words(place, 2) == ("before", "now"):
-        return fixed(_distant(cursor, amount, -1)), place + (2 if cursor.word(place) == "before" else 1)
+        return known_times(_distant(cursor, amount, -1)), place + (2 if cursor.word(place) == "before" else 1)
     if cursor.words(place, 2) in {("from", "now"), ("from", "today")}:
-        return fixed(_distant(cursor, amount, 1)), place + 2
+        return known_times(_distant(cursor, amount, 1)), place + 2
     return None
 
 
@@ -145,13 +145,13 @@ def _number_of_names(cursor: TokenCursor, at: int) -> TimeSpec | None:
         over = past_ones(TimeSpec((), lambda year: calendar_math.season(year, SEASONS[name])), cursor.now)
     elif name == "christmas":
         over = past_ones(TimeSpec((), calendar_math.HOLIDAYS["christmas"]), cursor.now)
-    return fixed(over[-int(number[0])]) if 0 < number[0] <= len(over) else None
+    return known_times(over[-int(number[0])]) if 0 < number[0] <= len(over) else None
 
 
-def ahead(cursor: TokenCursor, at: int) -> Parsed | None:
+def parse_ahead(cursor: TokenCursor, at: int) -> Parsed | None:
     """Read what follows "in" in "in two weeks"."""
-    measured = quantity(cursor, at)
-    return (fixed(_distant(cursor, measured[0], 1)), measured[1]) if measured else None
+    measured = parse_quantity(cursor, at)
+    return (known_times(_distant(cursor, measured[0], 1)), measured[1]) if measured else None
 
 
 def _distant(cursor: TokenCursor, amount: Quantity, sign: int) -> Period | None:
@@ -179,7 +179,7 @@ def _distant(cursor: TokenCursor, amount: Quantity, sign: int) -> Period | None:
     return Period(start, calendar_math.shift(calendar_math.midnight(last), margin + 1, "day"), unit, certainty)
 
 
-def relative(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | None:
+def parse_relative(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | None:
     """Read "last month", "this morning", "next May", "the past three weeks", "last Tuesday"."""
     how = RELATIVES.get(cursor.word(at))
     if how is None or (how == "last" and cursor.word(at - 1) in _OWNERS):
@@ -190,7 +190,7 @@ def relative(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | N
         whole = Period(
             calendar_math.shift(then, -margin, "day"), calendar_math.shift(then, margin + 1, "day"), "day", 0.8
         )
-        return fixed(whole), at + 4
+        return known_times(whole), at + 4
     place = at + 1
     if cursor.word(at) == "this" and cursor.word(place) in {"past", "last", "coming", "next"}:
         how, place = RELATIVES[cursor.word(place)], place + 1
@@ -209,7 +209,7 @@ def relative(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | N
 def _rolling(cursor: TokenCursor, at: int, place: int, how: str, *, time_expected: bool) -> Parsed | None:
     """Read "the last three months" and "the past year": they reach up to the moment, or begin with it."""
     bare = UNITS.get(cursor.word(place))
-    measured = quantity(cursor, place)
+    measured = parse_quantity(cursor, place)
     if cursor.words(place, 2) == ("half", "year"):
         measured = Quantity(6, 6, "month", vague=False), place + 2
     if measured is None and cursor.word(place) in UNITS and cursor.word(place).endswith("s") and bare:
@@ -224,7 +224,7 @@ def _rolling(cursor: TokenCursor, at: int, place: int, how: str, *, time_expecte
         moment = calendar_math.midnight(moment)
     certainty = 0.6 if amount.vague else 0.9
     start, until = (moment, cursor.now) if how == "last" else (cursor.now, moment)
-    return fixed(Period(start, until, amount.unit, certainty)), end
+    return known_times(Period(start, until, amount.unit, certainty)), end
 
 
 def _unit(cursor: TokenCursor, place: int, how: str) -> Parsed | None:
@@ -236,9 +236,9 @@ def _unit(cursor: TokenCursor, place: int, how: str) -> Parsed | None:
         offset = 0
     period = calendar_math.unit_of(cursor.now, unit, offset)
     if unit == "year":
-        return with_year_of(cursor, fixed(period), place + 1)
+        return parse_within_year(cursor, known_times(period), place + 1)
     certainty = 1.0 if unit in {"month", "quarter"} else 0.9
-    return fixed(period._replace(certainty=certainty) if period else None), place + 1
+    return known_times(period._replace(certainty=certainty) if period else None), place + 1
 
 
 def _part_of_today(cursor: TokenCursor, place: int, how: str) -> Parsed | None:
@@ -246,7 +246,7 @@ def _part_of_today(cursor: TokenCursor, place: int, how: str) -> Parsed | None:
     if how in {"coming", "next"} or cursor.word(place - 2) == "the":
         return None
     today = calendar_math.unit_of(cursor.now, "day", -1 if how == "last" else 0)
-    return (fixed(calendar_math.part_of_day(today, name)), place + 1) if today else None
+    return (known_times(calendar_math.part_of_day(today, name)), place + 1) if today else None
 
 
 def _recurring(cursor: TokenCursor, place: int, how: str) -> Parsed | None:
@@ -255,7 +255,7 @@ def _recurring(cursor: TokenCursor, place: int, how: str) -> Parsed | None:
         if not cursor.token(place).capital and word in {"sun", "sat", "mon", "wed"}:
             return None
         return _weekday(cursor, place, how)
-    named = yearly(cursor, place, time_expected=True)
+    named = parse_yearly(cursor, place, time_expected=True)
     if named is None:
         return None
     each, end = named
@@ -264,39 +264,41 @@ def _recurring(cursor: TokenCursor, place: int, how: str) -> Parsed | None:
     spec = TimeSpec((), each)
     if word in SEASONS and cursor.token(end).kind == "year":
         return None
-    return fixed(*choose(spec, cursor.now, _HOW.get(how, how))), end
+    return known_times(*resolve(spec, cursor.now, _HOW.get(how, how))), end
 
 
 def _weekday(cursor: TokenCursor, place: int, how: str) -> Parsed | None:
     """Read "next Friday" as the coming one or, if that is in this week, perhaps the one after."""
     weekday = WEEKDAYS[cursor.word(place)]
     spec = TimeSpec((), lambda index: calendar_math.week(index, weekday, 1, "day"), "week")
-    found = choose(spec, cursor.now, how)
+    found = resolve(spec, cursor.now, how)
     index = calendar_math.week_index(cursor.now)
     if how == "next" and found and calendar_math.week_index(found[0].start) == index:
         other = calendar_math.week(index + 1, weekday, 1, "day")
-        return fixed(found[0]._replace(certainty=0.6), other._replace(certainty=0.7) if other else None), place + 1
-    return fixed(*found), place + 1
+        return known_times(
+            found[0]._replace(certainty=0.6), other._replace(certainty=0.7) if other else None
+        ), place + 1
+    return known_times(*found), place + 1
 
 
-def day_word(cursor: TokenCursor, at: int) -> Parsed | None:
+def parse_day_word(cursor: TokenCursor, at: int) -> Parsed | None:
     """Read "yesterday", "tonight", "the day before yesterday", "the week before last", "the other day"."""
     words = cursor.words(at, 3)
     if words[:2] == ("other", "day") and cursor.word(at - 1) == "the":
         start = calendar_math.midnight(calendar_math.shift(cursor.now, -10, "day"))
-        return fixed(Period(start, cursor.now, "day", 0.5)), at + 2
+        return known_times(Period(start, cursor.now, "day", 0.5)), at + 2
     for phrase, offset in (("before", "yesterday"), -2), (("after", "tomorrow"), 2):
         if words == ("day", *phrase):
-            return fixed(calendar_math.unit_of(cursor.now, "day", offset)), at + 3
+            return known_times(calendar_math.unit_of(cursor.now, "day", offset)), at + 3
     if words[:1] and words[0] in UNITS and words[1:] in {("before", "last"), ("after", "next")}:
         offset = -2 if words[1] == "before" else 2
-        return fixed(calendar_math.unit_of(cursor.now, UNITS[words[0]], offset)), at + 3
+        return known_times(calendar_math.unit_of(cursor.now, UNITS[words[0]], offset)), at + 3
     if cursor.word(at) not in DAY_WORDS:
         return None
     day = calendar_math.unit_of(cursor.now, "day", DAY_WORDS[cursor.word(at)])
     if cursor.word(at) == "tonight" and day:
         day = calendar_math.part_of_day(day, "night")
-    return fixed(day), at + 1
+    return known_times(day), at + 1
 
 
 _VAGUE: dict[tuple[str, ...], tuple[float | None, float, float]] = {
@@ -325,7 +327,7 @@ _VAGUE: dict[tuple[str, ...], tuple[float | None, float, float]] = {
 """Between how many days ago, and how certainty."""
 
 
-def vague(cursor: TokenCursor, at: int) -> Parsed | None:
+def parse_vague(cursor: TokenCursor, at: int) -> Parsed | None:
     """Read "recently", "a while ago", "long ago"."""
     if cursor.word(at) not in _VAGUE_HEADS or cursor.word(at - 1) == "how":
         return None
@@ -335,7 +337,9 @@ def vague(cursor: TokenCursor, at: int) -> Parsed | None:
             most, least, certainty = figures
             start = calendar_math.shift(cursor.now, -most, "day") if most is not None else calendar_math.LOWEST
             start = calendar_math.midnight(start) if most is not None and most >= 1 else start
-            return fixed(Period(start, calendar_math.shift(cursor.now, -least, "day"), "vague", certainty)), at + length
+            return known_times(
+                Period(start, calendar_math.shift(cursor.now, -least, "day"), "vague", certainty)
+            ), at + length
     return None
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from typing import Literal
 
 from hybrid_memory.retrieval.time_expressions.calendar_math import Period
-from hybrid_memory.retrieval.time_expressions.phrases import Phrase
-from hybrid_memory.retrieval.time_expressions.token_cursor import Direction
-from hybrid_memory.retrieval.time_expressions.values import AskedState
-from hybrid_memory.retrieval.time_expressions.vocabulary import word_set
+from hybrid_memory.retrieval.time_expressions.expressions import Phrase
+from hybrid_memory.retrieval.time_expressions.lexer import Direction, word_set
+
+AskedState = Literal["past", "current", "first", "any"]
 
 
-def direction(text: str, words: list[str]) -> Direction:
+def direction_of(text: str, words: list[str]) -> Direction:
     """Return where a question in lower case looks for a name without a year: "either" way in the plain present tense."""
     if _FUTURE.search(text) and not _PAST_TENSE.search(text):
         return "future"
     return "either" if is_present(text, words) else "past"
 
 
-def asked_state(
+def asked_state_of(
     text: str, words: list[str], phrases: list[Phrase], relations: set[str], now: datetime
 ) -> tuple[AskedState, list[tuple[int, int]]]:
     """Return what a question in lower case asks about, and where the words that say so are.
