@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.private_files import FOLDER_MODE, replace_private
 
 PREFIX = "HYBRID_MEMORY_"
 DATABASE = "memory.duckdb"
@@ -130,6 +132,33 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
         raise InvalidInput(CONFIG, f"is not valid TOML: {error}") from None
     except (OSError, UnicodeDecodeError):
         raise InvalidInput(CONFIG, "cannot be read") from None
+
+
+def change_config(home: Path, changes: Mapping[str, str | None]) -> None:
+    """Set top-level values of a store's ``config.toml``, or remove those that are None; the rest, comments included, stays.
+
+    The file is replaced whole, or not at all.
+
+    Raises:
+        InvalidInput: the file is not TOML, or cannot be read or written.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    file = home / CONFIG
+    try:
+        document = tomlkit.parse(file.read_text(encoding="utf-8")) if file.exists() else tomlkit.document()
+        for name, value in changes.items():
+            if value is not None:
+                document[name] = value
+            elif name in document:
+                del document[name]
+        file.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        replace_private(file, tomlkit.dumps(document).encode())
+    except TOMLKitError:
+        raise InvalidInput(CONFIG, "is not valid TOML; nothing was changed") from None
+    except (OSError, UnicodeDecodeError):
+        raise InvalidInput(CONFIG, "cannot be read or written; nothing was changed") from None
 
 
 def model_folders() -> tuple[Path, ...]:

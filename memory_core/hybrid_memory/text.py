@@ -1,4 +1,4 @@
-"""What text is accepted, and how it becomes hashes, words and excerpts. Pure; nothing here is ever shown to a model as is."""
+"""How text becomes hashes, words, terms and excerpts. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
-
-from hybrid_memory.errors import InvalidInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,28 +27,6 @@ _STOP_WORDS = (
 )
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 """English words that say nothing about what a text is about."""
-
-
-def check_text(field: str, text: str, *, limit: int, empty_allowed: bool = False) -> str:
-    """Return ``text`` unchanged if it can be stored, quoted and shown without doing harm.
-
-    ConstraintViolation are control characters other than tab, line feed and carriage return, lone surrogates, noncharacters, and
-    tag characters (which hide text from people but not from models) outside an emoji flag. ``limit`` counts characters.
-
-    Raises:
-        InvalidInput: names ``field``, the code point and its position counted from 1; never the text.
-    """
-    if len(text) > limit:
-        raise InvalidInput(
-            field, f"is {len(text):,} characters long, at most {limit:,} are allowed; shorten or split it"
-        )
-    found = _refused(text)
-    if found is not None:
-        what = _REASON[_kind_of(ord(text[found]))]
-        raise InvalidInput(field, f"holds {what} U+{ord(text[found]):04X} at position {found + 1}; remove it")
-    if not empty_allowed and not _shows_anything(text):
-        raise InvalidInput(field, "is empty; say something in it")
-    return text
 
 
 def content_hash(text: str) -> str:
@@ -125,46 +101,6 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _JOINER = "\u200d"
 _LONGEST_STEMMED = 64
 _QUESTION_MARK = re.compile("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")
-
-_SUSPECT = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e007f"
-    + "".join(chr(plane << 16 | low) for plane in range(1, 17) for low in (0xFFFE, 0xFFFF))
-    + "]"
-)
-_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
-_REASON = {
-    "control": "the control character",
-    "surrogate": "the lone surrogate",
-    "tag": "the invisible tag character",
-    "none": "the noncharacter",
-}
-
-
-def _shows_anything(text: str) -> bool:
-    return any(not c.isspace() and unicodedata.category(c) != "Cf" for c in text)
-
-
-def _refused(text: str) -> int | None:
-    """Return the index of the first character that is refused."""
-    inside_flags: set[int] | None = None
-    for match in _SUSPECT.finditer(text):
-        at = match.start()
-        if _kind_of(ord(text[at])) != "tag":
-            return at
-        if inside_flags is None:
-            inside_flags = {place for flag in _FLAG.finditer(text) for place in range(flag.start(), flag.end())}
-        if at not in inside_flags:
-            return at
-    return None
-
-
-def _kind_of(code: int) -> str:
-    if code <= 0x9F:  # noqa: PLR2004 - the last C1 control
-        return "control"
-    if 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004 - the surrogates' block
-        return "surrogate"
-    return "tag" if 0xE0000 <= code <= 0xE007F else "none"  # noqa: PLR2004 - the tags' block
-
 
 _SCRIPTS_WITHOUT_SPACES = (
     (0x0E00, 0x0EFF),  # Thai, Lao

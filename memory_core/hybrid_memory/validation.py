@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +16,6 @@ from datetime import datetime
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
-from hybrid_memory.text import check_text
 
 CONTENT_LIMIT = 100_000
 QUERY_LIMIT = 10_000
@@ -28,6 +29,19 @@ PAGE_LIMIT = 100
 INSIGHTS_LIMIT = 20
 EVIDENCE_LIMIT = 100
 _LARGEST_INTEGER = 1 << 63
+
+_SUSPECT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e007f"
+    + "".join(chr(plane << 16 | low) for plane in range(1, 17) for low in (0xFFFE, 0xFFFF))
+    + "]"
+)
+_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_REASON = {
+    "control": "the control character",
+    "surrogate": "the lone surrogate",
+    "tag": "the invisible tag character",
+    "none": "the noncharacter",
+}
 
 
 def check_scope(scope: Scope) -> None:
@@ -174,6 +188,28 @@ def check_joined(tags: Sequence[str], metadata: Mapping[str, Json]) -> None:
         )
 
 
+def check_text(field: str, text: str, *, limit: int, empty_allowed: bool = False) -> str:
+    """Return ``text`` unchanged if it can be stored, quoted and shown without doing harm.
+
+    Refused are control characters other than tab, line feed and carriage return, lone surrogates, noncharacters, and
+    tag characters (which hide text from people but not from models) outside an emoji flag. ``limit`` counts characters.
+
+    Raises:
+        InvalidInput: names ``field``, the code point and its position counted from 1; never the text.
+    """
+    if len(text) > limit:
+        raise InvalidInput(
+            field, f"is {len(text):,} characters long, at most {limit:,} are allowed; shorten or split it"
+        )
+    found = _first_refused(text)
+    if found is not None:
+        what = _REASON[_kind_of(ord(text[found]))]
+        raise InvalidInput(field, f"holds {what} U+{ord(text[found]):04X} at position {found + 1}; remove it")
+    if not empty_allowed and not _shows_anything(text):
+        raise InvalidInput(field, "is empty; say something in it")
+    return text
+
+
 def check_name(field: str, name: str) -> str:
     """Return a name of a session, namespace, agent or topic unchanged.
 
@@ -251,3 +287,29 @@ def _is_plain_number(value: object) -> bool:
     if isinstance(value, int):
         return -_LARGEST_INTEGER <= value < _LARGEST_INTEGER
     return isinstance(value, float) and math.isfinite(value)
+
+
+def _shows_anything(text: str) -> bool:
+    return any(not c.isspace() and unicodedata.category(c) != "Cf" for c in text)
+
+
+def _first_refused(text: str) -> int | None:
+    """Return the index of the first character that is refused."""
+    inside_flags: set[int] | None = None
+    for match in _SUSPECT.finditer(text):
+        at = match.start()
+        if _kind_of(ord(text[at])) != "tag":
+            return at
+        if inside_flags is None:
+            inside_flags = {place for flag in _FLAG.finditer(text) for place in range(flag.start(), flag.end())}
+        if at not in inside_flags:
+            return at
+    return None
+
+
+def _kind_of(code: int) -> str:
+    if code <= 0x9F:  # noqa: PLR2004 - the last C1 control
+        return "control"
+    if 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004 - the surrogates' block
+        return "surrogate"
+    return "tag" if 0xE0000 <= code <= 0xE007F else "none"  # noqa: PLR2004 - the tags' block

@@ -24,8 +24,8 @@ from filelock import FileLock
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from hybrid_memory.clock import Clock, RandomSource
-from hybrid_memory.config_file import replace_file
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.private_files import replace_private
 
 TOKENS = "tokens.json"
 PREFIX = "hmm_"
@@ -164,7 +164,8 @@ class Tokens:
             )
             for one in grants
         ]
-        replace_file(self._file, _File(version=1, tokens=entries).model_dump_json(indent=2) + "\n")
+        content = _File(version=1, tokens=entries).model_dump_json(indent=2) + "\n"
+        replace_private(self._file, content.encode())
 
 
 class _Entry(BaseModel):

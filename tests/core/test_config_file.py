@@ -4,9 +4,8 @@ import os
 
 import pytest
 
-from hybrid_memory.config_file import change_config
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.settings import model_folders, store_settings
+from hybrid_memory.settings import change_config, model_folders, store_settings
 
 MINE = """# what I like
 sensory_buffer = 3  # small

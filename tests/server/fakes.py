@@ -21,7 +21,7 @@ from hybrid_memory.requests import (
     WriteResult,
 )
 from hybrid_memory.testing import FakeClock, FakeRandomSource
-from hybrid_memory.text import check_text
+from hybrid_memory.validation import check_text
 from hybrid_memory_mcp.mcp_api.memory_server import build_server
 from hybrid_memory_mcp.mcp_api.views import Views
 

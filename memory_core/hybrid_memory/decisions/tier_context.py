@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class StoredTierContext:
-    """TierContext for `tiers.flow`, each looked up once and only when a rule asks.
+    """The answers for `tiers.flow`, each looked up once and only when a rule asks.
 
     ``vectors_of`` gives stored vectors from a cache; what the cache lacks, because another write came between, the view gives.
     ``fresh`` are those of this write.

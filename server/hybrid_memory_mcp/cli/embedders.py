@@ -161,8 +161,7 @@ def _pinned(home: Path | None) -> tuple[str | None, str | None]:
 
 def _note(folder: Path, spec: str, pinned: str | None, *, known: bool) -> None:
     """Write the wish, and where the model of the present vectors lies if the store does not say that."""
-    from hybrid_memory.config_file import change_config
-    from hybrid_memory.settings import store_settings
+    from hybrid_memory.settings import change_config, store_settings
 
     before = store_settings(folder)
     if known:
@@ -209,8 +208,7 @@ def _embed_anew(home: Path | None, console: Console) -> None:
 
 
 def _forget_former(home: Path | None) -> None:
-    from hybrid_memory.config_file import change_config
-    from hybrid_memory.settings import client_settings, store_settings
+    from hybrid_memory.settings import change_config, client_settings, store_settings
 
     folder = client_settings(home=home).folder()
     if store_settings(folder).former_embedder is not None:

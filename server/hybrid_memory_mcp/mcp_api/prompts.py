@@ -12,7 +12,7 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
-from hybrid_memory.text import check_text
+from hybrid_memory.validation import check_text
 from hybrid_memory_mcp.mcp_api.errors import as_protocol_errors
 from hybrid_memory_mcp.mcp_api.resources import MEMORY_TEMPLATE, SESSION_TEMPLATE
 from hybrid_memory_mcp.mcp_api.views import Views
