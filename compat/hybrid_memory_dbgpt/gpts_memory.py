@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from hybrid_memory.clock import Clock, SystemClock
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.store.conversation import ConversationLog
+from hybrid_memory.store.base import ConversationLog
 from hybrid_memory_dbgpt.async_tools import run_blocking
 
 _MESSAGE = "message"

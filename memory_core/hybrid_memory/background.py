@@ -21,7 +21,7 @@ import numpy as np
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.index import VectorSwap
-from hybrid_memory.store.embedder_change import NewVector, Unembedded
+from hybrid_memory.store.base import NewVector, Unembedded
 from hybrid_memory.text_encoder import text_of
 
 if TYPE_CHECKING:
@@ -100,11 +100,11 @@ class BackgroundJobs:
     def progress(self) -> Progress | None:
         """Return how far a change of the embedder has come; also of one that an earlier process began."""
         change = self._change
-        candidate = self._store.candidate()
-        if candidate is None:
+        target = self._store.embedder_change.next_embedder()
+        if target is None:
             return None
         speed = 0.0 if change is None else change.progress().per_second
-        return Progress(embedder=candidate.identity, done=candidate.done, total=candidate.total, per_second=speed)
+        return Progress(embedder=target.identity, done=target.done, total=target.total, per_second=speed)
 
     def _step(self) -> bool:
         if self._change is None:
@@ -118,8 +118,8 @@ class BackgroundJobs:
             return False
         if not self._leftovers_dropped and self._encoder.active() is self._encoder.target:
             self._leftovers_dropped = True
-            if self._store.candidate() is not None:
-                self._store.drop_reembedding()
+            if self._store.embedder_change.next_embedder() is not None:
+                self._store.embedder_change.cancel()
         return sum(self._backfill(namespace) for namespace in self._index_cache.loaded()) > 0
 
     def _begin_change(self, embedder: Embedder) -> EmbedderChange:
@@ -140,6 +140,7 @@ class EmbedderChange:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._store = store
+        self._change = store.embedder_change
         self._index_cache = index_cache
         self._encoder = encoder
         self._lock = lock
@@ -172,13 +173,11 @@ class EmbedderChange:
 
     def progress(self) -> Progress:
         """Return how far it has come."""
-        candidate = self._store.candidate()
-        if candidate is None:
+        target = self._change.next_embedder()
+        if target is None:
             total = self._store.info().memories
             return Progress(embedder=self._embedder.identity, done=total, total=total, per_second=self._speed())
-        return Progress(
-            embedder=candidate.identity, done=candidate.done, total=candidate.total, per_second=self._speed()
-        )
+        return Progress(embedder=target.identity, done=target.done, total=target.total, per_second=self._speed())
 
     def _begin(self) -> None:
         own = (
@@ -189,19 +188,19 @@ class EmbedderChange:
             self._store.pin_embedder(own[1], own[0])
         pinned = self._store.info()
         if (pinned.dimensions, pinned.embedder) == own:
-            self._store.drop_reembedding()
+            self._change.cancel()
             with self._lock.exclusive():
                 self._encoder.switch_to(self._embedder)
             self.finished = True
         else:
-            self._store.begin_reembedding(own[1], own[0])
+            self._change.begin(own[1], own[0])
         self._started = self._clock()
 
     def _next_batch(self) -> Sequence[Unembedded]:
         if self.finished:
             return ()
         if not self._page:
-            found = self._store.waiting(self._place, PAGE)
+            found = self._change.unembedded(self._place, PAGE)
             if found:
                 self._place = found[-1].place
             self._page = sorted(found, key=lambda one: one.length, reverse=True)
@@ -209,13 +208,13 @@ class EmbedderChange:
         return batch
 
     def _embed(self, batch: Sequence[Unembedded]) -> None:
-        memories = self._store.words([one.place for one in batch])
+        memories = self._change.texts_at([one.place for one in batch])
         if not memories:
             return
         # A model may give not-a-number for a text; a zero row is like nothing, and the text is not asked for again.
         vectors = np.nan_to_num(self._embedder.embed([text_of(one) for one in memories]), nan=0, posinf=0, neginf=0)
         rows = zip(memories, vectors, strict=True)
-        self._store.gather([NewVector(memory.namespace, memory.id, vector) for memory, vector in rows])
+        self._change.add_vectors([NewVector(memory.namespace, memory.id, vector) for memory, vector in rows])
         self._embedded += len(memories)
 
     def _end_pass(self) -> None:
@@ -224,24 +223,27 @@ class EmbedderChange:
             return
         self._passes += 1
         self._place = -1
-        if len(self._store.waiting(-1, FEW + 1)) <= FEW or self._passes >= _MOST_PASSES:
+        if len(self._change.unembedded(-1, FEW + 1)) <= FEW or self._passes >= _MOST_PASSES:
             self._switch()
 
     def _switch(self) -> None:
         dimensions = self._embedder.dimensions
         renewals: dict[str, VectorSwap] = {}
         for namespace, index in self._index_cache.loaded().items():
-            everything, some = partial(self._store.all_gathered, namespace), partial(self._store.gathered, namespace)
+            everything, some = (
+                partial(self._change.all_vectors, namespace),
+                partial(self._change.vectors, namespace),
+            )
             renewals[namespace] = VectorSwap(index, dimensions, everything, some)
             renewals[namespace].catch_up()
         with self._lock.exclusive():
-            rest = self._store.waiting(-1, max(FEW, BATCH))
+            rest = self._change.unembedded(-1, max(FEW, BATCH))
             if rest:
                 self._embed(rest)
             kept = [renewal for name, renewal in renewals.items() if self._index_cache.get(name) is renewal.index]
             for renewal in kept:
                 renewal.catch_up()
-            self._store.finish_reembedding()
+            self._change.finish()
             closing = [renewal.finish() for renewal in kept]
             closing += [index.close for index in self._index_cache.keep_only([renewal.index for renewal in kept])]
             self._encoder.switch_to(self._embedder)

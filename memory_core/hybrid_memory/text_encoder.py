@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.embedding.embedder import Embedder
-    from hybrid_memory.store.base import Store
-    from hybrid_memory.store.embedder_change import MemoryText
+    from hybrid_memory.store.base import MemoryText, Store
 
 _NOT_HERE = "the store's vectors were made by another embedder, which is not on this machine"
 

@@ -123,7 +123,7 @@ def test_a_change_that_was_interrupted_is_continued_not_repeated(opened, filled,
 def test_until_the_switch_reads_and_writes_use_the_former_embedder(filled, opened, scope):
     service = opened(NEW, OLD)
     assert service.run_background_step()
-    assert service.store.candidate().done == BATCH
+    assert service.store.embedder_change.next_embedder().done == BATCH
     written = service.write(scope, WriteRequest(content="a walrus came by"))
     assert not written.pending
     assert np.array_equal(
@@ -202,15 +202,15 @@ def test_only_one_thread_does_late_work(filled, opened):
 
 def test_a_change_that_nobody_wants_any_more_is_dropped(filled, opened):
     opened(NEW, OLD).run_background_step()
-    assert filled.store.candidate() is not None
+    assert filled.store.embedder_change.next_embedder() is not None
     filled.run_background_step()
-    assert filled.store.candidate() is None
+    assert filled.store.embedder_change.next_embedder() is None
     assert filled.store.info().embedder == "old"
 
 
 def test_a_change_to_the_embedder_that_is_there_does_nothing(filled):
     assert filled.reembed(OLD).done == COUNT
-    assert filled.store.candidate() is None
+    assert filled.store.embedder_change.next_embedder() is None
 
 
 def test_a_store_without_vectors_takes_the_new_embedder_at_once(opened, scope):

@@ -34,7 +34,7 @@ from tests.core.test_reembedding_kill import EMBEDDERS, OTHER, SCOPE
 
 background.BATCH, background.FEW = 8, 4
 store = DuckStore.open(Path(sys.argv[1]), SystemClock())
-candidate, pinned = store.candidate(), store.info().embedder or "a"
+candidate, pinned = store.embedder_change.next_embedder(), store.info().embedder or "a"
 target = candidate.identity if candidate else OTHER[pinned]
 service = MemoryService(
     store, EMBEDDERS[target], clock=SystemClock(), random_source=SystemRandomSource(), previous=EMBEDDERS[OTHER[target]]
@@ -96,10 +96,12 @@ def check(path: Path, acknowledged: list[str]) -> None:
         assert set(acknowledged) <= set(ids)
         memories = store.get("default", ids)
         assert_made_by(pinned, memories, store.vectors("default", ids), len(ids))
-        candidate = store.candidate()
+        candidate = store.embedder_change.next_embedder()
         if candidate is not None:
             assert candidate.identity == OTHER[pinned.identity]
-            assert_made_by(EMBEDDERS[candidate.identity], memories, store.gathered("default", ids), candidate.done)
+            assert_made_by(
+                EMBEDDERS[candidate.identity], memories, store.embedder_change.vectors("default", ids), candidate.done
+            )
         service = MemoryService(store, pinned, clock=FakeClock(), random_source=FakeRandomSource())
         hits = service.read(SCOPE, ReadRequest(query=memories[MemoryId(acknowledged[-1])].content, limit=3)).hits
         assert acknowledged[-1] in {hit.memory.id for hit in hits}

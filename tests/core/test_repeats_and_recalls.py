@@ -28,7 +28,7 @@ def direct(clock, random_source):
 
 
 def enhancements(service, scope):
-    state = service.store._spaces["default"].buffers[scope.session, scope.agent].state
+    state = service.store._data.namespaces["default"].buffers[scope.session, scope.agent].state
     return [held.count for held in decode_buffers(state).short_term]
 
 
@@ -57,9 +57,9 @@ def test_a_memory_that_came_between_takes_part_in_the_decision(clock, scope, bet
         store.before_decide = None
         for number in range(8):
             remember(other, scope, f"the tea is green and hot {number}")
-        state = store._spaces["default"].buffers[scope.session, scope.agent]
+        state = store._data.namespaces["default"].buffers[scope.session, scope.agent]
         calm = [replace(held, count=0, enhancers=()) for held in decode_buffers(state.state).short_term]
-        store._spaces["default"].buffers[scope.session, scope.agent] = replace(
+        store._data.namespaces["default"].buffers[scope.session, scope.agent] = replace(
             state, state=encode_buffers(Buffers((), tuple(calm)))
         )
 

@@ -24,6 +24,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck import embedder_change, engine
 from hybrid_memory.store.duck import store as store_module
+from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.store_lock import StoreLock
 from hybrid_memory.store.duck.recovery import open as open_module
@@ -298,11 +299,11 @@ POINTS: dict[str, Point] = {
     **both("the commit of a consolidation", consolidating, SqlSession, "commit"),
     **both("the record of a consolidation", consolidating, Journal, "append"),
     "amid the record of a consolidation": Point(consolidating, Journal, "_write", "amid"),
-    **both("the begin of another embedder", reembed, DuckStore, "begin_reembedding"),
-    **both("gathering vectors", reembed, DuckStore, "gather"),
+    **both("the begin of another embedder", reembed, DuckEmbedderChange, "begin"),
+    **both("gathering vectors", reembed, DuckEmbedderChange, "add_vectors"),
     **both("a commit of another embedder", reembed, SqlSession, "commit", of_a_write),
-    **both("a row of the switch", reembed, SqlSession, "rows", says(embedder_change._FORGET)),
-    **both("the switch", reembed, DuckStore, "finish_reembedding"),
+    **both("a row of the switch", reembed, SqlSession, "rows", says(embedder_change._DELETE)),
+    **both("the switch", reembed, DuckEmbedderChange, "finish"),
 }
 
 

@@ -23,7 +23,7 @@ from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 
 if TYPE_CHECKING:
-    from hybrid_memory.store.transfer import TableSums, TransferStore
+    from hybrid_memory.store.transfer import TableSums, TransferableStore
 
 OnStep: TypeAlias = Callable[[str], None]
 """Told the name of each step when it is done; tests stop the process there."""
@@ -51,7 +51,7 @@ class Restored:
 
 
 def create_backup(
-    store: TransferStore,
+    store: TransferableStore,
     home: Path,
     now: datetime,
     *,
@@ -71,7 +71,7 @@ def create_backup(
     part = folder / _PART
     remove_database(part)
     try:
-        written = store.copy_to(part)
+        written = store.transfer.copy_to(part)
         with file_errors():
             fsync_file(part)
         on_step("written")

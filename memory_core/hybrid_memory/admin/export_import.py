@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.store.transfer import TransferStore
+    from hybrid_memory.store.transfer import TransferableStore
 
 Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32] | None]"
 """Returns the unit vectors of texts as rows, None while the model is not at hand."""
@@ -56,7 +56,7 @@ class Imported:
 
 
 def export_store(
-    store: TransferStore,
+    store: TransferableStore,
     place: Path,
     *,
     namespaces: Sequence[str] | None = None,
@@ -71,7 +71,7 @@ def export_store(
         InvalidInput: a namespace that was named holds nothing.
         StoreFull, StoreReadOnly: the file cannot be written.
     """
-    contents = store.export_items(namespaces, vectors=vectors)
+    contents = store.transfer.export_items(namespaces, vectors=vectors)
     if namespaces is not None and set(namespaces) - set(contents.namespaces):
         raise InvalidInput("namespace", "holds nothing that could be exported; check its name")
     done = 0
@@ -86,7 +86,7 @@ def export_store(
 
 
 def import_file(
-    store: TransferStore, file: Path, incoming: ImportPolicy, *, embed: Embed, actor: str, on_progress: OnProgress
+    store: TransferableStore, file: Path, incoming: ImportPolicy, *, embed: Embed, actor: str, on_progress: OnProgress
 ) -> Imported:
     """Store what a file holds, in transactions of up to 1,000 lines each; everything is checked before the first of them.
 
@@ -106,7 +106,7 @@ def import_file(
         for batch in _batches(reader, _lines(stream)):
             items = [replace(one, vector=None) if isinstance(one, MemoryItem) and not vectors else one for one in batch]
             ready = items if vectors else _embedded(store, items, embed)
-            new += store.import_items(ready, action="import", actor=actor).new
+            new += store.transfer.import_items(ready, action="import", actor=actor).new
             done += len(batch)
             on_progress(done, total)
     return Imported(new=new, there=total - new, left_out=left_out, ours=header is not None, trusted=reader.trusted)
@@ -129,7 +129,7 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _check(store: TransferStore, reader: LineReader, lines: Iterable[tuple[int, bytes]]) -> tuple[int, int]:
+def _check(store: TransferableStore, reader: LineReader, lines: Iterable[tuple[int, bytes]]) -> tuple[int, int]:
     """Read the whole file; returns how many lines will come in and how many are left out.
 
     Raises:
@@ -172,8 +172,8 @@ def _check_item(number: int, item: TransferItem) -> None:
         raise InvalidInput(f"line {number}", f"{error}; nothing was imported") from None
 
 
-def _check_known(store: TransferStore, reader: LineReader, part: Sequence[tuple[int, MemoryItem]]) -> None:
-    known = store.existing([(one.memory.namespace, one.memory.id) for _, one in part]) if part else {}
+def _check_known(store: TransferableStore, reader: LineReader, part: Sequence[tuple[int, MemoryItem]]) -> None:
+    known = store.transfer.existing([(one.memory.namespace, one.memory.id) for _, one in part]) if part else {}
     for number, one in part:
         there = known.get((one.memory.namespace, one.memory.id))
         if there is not None and not reader.is_same(one, there):
@@ -183,7 +183,7 @@ def _check_known(store: TransferStore, reader: LineReader, part: Sequence[tuple[
             )
 
 
-def _uses_vectors(store: TransferStore, reader: LineReader) -> bool:
+def _uses_vectors(store: TransferableStore, reader: LineReader) -> bool:
     """Say whether the file's vectors fit the store, which takes over their embedder if it has none."""
     header = reader.header
     if not reader.trusted or header is None or header.embedder is None or header.dimensions is None:
@@ -207,10 +207,10 @@ def _batches(reader: LineReader, lines: Iterable[tuple[int, bytes]]) -> Iterator
         yield batch
 
 
-def _embedded(store: TransferStore, items: Sequence[TransferItem], embed: Embed) -> list[TransferItem]:
+def _embedded(store: TransferableStore, items: Sequence[TransferItem], embed: Embed) -> list[TransferItem]:
     """Return the items, new memories with vectors if there is a model for that."""
     given = [one for one in items if isinstance(one, MemoryItem)]
-    known = store.existing([(one.memory.namespace, one.memory.id) for one in given]) if given else {}
+    known = store.transfer.existing([(one.memory.namespace, one.memory.id) for one in given]) if given else {}
     new = [one for one in given if (one.memory.namespace, one.memory.id) not in known]
     rows = embed([text_of(one.memory) for one in new]) if new else None
     if rows is None:

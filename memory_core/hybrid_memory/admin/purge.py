@@ -111,7 +111,7 @@ def purge(
     # Opened as a store first, so that what a killed process left to its journal is in the database file.
     store = DuckStore.open(path, _FixedClock(now))
     try:
-        chosen = store.plan_purge(selection)
+        chosen = store.transfer.plan_purge(selection)
     finally:
         store.close()
     check_plan(chosen, count)

@@ -13,9 +13,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from hybrid_memory.store.conversation import ConversationLog
-from hybrid_memory.store.embedder_change import EmbedderChangeStore
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -292,8 +289,134 @@ class VectorIndex(Protocol):
         ...
 
 
-class Store(ConversationLog, EmbedderChangeStore, Protocol):
+@dataclass(frozen=True, slots=True)
+class ConversationEntry:
+    """One message or plan of the conversation log; ``number`` orders it within its conversation and kind."""
+
+    number: int
+    body: Mapping[str, Json]
+
+
+class ConversationLog(Protocol):
+    """The log of messages and plans beside the memories; ``kind`` is "message" or "plan"."""
+
+    def put_entry(
+        self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
+    ) -> int:
+        """Store an entry durably, replacing one of the same number; None takes the next number. Returns the number."""
+        ...
+
+    def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
+        """Return the entries of a conversation by rising number."""
+        ...
+
+    def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
+        """Remove the entries of a conversation; returns how many there were. Their numbers are not used again."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NextEmbedder:
+    """The embedder that is to take over, and how far its vectors have come: ``done`` of ``total`` memories."""
+
+    identity: str
+    dimensions: int
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """A memory that has no vector of the next embedder yet. ``place`` orders the walk; ``length`` is that of its content."""
+
+    place: int
+    namespace: str
+    id: MemoryId
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryText:
+    """What a memory's vector is made of."""
+
+    namespace: str
+    id: MemoryId
+    content: str
+    speaker: str | None
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewVector:
+    """A memory's vector by the next embedder."""
+
+    namespace: str
+    id: MemoryId
+    vector: NDArray[np.float32]
+
+
+class EmbedderChangeStore(Protocol):
+    """How a store changes its embedder: vectors of the next one are stored beside those in use, then take their place.
+
+    Until `finish` nothing else sees any of it: reads, writes and `Store.info` go on with the pinned embedder. What was
+    added survives a crash. A memory's content never changes, so a vector that is there is right.
+    """
+
+    def next_embedder(self) -> NextEmbedder | None:
+        """Return the embedder whose vectors are being added, None when there is no change under way."""
+        ...
+
+    def begin(self, identity: str, dimensions: int) -> None:
+        """Take vectors of this embedder from now on; those added before are kept if they are its own, else dropped.
+
+        Raises:
+            ConstraintViolation: no embedder is pinned yet, or it is this one.
+        """
+        ...
+
+    def unembedded(self, after: int, limit: int) -> Sequence[Unembedded]:
+        """Return memories behind the place ``after`` that have no vector of the next embedder, by rising place.
+
+        Places may move when the store is tidied: a walk that reached the end says nothing about what came in since.
+        """
+        ...
+
+    def texts_at(self, places: Sequence[int]) -> Sequence[MemoryText]:
+        """Return what the memories at some places say; a memory that has moved meanwhile is left out."""
+        ...
+
+    def add_vectors(self, vectors: Sequence[NewVector]) -> None:
+        """Keep vectors of the next embedder, in one transaction; a memory that has one already keeps that."""
+        ...
+
+    def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the next embedder's vectors of those memories that have one."""
+        ...
+
+    def all_vectors(self, namespace: str) -> Iterable[VectorBatch]:
+        """Return the next embedder's vectors of a namespace as they are at this moment; they are read once."""
+        ...
+
+    def finish(self) -> None:
+        """Let the next embedder be the store's, and drop the former one's vectors, in one transaction.
+
+        Raises:
+            ConstraintViolation: there is no next embedder.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Forget the next embedder and its vectors; does nothing when there is none."""
+        ...
+
+
+class Store(ConversationLog, Protocol):
     """Keeps memories durably, safe in several threads; raises `StoreError` subclasses only, `StoreClosed` after `close`."""
+
+    @property
+    def embedder_change(self) -> EmbedderChangeStore:
+        """The part of the store that changes its embedder."""
+        ...
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""

@@ -16,18 +16,22 @@ from hybrid_memory.store.base import (
     NO_LIMIT,
     BufferState,
     CommitResult,
+    ConversationEntry,
     Decision,
     LogEntry,
+    MemoryText,
+    NewVector,
+    NextEmbedder,
     RecordUse,
     RequestKey,
     Snapshot,
     StoreInfo,
+    Unembedded,
+    VectorBatch,
     VectorIndex,
 )
 from hybrid_memory.store.batch import is_member
-from hybrid_memory.store.conversation import ConversationEntry
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, object_to_json
-from hybrid_memory.store.memory_embedder_change import MemoryEmbedderChange
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,7 +120,148 @@ class _MemoryWriteView:
         return self._space.behind(after)
 
 
-class MemoryStore(MemoryEmbedderChange):
+@dataclass(slots=True)
+class _NextEmbedder:
+    """An embedder that is to take over, and its vectors by namespace and id."""
+
+    identity: str
+    dimensions: int
+    vectors: dict[tuple[str, MemoryId], NDArray[np.float32]] = field(default_factory=dict)
+
+
+class _Data:
+    """What the store holds, and who may use it when: the store and its embedder change share it."""
+
+    def __init__(self) -> None:
+        self.embedder: tuple[str, int] | None = None
+        self.namespaces: dict[str, _Namespace] = {}
+        self.deciding = False
+        self.closed = False
+        self.lock = threading.RLock()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold the lock of a store that is open.
+
+        Raises:
+            StoreClosed: it is closed.
+        """
+        with self.lock:
+            if self.closed:
+                raise StoreClosed("the memory store is closed; open it again")
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """As `reading`, for a change.
+
+        Raises:
+            ConstraintViolation: a decision of this thread is running.
+        """
+        with self.reading():
+            if self.deciding:
+                raise ConstraintViolation("a decision cannot write; give the changes back as its result")
+            yield
+
+
+class MemoryEmbedderChange:
+    """The part of `MemoryStore` that changes its embedder; see `hybrid_memory.store.base.EmbedderChangeStore`."""
+
+    def __init__(self, data: _Data) -> None:
+        self._data = data
+        self._next: _NextEmbedder | None = None
+
+    def next_embedder(self) -> NextEmbedder | None:
+        """Return the embedder whose vectors are being added, and how far they have come."""
+        with self._data.reading():
+            if self._next is None:
+                return None
+            total = sum(len(space.memories) for space in self._data.namespaces.values())
+            return NextEmbedder(self._next.identity, self._next.dimensions, len(self._next.vectors), total)
+
+    def begin(self, identity: str, dimensions: int) -> None:
+        """Take vectors of this embedder from now on."""
+        with self._data.writing():
+            check_text(identity)
+            if dimensions < 1:
+                raise ConstraintViolation("an embedder has at least one dimension")
+            if self._data.embedder is None:
+                raise ConstraintViolation("the store has no embedder yet that could be replaced; pin one")
+            if self._data.embedder == (identity, dimensions):
+                raise ConstraintViolation("the store has this embedder already")
+            if self._next is None or (self._next.identity, self._next.dimensions) != (identity, dimensions):
+                self._next = _NextEmbedder(identity, dimensions)
+
+    def unembedded(self, after: int, limit: int) -> Sequence[Unembedded]:
+        """Return memories behind a place that have no vector of the next embedder."""
+        with self._data.reading():
+            known = self._required().vectors
+            found = [
+                Unembedded(place, namespace, memory.id, len(memory.content))
+                for place, (namespace, memory) in enumerate(self._all_memories())
+                if place > after and (namespace, memory.id) not in known
+            ]
+            return found[:limit]
+
+    def texts_at(self, places: Sequence[int]) -> Sequence[MemoryText]:
+        """Return what the memories at some places say."""
+        with self._data.reading():
+            every = self._all_memories()
+            found = [every[place] for place in places if place < len(every)]
+            return [MemoryText(name, one.id, one.content, one.speaker, one.key) for name, one in found]
+
+    def add_vectors(self, vectors: Sequence[NewVector]) -> None:
+        """Keep vectors of the next embedder."""
+        from hybrid_memory.store.batch import checked_vector
+
+        with self._data.writing():
+            held = self._required()
+            fitting = {(one.namespace, one.id): checked_vector(one.vector, held.dimensions) for one in vectors}
+            held.vectors = fitting | held.vectors
+
+    def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the next embedder's vectors of those memories that have one."""
+        with self._data.reading():
+            vectors = self._required().vectors
+            return {id_: vectors[namespace, id_] for id_ in ids if (namespace, id_) in vectors}
+
+    def all_vectors(self, namespace: str) -> Iterable[VectorBatch]:
+        """Return the next embedder's vectors of a namespace."""
+        import numpy as np
+
+        from hybrid_memory.store.column_batches import pack_ids
+
+        with self._data.reading():
+            found = {id_: vector for (name, id_), vector in self._required().vectors.items() if name == namespace}
+        return [VectorBatch(pack_ids(list(found)), np.stack(list(found.values())))] if found else []
+
+    def finish(self) -> None:
+        """Let the next embedder be the store's."""
+        with self._data.writing():
+            done = self._required()
+            for space in self._data.namespaces.values():
+                space.vectors.clear()
+            for (namespace, id_), vector in done.vectors.items():
+                if id_ in self._data.namespaces[namespace].memories:
+                    self._data.namespaces[namespace].vectors[id_] = vector
+            self._data.embedder, self._next = (done.identity, done.dimensions), None
+
+    def cancel(self) -> None:
+        """Forget the next embedder and its vectors."""
+        with self._data.writing():
+            self._next = None
+
+    def _all_memories(self) -> list[tuple[str, Memory]]:
+        spaces = sorted(self._data.namespaces.items())
+        return [(namespace, memory) for namespace, space in spaces for memory in space.memories.values()]
+
+    def _required(self) -> _NextEmbedder:
+        if self._next is None:
+            raise ConstraintViolation("no change of the embedder is under way; begin one")
+        return self._next
+
+
+class MemoryStore:
     """Keeps memories in this process only; see `hybrid_memory.store.base.Store` for what each method does.
 
     ``before_decide``, where set, runs in `write` after the call was accepted and before the decision looks. It may
@@ -126,23 +271,20 @@ class MemoryStore(MemoryEmbedderChange):
     def __init__(self, clock: Clock) -> None:
         self.before_decide: Callable[[], None] | None = None
         self._clock = clock
-        self._lock = threading.RLock()
-        self._deciding = False
-        self._closed = False
+        self._data = _Data()
+        self.embedder_change = MemoryEmbedderChange(self._data)
         self._last_at: datetime | None = None
-        self._embedder: tuple[str, int] | None = None
-        self._spaces: dict[str, _Namespace] = {}
         self._done: dict[RequestKey, _Done] = {}
         self._entries: dict[tuple[str, str, str], _Entries] = {}
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
-        with self._reading():
-            identity, dimensions = self._embedder or (None, None)
+        with self._data.reading():
+            identity, dimensions = self._data.embedder or (None, None)
             return StoreInfo(
                 engine="memory",
                 schema_version=0,
-                memories=sum(len(space.memories) for space in self._spaces.values()),
+                memories=sum(len(space.memories) for space in self._data.namespaces.values()),
                 bytes_on_disk=0,
                 embedder=identity,
                 dimensions=dimensions,
@@ -150,29 +292,29 @@ class MemoryStore(MemoryEmbedderChange):
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""
-        with self._reading():
-            names = {name for name, space in self._spaces.items() if space.head or space.buffers}
+        with self._data.reading():
+            names = {name for name, space in self._data.namespaces.items() if space.head or space.buffers}
             return sorted(names | {name for (name, _, _), held in self._entries.items() if held.bodies})
 
     def pin_embedder(self, identity: str, dimensions: int) -> bool:
         """Pin the embedder of a store that has none; return whether its vectors may be stored."""
-        with self._writing():
+        with self._data.writing():
             check_text(identity)
             if dimensions < 1:
                 raise ConstraintViolation("an embedder has at least one dimension")
-            if self._embedder is None:
-                self._embedder = (identity, dimensions)
-            return self._embedder == (identity, dimensions)
+            if self._data.embedder is None:
+                self._data.embedder = (identity, dimensions)
+            return self._data.embedder == (identity, dimensions)
 
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
-        with self._reading():
-            return self._space(namespace).head
+        with self._data.reading():
+            return self._namespace(namespace).head
 
     def snapshot(self, namespace: str) -> Snapshot:
         """Return head and rows of this moment."""
-        with self._reading():
-            space = self._space(namespace)
+        with self._data.reading():
+            space = self._namespace(namespace)
             held = dict(space.memories), dict(space.vectors), dict(space.usage)
             head = space.head
         from hybrid_memory.store.column_batches import build_snapshot
@@ -181,13 +323,13 @@ class MemoryStore(MemoryEmbedderChange):
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `MarkExpired`."""
-        with self._reading():
-            return self._space(namespace).behind(after)[: max(limit, 0)]
+        with self._data.reading():
+            return self._namespace(namespace).behind(after)[: max(limit, 0)]
 
     def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist in this namespace."""
-        with self._reading():
-            return _picked(self._space(namespace).memories, ids)
+        with self._data.reading():
+            return _picked(self._namespace(namespace).memories, ids)
 
     def contents(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
         """Return the words of the memories that exist in this namespace."""
@@ -195,28 +337,30 @@ class MemoryStore(MemoryEmbedderChange):
 
     def newest_contents(self, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
         """Return the first ``length`` characters of the newest memories, oldest of them first."""
-        with self._reading():
-            held = sorted(self._space(namespace).memories.values(), key=lambda memory: (memory.created_at, memory.id))
+        with self._data.reading():
+            held = sorted(
+                self._namespace(namespace).memories.values(), key=lambda memory: (memory.created_at, memory.id)
+            )
         return {memory.id: memory.content[:length] for memory in held[-limit:]}
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
-        with self._reading():
-            return _picked(self._space(namespace).vectors, ids)
+        with self._data.reading():
+            return _picked(self._namespace(namespace).vectors, ids)
 
     def usage(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         """Return how the memories were used."""
-        with self._reading():
-            return _picked(self._space(namespace).usage, ids)
+        with self._data.reading():
+            return _picked(self._namespace(namespace).usage, ids)
 
     def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
-        with self._reading():
-            return self._space(namespace).buffers.get((session, agent))
+        with self._data.reading():
+            return self._namespace(namespace).buffers.get((session, agent))
 
     def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         """Let ``decide`` look, then do what it says, all or nothing."""
-        with self._writing():
+        with self._data.writing():
             if self.before_decide is not None:
                 hook, self.before_decide = self.before_decide, None
                 try:
@@ -229,37 +373,37 @@ class MemoryStore(MemoryEmbedderChange):
 
     def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage statistics; unknown ids are ignored."""
-        with self._writing():
-            _record_uses(self._space(namespace), uses)
+        with self._data.writing():
+            _record_uses(self._namespace(namespace), uses)
 
     def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
         """Return the stored result of a request in a namespace, None if it was never done there."""
-        with self._reading():
+        with self._data.reading():
             done = self._done.get(key)
             return _object(done.result) if done and done.namespace == namespace else None
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:
         """Forget the stored results of a relay up to and including a number; None forgets them all."""
         last = NO_LIMIT if up_to is None else up_to
-        with self._writing():
+        with self._data.writing():
             self._done = {key: done for key, done in self._done.items() if key.relay != relay or key.number > last}
 
     def forget_results(self, before: datetime) -> None:
         """Forget the stored results of requests that were made before a moment."""
-        with self._writing():
+        with self._data.writing():
             self._done = {key: done for key, done in self._done.items() if done.at >= before}
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""
-        with self._writing():
-            space = self._space(namespace)
+        with self._data.writing():
+            space = self._namespace(namespace)
             space.trimmed_before = max(space.trimmed_before, min(before, space.head + 1))
 
     def put_entry(
         self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
     ) -> int:
         """Store an entry, replacing one of the same number; None takes the next number."""
-        with self._writing():
+        with self._data.writing():
             check_text(namespace, conversation, kind)
             text = object_to_json(body)
             held = self._entries.setdefault((namespace, conversation, kind), _Entries())
@@ -271,13 +415,13 @@ class MemoryStore(MemoryEmbedderChange):
 
     def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
         """Return the entries of a conversation by rising number."""
-        with self._reading():
+        with self._data.reading():
             bodies = self._entries.get((namespace, conversation, kind), _Entries()).bodies
             return [ConversationEntry(number, _object(bodies[number])) for number in sorted(bodies)]
 
     def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
         """Remove the entries of a conversation; their numbers are not used again."""
-        with self._writing():
+        with self._data.writing():
             held = self._entries.get((namespace, conversation, kind), _Entries())
             removed = len(held.bodies)
             held.bodies.clear()
@@ -290,33 +434,33 @@ class MemoryStore(MemoryEmbedderChange):
 
     def close(self) -> None:
         """Let everything go; calling it again does nothing."""
-        with self._lock:
-            if self._deciding:
+        with self._data.lock:
+            if self._data.deciding:
                 raise ConstraintViolation("a decision cannot close the store that it decides for")
-            self._closed = True
+            self._data.closed = True
 
     def _write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
         from hybrid_memory.store.batch import build_change_set
 
-        space = self._space(namespace)
+        space = self._namespace(namespace)
         now = self._clock.now().astimezone(UTC)
         at = now if self._last_at is None else max(now, self._last_at)
-        self._deciding = True
+        self._data.deciding = True
         try:
             batch = decide(_MemoryWriteView(space, at))
         finally:
-            self._deciding = False
+            self._data.deciding = False
         changes = build_change_set(
             batch,
             namespace=namespace,
             head=space.head,
             at=at,
-            dimensions=self._embedder[1] if self._embedder else None,
+            dimensions=self._data.embedder[1] if self._data.embedder else None,
             stored=lambda ids: _picked(space.memories, ids),
         )
         if any(memory.id in space.memories for memory in changes.inserted):
             raise ConstraintViolation("a memory with this id exists already")
-        space = self._spaces.setdefault(namespace, space)
+        space = self._data.namespaces.setdefault(namespace, space)
         self._apply(space, changes, batch.buffers)
         _record_uses(space, batch.uses)
         self._last_at = at
@@ -353,25 +497,8 @@ class MemoryStore(MemoryEmbedderChange):
             raise ConstraintViolation("this request was made for another namespace")
         return CommitResult(result=_object(done.result), position=done.position, at=done.at, replayed=True)
 
-    def _held(self) -> Mapping[str, _Namespace]:
-        return self._spaces
-
-    def _space(self, namespace: str) -> _Namespace:
-        return self._spaces.get(namespace) or _Namespace()
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        with self._lock:
-            if self._closed:
-                raise StoreClosed("the memory store is closed; open it again")
-            yield
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        with self._reading():
-            if self._deciding:
-                raise ConstraintViolation("a decision cannot write; give the changes back as its result")
-            yield
+    def _namespace(self, namespace: str) -> _Namespace:
+        return self._data.namespaces.get(namespace) or _Namespace()
 
 
 def _record_uses(space: _Namespace, uses: Iterable[RecordUse]) -> None:

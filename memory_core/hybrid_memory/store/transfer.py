@@ -104,8 +104,8 @@ TableSums: TypeAlias = Mapping[str, tuple[int, int]]
 """For each table the number of its rows and the sum of their hashes."""
 
 
-class TransferStore(Store, Protocol):
-    """A store that can be copied, exported and filled as a whole."""
+class TransferStore(Protocol):
+    """The part of a store that is copied, exported and filled as a whole."""
 
     def copy_to(self, file: Path) -> TableSums:
         """Write a copy of this moment to a new database file in the folder of backups, beside reads and writes.
@@ -133,4 +133,13 @@ class TransferStore(Store, Protocol):
         Raises:
             ConstraintViolation: an id or number exists with other contents, or a value cannot be stored; nothing was changed.
         """
+        ...
+
+
+class TransferableStore(Store, Protocol):
+    """A store that can be copied, exported and filled as a whole."""
+
+    @property
+    def transfer(self) -> TransferStore:
+        """The part of the store that does that."""
         ...

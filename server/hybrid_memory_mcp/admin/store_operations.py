@@ -22,7 +22,7 @@ from hybrid_memory.store.purge_plan import PurgeSelection
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
     from hybrid_memory.store.purge_plan import PurgePlan
-    from hybrid_memory.store.transfer import TransferStore
+    from hybrid_memory.store.transfer import TransferableStore
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 
@@ -100,7 +100,7 @@ def purge(request: OperationRequest) -> dict[str, Any]:
         derived=bool(given["derived"]),
     )
     purges.check_selection(selection)
-    plan = request.run(lambda service: _store(service).plan_purge(selection))
+    plan = request.run(lambda service: _store(service).transfer.plan_purge(selection))
     purges.check_plan(plan, given["count"])
     copies = purges.find_copies(request.home)
     counts = _counts(plan) | {"backups": len(copies.backups), "set_aside": len(copies.set_aside)}
@@ -140,9 +140,9 @@ def _announce(request: OperationRequest) -> None:
     request.provider.announce(request.run(lambda service: service.store.namespaces()))
 
 
-def _store(service: MemoryService) -> TransferStore:
+def _store(service: MemoryService) -> TransferableStore:
     # A service that was opened in a folder stands on the store that can do this; one in memory is for tests.
-    return cast("TransferStore", service.store)
+    return cast("TransferableStore", service.store)
 
 
 def _to_json_object(result: Any) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def opened(folder: Path) -> DuckStore:
 def filled(folder: Path, items: list[TransferItem]) -> DuckStore:
     store = opened(folder)
     store.pin_embedder("e-1", DIMENSIONS)
-    store.import_items(items, action="test", actor="tester")
+    store.transfer.import_items(items, action="test", actor="tester")
     return store
 
 

@@ -163,7 +163,9 @@ def test_lines_of_another_program_become_untrusted_memories(new, place):
     data = plain({"content": "The spare key lies under the blue pot.", "created_at": "2025-05-01T10:00:00+02:00"})
     result = imported(new, place, data + b"\n", trusted=False, namespace="home")
     assert (result.new, result.ours) == (1, False)
-    (found,) = [item.memory for item in new.export_items(["home"], vectors=False).items if isinstance(item, MemoryItem)]
+    (found,) = [
+        item.memory for item in new.transfer.export_items(["home"], vectors=False).items if isinstance(item, MemoryItem)
+    ]
     assert (found.origin, found.trust, found.tier) == (Origin.IMPORT, Trust.UNTRUSTED, Tier.LONG_TERM)
     assert found.created_at.isoformat() == "2025-05-01T08:00:00+00:00"
     assert found.terms
@@ -259,5 +261,7 @@ def test_an_export_shows_one_moment_while_others_write(old, place, tmp_path):
 
 
 def test_the_order_of_an_export_is_that_of_time_not_of_storing(old, place):
-    old.import_items([MemoryItem(memory("early", created_at=START - timedelta(days=1)))], action="t", actor="t")
+    old.transfer.import_items(
+        [MemoryItem(memory("early", created_at=START - timedelta(days=1)))], action="t", actor="t"
+    )
     assert lines_of(exported(old, place))[1]["id"] == "early"

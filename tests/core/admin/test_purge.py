@@ -15,9 +15,8 @@ from hybrid_memory.admin.backup import create_backup, list_backups, restore
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreLocked
 from hybrid_memory.model import Kind, MemoryId, Origin, Usage
-from hybrid_memory.store.base import BufferState, ChangeType, RequestKey
+from hybrid_memory.store.base import BufferState, ChangeType, NewVector, RequestKey
 from hybrid_memory.store.duck.files.database_copy import verify
-from hybrid_memory.store.embedder_change import NewVector
 from hybrid_memory.store.purge_plan import PurgeSelection
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem
 from hybrid_memory.testing import START
@@ -48,7 +47,7 @@ def store_of(home, *items):
 def left(home, namespace="default"):
     store = opened(home)
     try:
-        items = store.export_items([namespace], vectors=True).items
+        items = store.transfer.export_items([namespace], vectors=True).items
         return {item.memory.id: item.memory for item in items if isinstance(item, MemoryItem)}
     finally:
         store.close()
@@ -57,7 +56,7 @@ def left(home, namespace="default"):
 def chosen_of(home, selection):
     store = opened(home)
     try:
-        return store.plan_purge(selection)
+        return store.transfer.plan_purge(selection)
     finally:
         store.close()
 
@@ -165,7 +164,7 @@ def test_buffers_hold_what_is_left(home):
     store_of(home, *some(), *buffers)
     purged(home, chosen("m0"))
     store = opened(home)
-    kept = [one.buffer for one in store.export_items(None, vectors=False).items if isinstance(one, BufferItem)]
+    kept = [one.buffer for one in store.transfer.export_items(None, vectors=False).items if isinstance(one, BufferItem)]
     store.close()
     assert [one.session for one in kept] == ["s", "s-1"]
     assert decode_buffers(kept[0].state) == Buffers((item("m1"),), (BufferEntry(item("m2"), 2, (item("x"),)),))
@@ -277,8 +276,8 @@ def purge_everywhere(home, made, secrets):
     store = filled(home, [*some(30), *made, EntryItem("default", "doomed", "message", 1, {"said": secret("entry")})])
     secrets = [*secrets, secret("entry").encode()]
     candidate_vector = np.full(4, 7.125, np.float32) * np.arange(1, 5, dtype=np.float32)
-    store.begin_reembedding("e-2", 4)
-    store.gather([NewVector("default", MemoryId("c0"), candidate_vector)])
+    store.embedder_change.begin("e-2", 4)
+    store.embedder_change.add_vectors([NewVector("default", MemoryId("c0"), candidate_vector)])
     secrets.append(candidate_vector.tobytes())
     create_backup(store, home, START, keep=9)
     newest = create_backup(store, home, START, keep=9).file

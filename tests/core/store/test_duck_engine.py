@@ -185,7 +185,7 @@ def test_close_waits_for_a_running_write(duck):
     assert outcome[0].position == 1
 
 
-TABLES = {"vectors.py", "reembedding.py", "hnsw.py"}
+TABLES = {"vss.py", "vector_tables.py"}
 # What works on whole databases names tables and files, for which DuckDB takes no parameters.
 WHOLE_DATABASES = {"database_copy.py", "purge_rows.py", "check.py", "repair.py"}
 RUNNERS = {"execute", "rows", "row", "change", "columns", "extract_statements", "_execute"}

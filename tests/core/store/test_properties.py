@@ -37,10 +37,10 @@ NAMESPACES = ["default", "other"]
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 
 ACTIONS = st.one_of(
-    st.tuples(st.just("put"), st.sampled_from(NAMES), st.booleans(), TEXTS),
-    st.tuples(st.just("patch"), st.sampled_from(NAMES), st.integers(0, 3), TEXTS),
-    st.tuples(st.just("move"), st.sampled_from(NAMES), st.sampled_from(list(Tier))),
-    st.tuples(st.just("touch"), st.sampled_from(NAMES), st.integers(1, 3)),
+    st.tuples(st.just("insert"), st.sampled_from(NAMES), st.booleans(), TEXTS),
+    st.tuples(st.just("update"), st.sampled_from(NAMES), st.integers(0, 3), TEXTS),
+    st.tuples(st.just("set tier"), st.sampled_from(NAMES), st.sampled_from(list(Tier))),
+    st.tuples(st.just("use"), st.sampled_from(NAMES), st.integers(1, 3)),
     st.tuples(st.just("buffer"), st.sampled_from(["s-1", "s-2"]), st.none() | TEXTS),
 )
 WRITES = st.lists(
@@ -54,21 +54,21 @@ SETTINGS = settings(
 
 def decision(namespace: str, actions: list[tuple[Any, ...]], fails: bool) -> Any:
     def decide(view: WriteView) -> WriteBatch:
-        parts: dict[str, list[Any]] = {"puts": [], "patches": [], "moves": [], "touches": [], "buffers": []}
+        parts: dict[str, list[Any]] = {"inserts": [], "updates": [], "tier_changes": [], "uses": [], "buffers": []}
         for kind, name, *rest in actions:
             id_ = MemoryId(name)
-            if kind == "put":
+            if kind == "insert":
                 made = memory(name, namespace=namespace, content=rest[1], terms=(len(rest[1]),))
-                parts["puts"].append(Insert(made, vector(len(rest[1])) if rest[0] else None))
-            elif kind == "patch" and id_ in (found := view.get([id_])):
+                parts["inserts"].append(Insert(made, vector(len(rest[1])) if rest[0] else None))
+            elif kind == "update" and id_ in (found := view.get([id_])):
                 wished = replace(
                     found[id_], rev=found[id_].rev + rest[0] // 3, tags=(rest[1],), metadata={"a": rest[1]}
                 )
-                parts["patches"].append(Update(wished))
-            elif kind == "move":
-                parts["moves"].append(SetTier(id_, rest[0]))
-            elif kind == "touch":
-                parts["touches"].append(RecordUse(id_, START, rest[0]))
+                parts["updates"].append(Update(wished))
+            elif kind == "set tier":
+                parts["tier_changes"].append(SetTier(id_, rest[0]))
+            elif kind == "use":
+                parts["uses"].append(RecordUse(id_, START, rest[0]))
             elif kind == "buffer":
                 parts["buffers"].append(BufferState(name, "a", rest[0], START))
         if fails:

@@ -11,9 +11,8 @@ from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.store.base import ChangeType
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
-from hybrid_memory.store.duck.conversation import put_entry
-from hybrid_memory.store.duck.embedder_change import NewVectorTable
 from hybrid_memory.store.duck.memory_table import micros_or_none
+from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import Head
 from hybrid_memory.store.encoding import (
     check_memory,
@@ -91,7 +90,7 @@ def fill(transaction: Transaction, kept: Sequence[MemoryItem], at: datetime, *, 
             if one.vector is not None
         }
         if pinned is not None:
-            NewVectorTable(pinned).fill(session, vectors)
+            VectorTable(pinned).insert_many(session, vectors)
     entries = []
     for one in kept:
         memory = one.memory
@@ -140,7 +139,7 @@ def _fill_entry(transaction: Transaction, one: EntryItem) -> int:
     session = transaction.changes
     known = session.row(_ENTRY, *place, one.number)
     if known is None:
-        put_entry(session, session, place, object_to_json(one.body), one.number)
+        tables.put_entry(session, session, place, object_to_json(one.body), one.number)
         return 1
     if from_json(known[0]) != dict(one.body):
         raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")

@@ -13,7 +13,7 @@ from hybrid_memory.store.duck.bulk_insert import fill, insert_entries
 from hybrid_memory.store.duck.bulk_read import read_contents
 from hybrid_memory.store.duck.files.database_copy import copy_database
 from hybrid_memory.store.duck.purge_rows import plan_purge
-from hybrid_memory.store.duck.writer_cache import Head, LruCache, WriterCache
+from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.transfer import (
     BufferItem,
@@ -26,9 +26,9 @@ from hybrid_memory.store.transfer import (
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
 
+    from hybrid_memory.clock import Clock
     from hybrid_memory.store.duck.engine import Engine, Transaction
     from hybrid_memory.store.purge_plan import PurgePlan, PurgeSelection
 
@@ -45,10 +45,9 @@ _COPYING = threading.Lock()
 class DuckTransfer:
     """The part of `DuckStore` that is copied, exported and filled as a whole."""
 
-    _engine: Engine
-
-    def _now(self, cache: WriterCache) -> datetime:
-        raise NotImplementedError
+    def __init__(self, engine: Engine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
 
     def copy_to(self, file: Path) -> TableSums:
         """Write a copy of this moment to a new database file in the folder of backups."""
@@ -85,7 +84,13 @@ class DuckTransfer:
         memories = [item for item in items if isinstance(item, MemoryItem)]
         buffers = [item for item in items if isinstance(item, BufferItem)]
         with self._engine.transaction() as transaction:
-            new = fill(transaction, self._unknown(memories), self._now(transaction.cache), action=action, actor=actor)
+            new = fill(
+                transaction,
+                self._unknown(memories),
+                transaction.cache.write_time(self._clock),
+                action=action,
+                actor=actor,
+            )
             new += _fill_buffers(transaction, buffers)
             new += insert_entries(transaction, [one for one in items if not isinstance(one, (MemoryItem, BufferItem))])
             cache = transaction.cache

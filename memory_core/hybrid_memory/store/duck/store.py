@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.clock import Clock, from_micros, to_micros
+from hybrid_memory.clock import Clock, to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.base import (
     NO_LIMIT,
     BufferState,
     CommitResult,
+    ConversationEntry,
     Decision,
     LogEntry,
     RecordUse,
@@ -22,8 +23,6 @@ from hybrid_memory.store.base import (
     StoreInfo,
     VectorIndex,
 )
-from hybrid_memory.store.conversation import ConversationEntry
-from hybrid_memory.store.duck import conversation as conversation_log
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duck_transfer import DuckTransfer
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
@@ -38,7 +37,7 @@ from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
-from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, WriterCache, pinned_embedder
+from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, pinned_embedder
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.health import Report
 
@@ -54,15 +53,18 @@ _NAMESPACES = """
 """
 
 
-class DuckStore(DuckEmbedderChange, DuckTransfer):
+class DuckStore:
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.base.Store` for what each method does.
 
-    One process opens a file at a time. Reads run beside each other and beside the one write.
+    One process opens a file at a time. Reads run beside each other and beside the one write. ``embedder_change`` and
+    ``transfer`` are the parts that change the embedder and that copy, export and fill the whole store.
     """
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
         self._engine = engine
         self._clock = clock
+        self.embedder_change = DuckEmbedderChange(engine, clock)
+        self.transfer = DuckTransfer(engine, clock)
 
     @classmethod
     def open(cls, path: Path, clock: Clock, *, memory_limit: str | None = None, threads: int = 1) -> DuckStore:
@@ -132,7 +134,8 @@ class DuckStore(DuckEmbedderChange, DuckTransfer):
         with self._engine.transaction() as (session, _, cache):
             if cache.embedder is None:
                 pinned = PinnedEmbedder(1, identity, dimensions)
-                VectorTable(pinned).create(session, to_micros(self._now(cache)))
+                VectorTable(pinned).create(session)
+                tables.insert_embedder(session, pinned, cache.write_time(self._clock))
                 cache.embedder = pinned
             return (cache.embedder.identity, cache.embedder.dimensions) == (identity, dimensions)
 
@@ -216,7 +219,7 @@ class DuckStore(DuckEmbedderChange, DuckTransfer):
         with self._engine.transaction() as transaction:
             if key is not None and (done := replay(transaction, namespace, key)):
                 return done
-            return decide_and_apply(transaction, namespace, key, decide, self._now(transaction.cache))
+            return decide_and_apply(transaction, namespace, key, decide, transaction.cache.write_time(self._clock))
 
     def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage statistics; unknown ids are ignored."""
@@ -252,17 +255,17 @@ class DuckStore(DuckEmbedderChange, DuckTransfer):
         """Store an entry, replacing one of the same number; None takes the next number."""
         text = object_to_json(body)
         with self._engine.transaction() as (session, reads, _):
-            return conversation_log.put_entry(session, reads, (namespace, conversation, kind), text, number)
+            return tables.put_entry(session, reads, (namespace, conversation, kind), text, number)
 
     def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
         """Return the entries of a conversation by rising number."""
         with self._engine.reading() as session:
-            return conversation_log.read_entries(session, (namespace, conversation, kind))
+            return tables.read_entries(session, (namespace, conversation, kind))
 
     def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
         """Remove the entries of a conversation; their numbers are not used again."""
         with self._engine.transaction() as (session, _, _):
-            return conversation_log.remove_entries(session, (namespace, conversation, kind))
+            return tables.remove_entries(session, (namespace, conversation, kind))
 
     def vector_index(self, dimensions: int) -> VectorIndex | None:
         """Return an empty HNSW index in a database of its own, None where the extension cannot be loaded."""
@@ -273,6 +276,3 @@ class DuckStore(DuckEmbedderChange, DuckTransfer):
     def close(self) -> None:
         """Write everything out and let the file go; calling it again does nothing."""
         self._engine.close()
-
-    def _now(self, cache: WriterCache) -> datetime:
-        return max(self._clock.now().astimezone(UTC), from_micros(cache.last_at))

@@ -1,4 +1,4 @@
-"""The tables beside the memories: heads, log, requests, usage and buffers."""
+"""The tables beside the memories: heads, log, requests, usage, buffers, and the log of messages and plans."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import datetime
 from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.errors import MarkExpired, StoreDamaged
 from hybrid_memory.model import Json, MemoryId, Usage
-from hybrid_memory.store.base import BufferState, ChangeType, LogEntry, RecordUse, RequestKey
+from hybrid_memory.store.base import BufferState, ChangeType, ConversationEntry, LogEntry, RecordUse, RequestKey
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.memory_table import existing_ids
 from hybrid_memory.store.duck.sql_session import Row, SqlSession
-from hybrid_memory.store.duck.writer_cache import Head, WriterCache
-from hybrid_memory.store.encoding import check_moment, from_json, to_json
+from hybrid_memory.store.duck.writer_cache import Head, PinnedEmbedder, WriterCache
+from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, to_json
 
 _HEAD = """
     SELECT (SELECT coalesce(max(position), 0) FROM log WHERE namespace = $1),
@@ -57,6 +57,8 @@ _BUFFER_UPDATE = """
 """
 _BUFFER_DELETE = "DELETE FROM buffer WHERE namespace = ? AND session = ? AND agent = ?"
 
+_EMBEDDER_INSERT = "INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (?, ?, ?, ?)"
+
 _USAGE = """
     SELECT id, accessed_at, count FROM usage
     WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
@@ -71,6 +73,14 @@ _USAGE_INSERT = """
     SELECT $1, item.id, item.seen, item.times
     FROM (SELECT unnest(from_json($2, '[{"id": "VARCHAR", "seen": "BIGINT", "times": "BIGINT"}]')) AS item) AS added
 """
+
+_CONVERSATION_LAST = "SELECT last FROM conversation WHERE namespace = ? AND name = ? AND kind = ?"
+_CONVERSATION_INSERT = "INSERT INTO conversation (last, namespace, name, kind) VALUES (?, ?, ?, ?)"
+_CONVERSATION_UPDATE = "UPDATE conversation SET last = ? WHERE namespace = ? AND name = ? AND kind = ?"
+_ENTRY_UPDATE = "UPDATE entry SET body = ? WHERE namespace = ? AND conversation = ? AND kind = ? AND number = ?"
+_ENTRY_INSERT = "INSERT INTO entry (body, namespace, conversation, kind, number) VALUES (?, ?, ?, ?, ?)"
+_ENTRIES = "SELECT number, body FROM entry WHERE namespace = ? AND conversation = ? AND kind = ? ORDER BY number"
+_ENTRIES_DELETE = "DELETE FROM entry WHERE namespace = ? AND conversation = ? AND kind = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +196,11 @@ def write_buffer(session: SqlSession, cache: WriterCache, namespace: str, buffer
     cache.buffers_by_key.put(key, buffer)
 
 
+def insert_embedder(session: SqlSession, embedder: PinnedEmbedder, at: datetime) -> None:
+    """Note an embedder; a negative number hides it from whoever asks for the pinned one."""
+    session.change(_EMBEDDER_INSERT, embedder.number, embedder.identity, embedder.dimensions, to_micros(at))
+
+
 def read_usage(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
     """Return how memories were used."""
     wanted = list(dict.fromkeys(ids))
@@ -220,6 +235,37 @@ def record_uses(
         session.change(_USAGE_ADD, namespace, to_json(known))
     if fresh:
         session.change(_USAGE_INSERT, namespace, to_json(fresh))
+
+
+def put_entry(
+    session: SqlSession, reads: SqlSession, place: tuple[str, str, str], body: str, number: int | None
+) -> int:
+    """Store an entry at ``place`` (namespace, conversation, kind), replacing one of the same number.
+
+    ``reads`` looks at the state before the transaction.
+    """
+    check_text(*place)
+    known = reads.row(_CONVERSATION_LAST, *place)
+    last = int(known[0]) if known else 0
+    number = last + 1 if number is None else number
+    check_number(number)
+    if known is None:
+        session.change(_CONVERSATION_INSERT, max(last, number), *place)
+    elif number > last:
+        session.change(_CONVERSATION_UPDATE, number, *place)
+    if known is None or number > last or not session.change(_ENTRY_UPDATE, body, *place, number):
+        session.change(_ENTRY_INSERT, body, *place, number)
+    return number
+
+
+def read_entries(session: SqlSession, place: tuple[str, str, str]) -> list[ConversationEntry]:
+    """Return the entries at a place by rising number."""
+    return [ConversationEntry(number, object_from_json(body)) for number, body in session.rows(_ENTRIES, *place)]
+
+
+def remove_entries(session: SqlSession, place: tuple[str, str, str]) -> int:
+    """Remove the entries at a place; the counter stays, so no number comes twice."""
+    return session.change(_ENTRIES_DELETE, *place)
 
 
 def object_from_json(text: str) -> Mapping[str, Json]:

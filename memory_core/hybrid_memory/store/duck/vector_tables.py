@@ -1,17 +1,22 @@
-"""The vector tables, one for each embedder: the only statements that are made at run time, from whole numbers alone."""
+"""The vector tables, one for each embedder: the only statements that are made at run time, from whole numbers alone.
+
+The table of the embedder in use is read and written row by row, that of the next one is filled by many rows at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from string import Template
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.base import VectorBatch
+from hybrid_memory.store.base import Unembedded, VectorBatch
 from hybrid_memory.store.column_batches import pack_ids
 from hybrid_memory.store.duck.snapshot import split_joined
 from hybrid_memory.store.duck.sql_session import SqlSession
@@ -23,7 +28,6 @@ _CREATE = Template("""
         namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL
     )
 """)
-_PIN = "INSERT INTO embedder (number, identity, dimensions, pinned_at) VALUES (?, ?, ?, ?)"
 _INSERT = Template("INSERT INTO vector_$number (namespace, id, vec) VALUES (?, ?, ?::VARCHAR::FLOAT[$dimensions])")
 _DELETE = Template("DELETE FROM vector_$number WHERE namespace = ? AND id = ?")
 _SELECT = Template("""
@@ -39,12 +43,45 @@ _PLAIN_IDS = Template("SELECT id FROM vector_$number WHERE rowid BETWEEN $$2 AND
 _SPAN = Template("""
     SELECT unnest(vec) AS part FROM vector_$number WHERE rowid BETWEEN $$2 AND $$3 AND concat(namespace) = $$1
 """)
+_COUNT = Template("SELECT count(*) FROM vector_$number")
+_DROP = Template("DROP TABLE vector_$number")
+_UNEMBEDDED = Template("""
+    SELECT rowid AS place, namespace, id, length(content) FROM memory AS m
+    WHERE rowid > ? AND NOT EXISTS (SELECT 1 FROM vector_$number AS v WHERE v.namespace = m.namespace AND v.id = m.id)
+    ORDER BY place LIMIT ?
+""")
+_KNOWN = Template("""
+    SELECT namespace, id FROM vector_$number SEMI JOIN (
+        SELECT unnest(from_json(?, '["VARCHAR"]')) AS namespace, unnest(from_json(?, '["VARCHAR"]')) AS id
+    ) USING (namespace, id)
+""")
+_INSERT_MANY = Template("""
+    INSERT INTO vector_$number (namespace, id, vec)
+    SELECT unnest(from_json(?, '["VARCHAR"]')), unnest(from_json(?, '["VARCHAR"]')),
+        unnest(?::VARCHAR::FLOAT[$dimensions][])
+""")
+_HAS_ORPHANS = Template("""
+    SELECT count(*) FROM vector_$number AS v
+    WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
+""")
+_ORPHANS = Template("""
+    DELETE FROM vector_$number AS v
+    WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
+""")
 _SPAN_ROWS = 10_240
+
+Key: TypeAlias = tuple[str, MemoryId]
+"""Namespace and id."""
 
 
 @lru_cache(maxsize=4)
-def _text_form(dimensions: int) -> str:
+def _row_format(dimensions: int) -> str:
     return "[" + ",".join(["%.9g"] * dimensions) + "]"
+
+
+def _vector_text(vector: NDArray[np.float32]) -> str:
+    """Nine digits give every float32 back exactly; DuckDB 1.5 binds lists of numbers many times slower than text."""
+    return _row_format(len(vector)) % tuple(vector.tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +95,13 @@ class VectorTable:
         """The length of its vectors."""
         return self.pinned.dimensions
 
-    def create(self, session: SqlSession, pinned_at: int) -> None:
-        """Make the table and note whose it is."""
+    def create(self, session: SqlSession) -> None:
+        """Make the table."""
         session.rows(self._statement(_CREATE))
-        session.change(_PIN, self.pinned.number, self.pinned.identity, self.pinned.dimensions, pinned_at)
 
     def insert(self, session: SqlSession, namespace: str, id_: MemoryId, vector: NDArray[np.float32]) -> None:
-        """Insert a vector.
-
-        It is bound as text, because DuckDB 1.5 binds a list of numbers many times slower; nine digits give every
-        float32 back exactly.
-        """
-        session.change(self._statement(_INSERT), namespace, id_, _text_form(len(vector)) % tuple(vector.tolist()))
+        """Insert a memory's vector."""
+        session.change(self._statement(_INSERT), namespace, id_, _vector_text(vector))
 
     def remove(self, session: SqlSession, namespace: str, id_: MemoryId) -> None:
         """Remove a memory's vector, if it has one."""
@@ -103,5 +135,40 @@ class VectorTable:
                 flat = np.asarray(session.columns(self._statement(_SPAN), *span)["part"], np.float32)
                 yield VectorBatch(ids, flat.reshape(-1, self.dimensions))
 
+    def count(self, session: SqlSession) -> int:
+        """Return how many vectors there are."""
+        return int(session.rows(self._statement(_COUNT))[0][0])
+
+    def unembedded(self, session: SqlSession, after: int, limit: int) -> Sequence[Unembedded]:
+        """Return memories behind a row id that have no vector here."""
+        rows = session.rows(self._statement(_UNEMBEDDED), after, limit)
+        return [Unembedded(place, namespace, MemoryId(id_), length) for place, namespace, id_, length in rows]
+
+    def known(self, session: SqlSession, keys: Sequence[Key]) -> set[Key]:
+        """Return those of the keys that have a vector."""
+        return {(namespace, MemoryId(id_)) for namespace, id_ in session.rows(self._statement(_KNOWN), *_columns(keys))}
+
+    def insert_many(self, session: SqlSession, vectors: Mapping[Key, NDArray[np.float32]]) -> None:
+        """Insert many vectors by one statement, a quarter of the time that one by one would take."""
+        if vectors:
+            session.change(
+                self._statement(_INSERT_MANY),
+                *_columns(list(vectors)),
+                "[" + ",".join(map(_vector_text, vectors.values())) + "]",
+            )
+
+    def remove_orphans(self, session: SqlSession, reads: SqlSession) -> None:
+        """Remove vectors whose memory is gone; usually there are none, and looking is what ``reads`` does faster."""
+        if reads.rows(self._statement(_HAS_ORPHANS))[0][0]:
+            session.change(self._statement(_ORPHANS))
+
+    def drop(self, session: SqlSession) -> None:
+        """Remove the table with all that is in it."""
+        session.rows(self._statement(_DROP))
+
     def _statement(self, template: Template) -> str:
         return template.substitute(number=int(self.pinned.number), dimensions=int(self.pinned.dimensions))
+
+
+def _columns(keys: Sequence[Key]) -> tuple[str, str]:
+    return json.dumps([namespace for namespace, _ in keys]), json.dumps([id_ for _, id_ in keys])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Generic, TypeAlias, TypeVar
 
+from hybrid_memory.clock import Clock, from_micros
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.base import BufferState
@@ -99,6 +101,10 @@ class WriterCache:
     buffers_by_key: LruCache[tuple[str, str, str], BufferState] = field(default_factory=LruCache)
     memories: LruCache[tuple[str, MemoryId], Memory] = field(default_factory=LruCache)
     members: LruCache[MembersKey, dict[MemoryId, Memory]] = field(default_factory=LruCache)
+
+    def write_time(self, clock: Clock) -> datetime:
+        """Return the time of a write that happens now, UTC; never before an earlier write's, even if the clock went back."""
+        return max(clock.now().astimezone(UTC), from_micros(self.last_at))
 
     def note(self, memory: Memory) -> None:
         """Keep a memory's newest state at hand, unless it is long."""
