@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import from_micros
-from hybrid_memory.errors import MarkExpired
+from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.model import Json, Memory, MemoryId, Tier
 from hybrid_memory.store.base import Store
 
@@ -42,7 +42,7 @@ class LongTermIndex:
             while entries := self._store.changes(self._namespace, self._head):
                 self._apply(dict.fromkeys(entry.id for entry in entries))
                 self._head = entries[-1].position
-        except MarkExpired:
+        except LogTrimmed:
             self._load()
 
     def search(

@@ -1,22 +1,22 @@
 """Every error that the library raises.
 
 HybridMemoryError
-├── InvalidInput            an argument is wrong; names the argument and what to do (also a ValueError)
-├── NotFound                no such memory in this namespace (also a LookupError)
-├── ConfirmationNeeded      a destructive request must be repeated with a count
-├── EmbedderUnavailable     the embedding model cannot be loaded
+├── InvalidInput                an argument is wrong; names the argument and what to do (also a ValueError)
+├── NotFound                    no such memory in this namespace (also a LookupError)
+├── ConfirmationNeeded          a destructive request must be repeated with a count
+├── EmbedderUnavailable         the embedding model cannot be loaded
 └── StoreError
-    ├── StoreLocked         another process has the store open
-    ├── StoreFull           no space left, or a size limit reached
-    ├── StoreReadOnly       the store or its folder cannot be written
-    ├── StoreDamaged        the file cannot be opened or read whole
-    ├── SchemaTooNew        written by a later version of this program
-    ├── StoreClosed         used after close
-    ├── EngineUnavailable         the engine failed before anything was changed; try again
-    ├── OutcomeUnknown      the engine failed while committing; ask again with the same key
-    ├── ConcurrentModification               a row changed since it was read
-    ├── ConstraintViolation             a constraint forbids the change
-    └── MarkExpired         the change log was trimmed past the asked position; load a snapshot
+    ├── StoreLocked             another process has the store open
+    ├── StoreFull               no space left, or a size limit reached
+    ├── StoreReadOnly           the store or its folder cannot be written
+    ├── StoreDamaged            the file cannot be opened or read whole
+    ├── SchemaTooNew            written by a later version of this program
+    ├── StoreClosed             used after close
+    ├── EngineUnavailable       the engine failed before anything was changed; try again
+    ├── OutcomeUnknown          the engine failed while committing; ask again with the same key
+    ├── ConcurrentModification  a row changed since it was read; read it again
+    ├── ConstraintViolation     a value or a constraint forbids the change
+    └── LogTrimmed              the change log was trimmed past the asked position; load a snapshot
 
 A message says what happened and what to do next. It never holds stored text, SQL or a path.
 """
@@ -101,5 +101,5 @@ class ConstraintViolation(StoreError):
     """A constraint of the store forbids the change."""
 
 
-class MarkExpired(StoreError):
+class LogTrimmed(StoreError):
     """The change log no longer reaches back to the asked position; load a snapshot instead."""

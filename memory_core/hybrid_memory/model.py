@@ -28,7 +28,7 @@ class Tier(StrEnum):
     EPISODIC = "episodic"
 
 
-ATTENTION: tuple[Tier, ...] = (Tier.SENSORY, Tier.SHORT_TERM)
+BUFFER_TIERS: tuple[Tier, ...] = (Tier.SENSORY, Tier.SHORT_TERM)
 """The tiers whose memories stand in a buffer."""
 
 

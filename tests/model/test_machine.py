@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.stress.cases import GIVEN
 
 from hybrid_memory.errors import ConfirmationNeeded
-from hybrid_memory.model import ATTENTION, TRUST_ORDER, MemoryType, Origin, Scope, Tier
+from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, MemoryType, Origin, Scope, Tier
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
@@ -299,7 +299,7 @@ class Lives(RuleBasedStateMachine):
 
         self.store.write("default", None, look)
         memories = self.store.get("default", self.store_ids())
-        assert held == {one: memory.tier for one, memory in memories.items() if memory.tier in ATTENTION}
+        assert held == {one: memory.tier for one, memory in memories.items() if memory.tier in BUFFER_TIERS}
 
     @invariant()
     def words_never_change_trust_never_rises_and_only_what_is_forgotten_is_hidden(self):

@@ -10,7 +10,7 @@ from hybrid_memory.decisions.result_codec import forget_to_json, update_to_json
 from hybrid_memory.decisions.tier_context import buffer_changes, buffers_of, buffers_without
 from hybrid_memory.decisions.write import least_trust, superseded
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
-from hybrid_memory.model import ATTENTION, TRUST_OF, Memory, MemoryId, Origin, Scope, Tier
+from hybrid_memory.model import BUFFER_TIERS, TRUST_OF, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import ForgetRequest, ForgetResult, UpdateRequest, UpdateResult
 from hybrid_memory.store.base import Insert, Update, WriteBatch
 from hybrid_memory.tiers import flow
@@ -62,7 +62,7 @@ def _current(view: WriteView, memory_id: MemoryId) -> Memory:
 
 
 def _change_attributes(old: Memory, changed: Memory, prepared: PreparedUpdate, view: WriteView) -> WriteBatch:
-    held = old.tier in ATTENTION and old.importance != changed.importance
+    held = old.tier in BUFFER_TIERS and old.importance != changed.importance
     return WriteBatch(
         action="update",
         actor=prepared.scope.actor,
@@ -95,7 +95,7 @@ def _new_version(
         actor=prepared.scope.actor,
         inserts=(Insert(new, encoded.vector),),
         updates=(Update(superseded(old, new.id)),),
-        buffers=_swapped(view, old, new) if old.tier in ATTENTION else (),
+        buffers=_swapped(view, old, new) if old.tier in BUFFER_TIERS else (),
         result=update_to_json(result),
     )
 
@@ -181,7 +181,7 @@ def _with_older(view: WriteView, memories: Sequence[Memory]) -> list[Memory]:
 
 
 def _at_rest(tier: Tier) -> Tier:
-    return Tier.FADED if tier in ATTENTION else tier
+    return Tier.FADED if tier in BUFFER_TIERS else tier
 
 
 def _all(view: WriteView, ids: Sequence[MemoryId]) -> list[Memory]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.ids import pair_draw
-from hybrid_memory.model import ATTENTION, Memory, MemoryId, Moved, Tier, Usage
+from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Moved, Tier, Usage
 from hybrid_memory.store.base import BufferState, SetTier, Update
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory.tiers.flow import without_memories
@@ -121,7 +121,7 @@ def buffers_without(
     """Return what is to be stored when memories leave attention; buffers of ``done`` (session, agent) are left out."""
     leaving: dict[tuple[str, str], set[MemoryId]] = {}
     for memory in memories:
-        if memory.tier in ATTENTION and (memory.session, memory.agent) not in done:
+        if memory.tier in BUFFER_TIERS and (memory.session, memory.agent) not in done:
             leaving.setdefault((memory.session, memory.agent), set()).add(memory.id)
     changes: list[BufferState] = []
     for (session, agent), ids in leaving.items():

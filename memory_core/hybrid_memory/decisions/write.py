@@ -22,7 +22,7 @@ from hybrid_memory.decisions.tier_context import (
 )
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import (
-    ATTENTION,
+    BUFFER_TIERS,
     MEMORY_TYPE_OF,
     TRUST_OF,
     TRUST_ORDER,
@@ -277,7 +277,7 @@ def _insert(
 
 def superseded(old: Memory, new: MemoryId) -> Memory:
     """Return the old version as it stands after a new one; it no longer takes part in attention."""
-    tier = Tier.FADED if old.tier in ATTENTION else old.tier
+    tier = Tier.FADED if old.tier in BUFFER_TIERS else old.tier
     return replace(old, superseded_by=new, tier=tier)
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from hybrid_memory.errors import MarkExpired
+from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class IndexCache:
                 while log := self._store.changes(namespace, index.head, _PAGE):
                     ids = tuple(dict.fromkeys(entry.id for entry in log))
                     index.apply(log, self._store.get(namespace, ids), self._store.vectors(namespace, ids))
-            except MarkExpired:
+            except LogTrimmed:
                 return self._load(namespace)
             return index
 

@@ -442,7 +442,7 @@ class Store(ConversationLog, Protocol):
         """Return log entries behind ``after`` in order.
 
         Raises:
-            MarkExpired: the log was trimmed past ``after``.
+            LogTrimmed: the log was trimmed past ``after``.
         """
         ...
 

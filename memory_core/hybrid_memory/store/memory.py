@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from hybrid_memory.clock import Clock
-from hybrid_memory.errors import ConstraintViolation, MarkExpired, StoreClosed
+from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
 from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.base import (
     NO_LIMIT,
@@ -59,7 +59,7 @@ class _Namespace:
 
     def behind(self, after: int) -> list[LogEntry]:
         if after + 1 < self.trimmed_before:
-            raise MarkExpired("the change log no longer reaches back that far; load a snapshot")
+            raise LogTrimmed("the change log no longer reaches back that far; load a snapshot")
         return self.log[max(after, 0) :]
 
 
@@ -322,7 +322,7 @@ class MemoryStore:
         return build_snapshot(namespace, head, *held)
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
-        """Return log entries behind ``after``; raises `MarkExpired`."""
+        """Return log entries behind ``after``; raises `LogTrimmed`."""
         with self._data.reading():
             return self._namespace(namespace).behind(after)[: max(limit, 0)]
 

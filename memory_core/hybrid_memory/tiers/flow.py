@@ -1,7 +1,7 @@
-"""How a memory flows through the buffers of one session's agent: the server's rules, pure.
+"""How a memory moves through the buffers of one session's agent, and why it leaves them: the server's rules. Pure.
 
-The steps are those of the reference (`sensory`, `short_term`); what differs is only where it loses something:
-whatever leaves a buffer goes on to long-term when it earned that, and otherwise fades, which keeps it findable.
+The rules of each buffer are the reference's (`tiers.buffers`). One thing differs: where the reference loses what leaves a buffer,
+it goes on to long-term here when it earned that, and otherwise fades, which keeps it findable.
 """
 
 from __future__ import annotations

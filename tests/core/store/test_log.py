@@ -1,7 +1,7 @@
 import pytest
 from tests.core.store.making import always, memory, move, put, rows
 
-from hybrid_memory.errors import MarkExpired
+from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.model import MemoryId, Tier, Usage
 from hybrid_memory.store.base import ChangeType, Insert, RecordUse
 from hybrid_memory.testing import START
@@ -66,9 +66,9 @@ def test_a_trimmed_log_says_so(store):
     put(store, "a", "b", "c")
     store.trim("default", 3)
     assert [entry.id for entry in store.changes("default", 2)] == ["c"]
-    with pytest.raises(MarkExpired):
+    with pytest.raises(LogTrimmed):
         store.changes("default", 1)
-    with pytest.raises(MarkExpired):
+    with pytest.raises(LogTrimmed):
         store.write("default", None, lambda view: view.changes(0) and always()(view))
 
 
@@ -80,7 +80,7 @@ def test_a_trim_never_goes_back_or_beyond_the_end(store):
     assert store.changes("default", 2) == []
     put(store, "c")
     assert [entry.id for entry in store.changes("default", 2)] == ["c"]
-    with pytest.raises(MarkExpired):
+    with pytest.raises(LogTrimmed):
         store.changes("default", 1)
 
 

@@ -178,7 +178,7 @@ class DuckStore:
             )
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
-        """Return log entries behind ``after``; raises `MarkExpired`."""
+        """Return log entries behind ``after``; raises `LogTrimmed`."""
         with self._engine.snapshot() as session:
             return tables.read_log(session, namespace, after, limit)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hybrid_memory.clock import from_micros, to_micros
-from hybrid_memory.errors import MarkExpired, StoreDamaged
+from hybrid_memory.errors import LogTrimmed, StoreDamaged
 from hybrid_memory.model import Json, MemoryId, Usage
 from hybrid_memory.store.base import BufferState, ChangeType, ConversationEntry, LogEntry, RecordUse, RequestKey
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
@@ -131,9 +131,9 @@ def append_log(session: SqlSession, namespace: str, log: Sequence[LogEntry]) -> 
 
 
 def read_log(session: SqlSession, namespace: str, after: int, limit: int) -> list[LogEntry]:
-    """Return entries behind ``after`` in order; raises `MarkExpired`."""
+    """Return entries behind ``after`` in order; raises `LogTrimmed`."""
     if after + 1 < read_head(session, namespace).trimmed_before:
-        raise MarkExpired("the change log no longer reaches back that far; load a snapshot")
+        raise LogTrimmed("the change log no longer reaches back that far; load a snapshot")
     return [_entry(row) for row in session.rows(_LOG, namespace, after, max(limit, 0))]
 
 

@@ -91,7 +91,7 @@ class DuckWriteView:
         return tables.read_buffers(self._session, self._namespace)
 
     def changes(self, after: int) -> Sequence[LogEntry]:
-        """Return all log entries behind ``after``; raises `MarkExpired`."""
+        """Return all log entries behind ``after``; raises `LogTrimmed`."""
         return tables.read_log(self._session, self._namespace, after, NO_LIMIT)
 
 
