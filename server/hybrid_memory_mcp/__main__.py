@@ -7,23 +7,20 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
 
-_HELP = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
-_ELSEWHERE = frozenset({"--http"})
+_HELP_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
+_COMMAND_LINE_OPTIONS = frozenset({"--http"})  # served by the command line, which may take its time to import
 
 
 def main() -> None:
-    """Be a relay, a server alone, a hub, or the command line."""
+    """Be a relay (also one that hosts its hub itself), a hub, or the command line."""
     arguments = sys.argv[1:]
     role = role_of(arguments)
-    if role == "relay":
+    if role in ("relay", "standalone"):
         from hybrid_memory_mcp.relay import relay
 
         _tell_a_person()
         relay.main(arguments)
-    elif role == "standalone":
-        serve(arguments)
     elif role == "hub":
         from hybrid_memory_mcp.hub import program
 
@@ -40,7 +37,7 @@ def role_of(arguments: Sequence[str]) -> str:
     if first == "hub":
         return "hub"
     serves = first == "serve" or first.startswith("-")
-    if not serves or _HELP & set(arguments) or _ELSEWHERE & set(arguments):
+    if not serves or _HELP_OPTIONS & set(arguments) or _COMMAND_LINE_OPTIONS & set(arguments):
         return "commands"
     return "standalone" if "--standalone" in arguments else "relay"
 
@@ -48,38 +45,6 @@ def role_of(arguments: Sequence[str]) -> str:
 def _tell_a_person() -> None:
     if sys.stdin is not None and sys.stdin.isatty():
         print("Waiting for an MCP client on standard input; --help shows what else there is.", file=sys.stderr)  # noqa: T201 - for a person
-
-
-def serve(arguments: Sequence[str]) -> NoReturn:
-    """Serve over standard input and output in this process, with options such as ``--namespace``."""
-    import gc
-
-    from hybrid_memory_mcp.descriptors import claim
-
-    _tell_a_person()
-    try:
-        wire = claim()
-    except OSError:
-        sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
-    # Collecting garbage while thousands of classes are made costs a third of the start (measured with mcp 2.3).
-    gc.disable()
-    import logging
-
-    logging.basicConfig(level=logging.WARNING, format="hybrid-memory-mcp: %(levelname)s %(name)s: %(message)s")
-    from hybrid_memory.errors import InvalidInput
-    from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
-    from hybrid_memory_mcp.runtime.client_options import read_options
-
-    try:
-        options = read_options(arguments)
-    except InvalidInput as error:
-        sys.exit(f"hybrid-memory-mcp: {error}")
-    disable_sdk_logging()
-    from hybrid_memory_mcp import lifecycle
-
-    gc.enable()
-    gc.freeze()
-    lifecycle.serve(wire, options)
 
 
 if __name__ == "__main__":

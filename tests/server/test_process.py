@@ -95,16 +95,16 @@ def test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed(tm
 
 
 NOISY = """
-import sys, hybrid_memory_mcp.descriptors as descriptors
-take = descriptors.claim
-def claim():
-    wire = take()
-    import os
+import os, sys
+from hybrid_memory_mcp.relay import relay
+claim = relay._claim_standard_streams
+def noisy():
+    streams = claim()
     print("stray", flush=True)
     os.write(1, b"stray bytes")
     assert sys.stdin.read() == ""
-    return wire
-descriptors.claim = claim
+    return streams
+relay._claim_standard_streams = noisy
 from hybrid_memory_mcp.__main__ import main
 main()
 """
@@ -119,14 +119,21 @@ def test_stray_prints_go_to_standard_error_and_reads_find_nothing(tmp_path):
 
 
 WATCHED = """
-import sys, os
-import hybrid_memory_mcp.stdio as stdio
-write = stdio._write_whole
-def watched(descriptor, line):
-    heavy = {"numpy", "duckdb", "jinja2", "fastembed", "onnxruntime", "rich", "typer"} & set(sys.modules)
-    os.write(2, f"{sorted(heavy)}\\n".encode())
-    write(descriptor, line)
-stdio._write_whole = watched
+import os, sys
+from hybrid_memory_mcp.relay import relay
+host = relay._host
+def watched(*arguments, **options):
+    hosted = host(*arguments, **options)
+    from hybrid_memory_mcp.hub.client import Outbox
+    put = Outbox.put
+    def put_and_tell(self, frame):
+        if frame.startswith(b"a "):
+            heavy = {"numpy", "duckdb", "jinja2", "fastembed", "onnxruntime", "rich", "typer"} & set(sys.modules)
+            os.write(2, f"{sorted(heavy)}\\n".encode())
+        put(self, frame)
+    Outbox.put = put_and_tell
+    return hosted
+relay._host = watched
 from hybrid_memory_mcp.__main__ import main
 main()
 """

@@ -60,7 +60,7 @@ def _run(arguments: Sequence[str]) -> int:
     settings = http.settings(options, load_state_key(options.home))
     listening = listen(settings)
     listener = take_over_store(options.home)
-    resources = make_resources(options.home, options.embedder)
+    resources = make_resources(options.home, options.embedder, settings.state_key)
     gc.freeze()
     served: list[Exception | None] = [RuntimeError()]
     with log_and_continue("serving"):

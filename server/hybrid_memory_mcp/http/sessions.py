@@ -21,7 +21,7 @@ import anyio.abc
 from mcp.server.runner import serve_loop
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import CLIENT_INFO_META_KEY, JSONRPCMessage, JSONRPCRequest
+from mcp.types import JSONRPCMessage, JSONRPCRequest
 
 from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import StoreClosed
@@ -30,6 +30,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory_mcp.http.responses import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
+from hybrid_memory_mcp.mcp_api.client_name import UNKNOWN, client_name_of
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer, build_server
 from hybrid_memory_mcp.mcp_api.sdk import lowlevel_server_of
 from hybrid_memory_mcp.mcp_api.views import Views
@@ -42,7 +43,6 @@ log = logging.getLogger("hybrid_memory_mcp")
 _ID_BITS = 128
 _CLOSING = 2.0
 _POLL_SECONDS = 0.02
-_MAX_NAME_LENGTH = 100
 _CALLS = ("tools/call", "resources/read", "prompts/get")
 
 
@@ -58,7 +58,7 @@ class HttpSession:
     now: Callable[[], float]
     used_at: float
     since: datetime
-    name: str = "unknown"
+    name: str = UNKNOWN
     requests: int = 0
     called: bool = False
     state: Any = None
@@ -77,11 +77,7 @@ class HttpSession:
             return
         self.requests += 1
         self.called = self.called or message.method in _CALLS
-        params = message.params or {}
-        about = params.get("clientInfo") or (params.get("_meta") or {}).get(CLIENT_INFO_META_KEY)
-        if isinstance(about, dict):
-            name = "".join(c for c in str(about.get("name", "")) if c.isprintable()).strip()
-            self.name = name[:_MAX_NAME_LENGTH] or "unknown"
+        self.name = client_name_of(message) or self.name
 
     def described(self) -> dict[str, Any]:
         """Return who this is, as status shows it."""
@@ -138,7 +134,7 @@ class HttpSessions:
         self._random_source = random_source
         self._clock = clock
         self._now = now
-        self._registry = registry or ConnectionRegistry()
+        self._registry = ConnectionRegistry() if registry is None else registry
         self._sessions: dict[str, HttpSession] = {}
         self._shared: dict[str, HttpSession] = {}
         self._limiters: WeakValueDictionary[str, ClientLimiter] = WeakValueDictionary()

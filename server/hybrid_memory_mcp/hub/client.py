@@ -1,4 +1,14 @@
-"""One relay at the hub: its lines to an MCP server of its own, and that server's lines back."""
+"""One relay at the hub: its client's lines to an MCP server of its own, and that server's lines back.
+
+The way of a request: `ClientConnection._read_all` takes the frame, `RequestQueue` says whether it may begin, the SDK's server does
+it, and `_answer` sends the answer through the `Outbox`. Everything here runs on the hub's event loop.
+
+When a hub dies, the relay sends to the next one (1) `REPLAY` frames: ``initialize``, ``notifications/initialized`` and
+subscriptions, which bring the new server into the state of the old one, and whose answers the client has already;
+(2) `RESUBSCRIBE` frames: streams of news, which begin anew; (3) `RETRY` frames: requests without an answer. The dead hub may have
+committed a write of (3) and not told. The store kept the result with the write, under the key that `request_key_of` makes of
+the relay's name and the line's number; the same key comes again here, so the write is answered from there and not done twice.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +17,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 import anyio
@@ -28,6 +39,7 @@ from mcp.types import (
 
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp.hub.handshake import ClientInfo
+from hybrid_memory_mcp.mcp_api.client_name import UNKNOWN, client_name_of
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.sdk import (
@@ -39,324 +51,48 @@ from hybrid_memory_mcp.mcp_api.sdk import (
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, Oversized, pack
 
-_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
-_MAX_NAME_LENGTH = 100
-_INITIALIZE_TIMEOUT_SECONDS = 10.0
-_GOODBYE_TIMEOUT_SECONDS = 0.5
+INITIALIZE = "initialize"
+INITIALIZED = "notifications/initialized"
+CANCELLED = "notifications/cancelled"
+SUBSCRIBE = "resources/subscribe"
+UNSUBSCRIBE = "resources/unsubscribe"
+LISTEN = "subscriptions/listen"
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+
+_INITIALIZE_TIMEOUT_SECONDS = 10.0  # of a replayed handshake; it takes milliseconds, but nothing may wait for ever
+_GOODBYE_TIMEOUT_SECONDS = 0.5  # for the last frame to a relay that does not read
+_MAX_UNSENT_BYTES = (
+    1024 * 1024
+)  # answers beyond that wait in the server, so that a client that does not read costs little
+_CHUNK_BYTES = 1 << 16
+_FRAMES_A_SEND = 256  # joined before they are sent: one call of the system instead of many
 
 
 @dataclass(slots=True)
 class ConnectionStats:
-    """Who is connected, for status. ``calls`` are the requests so far, ``delivered`` the last line known to be settled."""
+    """Who is connected, for status. ``calls`` counts the requests so far; lines up to ``delivered`` need no stored result."""
 
-    guest: ClientInfo
+    client: ClientInfo
     since: datetime
-    name: str = "unknown"
+    name: str = UNKNOWN
     calls: int = 0
     delivered: int = 0
-    subscriptions: set[str] = field(default_factory=set)
-
-
-class ClientConnection:
-    """Serves one relay until it leaves; `drain` lets what is at work end and takes nothing new."""
-
-    def __init__(
-        self,
-        stream: socket.socket,
-        reader: FrameReader,
-        stats: ConnectionStats,
-        queue: RequestQueue,
-        answered: Callable[[], None],
-    ) -> None:
-        """Make a connection; ``answered`` is called once, after the first answer."""
-        self.stats = stats
-        self._answered: Callable[[], None] | None = answered
-        self._stream = stream
-        self._frames = reader
-        self._outbox = Outbox(stream)
-        self._queue = queue
-        self._reading = anyio.CancelScope()
-        self._idle = anyio.Event()
-        self._muted = False
-        self._initialized = anyio.Event()
-        self._to_server: ContextSendStream[SessionMessage | Exception]
-        self._server: MemoryServer
-        self._group: anyio.abc.TaskGroup
-
-    def request_key_of(self, context: Context[Any, Any]) -> RequestKey | None:
-        """Return the key under which the result of a request is kept until the relay has it."""
-        asked = self._queue.find(context.request_context.request_id)
-        return RequestKey(self.stats.guest.relay, asked.number) if asked and asked.number else None
-
-    def on_start_of(self, context: Context[Any, Any]) -> Callable[[], None] | None:
-        """Return what tells the relay, from the worker thread, that work on a request begins which an earlier hub did not end."""
-        asked = self._queue.find(context.request_context.request_id)
-        if asked is None or not asked.retried:
-            return None
-        frame = pack(protocol.WORK_STARTED, b"", asked.number)
-        return lambda: anyio.from_thread.run_sync(self._outbox.put, frame)
-
-    async def serve(self, server: MemoryServer, welcome: bytes) -> None:
-        """Serve until the relay leaves or the surrounding scope is cancelled."""
-        self._server = server
-        self._to_server, incoming = create_context_streams[SessionMessage | Exception](0)
-        outgoing, from_server = create_context_streams[SessionMessage](0)
-        low = lowlevel_server_of(server)
-        self._outbox.put(pack(protocol.WELCOME, welcome))
-        try:
-            async with anyio.create_task_group() as group:
-                self._group = group
-                group.start_soon(self._outbox.write_all)
-                group.start_soon(self._write_all, from_server)
-                group.start_soon(low.run, incoming, outgoing, low.create_initialization_options())
-                with self._reading:
-                    await self._read_all()
-                if self._reading.cancelled_caught:
-                    await anyio.sleep_forever()
-                self._muted = True
-                group.cancel_scope.cancel()
-        except* (OSError, protocol.BrokenFrame):
-            pass
-        finally:
-            for stream in (self._to_server, incoming, outgoing):
-                stream.close()
-
-    async def drain(self, patience: float, pause: int) -> None:
-        """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause`` ms."""
-        self._reading.cancel()
-        with anyio.move_on_after(patience):
-            while self._queue.busy:
-                self._idle = anyio.Event()
-                await self._idle.wait()
-            await self._outbox.flush()
-        self._muted = True
-        # Also to a relay whose answers took too long: it must not start a hub before whoever asked for this one's place.
-        self._outbox.put(pack(protocol.LEAVING, b"", pause))
-        with anyio.move_on_after(_GOODBYE_TIMEOUT_SECONDS):
-            await self._outbox.flush()
-
-    async def _read_all(self) -> None:
-        async for frame in read_frames(self._stream, self._frames):
-            if frame.kind == protocol.DELIVERED:
-                self.stats.delivered = max(self.stats.delivered, frame.number)
-            elif frame.kind == protocol.REPLAY:
-                await self._replay(frame)
-            elif frame.kind in (protocol.LINE, protocol.RETRY, protocol.RESUBSCRIBE, protocol.OVERSIZED_LINE):
-                await self._line(frame)
-
-    async def _line(self, frame: Frame) -> None:
-        """Take a line of the client."""
-        payload = frame.payload
-        read = read_line(_ends(frame) if frame.kind == protocol.OVERSIZED_LINE else payload)
-        if read is None:
-            self._settle(frame.number)
-        elif isinstance(read, JSONRPCError):
-            self._outbox.put(pack(protocol.ANSWER, write_message(read), frame.number))
-        elif isinstance(read.message, JSONRPCRequest):
-            await self._request(read.message, frame)
-        elif isinstance(read.message, JSONRPCNotification):
-            await self._notification(read.message, frame.number)
-        else:
-            await self._answer_of_client(read.message, frame.number)
-
-    async def _request(self, message: JSONRPCRequest, frame: Frame) -> None:
-        self.stats.calls += 1
-        self._note_client(message)
-        asked = _asked(message, frame.number, frame.kind)
-        begins = self._queue.admit(message, asked)
-        if begins is None:
-            problem = f"too many requests at once: {self._queue.most_waiting} wait already; wait for their answers"
-            refusal = JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=INVALID_REQUEST, message=problem))
-            self._outbox.put(pack(protocol.ANSWER, write_message(refusal), frame.number))
-            return
-        if message.method == INITIALIZE:
-            self._outbox.put(pack(protocol.REMEMBER_LINE, b"", frame.number, INITIALIZE))
-        if begins:
-            await self._to_server.send(SessionMessage(message))
-
-    async def _notification(self, message: JSONRPCNotification, number: int) -> None:
-        if message.method == INITIALIZED:
-            self._outbox.put(pack(protocol.REMEMBER_LINE, b"", number, "initialized"))
-        elif message.method == CANCELLED:
-            self._cancelled((message.params or {}).get("requestId"))
-        await self._to_server.send(SessionMessage(message))
-        self._settle(number)
-
-    def _cancelled(self, request_id: Any) -> None:
-        """What the client cancelled gets no answer, so nobody waits for one."""
-        if not isinstance(request_id, str | int):
-            return
-        asked, turn = self._queue.finish(request_id)
-        if asked is None:
-            # The SDK takes 1 and "1" for the same request here, whichever it was.
-            asked, turn = self._queue.finish(_other_form(request_id))
-        if asked is not None:
-            self._settle(asked.number)
-        self._begin(turn)
-
-    async def _answer_of_client(self, message: JSONRPCMessage, number: int) -> None:
-        """Take the answer to a question, unless a former hub had asked it."""
-        assert isinstance(message, JSONRPCResponse | JSONRPCError)  # noqa: S101 - for the type checker
-        epoch, _, own = str(message.id).partition("-")
-        if epoch == str(self.stats.guest.connection) and own.isdigit():
-            self._outbox.put(pack(protocol.SERVER_REQUEST_OVER, b"", 0, str(message.id)))
-            await self._to_server.send(SessionMessage(message.model_copy(update={"id": int(own)})))
-        self._settle(number)
-
-    async def _replay(self, frame: Frame) -> None:
-        """Take a line that a former hub answered: its answer is not for the client."""
-        read = read_line(frame.payload)
-        if not isinstance(read, SessionMessage):
-            return
-        message = read.message
-        if isinstance(message, JSONRPCRequest):
-            self._note_client(message)
-            self._queue.admit(message, _asked(message, 0, frame.kind))
-            await self._to_server.send(read)
-            if message.method == INITIALIZE:
-                with anyio.move_on_after(_INITIALIZE_TIMEOUT_SECONDS):
-                    await self._initialized.wait()
-        else:
-            await self._to_server.send(read)
-
-    async def _write_all(self, from_server: ContextReceiveStream[SessionMessage]) -> None:
-        # Closed with this task: a server that is cancelled tries for a second to write its last words to whoever listens.
-        async with from_server:
-            async for item in from_server:
-                if not self._muted:
-                    await self._write(item.message)
-
-    async def _write(self, message: JSONRPCMessage) -> None:
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
-            await self._answer(message)
-        elif isinstance(message, JSONRPCRequest):
-            token = f"{self.stats.guest.connection}-{message.id}"
-            question = message.model_copy(update={"id": token})
-            await self._outbox.put_waiting(pack(protocol.SERVER_REQUEST, write_message(question), 0, token))
-        else:
-            await self._news(message)
-
-    async def _answer(self, message: JSONRPCResponse | JSONRPCError) -> None:
-        asked, turn = (None, None) if message.id is None else self._queue.finish(message.id)
-        if asked is None:
-            return
-        if isinstance(message, JSONRPCResponse):
-            self._subscribed(asked)
-        if asked.number:
-            await self._outbox.put_waiting(pack(protocol.ANSWER, write_message(message), asked.number))
-        elif asked.method == INITIALIZE:
-            self._initialized.set()
-        self._begin(turn)
-        self._idle.set()
-        if self._answered is not None:
-            answered, self._answered = self._answered, None
-            answered()
-
-    def _subscribed(self, asked: QueuedRequest) -> None:
-        """Keep a subscription for later hubs; one of a former hub may have missed news."""
-        if asked.method == SUBSCRIBE:
-            if asked.number:
-                self._outbox.put(pack(protocol.REMEMBER_LINE, b"", asked.number, _name_of(asked.uri)))
-            else:
-                self._outbox.put(pack(protocol.NOTIFICATION, write_message(_updated(asked.uri))))
-        elif asked.method == UNSUBSCRIBE and asked.number:
-            self._outbox.put(pack(protocol.FORGET_LINE, b"", 0, _name_of(asked.uri)))
-
-    async def _news(self, message: JSONRPCNotification) -> None:
-        params = message.params or {}
-        if message.method == _ACKNOWLEDGED:
-            await self._acknowledged(message, params)
-            return
-        if message.method == CANCELLED:
-            token = f"{self.stats.guest.connection}-{params.get('requestId')}"
-            message = message.model_copy(update={"params": {**params, "requestId": token}})
-            self._outbox.put(pack(protocol.SERVER_REQUEST_OVER, b"", 0, token))
-        await self._outbox.put_waiting(pack(protocol.NOTIFICATION, write_message(message)))
-
-    async def _acknowledged(self, message: JSONRPCNotification, params: dict[str, Any]) -> None:
-        """A stream of news begins; one that a former hub began has been acknowledged, but may have missed news."""
-        asked = self._queue.find(_subscription(params))
-        if asked is not None and asked.again:
-            await self._server.announce((params.get("notifications") or {}).get("resourceSubscriptions") or ())
-            return
-        await self._outbox.put_waiting(pack(protocol.NOTIFICATION, write_message(message)))
-        if asked is not None:
-            self._outbox.put(pack(protocol.STREAM_STARTED, b"", asked.number))
-
-    def _begin(self, message: JSONRPCRequest | None) -> None:
-        if message is not None:
-            self._group.start_soon(self._to_server.send, SessionMessage(message))
-
-    def _settle(self, number: int) -> None:
-        if number:
-            self._outbox.put(pack(protocol.NO_ANSWER, b"", number))
-
-    def _note_client(self, message: JSONRPCRequest) -> None:
-        if self.stats.name != "unknown":
-            return
-        params = message.params or {}
-        about = (
-            params.get("clientInfo") if message.method == INITIALIZE else (params.get("_meta") or {}).get(_CLIENT_INFO)
-        )
-        if isinstance(about, dict):
-            name = "".join(c for c in str(about.get("name", "")) if c.isprintable()).strip()
-            self.stats.name = name[:_MAX_NAME_LENGTH] or "unknown"
-
-
-def _other_form(request_id: RequestId) -> RequestId:
-    if isinstance(request_id, int):
-        return str(request_id)
-    return int(request_id) if request_id.isascii() and request_id.isdigit() else request_id
-
-
-def _asked(message: JSONRPCRequest, number: int, kind: bytes) -> QueuedRequest:
-    uri = (message.params or {}).get("uri")
-    again, retried = kind in (protocol.RESUBSCRIBE, protocol.REPLAY), kind == protocol.RETRY
-    return QueuedRequest(number, message.method, uri if isinstance(uri, str) else "", again, retried)
-
-
-def _ends(frame: Frame) -> Oversized:
-    at = int(frame.name) if frame.name.isdigit() else 0
-    return Oversized(frame.payload[:at], frame.payload[at:])
-
-
-def _subscription(params: dict[str, Any]) -> RequestId | None:
-    found: RequestId | None = (params.get("_meta") or {}).get(SUBSCRIPTION_ID_META_KEY)
-    return found
-
-
-def _name_of(uri: str) -> str:
-    from hashlib import blake2b
-
-    return "uri-" + blake2b(uri.encode("utf-8", "replace"), digest_size=12).hexdigest()
-
-
-def _updated(uri: str) -> JSONRPCNotification:
-    return JSONRPCNotification(jsonrpc="2.0", method="notifications/resources/updated", params={"uri": uri})
-
-
-LISTEN = "subscriptions/listen"
-SUBSCRIBE = "resources/subscribe"
-UNSUBSCRIBE = "resources/unsubscribe"
-INITIALIZE = "initialize"
-INITIALIZED = "notifications/initialized"
-CANCELLED = "notifications/cancelled"
 
 
 @dataclass(slots=True, eq=False)
 class QueuedRequest:
-    """A request: the relay's number of it, 0 for one that a former hub answered; ``uri`` of a subscription.
+    """A request: the relay's number of its line (0 for a replayed one), and the ``uri`` of a subscription.
 
-    ``waiting`` is its message until it begins.
+    ``resubscribes`` tells one whose client may have missed news, ``retried`` one that an earlier hub may have begun. ``message``
+    is there until it begins.
     """
 
     number: int
     method: str
     uri: str = ""
-    again: bool = False
+    resubscribes: bool = False
     retried: bool = False
-    waiting: JSONRPCRequest | None = None
+    message: JSONRPCRequest | None = None
 
     @property
     def counts(self) -> bool:
@@ -366,50 +102,53 @@ class QueuedRequest:
 
 @dataclass(slots=True)
 class RequestQueue:
-    """The requests of one connection: those at work, by their ids, and those that wait for a place."""
+    """The requests of one connection: those at work, by their ids, and those that wait for a place, first come first served.
+
+    A client may use one id several times at once; such requests are answered in the order in which they came.
+    """
 
     at_once: int
     most_waiting: int
-    _asked: dict[RequestId, deque[QueuedRequest]] = field(default_factory=dict)
+    _by_id: dict[RequestId, deque[QueuedRequest]] = field(default_factory=dict)
     _waiting: deque[QueuedRequest] = field(default_factory=deque)
     _working: int = 0
 
     def find(self, request_id: RequestId | None) -> QueuedRequest | None:
         """Return the request under an id that came first and is not over."""
-        found = None if request_id is None else self._asked.get(request_id)
+        found = None if request_id is None else self._by_id.get(request_id)
         return found[0] if found else None
 
-    def admit(self, message: JSONRPCRequest, asked: QueuedRequest) -> bool | None:
-        """Note a request; says whether it may begin: True at once, False when its turn comes, None not at all."""
-        if not asked.counts or self._working < self.at_once:
-            self._working += asked.counts
-            self._asked.setdefault(message.id, deque()).append(asked)
+    def admit(self, message: JSONRPCRequest, request: QueuedRequest) -> bool | None:
+        """Note a request. Return True if it may begin at once, False if it waits for a place, None if it is refused."""
+        if not request.counts or self._working < self.at_once:
+            self._working += request.counts
+            self._by_id.setdefault(message.id, deque()).append(request)
             return True
         if len(self._waiting) >= self.most_waiting:
             return None
-        asked.waiting = message
-        self._asked.setdefault(message.id, deque()).append(asked)
-        self._waiting.append(asked)
+        request.message = message
+        self._by_id.setdefault(message.id, deque()).append(request)
+        self._waiting.append(request)
         return False
 
     def finish(self, request_id: RequestId) -> tuple[QueuedRequest | None, JSONRPCRequest | None]:
-        """Note that a request is over; returns it, and one whose turn has come."""
-        found = self._asked.get(request_id)
-        if not found:
+        """Note that a request is over. Return it, and the message of one that may begin in its place."""
+        same_id = self._by_id.get(request_id)
+        if not same_id:
             return None, None
-        asked = found.popleft()
-        if not found:
-            del self._asked[request_id]
-        if asked.waiting is not None:
-            self._waiting.remove(asked)
-            return asked, None
-        self._working -= asked.counts
+        request = same_id.popleft()
+        if not same_id:
+            del self._by_id[request_id]
+        if request.message is not None:
+            self._waiting.remove(request)
+            return request, None
+        self._working -= request.counts
         if not self._waiting or self._working >= self.at_once:
-            return asked, None
+            return request, None
         self._working += 1
         following = self._waiting.popleft()
-        turn, following.waiting = following.waiting, None
-        return asked, turn
+        message, following.message = following.message, None
+        return request, message
 
     @property
     def busy(self) -> bool:
@@ -417,36 +156,31 @@ class RequestQueue:
         return self._working > 0
 
 
-_FULL = 1024 * 1024
-_CHUNK = 1 << 16
-_TOGETHER = 256
-
-
 class Outbox:
-    """Sends in order. Small frames never wait; whoever sends an answer waits while a megabyte is under way already."""
+    """Sends frames to one relay in order. Small ones never wait; `put_waiting` waits while a megabyte is unsent already."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._waiting: deque[bytes] = deque()
-        self._size = 0
+        self._unsent: deque[bytes] = deque()
+        self._unsent_bytes = 0
         self._filled = anyio.Event()
         self._emptied = anyio.Event()
         self._writing = False
 
     def put(self, frame: bytes) -> None:
-        """Send, or let it wait for its turn."""
-        if not self._waiting and not self._writing:
-            frame = self._rest(frame)
+        """Send a frame now if nothing waits before it, else in its turn."""
+        if not self._unsent and not self._writing:
+            frame = self._send_now(frame)
             if not frame:
                 return
-        self._waiting.append(frame)
-        self._size += len(frame)
+        self._unsent.append(frame)
+        self._unsent_bytes += len(frame)
         self._filled.set()
 
     async def put_waiting(self, frame: bytes) -> None:
-        """Send when there is room."""
-        while self._size > _FULL:
-            await self._sent()
+        """Send a frame when there is room."""
+        while self._unsent_bytes > _MAX_UNSENT_BYTES:
+            await self._wait_for_progress()
         self.put(frame)
 
     async def write_all(self) -> None:
@@ -456,17 +190,17 @@ class Outbox:
             OSError: the other side is gone.
         """
         while True:
-            while not self._waiting:
+            while not self._unsent:
                 self._filled = anyio.Event()
                 await self._filled.wait()
-            count = min(len(self._waiting), _TOGETHER)
-            rest = b"".join(self._waiting.popleft() for _ in range(count))
+            count = min(len(self._unsent), _FRAMES_A_SEND)
+            rest = b"".join(self._unsent.popleft() for _ in range(count))
             self._writing = True
             try:
                 while rest:
                     await anyio.wait_writable(self._connection)
                     sent = self._connection.send(rest)
-                    self._size -= sent
+                    self._unsent_bytes -= sent
                     rest = rest[sent:]
             finally:
                 self._writing = False
@@ -474,16 +208,17 @@ class Outbox:
 
     async def flush(self) -> None:
         """Wait until everything is sent."""
-        while self._waiting or self._writing:
-            await self._sent()
+        while self._unsent or self._writing:
+            await self._wait_for_progress()
 
-    async def _sent(self) -> None:
-        """Wait until more is sent; several may."""
+    async def _wait_for_progress(self) -> None:
+        # Several tasks may wait for the same event, so it is replaced only when it is used up.
         if self._emptied.is_set():
             self._emptied = anyio.Event()
         await self._emptied.wait()
 
-    def _rest(self, frame: bytes) -> bytes:
+    def _send_now(self, frame: bytes) -> bytes:
+        """Send what the socket takes at once; return the rest."""
         try:
             return frame[self._connection.send(frame) :]
         except BlockingIOError:
@@ -502,7 +237,7 @@ async def read_frames(connection: socket.socket, reader: FrameReader) -> AsyncIt
         yield frame
     while True:
         try:
-            chunk = connection.recv(_CHUNK)
+            chunk = connection.recv(_CHUNK_BYTES)
         except BlockingIOError:
             await anyio.wait_readable(connection)
             continue
@@ -512,3 +247,291 @@ async def read_frames(connection: socket.socket, reader: FrameReader) -> AsyncIt
             return
         for frame in reader.feed(chunk):
             yield frame
+
+
+class ClientConnection:
+    """Serves one relay until it leaves; `drain` lets what is at work end and takes nothing new."""
+
+    def __init__(
+        self,
+        stream: socket.socket,
+        reader: FrameReader,
+        stats: ConnectionStats,
+        queue: RequestQueue,
+        on_first_answer: Callable[[], object],
+    ) -> None:
+        """Make a connection; ``on_first_answer`` is called once, after the first answer."""
+        self.stats = stats
+        self._on_first_answer: Callable[[], object] | None = on_first_answer
+        self._stream = stream
+        self._frames = reader
+        self._outbox = Outbox(stream)
+        self._queue = queue
+        self._reading = anyio.CancelScope()
+        self._request_over = anyio.Event()
+        self._muted = False
+        self._initialized = anyio.Event()
+        self._to_server: ContextSendStream[SessionMessage | Exception]
+        self._server: MemoryServer
+        self._group: anyio.abc.TaskGroup
+
+    def request_key_of(self, context: Context[Any, Any]) -> RequestKey | None:
+        """Return the key under which the store keeps a request's result until the relay has the answer."""
+        request = self._queue.find(context.request_context.request_id)
+        return RequestKey(self.stats.client.relay, request.number) if request and request.number else None
+
+    def on_start_of(self, context: Context[Any, Any]) -> Callable[[], None] | None:
+        """Return what tells the relay that work on a retried request begins; it is called in the worker thread.
+
+        The relay counts that as an attempt: what three hubs died of it does not send to a fourth.
+        """
+        request = self._queue.find(context.request_context.request_id)
+        if request is None or not request.retried:
+            return None
+        frame = pack(protocol.WORK_STARTED, b"", request.number)
+        return lambda: anyio.from_thread.run_sync(self._outbox.put, frame)
+
+    async def serve(self, server: MemoryServer, welcome: bytes) -> None:
+        """Serve until the relay leaves or the surrounding scope is cancelled."""
+        self._server = server
+        self._to_server, incoming = create_context_streams[SessionMessage | Exception](0)
+        outgoing, from_server = create_context_streams[SessionMessage](0)
+        low = lowlevel_server_of(server)
+        self._outbox.put(pack(protocol.WELCOME, welcome))
+        try:
+            async with anyio.create_task_group() as group:
+                self._group = group
+                group.start_soon(self._outbox.write_all)
+                group.start_soon(self._write_all, from_server)
+                group.start_soon(low.run, incoming, outgoing, low.create_initialization_options())
+                with self._reading:
+                    await self._read_all()
+                if self._reading.cancelled_caught:
+                    # `drain` has ended the reading; it needs the tasks above until the hub ends them all.
+                    await anyio.sleep_forever()
+                # The relay is gone: nobody reads what the server says while it is cancelled.
+                self._muted = True
+                group.cancel_scope.cancel()
+        except* (OSError, protocol.BrokenFrame):
+            pass
+        finally:
+            for stream in (self._to_server, incoming, outgoing):
+                stream.close()
+
+    async def drain(self, timeout_seconds: float, pause_ms: int) -> None:
+        """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause_ms``.
+
+        Lines that are not answered by then, and those that the relay sends meanwhile, go to the next hub.
+        """
+        self._reading.cancel()
+        with anyio.move_on_after(timeout_seconds):
+            while self._queue.busy:
+                self._request_over = anyio.Event()
+                await self._request_over.wait()
+            await self._outbox.flush()
+        self._muted = True
+        # Also to a relay whose answers took too long: it must not start a hub before whoever asked for this one's place.
+        self._outbox.put(pack(protocol.LEAVING, b"", pause_ms))
+        with anyio.move_on_after(_GOODBYE_TIMEOUT_SECONDS):
+            await self._outbox.flush()
+
+    # from the relay
+
+    async def _read_all(self) -> None:
+        async for frame in read_frames(self._stream, self._frames):
+            if frame.kind == protocol.DELIVERED:
+                self.stats.delivered = max(self.stats.delivered, frame.number)
+            elif frame.kind == protocol.REPLAY:
+                await self._take_replayed(frame)
+            elif frame.kind in (protocol.LINE, protocol.RETRY, protocol.RESUBSCRIBE, protocol.OVERSIZED_LINE):
+                await self._take_line(frame)
+
+    async def _take_line(self, frame: Frame) -> None:
+        """Take a line of the client."""
+        read = read_line(_oversized(frame) if frame.kind == protocol.OVERSIZED_LINE else frame.payload)
+        if read is None:
+            self._send_no_answer(frame.number)
+        elif isinstance(read, JSONRPCError):
+            self._outbox.put(pack(protocol.ANSWER, write_message(read), frame.number))
+        elif isinstance(read.message, JSONRPCRequest):
+            await self._take_request(read.message, frame)
+        elif isinstance(read.message, JSONRPCNotification):
+            await self._take_notification(read.message, frame.number)
+        else:
+            await self._take_client_answer(read.message, frame.number)
+
+    async def _take_request(self, message: JSONRPCRequest, frame: Frame) -> None:
+        self.stats.calls += 1
+        self._note_client_name(message)
+        request = _queued_request(message, frame.number, frame.kind)
+        begins = self._queue.admit(message, request)
+        if begins is None:
+            problem = f"too many requests at once: {self._queue.most_waiting} wait already; wait for their answers"
+            refusal = JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=INVALID_REQUEST, message=problem))
+            self._outbox.put(pack(protocol.ANSWER, write_message(refusal), frame.number))
+            return
+        if message.method == INITIALIZE:
+            # Before its answer: a hub that dies right after the answer must not take the handshake with it.
+            self._outbox.put(pack(protocol.REMEMBER_LINE, b"", frame.number, INITIALIZE))
+        if begins:
+            await self._to_server.send(SessionMessage(message))
+
+    async def _take_notification(self, message: JSONRPCNotification, number: int) -> None:
+        if message.method == INITIALIZED:
+            self._outbox.put(pack(protocol.REMEMBER_LINE, b"", number, "initialized"))
+        elif message.method == CANCELLED:
+            self._cancel((message.params or {}).get("requestId"))
+        await self._to_server.send(SessionMessage(message))
+        self._send_no_answer(number)
+
+    def _cancel(self, request_id: Any) -> None:
+        """Note that a request will get no answer, so that nobody waits for one."""
+        if not isinstance(request_id, str | int):
+            return
+        request, following = self._queue.finish(request_id)
+        if request is None:
+            # The SDK takes 1 and "1" for the same request here, whichever it was.
+            request, following = self._queue.finish(_other_form(request_id))
+        if request is not None:
+            self._send_no_answer(request.number)
+        self._begin(following)
+
+    async def _take_client_answer(self, message: JSONRPCMessage, number: int) -> None:
+        """Take the client's answer to a request of the server, unless a former hub had made it."""
+        assert isinstance(message, JSONRPCResponse | JSONRPCError)  # noqa: S101 - for the type checker
+        epoch, _, own_id = str(message.id).partition("-")
+        if epoch == str(self.stats.client.connection) and own_id.isdigit():
+            self._outbox.put(pack(protocol.SERVER_REQUEST_OVER, b"", 0, str(message.id)))
+            await self._to_server.send(SessionMessage(message.model_copy(update={"id": int(own_id)})))
+        self._send_no_answer(number)
+
+    async def _take_replayed(self, frame: Frame) -> None:
+        """Take a line that a former hub answered: its answer is not for the client, so it has the number 0."""
+        read = read_line(frame.payload)
+        if not isinstance(read, SessionMessage):
+            return
+        message = read.message
+        if isinstance(message, JSONRPCRequest):
+            self._note_client_name(message)
+            self._queue.admit(message, _queued_request(message, 0, frame.kind))
+            await self._to_server.send(read)
+            if message.method == INITIALIZE:
+                # What comes next, as calls that are retried, is refused by a server that is not initialized.
+                with anyio.move_on_after(_INITIALIZE_TIMEOUT_SECONDS):
+                    await self._initialized.wait()
+        else:
+            await self._to_server.send(read)
+
+    # to the relay
+
+    async def _write_all(self, from_server: ContextReceiveStream[SessionMessage]) -> None:
+        # Closed with this task: a server that is cancelled tries for a second to write its last words to whoever listens.
+        async with from_server:
+            async for item in from_server:
+                if not self._muted:
+                    await self._write(item.message)
+
+    async def _write(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            await self._answer(message)
+        elif isinstance(message, JSONRPCRequest):
+            token = self._token_of(message.id)
+            request = message.model_copy(update={"id": token})
+            await self._outbox.put_waiting(pack(protocol.SERVER_REQUEST, write_message(request), 0, token))
+        else:
+            await self._notify(message)
+
+    async def _answer(self, message: JSONRPCResponse | JSONRPCError) -> None:
+        request, following = (None, None) if message.id is None else self._queue.finish(message.id)
+        if request is None:
+            return  # it was cancelled
+        if isinstance(message, JSONRPCResponse):
+            self._note_subscription(request)
+        if request.number:
+            await self._outbox.put_waiting(pack(protocol.ANSWER, write_message(message), request.number))
+        elif request.method == INITIALIZE:
+            self._initialized.set()
+        self._begin(following)
+        self._request_over.set()
+        if self._on_first_answer is not None:
+            on_first_answer, self._on_first_answer = self._on_first_answer, None
+            on_first_answer()
+
+    def _note_subscription(self, request: QueuedRequest) -> None:
+        """Let the relay remember a subscription for later hubs. The client of a replayed one may have missed news: tell it."""
+        if request.method == SUBSCRIBE:
+            if request.number:
+                self._outbox.put(pack(protocol.REMEMBER_LINE, b"", request.number, _name_of(request.uri)))
+            else:
+                self._outbox.put(pack(protocol.NOTIFICATION, write_message(_updated(request.uri))))
+        elif request.method == UNSUBSCRIBE and request.number:
+            self._outbox.put(pack(protocol.FORGET_LINE, b"", 0, _name_of(request.uri)))
+
+    async def _notify(self, message: JSONRPCNotification) -> None:
+        params = message.params or {}
+        if message.method == ACKNOWLEDGED:
+            await self._start_stream(message, params)
+            return
+        if message.method == CANCELLED:
+            # The server takes one of its requests back, which the client knows under our token.
+            token = self._token_of(params.get("requestId"))
+            message = message.model_copy(update={"params": {**params, "requestId": token}})
+            self._outbox.put(pack(protocol.SERVER_REQUEST_OVER, b"", 0, token))
+        await self._outbox.put_waiting(pack(protocol.NOTIFICATION, write_message(message)))
+
+    async def _start_stream(self, message: JSONRPCNotification, params: dict[str, Any]) -> None:
+        """Pass on that a stream of news begins; one that a former hub began is known, but its client may have missed news."""
+        request = self._queue.find(_subscription_id(params))
+        if request is not None and request.resubscribes:
+            await self._server.announce((params.get("notifications") or {}).get("resourceSubscriptions") or ())
+            return
+        await self._outbox.put_waiting(pack(protocol.NOTIFICATION, write_message(message)))
+        if request is not None:
+            self._outbox.put(pack(protocol.STREAM_STARTED, b"", request.number))
+
+    def _begin(self, message: JSONRPCRequest | None) -> None:
+        if message is not None:
+            self._group.start_soon(self._to_server.send, SessionMessage(message))
+
+    def _send_no_answer(self, number: int) -> None:
+        if number:
+            self._outbox.put(pack(protocol.NO_ANSWER, b"", number))
+
+    def _token_of(self, request_id: object) -> str:
+        """Return the id of a server's request as the client gets it; how many hubs it had before tells those apart."""
+        return f"{self.stats.client.connection}-{request_id}"
+
+    def _note_client_name(self, message: JSONRPCRequest) -> None:
+        if self.stats.name == UNKNOWN:
+            self.stats.name = client_name_of(message) or UNKNOWN
+
+
+def _other_form(request_id: RequestId) -> RequestId:
+    if isinstance(request_id, int):
+        return str(request_id)
+    return int(request_id) if request_id.isascii() and request_id.isdigit() else request_id
+
+
+def _queued_request(message: JSONRPCRequest, number: int, kind: bytes) -> QueuedRequest:
+    uri = (message.params or {}).get("uri")
+    resubscribes, retried = kind in (protocol.RESUBSCRIBE, protocol.REPLAY), kind == protocol.RETRY
+    return QueuedRequest(number, message.method, uri if isinstance(uri, str) else "", resubscribes, retried)
+
+
+def _oversized(frame: Frame) -> Oversized:
+    at = int(frame.name) if frame.name.isdigit() else 0
+    return Oversized(frame.payload[:at], frame.payload[at:])
+
+
+def _subscription_id(params: dict[str, Any]) -> RequestId | None:
+    found: RequestId | None = (params.get("_meta") or {}).get(SUBSCRIPTION_ID_META_KEY)
+    return found
+
+
+def _name_of(uri: str) -> str:
+    """Return a frame's name for a subscription: ASCII and short, whatever the URI is."""
+    return "uri-" + blake2b(uri.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def _updated(uri: str) -> JSONRPCNotification:
+    return JSONRPCNotification(jsonrpc="2.0", method="notifications/resources/updated", params={"uri": uri})

@@ -1,4 +1,4 @@
-"""Who is connected to the hub."""
+"""Who is connected to the hub: relays, sessions over HTTP, and how many visitors it must stay for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionRegistry:
-    """The connections of the moment, oldest first."""
+    """The relays of the moment, oldest first. ``visitors`` counts every open connection, those of commands too."""
 
     def __init__(self) -> None:
         self._connections: dict[int, ClientConnection] = {}
@@ -20,7 +20,7 @@ class ConnectionRegistry:
 
     @contextmanager
     def include(self, others: Callable[[], list[dict[str, Any]]]) -> Iterator[None]:
-        """Name others too while the body runs, who come to the same memory by another way."""
+        """Describe others too while the body runs, who come to the same memory over HTTP."""
         self._others.append(others)
         try:
             yield
@@ -29,7 +29,7 @@ class ConnectionRegistry:
 
     @contextmanager
     def register(self, connection: ClientConnection) -> Iterator[None]:
-        """Count a connection in while the body runs."""
+        """List a relay's connection while the body runs."""
         self._connections[id(connection)] = connection
         try:
             yield
@@ -38,31 +38,34 @@ class ConnectionRegistry:
 
     @contextmanager
     def count_visitor(self) -> Iterator[None]:
-        """Count somebody in, relay or command, for whom the hub must stay."""
+        """Count a connection, of a relay or a command, for which the hub must stay while the body runs."""
         self.visitors += 1
         try:
             yield
         finally:
             self.visitors -= 1
 
+    def __len__(self) -> int:
+        return len(self._connections)
+
     def __iter__(self) -> Iterator[ClientConnection]:
         return iter(list(self._connections.values()))
 
     def describe(self, namespace: str | None = None) -> list[dict[str, Any]]:
-        """Return who is there: all, or those of one namespace."""
-        present = [_described(one.stats) for one in self]
+        """Return who is connected, as status shows it: all, or those of one namespace."""
+        present = [_description(one.stats) for one in self]
         present += [one for others in self._others for one in others()]
         return [one for one in present if namespace in (None, one["namespace"])]
 
 
-def _described(stats: ConnectionStats) -> dict[str, Any]:
-    guest = stats.guest
+def _description(stats: ConnectionStats) -> dict[str, Any]:
+    client = stats.client
     return {
         "client": stats.name,
-        "pid": guest.pid,
-        "version": guest.version,
-        "namespace": guest.options.namespace,
-        "session": guest.options.session or guest.session,
+        "pid": client.pid,
+        "version": client.version,
+        "namespace": client.options.namespace,
+        "session": client.options.session or client.session,
         "since": stats.since.isoformat(timespec="seconds"),
         "requests": stats.calls,
     }

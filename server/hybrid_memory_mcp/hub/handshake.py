@@ -1,4 +1,4 @@
-"""The beginning of a connection at the hub: proving the token over loopback, and reading who connects."""
+"""The beginning of a connection at the hub: each side proves the token over loopback, then the hello says who connects."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from pydantic import BaseModel, Field, ValidationError
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import unnamed_session
 from hybrid_memory.settings import PREFIX, StoreSettings
-from hybrid_memory_mcp.relay.connecting import proof
+from hybrid_memory_mcp.relay.connecting import NONCE_BYTES, PROOF_BYTES, proof
 from hybrid_memory_mcp.relay.protocol import PROTOCOL_VERSION, read_fields
 from hybrid_memory_mcp.runtime.client_options import Options, read_options
+
+AUTHENTICATION_TIMEOUT_SECONDS = 5.0  # a relay proves itself in microseconds; whoever connects by mistake says nothing
 
 
 class Hello(BaseModel):
@@ -51,9 +53,9 @@ class Hello(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ClientInfo:
-    """A relay: who it is, and for whom it stands.
+    """A relay and its client. ``relay`` is the relay's own name, 32 hex digits; ``connection`` counts the hubs it had before.
 
-    ``connection`` counts the hubs that it has had before; ``ignored_settings`` are variables that another client's start has decided.
+    ``ignored_settings`` are variables of the client about the store which have no effect, because the hub runs with others.
     """
 
     relay: str
@@ -67,6 +69,22 @@ class ClientInfo:
     def session(self) -> str:
         """The conversation's name where the client gave none: the same for every hub that the relay comes to."""
         return unnamed_session(int(self.relay, 16))
+
+
+async def authenticate(stream: socket.socket, token: bytes) -> bool:
+    """Return True if who connected knows the token, and prove that this hub does; no thread waits for a stranger.
+
+    The other side sends a nonce; this one answers with its proof and a nonce of its own; the other side answers with its proof.
+    """
+    stream.settimeout(0)
+    try:
+        with anyio.move_on_after(AUTHENTICATION_TIMEOUT_SECONDS):
+            theirs, ours = await _read_exactly(stream, NONCE_BYTES), secrets.token_bytes(NONCE_BYTES)
+            stream.sendall(proof(token, theirs, b"hub") + ours)  # fits into the buffer of a connection that is new
+            return secrets.compare_digest(await _read_exactly(stream, PROOF_BYTES), proof(token, ours, b"relay"))
+    except OSError:
+        pass
+    return False
 
 
 def read_hello(payload: bytes) -> Hello:
@@ -84,7 +102,7 @@ def read_hello(payload: bytes) -> Hello:
 
 
 def read_client_info(hello: Hello) -> ClientInfo:
-    """Return the guest that a hello announces.
+    """Return the client that a hello announces.
 
     Raises:
         InvalidInput: an option or variable of the client cannot be used.
@@ -92,9 +110,8 @@ def read_client_info(hello: Hello) -> ClientInfo:
     options = read_options(hello.arguments, hello.environment, Path(hello.folder))
     if options.zone is None:
         options = options.in_zone(_zone_of(hello.environment))
-    return ClientInfo(
-        hello.relay, hello.pid, hello.version, hello.connection, options, find_ignored_settings(hello.environment)
-    )
+    ignored = find_ignored_settings(hello.environment)
+    return ClientInfo(hello.relay, hello.pid, hello.version, hello.connection, options, ignored)
 
 
 def find_ignored_settings(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -115,30 +132,11 @@ def _zone_of(environment: Mapping[str, str]) -> tzinfo | None:
         return None
 
 
-AUTHENTICATION_TIMEOUT_SECONDS = 5.0
-
-_NONCE = 16
-_PROOF = 32
-
-
-async def authenticate(guest: socket.socket, token: bytes) -> bool:
-    """Say whether who connected knows the token, and prove that this hub does; no thread waits for a stranger."""
-    guest.settimeout(0)
-    try:
-        with anyio.move_on_after(AUTHENTICATION_TIMEOUT_SECONDS):
-            theirs, ours = await _read_exactly(guest, _NONCE), secrets.token_bytes(_NONCE)
-            guest.sendall(proof(token, theirs, b"hub") + ours)  # fits into the buffer of a connection that is new
-            return secrets.compare_digest(await _read_exactly(guest, _PROOF), proof(token, ours, b"relay"))
-    except OSError:
-        pass
-    return False
-
-
-async def _read_exactly(guest: socket.socket, count: int) -> bytes:
+async def _read_exactly(stream: socket.socket, count: int) -> bytes:
     found = b""
     while len(found) < count:
-        await anyio.wait_readable(guest)
-        part = guest.recv(count - len(found))
+        await anyio.wait_readable(stream)
+        part = stream.recv(count - len(found))
         if not part:
             raise ConnectionResetError("the other side left")
         found += part

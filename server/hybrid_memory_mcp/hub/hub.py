@@ -1,4 +1,9 @@
-"""The hub: lets relays in, gives each a server of its own over the one store, and leaves when nobody needs it."""
+"""The hub of a store: accepts connections, gives each relay an MCP server of its own over the one store, and ends when unused.
+
+Run by ``run.py`` in a process or a thread, and by ``http/server.py`` beside HTTP. One connection goes these steps:
+`_accept_loop` accepts it, `_handle_connection` authenticates it and reads who it is, then `_serve_relay` serves a client's relay
+until that leaves, or `_serve_command` does one operation for a command line.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,7 @@ from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats, Requ
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.hub.handshake import ClientInfo, Hello, authenticate, read_client_info, read_hello
 from hybrid_memory_mcp.hub.listener import HubListener
-from hybrid_memory_mcp.mcp_api.memory_server import build_server
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer, build_server
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
@@ -36,19 +41,30 @@ from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
 
-DRAIN_TIMEOUT_SECONDS = 5.0
-HANDOVER_PAUSE_MS = 3000
+DRAIN_TIMEOUT_SECONDS = (
+    5.0  # for requests at work when the hub leaves; what takes longer the relay asks the next hub again
+)
+HANDOVER_PAUSE_MS = (
+    3000  # until other relays may start a hub: enough for the newer client, which asked for room, to start its own
+)
 
-_HELLO_TIMEOUT_SECONDS = 10.0
-_LOOK = 1.0
-_ACKNOWLEDGE_EVERY_LINES = 256
+_HELLO_TIMEOUT_SECONDS = 10.0  # a relay says hello at once; a machine under load may take seconds
+_LISTENER_CHECK_SECONDS = 1.0  # a removed socket is noticed before a relay gives up after START_TIMEOUT_SECONDS
+_ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors: no busy loop until some are free
+_ACKNOWLEDGE_CHECK_SECONDS = 1.0
+_ACKNOWLEDGE_EVERY_LINES = 256  # one transaction deletes the stored results of so many requests
+_PROGRESS_SECONDS = 0.1  # how often a command hears how far its operation is
 
 log = logging.getLogger("hybrid_memory_mcp")
 
 
 @dataclass(kw_only=True)
 class HubResources:
-    """What all connections of a hub share. ``limits`` are the settings that say what it bears."""
+    """What all connections of a hub share. ``limits`` are the settings that say how many clients and requests it takes.
+
+    ``state_key`` (32 bytes) seals what clients carry for the hub between two requests. ``warm_pause_seconds`` is how long after
+    a client's first answer the store begins to be opened ahead of its first call.
+    """
 
     home: Path
     provider: ServiceProvider
@@ -56,73 +72,85 @@ class HubResources:
     random_source: RandomSource
     state_key: bytes
     limits: StoreSettings = field(default_factory=StoreSettings)
+    warm_pause_seconds: float = 0.0
 
 
 class Hub:
-    """Serves relays, and commands of people, over one store."""
+    """Serves relays, and commands of people, over one store.
+
+    ``first_scope`` is that of the relay in the hub's own process, once it is served; None without one.
+    """
 
     def __init__(self, resources: HubResources) -> None:
-        self._resources = resources
         self.registry = ConnectionRegistry()
-        self._changed = anyio.Event()
+        self.first_scope: Scope | None = None
+        self._resources = resources
+        self._visitors_changed = anyio.Event()
         self._leaving = anyio.Event()
-        self._pause = 0
+        self._pause_ms = 0
         self._accepting = anyio.CancelScope()
+        self._first: socket.socket | None = None
         self._group: anyio.abc.TaskGroup
 
     async def serve(
         self, listener: HubListener | None, first: socket.socket | None = None, *, stays: bool = False
     ) -> None:
-        """Serve whoever connects to the listener, and ``first``, until nobody was there for the time to linger.
+        """Serve whoever connects to the listener, and ``first``, until nobody was there for ``linger_seconds``.
 
         ``stays`` lets it go on for ever; cancelling ends it at once.
         """
         async with anyio.create_task_group() as group:
-            self._group = group
+            self._group, self._first = group, first
             group.start_soon(flush_recalls_when_idle, self._resources.provider)
             group.start_soon(run_background_work, self._resources.provider)
             if listener is not None:
                 group.start_soon(self._accept_loop, listener)
             if first is not None:
-                group.start_soon(self._greet, first, None)
+                group.start_soon(self._handle_connection, first, None)
             if not stays:
-                group.start_soon(self._watch)
+                group.start_soon(self._leave_when_unused)
             await self._leaving.wait()
+            # The order of leaving: (1) accept nobody more and remove the socket, so that relays which come now wait for the
+            # next hub; (2) let every connection answer what is at work; (3) end. The caller then closes the store and, last,
+            # releases the hub's lock, before which no other hub can open the store.
             self._accepting.cancel()
-            async with anyio.create_task_group() as farewell:
+            async with anyio.create_task_group() as draining:
                 for connection in self.registry:
-                    farewell.start_soon(connection.drain, DRAIN_TIMEOUT_SECONDS, self._pause)
+                    draining.start_soon(connection.drain, DRAIN_TIMEOUT_SECONDS, self._pause_ms)
             group.cancel_scope.cancel()
 
-    def leave(self, pause: int = 0) -> None:
-        """Let what is at work end, and leave; relays may start another hub after ``pause`` milliseconds."""
-        self._pause = pause
+    def leave(self, pause_ms: int = 0) -> None:
+        """Let requests at work end, then end; relays may start another hub after ``pause_ms`` milliseconds."""
+        self._pause_ms = pause_ms
         self._leaving.set()
 
+    # accepting connections
+
     async def _accept_loop(self, listener: HubListener) -> None:
-        """Let guests in until this hub leaves; look every second whether they still find the socket."""
+        """Accept connections until this hub leaves; check every second whether relays still find the socket."""
         try:
             with self._accepting:
-                await self._accept_and_check(listener)
+                while not self._leaving.is_set():
+                    with anyio.move_on_after(_LISTENER_CHECK_SECONDS):
+                        await self._accept_connections(listener)
+                    self._check_listener(listener)
         finally:
             listener.close()
 
-    async def _accept_and_check(self, listener: HubListener) -> None:
-        while True:
-            with anyio.move_on_after(_LOOK):
-                await self._accept_connections(listener)
-            if listener.is_reachable:
-                continue
-            if not listener.owns_folder:
-                log.warning("the store's folder was removed or replaced; this hub leaves")
-                self.leave()
-                return
-            try:
-                listener.reopen()
-            except OSError as error:
-                log.warning("the hub cannot listen any more and leaves: %s", location_of(error))
-                self.leave()
-                return
+    def _check_listener(self, listener: HubListener) -> None:
+        """Listen anew where somebody removed the socket; leave where the folder is another one or cannot be listened in."""
+        if listener.is_reachable:
+            return
+        if not listener.owns_folder:
+            # This process has the files of a folder open that nobody can reach any more.
+            log.warning("the store's folder was removed or replaced; this hub leaves")
+            self.leave()
+            return
+        try:
+            listener.reopen()
+        except OSError as error:
+            log.warning("the hub cannot listen any more and leaves: %s", location_of(error))
+            self.leave()
 
     async def _accept_connections(self, listener: HubListener) -> None:
         listening = listener.socket
@@ -135,154 +163,177 @@ class Hub:
                 continue
             except OSError as error:
                 log.warning("a connection could not be accepted: %s", location_of(error))
-                await anyio.sleep(0.1)
+                await anyio.sleep(_ACCEPT_RETRY_SECONDS)
                 continue
-            self._group.start_soon(self._greet, stream, listener)
+            self._group.start_soon(self._handle_connection, stream, listener.token)
 
-    async def _watch(self) -> None:
-        """Leave when nobody was there for a while."""
+    async def _leave_when_unused(self) -> None:
+        """Leave when nobody was connected for ``linger_seconds``."""
         while True:
-            self._changed = anyio.Event()
+            self._visitors_changed = anyio.Event()
             if self.registry.visitors:
-                await self._changed.wait()
+                await self._visitors_changed.wait()
                 continue
             with anyio.move_on_after(self._resources.limits.linger_seconds):
-                await self._changed.wait()
+                await self._visitors_changed.wait()
             if not self.registry.visitors:
                 self.leave()
                 return
 
-    async def _greet(self, stream: socket.socket, listener: HubListener | None) -> None:
-        """Find out who came, and serve."""
+    # one connection
+
+    async def _handle_connection(self, stream: socket.socket, token: bytes | None) -> None:
+        """Find out who connected and serve it; whatever happens here ends this connection alone."""
         with self.registry.count_visitor(), stream:
-            self._changed.set()
+            self._visitors_changed.set()
             try:
-                if (
-                    listener is not None
-                    and listener.token is not None
-                    and not await authenticate(stream, listener.token)
-                ):
+                # Over loopback any user of the machine can connect, so each side proves that it knows the token; a Unix socket
+                # has no token, its file mode keeps others out.
+                if token is not None and not await authenticate(stream, token):
                     return
                 stream.settimeout(0)
-                await self._handshake(stream)
+                reader = FrameReader()
+                hello = await _read_hello(stream, reader)
+                if hello is not None:
+                    await self._serve_visitor(stream, reader, hello)
             except HybridMemoryError as error:
-                await _tell(stream, pack(protocol.REFUSED, str(error).encode()))
+                await _send(stream, pack(protocol.REFUSED, str(error).encode()))
             except (OSError, BrokenFrame):
                 pass
-            except Exception as error:  # noqa: BLE001 - one guest must not end the hub
+            except Exception as error:  # noqa: BLE001 - one connection must not end the hub
                 log.error("a connection failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
-        self._changed.set()
+        self._visitors_changed.set()
 
-    async def _handshake(self, stream: socket.socket) -> None:
-        reader = FrameReader()
-        hello: Hello | None = None
-        with anyio.move_on_after(_HELLO_TIMEOUT_SECONDS):
-            async for frame in read_frames(stream, reader):
-                if frame.kind != protocol.HELLO:
-                    raise BrokenFrame
-                hello = read_hello(frame.payload)
-                break
-        if hello is None:
-            return
+    async def _serve_visitor(self, stream: socket.socket, reader: FrameReader, hello: Hello) -> None:
+        limit = self._resources.limits.connections
         if hello.operation is not None:
-            await self._run_operation(stream, hello)
-        elif len(list(self.registry)) >= self._resources.limits.connections:
-            problem = f"{self._resources.limits.connections} clients are connected already; close one, or raise the setting connections"
+            await self._serve_command(stream, hello)
+        elif len(self.registry) >= limit:
+            problem = f"{limit} clients are connected already; close one, or raise the setting connections"
             raise InvalidInput("connections", problem)
         elif _is_newer(hello.version):
+            # An old hub cannot know what a newer client wants. It leaves; the newer relay finds no hub and starts its own, and the
+            # relays that were here connect to that one, because they may not start a hub until the pause is over.
             self.leave(HANDOVER_PAUSE_MS)
         else:
             await self._serve_relay(stream, reader, read_client_info(hello))
 
-    async def _serve_relay(self, stream: socket.socket, reader: FrameReader, guest: ClientInfo) -> None:
-        resources, limits = self._resources, self._resources.limits
-        stats = ConnectionStats(guest, resources.clock.now())
-        scope = guest.options.scope(guest.session)
+    async def _serve_relay(self, stream: socket.socket, reader: FrameReader, client: ClientInfo) -> None:
+        limits = self._resources.limits
+        stats = ConnectionStats(client, self._resources.clock.now())
+        scope = client.options.scope(client.session)
+        if stream is self._first:
+            self.first_scope = scope
         queue = RequestQueue(limits.requests_at_once, limits.requests_waiting)
         connection = ClientConnection(
-            stream, reader, stats, queue, partial(resources.provider.warm_up_in_background, scope)
+            stream, reader, stats, queue, lambda: self._group.start_soon(self._warm_up, scope)
         )
-        limiter = ClientLimiter(resources.provider, limits.calls_of_a_client)
-        described = partial(self.registry.describe, scope.namespace)
+        server = self._build_server(connection, client, scope)
+        welcome = json.dumps({"version": __version__}).encode()
+        with self.registry.register(connection):
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._acknowledge_delivered, stats)
+                await connection.serve(server, welcome)
+                group.cancel_scope.cancel()
+        # The connection of a relay that still wants to be served ends only with this hub; otherwise its client is gone.
+        if not self._leaving.is_set():
+            self._group.start_soon(anyio.to_thread.run_sync, partial(self._forget_relay, stats, scope))
+
+    def _build_server(self, connection: ClientConnection, client: ClientInfo, scope: Scope) -> MemoryServer:
+        resources, options = self._resources, client.options
+        limiter = ClientLimiter(resources.provider, resources.limits.calls_of_a_client)
         views = Views(
             limiter,
             scope,
-            guest.options.zone,
+            options.zone,
             resources.random_source,
-            guest.options.prompts,
-            clients=described,
-            notices=_notices(guest),
+            options.prompts,
+            clients=partial(self.registry.describe, scope.namespace),
+            notices=_notices(client),
         )
-        server = build_server(
+        return build_server(
             limiter,
             scope,
-            guest.options.zone,
+            options.zone,
             views,
             request_key_of=connection.request_key_of,
             on_start_of=connection.on_start_of,
             state_key=resources.state_key,
         )
-        welcome = json.dumps({"version": __version__}).encode()
-        with self.registry.register(connection):
-            async with anyio.create_task_group() as group:
-                group.start_soon(self._acknowledge, stats)
-                await connection.serve(server, welcome)
-                group.cancel_scope.cancel()
-        if not self._leaving.is_set():
-            self._group.start_soon(anyio.to_thread.run_sync, partial(self._forget_client, stats, scope))
 
-    async def _acknowledge(self, stats: ConnectionStats) -> None:
-        """Forget results of requests that the relay has, a few hundred at a time."""
-        done, relay = 0, stats.guest.relay
+    async def _warm_up(self, scope: Scope) -> None:
+        """Begin to open the store after a client's first answer, ahead of its first call."""
+        await anyio.sleep(self._resources.warm_pause_seconds)
+        self._resources.provider.warm_up_in_background(scope)
+
+    async def _acknowledge_delivered(self, stats: ConnectionStats) -> None:
+        """Delete the stored results of requests whose answers the relay has; without that they would pile up."""
+        done = 0
         while True:
-            await anyio.sleep(1)
+            await anyio.sleep(_ACKNOWLEDGE_CHECK_SECONDS)
             if stats.delivered - done >= _ACKNOWLEDGE_EVERY_LINES:
                 done = stats.delivered
                 with log_and_continue("forgetting results"):
-                    await self._resources.provider.call(partial(_acknowledge, relay, done))
+                    await self._resources.provider.call(partial(_acknowledge, stats.client.relay, done))
 
-    def _forget_client(self, stats: ConnectionStats, scope: Scope) -> None:
-        """A relay that left does not come back: end its session, forget its results. One that is here again did not leave."""
-        here = any(one.stats.guest.relay == stats.guest.relay for one in self.registry)
+    def _forget_relay(self, stats: ConnectionStats, scope: Scope) -> None:
+        """End the session of a relay that left and delete its stored results: it does not come back. Runs in a thread.
+
+        One that is connected again did not leave: its connection broke.
+        """
+        here = any(one.stats.client.relay == stats.client.relay for one in self.registry)
         if here or not stats.calls or not self._resources.provider.is_open:
             return
         with log_and_continue("ending a client's session"):
-            self._resources.provider.run(partial(_acknowledge, stats.guest.relay, None))
+            self._resources.provider.run(partial(_acknowledge, stats.client.relay, None))
             if is_unnamed_session(scope.session):
                 self._resources.provider.run(lambda service: service.end_session(scope))
 
-    async def _run_operation(self, stream: socket.socket, hello: Hello) -> None:
-        """Do what a command asked for, telling how far it is."""
-        resources = self._resources
+    # commands
+
+    async def _serve_command(self, stream: socket.socket, hello: Hello) -> None:
+        """Do the operation that a command asks for, and tell it how far that is."""
         operation = hello.operation or ""
         if operation == "leave":
             self.leave(int(hello.given.get("pause", 0)))
-            await _tell(stream, pack(protocol.RESULT, b"{}"))
+            await _send(stream, pack(protocol.RESULT, b"{}"))
             return
         scope = Scope(namespace=hello.namespace, session="", actor="command line")
-        told: list[bytes] = []
+        latest: list[bytes] = []
 
-        def step(done: int, total: int) -> None:
-            told[:] = [pack(protocol.PROGRESS, json.dumps({"done": done, "total": total}).encode())]
+        def on_progress(done: int, total: int) -> None:
+            latest[:] = [pack(protocol.PROGRESS, json.dumps({"done": done, "total": total}).encode())]
 
-        async def tell_steps() -> None:
+        async def send_progress() -> None:
             while True:
-                await anyio.sleep(0.1)
-                if told:
-                    await _tell(stream, told.pop())
+                await anyio.sleep(_PROGRESS_SECONDS)
+                if latest:
+                    await _send(stream, latest.pop())
 
-        order = OperationRequest(resources.provider, resources.home, scope, hello.given, step, self.registry.describe)
+        request = OperationRequest(
+            self._resources.provider, self._resources.home, scope, hello.given, on_progress, self.registry.describe
+        )
         async with anyio.create_task_group() as group:
-            group.start_soon(tell_steps)
-            answer = await anyio.to_thread.run_sync(_performed, operation, order)
+            group.start_soon(send_progress)
+            answer = await anyio.to_thread.run_sync(_run_operation, operation, request)
             group.cancel_scope.cancel()
-        await _tell(stream, answer)
+        await _send(stream, answer)
 
 
-def _notices(guest: ClientInfo) -> tuple[str, ...]:
-    if not guest.ignored_settings:
+async def _read_hello(stream: socket.socket, reader: FrameReader) -> Hello | None:
+    """Return the first frame of a connection, None when none comes in time."""
+    with anyio.move_on_after(_HELLO_TIMEOUT_SECONDS):
+        async for frame in read_frames(stream, reader):
+            if frame.kind != protocol.HELLO:
+                raise BrokenFrame
+            return read_hello(frame.payload)
+    return None
+
+
+def _notices(client: ClientInfo) -> tuple[str, ...]:
+    if not client.ignored_settings:
         return ()
-    names = ", ".join(guest.ignored_settings)
+    names = ", ".join(client.ignored_settings)
     return (
         f"{names} of this client has no effect: the memory was open already. Set it in config.toml for all clients",
     )
@@ -292,19 +343,19 @@ def _acknowledge(relay: str, up_to: int | None, service: MemoryService) -> None:
     service.acknowledge(relay, up_to)
 
 
-def _performed(operation: str, order: OperationRequest) -> bytes:
+def _run_operation(name: str, request: OperationRequest) -> bytes:
+    """Run an operation in this thread; return the frame that answers the command."""
     try:
-        return pack(
-            protocol.RESULT, json.dumps(run_operation(operation, order), ensure_ascii=False, default=str).encode()
-        )
+        result = run_operation(name, request)
+        return pack(protocol.RESULT, json.dumps(result, ensure_ascii=False, default=str).encode())
     except HybridMemoryError as error:
         return pack(protocol.FAILED, json.dumps({"message": str(error)}).encode())
     except Exception as error:  # noqa: BLE001 - the last line before the command
-        log.error("%s failed: %s", operation, location_of(error))  # noqa: TRY400 - a traceback could hold stored text
+        log.error("%s failed: %s", name, location_of(error))  # noqa: TRY400 - a traceback could hold stored text
         return pack(protocol.FAILED, json.dumps({"message": UNEXPECTED_FAILURE}).encode())
 
 
-async def _tell(stream: socket.socket, frame: bytes) -> None:
+async def _send(stream: socket.socket, frame: bytes) -> None:
     rest = frame
     try:
         while rest:
@@ -315,7 +366,7 @@ async def _tell(stream: socket.socket, frame: bytes) -> None:
 
 
 def _is_newer(version: str) -> bool:
-    """Say whether a relay is of a later version than this hub, which then makes room."""
+    """Return True if a relay is of a later version than this hub."""
     return _numbers(version) > _numbers(__version__)
 
 

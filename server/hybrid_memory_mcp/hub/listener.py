@@ -1,4 +1,7 @@
-"""The hub's listener: one hub a store, listening before anything heavy is imported."""
+"""The hub's lock and its listening socket: one hub a store, listening before anything heavy is imported.
+
+Taken by ``program.py`` and ``run.py`` (hubs) and by ``http/server.py``. Relays look for the socket in ``relay/connecting.py``.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,17 @@ from filelock import FileLock, Timeout
 from hybrid_memory_mcp.relay import paths
 from hybrid_memory_mcp.relay.connecting import connect
 
-WAITING = 10.0
+LOCK_TIMEOUT_SECONDS = 10.0  # a hub that leaves lets requests end for 5 s, and then closes the store
 
-_PAUSE = 0.01
-_BACKLOG = 128
+_POLL_SECONDS = 0.01
+_BACKLOG = 128  # connections that are not accepted yet: more than relays that start at once
+_TOKEN_BYTES = 32
 
 
 class HubListener:
     """A listening socket that relays find, and the lock that says whose it is.
 
-    ``token`` is what guests must know: over loopback, where any user can knock; None for a Unix socket.
+    ``token`` is what others must know: over loopback, where any user of the machine can connect; None for a Unix socket.
     """
 
     def __init__(self, home: Path, lock: FileLock) -> None:
@@ -31,12 +35,12 @@ class HubListener:
         self._lock = lock
         self._lock_file = _identity(home / paths.HUB_LOCK)
         self.socket, self._address, self.token = _listen(home)
-        self._place = _identity(self._address)
+        self._address_file = _identity(self._address)
 
     @property
     def is_reachable(self) -> bool:
-        """Whether relays still find this door; something may have removed what leads to it."""
-        return _identity(self._address) == self._place
+        """Whether relays still find this socket; something may have removed the file that leads to it."""
+        return _identity(self._address) == self._address_file
 
     @property
     def owns_folder(self) -> bool:
@@ -51,17 +55,17 @@ class HubListener:
         """
         self.socket.close()
         self.socket, self._address, self.token = _listen(self.home)
-        self._place = _identity(self._address)
+        self._address_file = _identity(self._address)
 
     def close(self) -> None:
-        """Let nobody in any more; the lock stays."""
+        """Accept nobody any more; the lock stays, so that no other hub opens the store before this one has closed it."""
         with contextlib.suppress(OSError):
             if self.is_reachable:
                 self._address.unlink()
         self.socket.close()
 
     def release(self) -> None:
-        """Let another hub open its listener."""
+        """Let another hub take the lock."""
         with contextlib.suppress(OSError):
             if self.owns_folder:
                 (self.home / paths.PID).unlink()
@@ -69,12 +73,14 @@ class HubListener:
 
 
 def acquire_listener(home: Path) -> HubListener | None:
-    """Take the hub's lock and listen; None when another hub does, or is not gone within `WAITING` seconds.
+    """Take the hub's lock and listen; None when another hub does, or is not gone within `LOCK_TIMEOUT_SECONDS`.
 
     Raises:
         OSError: nothing can be made in the folder.
     """
     home.mkdir(0o700, parents=True, exist_ok=True)
+    # The lock of the system, not the file, counts: what a killed hub left behind is free. A relay asks for the same lock to know
+    # whether a hub runs (`connecting.hub_is_running`), which takes it for microseconds: hence tries, not one.
     lock = FileLock(home / paths.HUB_LOCK, mode=0o600, thread_local=False)
     begun = time.monotonic()
     while True:
@@ -82,13 +88,15 @@ def acquire_listener(home: Path) -> HubListener | None:
             lock.acquire(timeout=0)
             break
         except Timeout:
+            # Held by a hub that serves (then this one is not needed), that is just starting, or that is just leaving.
             other = connect(str(home))
             if other is not None:
                 other.close()
                 return None
-            if time.monotonic() - begun > WAITING:
+            if time.monotonic() - begun > LOCK_TIMEOUT_SECONDS:
                 return None
-            time.sleep(_PAUSE)
+            time.sleep(_POLL_SECONDS)
+    # From here on this process alone may touch the socket's file, and what stands there is a dead hub's.
     try:
         listener = HubListener(home, lock)
         (home / paths.PID).write_text(f"{os.getpid()}\n", "ascii")
@@ -113,28 +121,29 @@ def _listen(home: Path) -> tuple[socket.socket, Path, bytes | None]:
         with contextlib.suppress(OSError):  # a file system that holds no sockets
             address = Path(paths.socket_path(str(home)))
             address.unlink(missing_ok=True)
-            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
-                listener.bind(str(address))
+                listening.bind(str(address))
                 address.chmod(0o600)
-                listener.listen(_BACKLOG)
+                listening.listen(_BACKLOG)
             except BaseException:
-                listener.close()
+                listening.close()
                 raise
-            return listener, address, None
+            return listening, address, None
     return _listen_on_loopback(home)
 
 
 def _listen_on_loopback(home: Path) -> tuple[socket.socket, Path, bytes | None]:
-    token = secrets.token_bytes(32)
-    listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+    token = secrets.token_bytes(_TOKEN_BYTES)
+    listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
     try:
+        # The port last: a relay that finds it must find the token that belongs to it.
         _write_whole(home / paths.TOKEN, token)
-        _write_whole(home / paths.PORT, f"{listener.getsockname()[1]}\n".encode())
+        _write_whole(home / paths.PORT, f"{listening.getsockname()[1]}\n".encode())
     except BaseException:
-        listener.close()
+        listening.close()
         raise
-    return listener, home / paths.PORT, token
+    return listening, home / paths.PORT, token
 
 
 def _write_whole(path: Path, content: bytes) -> None:

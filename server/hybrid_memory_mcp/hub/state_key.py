@@ -1,4 +1,4 @@
-"""The key that seals what clients carry for a hub, so that the next hub can read it too."""
+"""The key that seals what clients carry for a hub, so that the next hub of the same store can read it too."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+STATE_KEY_BYTES = 32
+
 _FILE = "state.key"
-_LENGTH = 32
 
 
 def load_state_key(home: Path) -> bytes:
@@ -15,9 +16,9 @@ def load_state_key(home: Path) -> bytes:
     path = home / _FILE
     with suppress(OSError):
         found = path.read_bytes()
-        if len(found) == _LENGTH:
+        if len(found) == STATE_KEY_BYTES:
             return found
-    fresh = os.urandom(_LENGTH)
+    fresh = os.urandom(STATE_KEY_BYTES)
     with suppress(OSError):
         # Only the holder of the hub's lock writes here, so nobody replaces what another one uses.
         new = path.with_name(_FILE + ".new")

@@ -1,4 +1,7 @@
-"""Finding the hub of a store, or starting one that outlives whoever starts it. Called by the relay and by commands."""
+"""Finding the hub of a store, or starting one that outlives whoever starts it, once even if many want to.
+
+Called by the relay (`connect_or_start`), by commands and the hub itself (`connect`, `hub_is_running`).
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,21 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
 
-
+# A hub listens before it imports anything heavy: tenths of a second after its start, seconds on a busy machine.
 START_TIMEOUT_SECONDS = 5.0
+# While somebody holds the hub's lock and does not listen, as a hub that leaves: it lets requests end and closes the store.
 BUSY_TIMEOUT_SECONDS = 60.0
+NONCE_BYTES = 16
+PROOF_BYTES = 32
 
-_PAUSE = 0.005
-_NONCE = 16
+_POLL_SECONDS = 0.005  # adds so much to a start at most, and costs a connection attempt each time
+_MAX_LOG_BYTES = 1024 * 1024
+# What belongs to one client must not become what the hub takes for everybody's.
+_CLIENT_VARIABLES = frozenset(
+    {"TZ", *(f"HYBRID_MEMORY_{name}" for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS"))}
+)
+# DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP and CREATE_BREAKAWAY_FROM_JOB, which exist on Windows alone
+_DETACHED = 0x00000008 | 0x00000200 | 0x01000000 if sys.platform == "win32" else 0
 
 
 class HubUnavailable(Exception):
@@ -30,6 +42,37 @@ class HubNotAnswering(Exception):
     """A process holds the hub's lock but does not answer."""
 
 
+class StoreLock:
+    """An advisory lock on a file of the store's folder, as the library ``filelock`` takes it too; not on Windows."""
+
+    def __init__(self, home: str, name: str) -> None:
+        self._path = os.path.join(home, name)
+        self._descriptor = -1
+
+    def try_acquire(self) -> bool:
+        """Take the lock if nobody else holds it; where that cannot be told, say yes."""
+        try:
+            import fcntl
+        except ImportError:
+            return True
+        descriptor = -1
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if descriptor >= 0:
+                os.close(descriptor)
+            return not isinstance(error, BlockingIOError)
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        """Let the lock go."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
 def connect_or_start(
     home: str, embedder: str | None, environment: Mapping[str, str], not_before: float = 0.0
 ) -> socket.socket:
@@ -38,10 +81,12 @@ def connect_or_start(
     ``not_before`` is the monotonic time from which a hub may be started.
 
     Raises:
-        HubUnavailable: a hub could not be started, or did not answer within `START_TIMEOUT_SECONDS` seconds.
-        HubNotAnswering: there is one, but it did not answer within `BUSY_TIMEOUT_SECONDS` seconds.
+        HubUnavailable: a hub could not be started, or did not answer within `START_TIMEOUT_SECONDS`.
+        HubNotAnswering: there is one, but it did not answer within `BUSY_TIMEOUT_SECONDS`.
     """
     begun = time.monotonic()
+    # Whoever holds the start lock starts the hub; the others only try to connect. It is held until this relay is connected, so
+    # that nobody starts a second hub while the first does not listen yet.
     starting = StoreLock(home, paths.START_LOCK)
     child: subprocess.Popen[bytes] | None = None
     try:
@@ -55,13 +100,14 @@ def connect_or_start(
             failed = child is not None and bool(child.poll())
             waited = now - max(begun, not_before)
             if (failed or waited > START_TIMEOUT_SECONDS) and not hub_is_running(home):
+                # It may have begun to listen between the attempt above and the look at its lock.
                 connection = connect(home)
                 if connection is not None:
                     return connection
                 raise HubUnavailable
             if waited > BUSY_TIMEOUT_SECONDS:
                 raise HubNotAnswering
-            time.sleep(_PAUSE)
+            time.sleep(_POLL_SECONDS)
     finally:
         starting.release()
 
@@ -85,11 +131,50 @@ def connect(home: str) -> socket.socket | None:
     return connection
 
 
+def hub_is_running(home: str) -> bool:
+    """Return True if a process holds the hub's lock: one that serves, is just starting, or is just leaving."""
+    lock = StoreLock(home, paths.HUB_LOCK)
+    free = lock.try_acquire()
+    lock.release()
+    return not free
+
+
+def start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start a hub that has no part in this process's terminal, pipes and folder.
+
+    Raises:
+        OSError: it cannot be started, as where a sandbox forbids it.
+    """
+    import subprocess
+
+    if not sys.executable:
+        raise FileNotFoundError("this Python does not know its own program")
+    # -P: the folder that the hub runs in is no place to import from.
+    command = [sys.executable, "-P", "-m", "hybrid_memory_mcp", "hub", "--home", home]
+    if embedder:
+        command += ["--embedder", embedder]
+    kept = {name: value for name, value in environment.items() if name not in _CLIENT_VARIABLES}
+    log = _open_log(home)
+    try:
+        return subprocess.Popen(  # noqa: S603 - our own program
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=home,
+            env=kept,
+            start_new_session=True,
+            creationflags=_DETACHED,
+        )
+    finally:
+        os.close(log)
+
+
 def proof(token: bytes, nonce: bytes, side: bytes) -> bytes:
     """Return what only one who knows the token can say about a nonce; ``side`` keeps an answer from being an answer back."""
     from hashlib import blake2b
 
-    return blake2b(side + nonce, key=token, digest_size=32).digest()
+    return blake2b(side + nonce, key=token, digest_size=PROOF_BYTES).digest()
 
 
 def read_exactly(connection: socket.socket, count: int) -> bytes:
@@ -137,96 +222,19 @@ def _over_loopback(home: str, port: int) -> socket.socket | None:
         token = file.read(64)
     connection = socket.create_connection(("127.0.0.1", port), timeout=START_TIMEOUT_SECONDS)
     try:
-        ours = os.urandom(_NONCE)
+        ours = os.urandom(NONCE_BYTES)
         connection.sendall(ours)
-        answer = read_exactly(connection, 32 + _NONCE)
-        if answer[:32] != proof(token, ours, b"hub"):
+        answer = read_exactly(connection, PROOF_BYTES + NONCE_BYTES)
+        if answer[:PROOF_BYTES] != proof(token, ours, b"hub"):
             connection.close()
             return None
-        connection.sendall(proof(token, answer[32:], b"relay"))
+        connection.sendall(proof(token, answer[PROOF_BYTES:], b"relay"))
         connection.settimeout(None)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-# What belongs to one client must not become what the hub takes for everybody's.
-_CLIENT_VARIABLES = frozenset(
-    {"TZ", *(f"HYBRID_MEMORY_{name}" for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS"))}
-)
-_MAX_LOG_BYTES = 1024 * 1024
-
-
-class StoreLock:
-    """An advisory lock on a file of the store's folder, as the library ``filelock`` takes it too; not on Windows."""
-
-    def __init__(self, home: str, name: str) -> None:
-        self._path = os.path.join(home, name)
-        self._descriptor = -1
-
-    def try_acquire(self) -> bool:
-        """Take the lock if nobody else holds it; where that cannot be told, say yes."""
-        try:
-            import fcntl
-        except ImportError:
-            return True
-        descriptor = -1
-        try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if descriptor >= 0:
-                os.close(descriptor)
-            return not isinstance(error, BlockingIOError)
-        self._descriptor = descriptor
-        return True
-
-    def release(self) -> None:
-        """Let the lock go."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-
-def hub_is_running(home: str) -> bool:
-    """Say whether a process holds the hub's lock: one that serves, is just starting, or is just leaving."""
-    lock = StoreLock(home, paths.HUB_LOCK)
-    free = lock.try_acquire()
-    lock.release()
-    return not free
-
-
-def start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a hub that has no part in this process's terminal, pipes and folder.
-
-    Raises:
-        OSError: it cannot be started, as where a sandbox forbids it.
-    """
-    import subprocess
-
-    if not sys.executable:
-        raise FileNotFoundError("this Python does not know its own program")
-    # -P: the folder that the hub runs in is no place to import from.
-    command = [sys.executable, "-P", "-m", "hybrid_memory_mcp", "hub", "--home", home]
-    if embedder:
-        command += ["--embedder", embedder]
-    kept = {name: value for name, value in environment.items() if name not in _CLIENT_VARIABLES}
-    log = _open_log(home)
-    try:
-        return subprocess.Popen(  # noqa: S603 - our own program
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=home,
-            env=kept,
-            start_new_session=True,
-            creationflags=_DETACHED,
-        )
-    finally:
-        os.close(log)
 
 
 def _open_log(home: str) -> int:
@@ -239,7 +247,3 @@ def _open_log(home: str) -> int:
     except OSError:
         pass  # there is none yet, or another relay was quicker
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-
-
-# DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP and CREATE_BREAKAWAY_FROM_JOB, which exist on Windows alone
-_DETACHED = 0x00000008 | 0x00000200 | 0x01000000 if sys.platform == "win32" else 0

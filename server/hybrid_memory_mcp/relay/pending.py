@@ -1,50 +1,53 @@
-"""What a relay keeps of a line until it is settled, and what it says itself when no hub can."""
+"""What a relay keeps of a line until it is answered, and what it says itself when no hub can."""
 
 from __future__ import annotations
 
 from hybrid_memory_mcp.relay import protocol
 
-MAX_STARTS = 3
+# A request that kills whichever hub works on it must not do that for ever: three attempts tell it from bad luck.
+MAX_ATTEMPTS = 3
+# Hubs may also die before they come to a request, as while they open the store; somewhere a client must hear of it.
 MAX_SENDS = 20
 
-_UNKNOWN = (
+_UNKNOWN_OUTCOME = (
     "the memory server stopped {times} times while it worked on this; whether it was done is not known. "
     "Look with read_memories before you repeat it"
 )
-_WITHDRAWN = (
+_CANCELLED = (
     b'{"jsonrpc":"2.0","method":"notifications/cancelled",'
     b'"params":{"requestId":"TOKEN","reason":"the server that asked has ended"}}\n'
 )
 
 
 class PendingLine:
-    """A line of the client that is not settled.
+    """A line of the client that has no answer yet.
 
-    ``sent`` counts the hubs that it was sent to, ``begun`` those that may have worked on it: the first one, and each later
+    ``sends`` counts the hubs that it was sent to, ``attempts`` those that may have worked on it: the first one, and each later
     one that said so. One that died of something else, as while it opened the store, does not count against a request.
+    ``is_stream`` tells a request for a stream of news, which has no answer as long as its client listens.
     """
 
-    __slots__ = ("begun", "kind", "name", "patient", "payload", "sent")
+    __slots__ = ("attempts", "is_stream", "kind", "name", "payload", "sends")
 
     def __init__(self, kind: bytes, name: str, payload: bytes) -> None:
         self.kind = kind
         self.name = name
         self.payload = payload
-        self.patient = False
-        self.sent = 0
-        self.begun = 0
+        self.is_stream = False
+        self.sends = 0
+        self.attempts = 0
 
     @property
     def should_give_up(self) -> bool:
-        """Whether too many hubs died of it, or before they came to it; what waits for news may wait for ever."""
-        return not self.patient and (self.begun >= MAX_STARTS or self.sent >= MAX_SENDS)
+        """Whether too many hubs died of it, or before they came to it; a stream may be sent for ever."""
+        return not self.is_stream and (self.attempts >= MAX_ATTEMPTS or self.sends >= MAX_SENDS)
 
     @property
     def resend_kind(self) -> bytes:
         """The kind of frame in which the next hub gets it."""
         if self.kind != protocol.LINE:
             return self.kind
-        return protocol.RESUBSCRIBE if self.patient else protocol.RETRY
+        return protocol.RESUBSCRIBE if self.is_stream else protocol.RETRY
 
     def unknown_outcome_answer(self) -> bytes | None:
         """Return the answer to a request that no hub survived, None for what needs none."""
@@ -55,7 +58,7 @@ class PendingLine:
             request, method = message["id"], message["method"]
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-        text = _UNKNOWN.format(times=self.sent)
+        text = _UNKNOWN_OUTCOME.format(times=self.sends)
         answer = {"jsonrpc": "2.0", "id": request}
         if method == "tools/call":
             content = [{"type": "text", "text": text}]
@@ -66,5 +69,5 @@ class PendingLine:
 
 
 def cancel_server_request(token: str) -> bytes:
-    """Return the line that takes back a question of a hub that has died."""
-    return _WITHDRAWN.replace(b"TOKEN", token.encode("ascii"))
+    """Return the line that takes back a request to the client whose hub has died."""
+    return _CANCELLED.replace(b"TOKEN", token.encode("ascii"))

@@ -35,8 +35,8 @@ def hub(home, fake):
 
 @pytest.fixture
 def watchful(monkeypatch):
-    """QueuedRequest for before the hub: it looks at its listener all the time."""
-    monkeypatch.setattr(hub_module, "_LOOK", 0.01)
+    """Requested before the hub: the hub then checks its socket all the time."""
+    monkeypatch.setattr(hub_module, "_LISTENER_CHECK_SECONDS", 0.01)
 
 
 def test_the_results_and_the_session_of_a_relay_that_left_are_over(hub, fake, monkeypatch):
