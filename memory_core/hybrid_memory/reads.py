@@ -99,7 +99,7 @@ def search(
         total=len(order),
         offset=offset,
         below_floor=sum(hit.weak for hit in hits),
-        pending=len(ids) - len(index.vectors_of(ids)),
+        pending=int(np.count_nonzero(~ranking.has_vector[page])),
         confidence=ranking.confidence,
         fingerprint=mark,
         asked_at=place.asked_at,

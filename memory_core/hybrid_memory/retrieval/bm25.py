@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -97,6 +97,12 @@ class LexicalIndex:
         first = int(self._ends.values[row - 1]) if row else 0
         return self._terms.values[first : int(self._ends.values[row])]
 
+    def terms_of_rows(self, rows: NDArray[np.intp]) -> list[NDArray[np.int32]]:
+        """Return the terms of some rows, each as `terms_of` does."""
+        values, ends = self._terms.values, self._ends.values
+        firsts = np.where(rows > 0, ends[rows - 1], 0)
+        return [values[first:end] for first, end in zip(firsts.tolist(), ends[rows].tolist(), strict=True)]
+
     @property
     def lengths(self) -> NDArray[np.float32]:
         """How many terms each row has, `QUESTION_TERM` apart."""
@@ -110,15 +116,22 @@ class LexicalIndex:
     def document_frequencies(self, terms: Collection[int], counted: Mask) -> list[int]:
         """Return how many of the rows that count hold each of some distinct terms."""
         statistics = self._statistics(counted)
-        return [statistics.frequency(term, postings) for term, postings in self.postings(terms).items()]
+        if statistics.number == len(self):
+            found: list[int] = self.frequencies(terms).tolist()  # the lengths of the postings, without looking at them
+            return found
+        return statistics.frequencies(terms, self.postings)
 
     def frequencies(self, terms: Collection[int]) -> NDArray[np.int64]:
         """Return how many rows hold each of some terms."""
         if self._sorted is None:
             postings = self.postings(terms)
             return np.array([sum(len(rows) for rows, _ in postings[term]) for term in terms], np.int64)
-        added = [len(self._added[term][0]) if term in self._added else 0 for term in terms]
-        return self._sorted.sizes(terms) + np.array(added, np.int64)
+        sizes = self._sorted.sizes(terms)
+        if self._added:
+            sizes = sizes + np.array(
+                [len(self._added[term][0]) if term in self._added else 0 for term in terms], np.int64
+            )
+        return sizes
 
     def postings(self, terms: Collection[int]) -> dict[int, list[Posting]]:
         """Return for each term its rows, each once, and how often they hold it, in parts."""
@@ -166,12 +179,16 @@ class _Counted:
         self.mean_length = float(total) / max(self.number, 1)
         self._frequencies: dict[int, int] = {}
 
-    def frequency(self, term: int, postings: Sequence[Posting]) -> int:
-        """Return how many rows of the mask hold a term."""
-        found = self._frequencies.get(term)
-        if found is None:
-            found = self._frequencies[term] = sum(int(np.count_nonzero(self.mask[rows])) for rows, _ in postings)
-        return found
+    def frequencies(
+        self, terms: Collection[int], postings: Callable[[Collection[int]], Mapping[int, Sequence[Posting]]]
+    ) -> list[int]:
+        """Return how many rows of the mask hold each term; ``postings`` gives those of terms not asked for before."""
+        known = self._frequencies
+        missing = [term for term in terms if term not in known]
+        if missing:
+            for term, parts in postings(missing).items():
+                known[term] = sum(int(np.count_nonzero(self.mask[rows])) for rows, _ in parts)
+        return [known[term] for term in terms]
 
 
 class _Postings:
@@ -353,15 +370,20 @@ def per_term_scores(words: QueryTerms, held: TermCounts) -> Floats:
     """Return (rows, words of the question): how well each row has each word, at most 1."""
     column = {term: at for at, term in enumerate(held.terms)}
     found = np.zeros((len(held.lengths), len(words.terms)), np.float32)
-    lengths = held.lengths[:, None] / np.float32(words.mean_length)
-    for at, expansions in enumerate(words.expansions):
-        # Word by word, because a long question times the words of long memories does not fit in memory.
-        columns = [column[term] for term in expansions if term in column]
-        if columns:
-            weights = np.array([weight for term, weight in expansions.items() if term in column], np.float32)
-            counts = held.counts[:, columns]
-            factors = np.where(counts > 0, saturation(counts, lengths), np.float32(0))
-            found[:, at] = (factors * weights).max(axis=1)
+    # Only the pairs of word and stand-in that occur: a long question times the words of long memories does not fit in memory.
+    pairs = [
+        (at, column[term], weight)
+        for at, expansions in enumerate(words.expansions)
+        for term, weight in expansions.items()
+        if term in column
+    ]
+    if pairs:
+        owners, columns, weights = zip(*pairs, strict=True)
+        counts = held.counts[:, columns]
+        factors = saturation(counts, held.lengths[:, None] / np.float32(words.mean_length))
+        factors = np.where(counts > 0, factors, np.float32(0)) * np.array(weights, np.float32)
+        firsts = np.flatnonzero(np.diff(owners, prepend=-1))
+        found[:, np.array(owners)[firsts]] = np.maximum.reduceat(factors, firsts, axis=1)
     return np.minimum(found, np.float32(1))
 
 

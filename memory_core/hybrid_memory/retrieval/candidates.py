@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.retrieval.arrays import Floats
-from hybrid_memory.retrieval.vectors import top_k
 
 # Of more rows only so many, the best by words, vector and time (by recency and importance too, where these weigh much), are
 # ranked, so that the later steps take as long in a large memory as in a small one.
@@ -85,12 +84,11 @@ def select_candidates(
     place[found] = np.arange(len(found), dtype=np.int32)
     if len(found) > most:
         scores = total(parts) if prefilter is None else prefilter()
-        chosen = len(found) - 1 - top_k(scores[::-1], most)
-        first = found[chosen[:NEIGHBOUR_SEEDS]]
+        taken = _highest(scores, most)
+        chosen = np.flatnonzero(taken)
+        first = found[chosen[_highest(scores[chosen], min(NEIGHBOUR_SEEDS, most))]]
         beside = np.concatenate((before[first], after[first]))
         beside = place[beside[beside >= 0]]
-        taken = np.zeros(len(found), np.bool_)
-        taken[chosen] = True
         taken[beside[beside >= 0]] = True
         kept = np.flatnonzero(taken)
         place[found] = -1
@@ -98,6 +96,17 @@ def select_candidates(
         parts = {name: part[kept] for name, part in parts.items()}
         place[found] = np.arange(len(found), dtype=np.int32)
     return Candidates(found, cosine, parts, _places(place, before[found]), _places(place, after[found]))
+
+
+def _highest(scores: Floats, count: int) -> NDArray[np.bool_]:
+    """Return which are the ``count`` highest scores, of equal ones at the cut the later; faster than sorting them."""
+    if count >= len(scores):
+        return np.ones(len(scores), np.bool_)
+    least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    taken: NDArray[np.bool_] = scores > least
+    equal = np.flatnonzero(scores == least)
+    taken[equal[len(equal) - (count - int(np.count_nonzero(taken))) :]] = True
+    return taken
 
 
 def _places(place: NDArray[np.int32], rows: NDArray[np.int32]) -> NDArray[np.int32]:

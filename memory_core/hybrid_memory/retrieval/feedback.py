@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,8 @@ def add_pseudo_relevance_feedback(
     if scores[top] <= 0:
         return
     number, mean_length = lexical.statistics(counted)
-    own = np.setdiff1d(without_date_terms(lexical.terms_of(int(candidates.rows[top]))), [*query, QUESTION_TERM])
+    hit = without_date_terms(lexical.terms_of(int(candidates.rows[top]))).tolist()
+    own = np.array(sorted(set(hit).difference(query, (QUESTION_TERM,))), np.int32)
     held = lexical.frequencies(own.tolist())
     own = own[np.sort(top_k(np.where(held > 1, -held, -len(lexical) - 1), _RAREST_TERMS))]
     # Counted once more for few terms: what is hidden, forgotten above all, must not show in the scores of the rest.
@@ -50,11 +52,12 @@ def add_pseudo_relevance_feedback(
         return
     rare = top_k(weights, FEEDBACK_TERMS)
     shared = np.zeros(len(lexical), np.float32)
-    postings = lexical.postings(own[rare].tolist())
-    for weight, parts in zip(weights[rare], postings.values(), strict=True):
-        for held_by, counts in parts:
-            relative = lexical.lengths[held_by] / np.float32(mean_length)
-            shared[held_by] += weight * saturation(counts.astype(np.float32), relative)
+    for block in lexical.blocks(own[rare].tolist()):
+        scores = saturation(block.counts, lexical.lengths[block.rows] / np.float32(mean_length))
+        scores *= np.repeat(weights[rare], block.sizes)
+        ends = np.cumsum(block.sizes).tolist()
+        for first, end in itertools.pairwise((0, *ends)):
+            shared[block.rows[first:end]] += scores[first:end]
     part = shared[candidates.rows] * np.float32(FEEDBACK_WEIGHT / float(weights[rare].sum()))
     part[top] = max(float(part.max()), FEEDBACK_WEIGHT)
     candidates.add("echo", part)

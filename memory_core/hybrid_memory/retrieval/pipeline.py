@@ -140,11 +140,12 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     stays, duplicates = group_duplicates(candidates.rows[order], rows.contents_of)
     order = order[stays]
     newer = without_duplicate_pairs(newer, duplicates)
-    name = rows.ids.name
+    name, ranked = rows.ids.name, candidates.rows[order]
     return Ranking(
-        ids=rows.ids.values[candidates.rows[order]],
+        ids=rows.ids.values[ranked],
         scores=scores[order],
         weak=~strong[order],
+        has_vector=context.matrix.has[ranked],
         parts=candidates.parts,
         positions=order,
         newer={name(earlier): name(later) for earlier, later in newer.items()},

@@ -73,15 +73,16 @@ class SearchQuery:
 class Ranking:
     """All candidates, best first; the arrays are aligned with ``ids``, which are made into text where they are looked at.
 
-    ``weak`` marks those below the relevance floor. ``parts`` are the summands of the score by name, in an order of their
-    own: ``positions`` leads from a rank to them, because few positions are ever explained. ``confidence`` tells how likely
-    the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a later one seems
-    to change, that one; ``repeats`` those that say the same in the same words and are left out.
+    ``weak`` marks those below the relevance floor, ``has_vector`` those whose vector is there. ``parts`` are the summands of
+    the score by name, in an order of their own: ``positions`` leads from a rank to them, because few ranks are ever explained.
+    ``confidence`` tells how likely the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a
+    later one seems to change, that one; ``repeats`` those that say the same in the same words and are left out.
     """
 
     ids: IdSequence
     scores: NDArray[np.float32]
     weak: NDArray[np.bool_]
+    has_vector: NDArray[np.bool_]
     parts: Mapping[str, NDArray[np.float32]]
     positions: NDArray[np.intp]
     confidence: float = 0.0

@@ -144,14 +144,13 @@ def _update_pairs(
     matrix: Matrix,
 ) -> list[tuple[int, int]]:
     """Return the pairs of places in ``first`` whose later one is taken for the newer word, each (earlier, later)."""
-    held = [lexical.terms_of(int(row)) for row in first]
+    held = lexical.terms_of_rows(first)
     by_words = per_term_scores(coverage.query_terms, count_terms(held))
     shares = np.array(coverage.query_terms.shares, np.float32)
     covered = by_words @ shares
     vectors = matrix.gather(first)
     common = np.minimum(by_words[:, None, :], by_words[None, :, :]) @ shares
     change = np.array([not CHANGE_TERMS.isdisjoint(one.tolist()) for one in held])
-    tags = [frozenset(rows.tags.of(int(row))) for row in first]
     spoken = rows.speaker.values[first] >= 0
     exact = coverage.exact[first]
     found = is_update(
@@ -159,7 +158,7 @@ def _update_pairs(
             cosine=vectors @ vectors.T,
             common=common,
             change=change[None, :],
-            tags=np.array([[not one.isdisjoint(other) for other in tags] for one in tags]),
+            tags=_share_a_tag([rows.tags.of(row) for row in first.tolist()]),
             terms=_shared_terms([without_date_terms(one) for one in held], coverage.query_terms.terms, lexical),
             years=((times[None, :] - times[:, None]) / _YEAR_MICROS).astype(np.float32),
             ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),
@@ -171,12 +170,23 @@ def _update_pairs(
     return [(earlier, later) for earlier, later in np.argwhere(found).tolist()]
 
 
+def _share_a_tag(tags: Sequence[Sequence[str]]) -> Mask:
+    """Return for each two of some rows whether they have a tag in common."""
+    shared = np.zeros((len(tags), len(tags)), np.bool_)
+    tagged = [(at, frozenset(names)) for at, names in enumerate(tags) if names]
+    for at, names in tagged:
+        for other, others in tagged:
+            shared[at, other] = not names.isdisjoint(others)
+    return shared
+
+
 def _shared_terms(held: Sequence[NDArray[np.int32]], asked: Sequence[int], lexical: LexicalIndex) -> Floats:
     """Return for rows of terms the weight of what two share beyond the question, as a share of the lighter one's."""
     counts = count_terms(held)
     weights = idfs(len(lexical), lexical.frequencies(counts.terms))
     has = counts.counts > 0
-    unasked = np.where(np.isin(counts.terms, asked), np.float32(0), weights)
+    known = frozenset(asked)
+    unasked = np.where([term in known for term in counts.terms], np.float32(0), weights)
     whole = has @ weights
     lighter = np.minimum(whole[:, None], whole[None, :])
     common = (has * unasked) @ has.T.astype(np.float32)
