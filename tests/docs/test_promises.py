@@ -52,7 +52,7 @@ HELD_BY = {
     "bounded": [
         "server/mcp_api/test_tool_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
         "core/test_validation.py::test_a_wrong_argument_is_refused_by_its_name_without_its_value",
-        "server/runtime/test_workers.py::test_work_whose_caller_left_keeps_its_place_until_it_is_done",
+        "server/runtime/test_provider.py::test_work_whose_caller_left_keeps_its_place_until_it_is_done",
     ],
     "quiet": [
         "server/test_process.py::test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed",

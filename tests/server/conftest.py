@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from mcp.client import Client
-from tests.server.fakes import FakeService, make_server
+from tests.server.services import ERAS, ObservedService, make_server
 
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
@@ -19,13 +19,15 @@ def no_variables(monkeypatch):
 
 
 @pytest.fixture
-def fake():
-    return FakeService()
+def service():
+    service = ObservedService()
+    yield service
+    service.close()
 
 
 @pytest.fixture
-def provider(fake):
-    return ServiceProvider(lambda: fake)
+def provider(service):
+    return ServiceProvider(lambda: service)
 
 
 @pytest.fixture
@@ -33,8 +35,14 @@ def server(provider):
     return make_server(provider)
 
 
-@pytest.fixture(params=["2025-11-25", "2026-07-28"])
-async def client(request, server):
-    mode = "legacy" if request.param == "2025-11-25" else request.param
-    async with Client(server, mode=mode) as connected:
+@pytest.fixture
+async def client(server):
+    """A client of the older era; what may differ by era is tested with `client_of_each_era`."""
+    async with Client(server, mode="legacy") as connected:
+        yield connected
+
+
+@pytest.fixture(params=ERAS)
+async def client_of_each_era(request, server):
+    async with Client(server, mode=request.param) as connected:
         yield connected

@@ -13,8 +13,8 @@ import anyio
 from anyio.from_thread import BlockingPortal
 from mcp import StdioServerParameters
 from mcp.client import Client
-from tests.server.fakes import FakeService
 from tests.server.raw import MODERN, started
+from tests.server.services import ObservedService
 
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock, FakeRandomSource
@@ -291,19 +291,14 @@ def client_of(home, *arguments, **options):
     return Client(StdioServerParameters(command=sys.executable, args=command), **options)
 
 
-class Held(FakeService):
+class Held(ObservedService):
     """A memory whose reads with the query "wait" last until they are let go."""
 
     def __init__(self):
         super().__init__()
-        self.scopes = []
         self.begun = []
         self.go = threading.Event()
         self._changed_here = threading.Condition()
-
-    def write(self, scope, request, *, key=None):
-        self.scopes.append(scope)
-        return super().write(scope, request, key=key)
 
     def read(self, scope, request):
         if request.query == "wait":

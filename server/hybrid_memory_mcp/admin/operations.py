@@ -1,6 +1,7 @@
 """What commands ask of a store, done wherever the store is open: in its hub, or else in the command's own process.
 
-An operation takes an `OperationRequest` and returns a JSON object; both cross a socket when a hub does the work.
+An operation takes an `OperationRequest` and returns a JSON object; both cross a socket when a hub does the work. `OPERATIONS`
+at the end is the list. Those on the whole store (backup, restore, export, import, purge) are in `store_operations`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from hybrid_memory.errors import InvalidInput
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from hybrid_memory.requests import Progress
     from hybrid_memory.service import MemoryService
     from hybrid_memory.store.health import Report
 
@@ -42,12 +43,12 @@ class OperationRequest:
     clients: Callable[[], list[dict[str, Any]]] = list
 
     def run(self, work: Callable[[MemoryService], T]) -> T:
-        """Do work with the open memory, beside the calls of clients.
+        """Do work with the open memory, however long it takes, beside the calls of clients.
 
         Raises:
             HybridMemoryError: the store cannot be opened, or the work failed.
         """
-        return self.provider.run(work)
+        return self.provider.run_operation(work)
 
     def run_exclusive(self, work: Callable[[], T]) -> T:
         """Do work for which the store must be closed, while calls wait; the next call opens it again."""
@@ -57,7 +58,7 @@ class OperationRequest:
 Operation: TypeAlias = Callable[[OperationRequest], dict[str, Any]]
 
 
-def run_operation(name: str, order: OperationRequest) -> dict[str, Any]:
+def run_operation(name: str, request: OperationRequest) -> dict[str, Any]:
     """Do an operation.
 
     Raises:
@@ -67,18 +68,18 @@ def run_operation(name: str, order: OperationRequest) -> dict[str, Any]:
     operation = OPERATIONS.get(name)
     if operation is None:
         raise InvalidInput("operation", "is not known to the running version; close all clients and try again")
-    return operation(order)
+    return operation(request)
 
 
-def status(order: OperationRequest) -> dict[str, Any]:
+def status(request: OperationRequest) -> dict[str, Any]:
     """Return what the store holds and who is connected."""
-    return asdict(order.run(lambda service: service.status(order.scope))) | {"clients": order.clients()}
+    return asdict(request.run(lambda service: service.status(request.scope))) | {"clients": request.clients()}
 
 
-def recall(order: OperationRequest) -> dict[str, Any]:
+def recall(request: OperationRequest) -> dict[str, Any]:
     """Return what a question finds; arguments are ``query`` and ``limit``."""
-    request = ReadRequest(query=str(order.arguments["query"]), limit=int(order.arguments["limit"]))
-    result = order.run(lambda service: service.read(order.scope, request))
+    question = ReadRequest(query=str(request.arguments["query"]), limit=int(request.arguments["limit"]))
+    result = request.run(lambda service: service.read(request.scope, question))
     hits = [
         {
             "created_at": hit.memory.created_at.isoformat(),
@@ -92,26 +93,66 @@ def recall(order: OperationRequest) -> dict[str, Any]:
     return {"hits": hits, "total": result.total, "words_alone": result.words_alone}
 
 
-def doctor(order: OperationRequest) -> dict[str, Any]:
+def doctor(request: OperationRequest) -> dict[str, Any]:
     """Check the store beside the calls of clients; one that cannot be opened for damage is a finding."""
     from hybrid_memory.admin import health_check
     from hybrid_memory.errors import EngineUnavailable, StoreDamaged
 
     try:
-        return _told(order.run(lambda service: health_check.check_open(service.store)))
+        return _report_as_json(request.run(lambda service: health_check.check_open(service.store)))
     except (StoreDamaged, EngineUnavailable) as error:
-        return _told(health_check.unreadable_report(error))
+        return _report_as_json(health_check.unreadable_report(error))
 
 
-def repair(order: OperationRequest) -> dict[str, Any]:
+def repair(request: OperationRequest) -> dict[str, Any]:
     """Save what can be read of a damaged store, while calls wait."""
     from hybrid_memory.admin import health_check
     from hybrid_memory.clock import SystemClock
 
-    return _told(order.run_exclusive(lambda: health_check.repair(order.home, SystemClock())))
+    return _report_as_json(request.run_exclusive(lambda: health_check.repair(request.home, SystemClock())))
 
 
-def _told(report: Report) -> dict[str, Any]:
+def embedder_identity(request: OperationRequest) -> dict[str, Any]:
+    """Return the identity of the store's embedder under ``identity``, None before the first vector."""
+    return {"identity": request.run(lambda service: service.store.info().embedder)}
+
+
+def embedder_state(request: OperationRequest) -> dict[str, Any]:
+    """Return what the store's embedder is, and how its vectors are."""
+    return request.run(lambda service: _embedder_state(service, request.scope))
+
+
+def reembed(request: OperationRequest) -> dict[str, Any]:
+    """Make all vectors anew for the embedder that the settings name now, and those that are missing.
+
+    A store that is open is opened again first, because it knows the settings of its opening.
+    """
+    request.run_exclusive(lambda: None)
+
+    def work(service: MemoryService) -> dict[str, Any]:
+        def tell(progress: Progress) -> None:
+            request.on_progress(progress.done, progress.total)
+
+        done = service.reembed(progress=tell)
+        tell(done)
+        return {"embedder": done.embedder, "total": done.total, "late": _backfilled(service)}
+
+    return request.run(work)
+
+
+def _store_operation(name: str) -> Operation:
+    """Return an operation on the whole store; its module is imported when it is asked for."""
+
+    def operation(request: OperationRequest) -> dict[str, Any]:
+        from hybrid_memory_mcp.admin import store_operations
+
+        found: Operation = getattr(store_operations, name)
+        return found(request)
+
+    return operation
+
+
+def _report_as_json(report: Report) -> dict[str, Any]:
     return {
         "sound": report.sound,
         "findings": [asdict(finding) for finding in report.findings],
@@ -119,14 +160,41 @@ def _told(report: Report) -> dict[str, Any]:
     }
 
 
-def _later(name: str, module: str = "hybrid_memory_mcp.admin.store_operations") -> Operation:
-    """Return an operation of another module, which is imported when it is asked for."""
+def _backfilled(service: MemoryService) -> int:
+    """Give vectors to memories that were stored while the model was missing; returns how many."""
+    total = 0
+    for namespace in service.store.namespaces():
+        while late := service.backfill(Scope(namespace=namespace, session="", actor="command line")):
+            total += late
+    return total
 
-    def operation(order: OperationRequest) -> dict[str, Any]:
-        found: Operation = getattr(import_module(module), name)
-        return found(order)
 
-    return operation
+def _embedder_state(service: MemoryService, scope: Scope) -> dict[str, Any]:
+    from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
+    from hybrid_memory.embedding.fastembed_models import find_model
+    from hybrid_memory.embedding.registry import STATIC, choose_embedders, setting_for
+    from hybrid_memory.errors import EmbedderUnavailable
+
+    seen, info = service.status(scope), service.store.info()
+    spec = None if info.embedder is None else setting_for(info.embedder)
+    model = find_model(spec) if spec is not None and spec != STATIC else None
+    found: dict[str, Any] = {
+        "setting": service.settings.embedder,
+        "pinned": info.embedder or "none yet",
+        "dimensions": info.dimensions,
+        "licence": "apache-2.0" if spec == STATIC else (model.licence if model else "unknown"),
+        "memories": info.memories,
+        "waiting_for_vectors": seen.pending_vectors,
+        "changing_to": asdict(seen.reembedding) if seen.reembedding else None,
+    }
+    wanted, _ = choose_embedders(service.settings, info.embedder)
+    try:
+        identity = (wanted.loaded() if isinstance(wanted, BackgroundEmbedder) else wanted).identity
+    except EmbedderUnavailable as error:
+        return found | {"problem": str(error)}
+    if info.embedder not in (None, identity):
+        found["problem"] = f"the vectors are not of {identity}; `reembed` changes that, or a server in the background"
+    return found
 
 
 OPERATIONS: Mapping[str, Operation] = {
@@ -134,14 +202,14 @@ OPERATIONS: Mapping[str, Operation] = {
     "recall": recall,
     "doctor": doctor,
     "repair": repair,
-    "backup": _later("backup"),
-    "restore": _later("restore"),
-    "export": _later("export"),
-    "import": _later("import_"),
-    "purge": _later("purge"),
-    "embedder": _later("state", "hybrid_memory_mcp.admin.embedding"),
-    "pinned": _later("pinned", "hybrid_memory_mcp.admin.embedding"),
-    "reembed": _later("reembed", "hybrid_memory_mcp.admin.embedding"),
+    "backup": _store_operation("backup"),
+    "restore": _store_operation("restore"),
+    "export": _store_operation("export"),
+    "import": _store_operation("import_"),
+    "purge": _store_operation("purge"),
+    "embedder": embedder_state,
+    "pinned": embedder_identity,
+    "reembed": reembed,
 }
 
 

@@ -1,4 +1,4 @@
-"""Opening the memory, and what is done for it beside the calls of clients."""
+"""What a hub does for the memory beside the calls of clients: two tasks of its event loop, which run until they are cancelled."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ import anyio.to_thread
 
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
-IDLE = 5.0
-TEND = 1.0
-BREATH = 0.05
+FLUSH_AFTER_IDLE_SECONDS = (
+    5.0  # a conversation asks again within that; a flush is a write that its next call would wait for
+)
+STEP_INTERVAL_SECONDS = 1.0  # a look costs nothing where there is no work
+STEP_PAUSE_SECONDS = 0.05  # left to clients between two steps while they call
 
 
 async def flush_recalls_when_idle(provider: ServiceProvider) -> None:
-    """Let queued recalls be applied whenever nothing was asked for `IDLE` seconds; runs until cancelled."""
-    settled = 0
+    """Store queued recalls whenever nothing was asked for `FLUSH_AFTER_IDLE_SECONDS`."""
+    flushed = 0
     while True:
         before = provider.calls
-        await anyio.sleep(IDLE)
-        if provider.calls == before != settled:
-            settled = before
+        await anyio.sleep(FLUSH_AFTER_IDLE_SECONDS)
+        if provider.calls == before != flushed:
+            flushed = before
             await anyio.to_thread.run_sync(provider.flush_recalls, abandon_on_cancel=True)
 
 
 async def run_background_work(provider: ServiceProvider) -> None:
-    """Let late work be done: a look every `TEND` seconds, then piece after piece while there is more; runs until cancelled.
+    """Give memories their missing vectors and change the embedder, a step at a time while there is more to do.
 
-    While clients call, they get `BREATH` seconds between two pieces.
+    A step takes some tens of milliseconds. It looks every `STEP_INTERVAL_SECONDS` whether there is something.
     """
     while True:
-        await anyio.sleep(TEND)
+        await anyio.sleep(STEP_INTERVAL_SECONDS)
         before = provider.calls
         while await anyio.to_thread.run_sync(provider.run_background_step, abandon_on_cancel=True):
-            await anyio.sleep(0 if provider.calls == before else BREATH)
+            await anyio.sleep(0 if provider.calls == before else STEP_PAUSE_SECONDS)
             before = provider.calls

@@ -1,4 +1,12 @@
-"""Who opens the memory, when, and in which thread its work is done."""
+"""One open memory for all clients of a process: who opens it, in which threads calls run, and when it may be closed.
+
+`ServiceProvider` is made once by the hub (or by ``serve --standalone``, or by a command). Every call of a client goes through it:
+
+1. `ClientLimiter.call`: the client's own places, so that a flood of one client leaves room for others;
+2. `WorkerPool.run`: one of the process's threads;
+3. `ServiceProvider.run`: the service, opened at the first call, under its lock;
+4. the work itself, usually one method of `MemoryService`.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +14,15 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext, suppress
+from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
+import anyio.from_thread
+import anyio.to_thread
 
 from hybrid_memory.clock import RandomSource, SystemClock
 from hybrid_memory.errors import StoreClosed, StoreLocked
@@ -19,52 +30,54 @@ from hybrid_memory.model import Scope
 from hybrid_memory.rwlock import ReadWriteLock
 from hybrid_memory_mcp.runtime import library_patches
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
-from hybrid_memory_mcp.runtime.workers import WorkerPool
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
 
 T = TypeVar("T")
 
+CALLS_AT_ONCE = 8  # threads; the default of the setting `calls_at_once`, for a provider that is made without settings
+SKIPPED_STEPS_AFTER_FAILURE = 60  # about a minute, at one step a second: what failed once would fail again at once
+OPEN_RETRY_SECONDS = 0.05  # short beside an opening (30 ms and more), long beside a look at a lock
 
-Committed: TypeAlias = Callable[[str, frozenset[str]], None]
-"""Called with namespace and touched sessions after a commit, from the thread that wrote."""
+CommitListener: TypeAlias = Callable[[str, frozenset[str]], None]
+"""Called with the namespace and the sessions that a commit touched."""
 
 
 class MemoryAccess(Protocol):
-    """How a client's server reaches the memory; see `ServiceProvider`."""
+    """How the MCP server of one client reaches the memory: a `ServiceProvider`, or a `ClientLimiter` before it."""
 
     async def call(self, work: Callable[[MemoryService], T]) -> T:
         """Run ``work`` with the service in a worker thread and return what it returns."""
         ...
 
-    def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
-        """Call ``callback`` soon after each commit; returns what ends that."""
+    def listen(self, listener: CommitListener, wanted: Callable[[], bool]) -> Callable[[], None]:
+        """Call ``listener`` soon after each commit; returns what ends that."""
         ...
 
 
-CALLS_AT_ONCE = 8
-_REST = 60
-
-
 class ServiceProvider:
-    """Opens one service on first use, in a worker thread, and gives it to every call; safe in any thread.
+    """Opens one service on first use and gives it to every call; safe in any thread.
 
     Opening imports the database engine and reads the store, so it never happens on the event loop. When it fails the
     error goes to the caller, and the next call tries again.
+
+    A call holds the service's own lock (shared), under which it is neither closed nor its embedder changed. An operation, which
+    may last minutes, holds ``_operations`` instead, so that a change of the embedder does not wait for its end.
+    `run_exclusive` takes both.
     """
 
     def __init__(self, open_service: Callable[[], MemoryService], calls_at_once: int = CALLS_AT_ONCE) -> None:
         self._open_service = open_service
         self._opening = threading.Lock()
-        self._gate = ReadWriteLock()
+        self._operations = ReadWriteLock()
         self._service: MemoryService | None = None
         self._closed = False
-        self._listeners: dict[object, tuple[Committed, Callable[[], bool]]] = {}
-        self._news: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
-        self._teller: threading.Thread | None = None
+        self._listeners: dict[object, tuple[CommitListener, Callable[[], bool]]] = {}
+        self._commits: queue.SimpleQueue[tuple[str, frozenset[str]] | None] = queue.SimpleQueue()
+        self._notifying: threading.Thread | None = None
+        self._steps_to_skip = 0
         self.workers = WorkerPool(calls_at_once)
-        self._rest = 0
         self.calls = 0
 
     async def call(self, work: Callable[[MemoryService], T], *limiters: anyio.CapacityLimiter) -> T:
@@ -84,22 +97,39 @@ class ServiceProvider:
         Raises:
             HybridMemoryError: the store cannot be opened, or the work failed.
         """
-        with self._gate.shared():
+        while True:
+            service = self.ensure_open()
+            with service.lock.shared():
+                if self._service is service:  # else it was closed while this call waited for the lock: open it again
+                    return work(service)
+
+    def run_operation(self, work: Callable[[MemoryService], T]) -> T:
+        """Run ``work`` that may take long with the service in this thread, beside calls and beside other operations.
+
+        Raises:
+            HybridMemoryError: the store cannot be opened, or the work failed.
+        """
+        with self._operations.shared():
             return work(self.ensure_open())
 
     def run_exclusive(self, work: Callable[[], T]) -> T:
-        """Close the store, run ``work`` while calls wait, and let the next call open it again; blocks.
+        """Close the store, run ``work`` while calls and operations wait, and let the next call open it again; blocks.
 
         Raises:
             HybridMemoryError: the work failed; `StoreClosed` after `close`.
         """
-        with self._gate.exclusive(), self._opening:
-            if self._closed:
-                raise StoreClosed("the memory server is shutting down; start it again")
-            service, self._service = self._service, None
-            if service is not None:
-                service.close()
-            return work()
+        with self._operations.exclusive():
+            while True:
+                service = self._service
+                with nullcontext() if service is None else service.lock.exclusive(), self._opening:
+                    if self._closed:
+                        raise _shutting_down()
+                    if self._service is not service:  # a call opened it before this one could keep it from that
+                        continue
+                    if service is not None:
+                        self._service = None
+                        service.close()
+                    return work()
 
     def ensure_open(self) -> MemoryService:
         """Return the service, opening it if need be; blocks.
@@ -109,26 +139,28 @@ class ServiceProvider:
         """
         with self._opening:
             if self._closed:
-                raise StoreClosed("the memory server is shutting down; start it again")
+                raise _shutting_down()
             if self._service is None:
                 self._service = self._open_service()
-                self._service.listen(self._committed)
-                if self._teller is None:
-                    self._teller = threading.Thread(target=self._tell_news, name="news", daemon=True)
-                    self._teller.start()
+                self._service.listen(self._queue_commit)
+                if self._notifying is None:
+                    self._notifying = threading.Thread(
+                        target=self._notify_listeners, name="commit-listeners", daemon=True
+                    )
+                    self._notifying.start()
             return self._service
 
     def warm_up_in_background(self, scope: Scope) -> None:
         """Begin to open the service in a thread of its own; a failure is left for the first call to report."""
-        threading.Thread(target=self._warm, args=(scope,), name="warm-up", daemon=True).start()
+        threading.Thread(target=self._warm_up, args=(scope,), name="warm-up", daemon=True).start()
 
-    def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
-        """Call ``callback`` soon after each commit, in a thread that no writer waits for; returns what ends that.
+    def listen(self, listener: CommitListener, wanted: Callable[[], bool]) -> Callable[[], None]:
+        """Call ``listener`` soon after each commit, in a thread that no writer waits for; returns what ends that.
 
-        A commit while ``wanted`` says no is not told: waking a thread at each write would cost the writer time.
+        A commit while ``wanted`` returns False is not told: waking a thread at each write would cost the writer time.
         """
         token = object()
-        self._listeners[token] = (callback, wanted)
+        self._listeners[token] = (listener, wanted)
 
         def end() -> None:
             self._listeners.pop(token, None)
@@ -136,28 +168,32 @@ class ServiceProvider:
         return end
 
     def flush_recalls(self) -> None:
-        """Let an open service apply what recalls have queued."""
-        with self._gate.shared(), log_and_continue("applying recalls"):
-            if self._service is not None:
-                self._service.flush_recalls()
+        """Let an open service store what recalls have queued."""
+        if self._service is not None:
+            with log_and_continue("applying recalls"), suppress(StoreClosed):
+                self.run(lambda service: service.flush_recalls())
 
     def run_background_step(self) -> bool:
-        """Let an open service do a piece of late work; says whether there is more.
+        """Let an open service do a piece of background work; return True if there is more.
 
-        After a failure, which the log tells, the next `_REST` calls do nothing: it would fail again.
+        After a failure, which the log tells, the next `SKIPPED_STEPS_AFTER_FAILURE` calls do nothing.
         """
-        if self._service is None or self._rest > 0:
-            self._rest = max(self._rest - 1, 0)
+        if self._service is None or self._steps_to_skip > 0:
+            self._steps_to_skip = max(self._steps_to_skip - 1, 0)
             return False
-        self._rest = _REST
-        with self._gate.shared(), log_and_continue("late work"), suppress(StoreClosed):
-            more = self.ensure_open().run_background_step()
-            self._rest = 0
+        self._steps_to_skip = SKIPPED_STEPS_AFTER_FAILURE
+        with log_and_continue("late work"), suppress(StoreClosed):
+            # As an operation: a step may change the embedder, which takes the service's lock alone.
+            more = self.run_operation(lambda service: service.run_background_step())
+            self._steps_to_skip = 0
             return more
         return False
 
     def close(self, scope: Scope | None) -> None:
-        """End the session of ``scope`` if one is given, then close the service for good; does nothing when not open."""
+        """End the session of ``scope`` if one is given, then close the service for good; does nothing when not open.
+
+        It waits for no call: what is at work then fails with `StoreClosed`.
+        """
         with self._opening:
             service, self._service, self._closed = self._service, None, True
         if service is None:
@@ -168,7 +204,7 @@ class ServiceProvider:
                 service.end_session(scope)
         with log_and_continue("closing the store"):
             service.close()
-        self._news.put(None)
+        self._commits.put(None)
 
     @property
     def is_open(self) -> bool:
@@ -178,47 +214,123 @@ class ServiceProvider:
     def announce(self, namespaces: Iterable[str]) -> None:
         """Tell listeners soon that some namespaces changed otherwise than by a write."""
         for namespace in namespaces:
-            self._committed(namespace, frozenset())
+            self._queue_commit(namespace, frozenset())
 
-    def _warm(self, scope: Scope) -> None:
+    def _warm_up(self, scope: Scope) -> None:
         with log_and_continue("opening the store ahead of the first call"), suppress(StoreClosed):
             self.run(lambda service: service.warm_up(scope))
 
-    def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
+    def _queue_commit(self, namespace: str, sessions: frozenset[str]) -> None:
         if any(wanted() for _, wanted in list(self._listeners.values())):
-            self._news.put((namespace, sessions))
+            self._commits.put((namespace, sessions))
 
-    def _tell_news(self) -> None:
+    def _notify_listeners(self) -> None:
         """A listener may wait for an event loop, so this is no work for the thread that wrote."""
-        while (news := self._news.get()) is not None:
+        while (commit := self._commits.get()) is not None:
             for listener, _ in list(self._listeners.values()):
                 with log_and_continue("announcing a change"):
-                    listener(*news)
+                    listener(*commit)
 
 
 class ClientLimiter:
-    """One client's way to the service: at most ``width`` calls at a time, so that a flood of one leaves room for others."""
+    """One client's way to the service: at most ``places`` calls at a time, so that a flood of one leaves room for others."""
 
-    def __init__(self, provider: ServiceProvider, width: int) -> None:
+    def __init__(self, provider: ServiceProvider, places: int) -> None:
         self._provider = provider
-        self._limiter = anyio.CapacityLimiter(width)
+        self._limiter = anyio.CapacityLimiter(places)
 
     async def call(self, work: Callable[[MemoryService], T]) -> T:
-        """Run ``work`` with the service in a worker thread, when its turn has come, and return what it returns."""
+        """Run ``work`` with the service in a worker thread, when a place is free, and return what it returns."""
         return await self._provider.call(work, self._limiter)
 
-    def listen(self, callback: Committed, wanted: Callable[[], bool]) -> Callable[[], None]:
-        """Call ``callback`` soon after each commit; returns what ends that."""
-        return self._provider.listen(callback, wanted)
+    def listen(self, listener: CommitListener, wanted: Callable[[], bool]) -> Callable[[], None]:
+        """Call ``listener`` soon after each commit; returns what ends that."""
+        return self._provider.listen(listener, wanted)
 
 
-_PAUSE = 0.05
+class WorkerPool:
+    """Runs blocking work in at most ``threads`` threads at once.
+
+    anyio's own limiter lets the next one start as soon as a caller is cancelled, while the thread still works: a client that
+    gives up and asks again would fill the process with threads.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._limiter: anyio.CapacityLimiter | None = None  # made in the event loop, which is not there yet
+
+    @property
+    def busy(self) -> int:
+        """How many threads are at work or about to be."""
+        return 0 if self._limiter is None else int(self._limiter.borrowed_tokens)
+
+    async def run(self, work: Callable[[], T], *limiters: anyio.CapacityLimiter) -> T:
+        """Run ``work`` in a thread and return what it returns; it takes a place in each of the ``limiters`` too.
+
+        A cancelled caller does not wait: work that has begun is finished all the same, other work is not begun.
+        """
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(self._threads)
+        job = _Job(work)
+        taken: list[anyio.CapacityLimiter] = []
+        try:
+            for limiter in (*limiters, self._limiter):
+                await limiter.acquire_on_behalf_of(job)
+                taken.append(limiter)
+            return await anyio.to_thread.run_sync(job.run, taken, abandon_on_cancel=True)
+        finally:
+            if job.abandon():
+                _release(taken, job)
 
 
-def open_service(home: Path, embedder: str | None, random_source: RandomSource, patience: float = 0.0) -> MemoryService:
+class _JobState(Enum):
+    WAITING = auto()
+    RUNNING = auto()
+    DONE = auto()
+    ABANDONED = auto()
+
+
+class _Job(Generic[T]):
+    """One piece of work, shared by its thread and its caller: the later of the two gives the places free."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._state = _JobState.WAITING
+        self._lock = threading.Lock()
+
+    def run(self, taken: Sequence[anyio.CapacityLimiter]) -> T:
+        """Do the work, in the thread."""
+        with self._lock:
+            if self._state is _JobState.ABANDONED:
+                raise _Abandoned
+            self._state = _JobState.RUNNING
+        try:
+            return self._work()
+        finally:
+            with self._lock:
+                abandoned, self._state = self._state is _JobState.ABANDONED, _JobState.DONE
+            if abandoned:
+                with suppress(RuntimeError):  # the event loop has ended, and the limiters with it
+                    anyio.from_thread.run_sync(_release, taken, self)
+
+    def abandon(self) -> bool:
+        """Return True if the caller, which goes on, is the one to give the places free."""
+        with self._lock:
+            running = self._state is _JobState.RUNNING
+            self._state = _JobState.ABANDONED
+            return not running
+
+
+class _Abandoned(Exception):
+    """The caller went before the work began."""
+
+
+def open_service(
+    home: Path, embedder: str | None, random_source: RandomSource, lock_timeout: float = 0.0
+) -> MemoryService:
     """Open the memory in a folder; blocks, and imports everything heavy. ``embedder`` wins over the store's setting.
 
-    Where another process has the store open, that is borne for ``patience`` seconds: a command may just have asked something.
+    Where another process has the store open, try again for ``lock_timeout`` seconds: a command may just have asked something.
 
     Raises:
         HybridMemoryError: the store cannot be opened, or a setting is wrong.
@@ -237,6 +349,15 @@ def open_service(home: Path, embedder: str | None, random_source: RandomSource, 
         try:
             return MemoryService.open(home, clock=SystemClock(), random_source=random_source, settings=settings)
         except StoreLocked:
-            if time.monotonic() - begun >= patience:
+            if time.monotonic() - begun >= lock_timeout:
                 raise
-            time.sleep(_PAUSE)
+            time.sleep(OPEN_RETRY_SECONDS)
+
+
+def _release(taken: Sequence[anyio.CapacityLimiter], job: object) -> None:
+    for limiter in taken:
+        limiter.release_on_behalf_of(job)
+
+
+def _shutting_down() -> StoreClosed:
+    return StoreClosed("the memory server is shutting down; start it again")

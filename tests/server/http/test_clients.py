@@ -10,8 +10,8 @@ import anyio.to_thread
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import CreateMessageResult, ResourceUpdatedNotification, TextContent
-from tests.server.fakes import call
 from tests.server.http.conftest import Raw
+from tests.server.services import call
 
 # The SDK's client warns that newer servers have no such method.
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore:resources/:UserWarning")]
@@ -32,7 +32,7 @@ async def test_what_was_written_is_found(build, at_socket, token, mode):
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_token_of_another_namespace_finds_nothing(build, at_socket, fake, token, foreign_token, mode):
+async def test_a_token_of_another_namespace_finds_nothing(build, at_socket, service, token, foreign_token, mode):
     async with (
         at_socket(build()) as connect,
         connect(token, mode=mode) as one,
@@ -40,7 +40,10 @@ async def test_a_token_of_another_namespace_finds_nothing(build, at_socket, fake
     ):
         await call(one, "write_memory", content="Ada plays the cello")
         await call(two, "write_memory", content="Grace plays chess")
-    assert fake.walls == {"Ada plays the cello": "default", "Grace plays chess": "elsewhere"}
+    assert {one.content: one.namespace for one in service.memories.values()} == {
+        "Ada plays the cello": "default",
+        "Grace plays chess": "elsewhere",
+    }
 
 
 async def test_an_older_client_hears_of_a_write_of_another(build, at_socket, token, other_token):
@@ -89,23 +92,23 @@ async def test_another_namespace_hears_nothing(build, at_socket, token, foreign_
     assert first.uri == RECENT + "/mine"
 
 
-async def test_the_audit_names_the_token_and_what_the_client_calls_itself(build, at_socket, fake, token):
+async def test_the_audit_names_the_token_and_what_the_client_calls_itself(build, at_socket, service, token):
     async with at_socket(build()) as connect, connect(token, mode="2026-07-28") as client:
         await call(client, "write_memory", content="Ada")
-    assert fake.actors == ["token laptop/mcp"]
+    assert service.actors == ["token laptop/mcp"]
 
 
-async def test_an_older_client_that_leaves_ends_its_session(build, at_socket, fake, token):
+async def test_an_older_client_that_leaves_ends_its_session(build, at_socket, service, token):
     async with at_socket(build()) as connect:
         async with connect(token, mode="legacy") as client:
             await call(client, "write_memory", content="Ada")
-        assert await anyio.to_thread.run_sync(fake.session_ended.wait, 5)
+        assert await anyio.to_thread.run_sync(service.session_ended.wait, 5)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-async def test_the_client_s_own_model_can_do_the_reflecting(build, at_socket, fake, token, mode):
-    ids = [fake.keep(f"Ada was late on day {day}").id for day in range(3)]
+async def test_the_client_s_own_model_can_do_the_reflecting(build, at_socket, service, token, mode):
+    ids = [service.keep(f"Ada was late on day {day}").id for day in range(3)]
 
     async def think(_, __):
         text = json.dumps([{"text": "Ada is often late", "evidence": ids}])
@@ -113,7 +116,7 @@ async def test_the_client_s_own_model_can_do_the_reflecting(build, at_socket, fa
 
     async with at_socket(build()) as connect, connect(token, mode=mode, sampling_callback=think) as client:
         (stored,) = (await call(client, "reflect"))["stored"]
-    assert fake.memories[stored].content == "Ada is often late"
+    assert service.memories[stored].content == "Ada is often late"
 
 
 async def test_without_a_token_nobody_gets_in(build, at_socket):
@@ -124,9 +127,9 @@ async def test_without_a_token_nobody_gets_in(build, at_socket):
         assert caught.group_contains(MCPError)
 
 
-async def test_a_call_that_is_being_answered_when_the_server_leaves_is_answered(build, at_socket, fake, token):
+async def test_a_call_that_is_being_answered_when_the_server_leaves_is_answered(build, at_socket, service, token):
     app, written = build(grace=10), []
-    fake.held.clear()
+    service.held.clear()
 
     async def write(connect):
         async with connect(token, mode="2026-07-28") as client:
@@ -137,11 +140,11 @@ async def test_a_call_that_is_being_answered_when_the_server_leaves_is_answered(
         with anyio.fail_after(10):
             while (await Raw(app, token).modern("tools/list")).status != 503:
                 await anyio.lowlevel.checkpoint()
-        fake.held.set()
+        service.held.set()
 
     async with anyio.create_task_group() as group, at_socket(app) as connect:
         group.start_soon(write, connect)
-        while not fake.threads:
+        while not service.threads:
             await anyio.lowlevel.checkpoint()
         group.start_soon(let_go)
     assert written[0]["id"]

@@ -96,7 +96,7 @@ class Mob:
         return await raw.ask(body=b"[" * self.rng.choice([500, 5000, 50_000]))
 
 
-async def crowd(serving, tokens, fake, seed, size):
+async def crowd(serving, tokens, service, seed, size):
     made = [tokens.create(f"client{number}", namespace="default", agent="default") for number in range(3)]
     async with serving(requests=20, sessions=3, all_sessions=7, body=10_000, buffered=40_000) as app:
         mob = Mob(app, [*made, "hmm_unknown"], seed)
@@ -109,15 +109,15 @@ async def crowd(serving, tokens, fake, seed, size):
         assert app.connections.count <= 7 + 3
         assert (await Raw(app, made[0]).modern("tools/list")).status == 200
     assert app.connections.count == 0
-    assert all(map(is_unnamed_session, fake.ended))
+    assert all(map(is_unnamed_session, service.ended))
 
 
-async def test_after_a_flood_nothing_is_left_behind(serving, tokens, fake):
-    await crowd(serving, tokens, fake, seed=1, size=150)
+async def test_after_a_flood_nothing_is_left_behind(serving, tokens, service):
+    await crowd(serving, tokens, service, seed=1, size=150)
 
 
 @pytest.mark.stress
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(2, 12))
-async def test_after_many_floods_nothing_is_left_behind(serving, tokens, fake, seed):
-    await crowd(serving, tokens, fake, seed, size=1000)
+async def test_after_many_floods_nothing_is_left_behind(serving, tokens, service, seed):
+    await crowd(serving, tokens, service, seed, size=1000)

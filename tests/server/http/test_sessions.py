@@ -26,52 +26,52 @@ async def test_a_session_id_is_worth_nothing_with_another_token(app, token, othe
     assert (await Raw(app, token).call(session, "read_memories")).status == 200
 
 
-async def test_sessions_have_ids_that_nobody_guesses_and_conversations_of_their_own(raw, fake):
+async def test_sessions_have_ids_that_nobody_guesses_and_conversations_of_their_own(raw, service):
     first, second = await raw.initialize(), await raw.initialize()
     assert first != second
     assert len(first) == 32
     await raw.call(first, "write_memory", content="Ada")
     await raw.call(second, "write_memory", content="Grace")
-    one, two = fake.memories.values()
+    one, two = service.memories.values()
     assert one.session != two.session
 
 
-async def test_requests_without_a_session_share_the_conversation_of_their_token(app, token, other_token, fake):
+async def test_requests_without_a_session_share_the_conversation_of_their_token(app, token, other_token, service):
     for owner in (token, token, other_token):
         answer = await Raw(app, owner).modern("tools/call", name="write_memory", arguments={"content": f"Ada {owner}"})
         assert answer.json["result"]["structuredContent"]["id"]
         await Raw(app, owner).modern(
-            "tools/call", name="write_memory", arguments={"content": f"Grace {owner} {len(fake.memories)}"}
+            "tools/call", name="write_memory", arguments={"content": f"Grace {owner} {len(service.memories)}"}
         )
-    sessions = [memory.session for memory in fake.memories.values()]
+    sessions = [memory.session for memory in service.memories.values()]
     assert len(set(sessions)) == 2
 
 
-async def test_nothing_in_a_request_chooses_the_namespace(app, foreign_token, fake):
+async def test_nothing_in_a_request_chooses_the_namespace(app, foreign_token, service):
     raw = Raw(app, foreign_token)
     refused = await raw.modern("tools/call", name="write_memory", arguments={"content": "Ada", "namespace": "default"})
     assert refused.json["result"]["isError"]
     await raw.post(PING, hybrid_memory_namespace="default", query=b"namespace=default")
     await raw.modern("tools/call", name="write_memory", arguments={"content": "Ada"})
-    assert fake.walls == {"Ada": "elsewhere"}
+    assert {one.content: one.namespace for one in service.memories.values()} == {"Ada": "elsewhere"}
 
 
-async def test_a_session_that_was_ended_is_gone(raw, fake):
+async def test_a_session_that_was_ended_is_gone(raw, service):
     session = await raw.initialize()
     await raw.call(session, "write_memory", content="Ada")
     assert (await raw.ask("DELETE", mcp_session_id=session)).status == 200
     assert (await raw.call(session, "read_memories")).status == 404
     with anyio.fail_after(5):
-        while not fake.ended:
+        while not service.ended:
             await anyio.lowlevel.checkpoint()
-    assert [memory.session for memory in fake.memories.values()] == fake.ended
+    assert [memory.session for memory in service.memories.values()] == service.ended
 
 
-async def test_a_session_in_which_nothing_was_asked_opens_no_store_when_it_ends(raw, fake):
+async def test_a_session_in_which_nothing_was_asked_opens_no_store_when_it_ends(raw, service):
     session = await raw.initialize()
     await raw.ask("DELETE", mcp_session_id=session)
     await raw.initialize()
-    assert fake.threads == set()
+    assert service.threads == set()
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
@@ -103,7 +103,7 @@ async def test_an_idle_session_ends_and_a_busy_one_stays(serving, token):
         await app.leave()
 
 
-async def test_an_idle_conversation_without_a_session_ends_too(serving, token, fake):
+async def test_an_idle_conversation_without_a_session_ends_too(serving, token, service):
     time = [0.0]
     async with serving(session_idle=60, now=lambda: time[0]) as app:
         raw = Raw(app, token)
@@ -111,8 +111,8 @@ async def test_an_idle_conversation_without_a_session_ends_too(serving, token, f
             await raw.modern("tools/call", name="write_memory", arguments={"content": content})
             time[0] += 61
             app.connections.look(lambda _: True)
-    one, two = fake.memories.values()
-    assert set(fake.ended) == {one.session, two.session}
+    one, two = service.memories.values()
+    assert set(service.ended) == {one.session, two.session}
 
 
 async def test_a_revoked_token_ends_its_sessions_and_streams(app, tokens, token, other_token):
@@ -181,8 +181,8 @@ async def test_a_token_has_so_many_requests_at_once_and_others_do_not_notice(ser
     assert (await raw.post(PING)).status == 503
 
 
-async def test_leaving_waits_for_what_is_being_answered(serving, token, fake):
-    fake.held.clear()
+async def test_leaving_waits_for_what_is_being_answered(serving, token, service):
+    service.held.clear()
     answers = []
     async with serving(grace=5) as app, anyio.create_task_group() as group:
         raw = Raw(app, token)
@@ -192,17 +192,17 @@ async def test_leaving_waits_for_what_is_being_answered(serving, token, fake):
             answers.append(await raw.call(session, "write_memory", content="Ada"))
 
         group.start_soon(write)
-        while not fake.threads:
+        while not service.threads:
             await anyio.lowlevel.checkpoint()
         group.start_soon(app.leave)
         await anyio.wait_all_tasks_blocked()
         assert (await raw.post(PING, mcp_session_id=session)).status == 503
-        fake.held.set()
+        service.held.set()
     assert answers[0].json["result"]["structuredContent"]["id"]
 
 
-async def test_what_takes_too_long_is_cut_off_when_leaving(serving, token, fake):
-    fake.held.clear()
+async def test_what_takes_too_long_is_cut_off_when_leaving(serving, token, service):
+    service.held.clear()
     answers = []
     async with serving(grace=0) as app, anyio.create_task_group() as group:
         raw = Raw(app, token)
@@ -211,10 +211,10 @@ async def test_what_takes_too_long_is_cut_off_when_leaving(serving, token, fake)
             answers.append(await raw.modern("tools/call", name="write_memory", arguments={"content": "Ada"}))
 
         group.start_soon(write)
-        while not fake.threads:
+        while not service.threads:
             await anyio.lowlevel.checkpoint()
         await app.leave()
-    fake.held.set()
+    service.held.set()
     assert answers[0].status == 503
 
 
@@ -222,9 +222,9 @@ THINKING = MODERN | {"io.modelcontextprotocol/clientCapabilities": {"sampling": 
 
 
 @pytest.fixture
-def reflecting(fake):
+def reflecting(service):
     """Ask for a reflection, as a client that can think; given what the server wants back, answer it."""
-    ids = [fake.keep(f"Ada was late on day {day}").id for day in range(3)]
+    ids = [service.keep(f"Ada was late on day {day}").id for day in range(3)]
     thought = json.dumps([{"text": "Ada is often late", "evidence": ids}])
     said = {"role": "assistant", "content": {"type": "text", "text": thought}, "model": "m"}
 

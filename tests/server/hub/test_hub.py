@@ -17,38 +17,38 @@ RELAYS = [f"{number:032x}" for number in range(1, 10)]
 
 
 @pytest.fixture
-def fake():
+def service():
     service = Held()
     yield service
     service.go.set()
 
 
 @pytest.fixture
-def hub(home, fake):
-    with RealHub(home, fake) as real:
+def hub(home, service):
+    with RealHub(home, service) as real:
         yield real
-        fake.go.set()
+        service.go.set()
 
 
 # who is served
 
 
-def test_each_relay_is_served_in_the_scope_that_its_client_chose(hub, fake):
+def test_each_relay_is_served_in_the_scope_that_its_client_chose(hub, service):
     with (
         hub.visited(relay=RELAYS[0], arguments=["--namespace", "n", "--agent", "a", "--session", "s"]) as first,
         hub.visited(relay=RELAYS[1], variables=["HYBRID_MEMORY_NAMESPACE=m"]) as second,
     ):
         first.call("write_memory", content="Ada")
         second.call("write_memory", content="Grace")
-    here, there = fake.scopes
+    here, there = service.scopes
     assert (here.namespace, here.agent, here.session) == ("n", "a", "s")
     assert (there.namespace, there.agent) == ("m", "default")
 
 
-def test_an_argument_wins_over_the_variable_of_the_same_client(hub, fake):
+def test_an_argument_wins_over_the_variable_of_the_same_client(hub, service):
     with hub.visited(arguments=["--namespace=n"], variables=["HYBRID_MEMORY_NAMESPACE=m"]) as guest:
         guest.call("write_memory", content="Ada")
-    assert fake.scopes[0].namespace == "n"
+    assert service.scopes[0].namespace == "n"
 
 
 @pytest.mark.parametrize(
@@ -59,19 +59,19 @@ def test_an_argument_wins_over_the_variable_of_the_same_client(hub, fake):
         ({"variables": ["TZ=UTC"]}, 10),
     ],
 )
-def test_a_date_without_zone_is_in_the_clients(hub, fake, about, hour):
+def test_a_date_without_zone_is_in_the_clients(hub, service, about, hour):
     with hub.visited(**about) as guest:
         written = guest.call("write_memory", content="Ada", occurred_at="2026-01-01T10:00:00")["structuredContent"]
-    assert fake.memories[written["id"]].occurred_at.astimezone(fake.clock.now().tzinfo).hour == hour
+    assert service.memories[written["id"]].occurred_at.astimezone(service.clock.now().tzinfo).hour == hour
 
 
-def test_a_conversation_without_a_name_has_the_same_one_at_the_next_hub_and_another_for_each_relay(home, fake):
-    with RealHub(home, fake) as hub, hub.visited(relay=RELAYS[0]) as one, hub.visited(relay=RELAYS[1]) as other:
+def test_a_conversation_without_a_name_has_the_same_one_at_the_next_hub_and_another_for_each_relay(home, service):
+    with RealHub(home, service) as hub, hub.visited(relay=RELAYS[0]) as one, hub.visited(relay=RELAYS[1]) as other:
         one.call("write_memory", content="Ada")
         other.call("write_memory", content="Grace")
-    with RealHub(home, fake) as hub, hub.visited(relay=RELAYS[0], times=1) as one:
+    with RealHub(home, service) as hub, hub.visited(relay=RELAYS[0], times=1) as one:
         one.call("write_memory", content="Edsger")
-    first, second, third = (scope.session for scope in fake.scopes)
+    first, second, third = (scope.session for scope in service.scopes)
     assert first == third
     assert first != second
 
@@ -106,8 +106,8 @@ def test_status_names_those_of_the_namespace_who_are_connected(hub):
     assert (clients[1]["session"], clients[1]["client"]) == ("mine", "raw")
 
 
-def test_more_connections_than_allowed_are_refused_until_one_ends(home, fake):
-    with RealHub(home, fake, connections=2) as hub, hub.visited() as first:
+def test_more_connections_than_allowed_are_refused_until_one_ends(home, service):
+    with RealHub(home, service, connections=2) as hub, hub.visited() as first:
         with hub.visited():
             third = hub.guest()
             refused = third.hear()
@@ -157,33 +157,33 @@ def test_garbage_after_the_greeting_ends_that_connection_alone(hub):
 # requests
 
 
-def test_fifty_calls_at_once_are_all_answered(hub, fake):
+def test_fifty_calls_at_once_are_all_answered(hub, service):
     with hub.visited() as guest:
         for number in range(1, 51):
             params = {"name": "write_memory", "arguments": {"content": f"fact {number}"}, "_meta": MODERN}
             guest.request(f"r{number}", "tools/call", **params)
         answers = [guest.answer() for _ in range(50)]
     assert {message["id"]: number for number, message in answers} == {f"r{n}": n for n in range(1, 51)}
-    assert len(fake.memories) == 50
-    assert sorted(key.number for key in fake.keys) == list(range(1, 51))
+    assert len(service.memories) == 50
+    assert sorted(key.number for key in service.keys) == list(range(1, 51))
 
 
-def test_an_id_may_be_used_again_when_its_request_is_answered(hub, fake):
+def test_an_id_may_be_used_again_when_its_request_is_answered(hub, service):
     with hub.visited() as guest:
         for content in ("Ada", "Grace"):
             params = {"name": "write_memory", "arguments": {"content": content}, "_meta": MODERN}
             number = guest.request(1, "tools/call", **params)
             assert guest.answer()[0] == number
-    assert [key.number for key in fake.keys] == [1, 2]
+    assert [key.number for key in service.keys] == [1, 2]
 
 
-def test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again(home, fake):
+def test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again(home, service):
     for times in (0, 1):
-        with RealHub(home, fake) as hub, hub.visited(relay=RELAYS[0], times=times) as guest:
+        with RealHub(home, service) as hub, hub.visited(relay=RELAYS[0], times=times) as guest:
             params = {"name": "write_memory", "arguments": {"content": "Ada"}, "_meta": MODERN}
             guest.request(5, "tools/call", number=77, **params)
             guest.answer()
-    assert [(key.relay, key.number) for key in fake.keys] == [(RELAYS[0], 77)] * 2
+    assert [(key.relay, key.number) for key in service.keys] == [(RELAYS[0], 77)] * 2
 
 
 def test_the_relay_hears_when_work_begins_on_what_it_had_sent_before(hub):
@@ -195,8 +195,8 @@ def test_the_relay_hears_when_work_begins_on_what_it_had_sent_before(hub):
         guest.answer()
 
 
-def test_what_is_over_the_limits_is_refused_and_the_rest_is_answered(home, fake):
-    with RealHub(home, fake, requests_at_once=2, requests_waiting=3) as hub, hub.visited() as guest:
+def test_what_is_over_the_limits_is_refused_and_the_rest_is_answered(home, service):
+    with RealHub(home, service, requests_at_once=2, requests_waiting=3) as hub, hub.visited() as guest:
         for number in range(1, 11):
             reading(guest, number)
         refused = [guest.answer() for _ in range(5)]
@@ -204,30 +204,30 @@ def test_what_is_over_the_limits_is_refused_and_the_rest_is_answered(home, fake)
         assert "too many requests at once" in refused[0][1]["error"]["message"]
         with hub.visited() as other:
             assert other.call("read_memories")["isError"] is False
-        fake.go.set()
+        service.go.set()
         assert sorted(guest.answer()[0] for _ in range(5)) == [1, 2, 3, 4, 5]
         assert guest.call("read_memories")["isError"] is False
 
 
-def test_a_flood_of_one_client_leaves_room_for_another(home, fake):
+def test_a_flood_of_one_client_leaves_room_for_another(home, service):
     with (
-        RealHub(home, fake, calls_at_once=3, calls_of_a_client=2) as hub,
+        RealHub(home, service, calls_at_once=3, calls_of_a_client=2) as hub,
         hub.visited(relay=RELAYS[0], arguments=["--session", "flood"]) as flood,
         hub.visited(relay=RELAYS[1], arguments=["--session", "other"]) as other,
     ):
         for number in range(1, 41):
             reading(flood, number)
-        fake.wait_for(2)
+        service.wait_for(2)
         reading(other, 1)
-        fake.wait_for(3)
-        assert sorted(fake.begun) == ["flood", "flood", "other"]
-        fake.go.set()
+        service.wait_for(3)
+        assert sorted(service.begun) == ["flood", "flood", "other"]
+        service.go.set()
         assert other.answer()[0] == 1
         assert len([flood.answer() for _ in range(40)]) == 40
 
 
-def test_a_client_that_does_not_read_holds_nobody_up_and_gets_all_when_it_reads(hub, fake):
-    memory = fake.keep("x" * 900_000)
+def test_a_client_that_does_not_read_holds_nobody_up_and_gets_all_when_it_reads(hub, service):
+    memory = service.keep("x" * 900_000)
     with hub.visited() as slow, hub.visited() as other:
         for number in range(1, 21):
             slow.request(number, "resources/read", uri=f"memory://memories/{memory.id}", _meta=MODERN)
@@ -235,8 +235,8 @@ def test_a_client_that_does_not_read_holds_nobody_up_and_gets_all_when_it_reads(
         assert sorted(slow.answer()[0] for _ in range(20)) == list(range(1, 21))
 
 
-def test_messages_of_many_megabytes_pass_both_ways(hub, fake):
-    memory = fake.keep("x" * 15_000_000)
+def test_messages_of_many_megabytes_pass_both_ways(hub, service):
+    memory = service.keep("x" * 15_000_000)
     with hub.visited() as guest:
         read = guest.ask("resources/read", uri=f"memory://memories/{memory.id}")
         assert "x" * 1_000_000 in read["result"]["contents"][0]["text"]
@@ -256,24 +256,24 @@ def test_lines_that_are_no_requests_are_settled_and_those_that_nearly_are_get_er
         assert (number, refused["id"], refused["error"]["code"]) == (4, 4, -32600)
 
 
-def test_a_cancelled_call_is_settled_without_an_answer_and_its_place_is_free(home, fake):
-    with RealHub(home, fake, requests_at_once=1) as hub, hub.visited() as guest:
+def test_a_cancelled_call_is_settled_without_an_answer_and_its_place_is_free(home, service):
+    with RealHub(home, service, requests_at_once=1) as hub, hub.visited() as guest:
         reading(guest, "first")
-        fake.wait_for(1)
+        service.wait_for(1)
         reading(guest, "second")
         guest.notify("notifications/cancelled", requestId="first")
         assert {guest.hear(protocol.NO_ANSWER).number for _ in range(2)} == {1, 3}
-        fake.go.set()
+        service.go.set()
         assert guest.answer()[1]["id"] == "second"
 
 
-def test_a_call_that_is_cancelled_while_it_waits_never_begins(home, fake):
-    with RealHub(home, fake, requests_at_once=1) as hub, hub.visited() as guest:
+def test_a_call_that_is_cancelled_while_it_waits_never_begins(home, service):
+    with RealHub(home, service, requests_at_once=1) as hub, hub.visited() as guest:
         reading(guest, "first")
-        fake.wait_for(1)
+        service.wait_for(1)
         guest.request("second", "tools/call", name="write_memory", arguments={"content": "Ada"}, _meta=MODERN)
         guest.notify("notifications/cancelled", requestId="second")
         guest.hear(protocol.NO_ANSWER)
-        fake.go.set()
+        service.go.set()
         assert guest.answer()[1]["id"] == "first"
         assert guest.call("read_memories", query="Ada")["structuredContent"]["memories"] == []

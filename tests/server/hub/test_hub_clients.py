@@ -8,8 +8,8 @@ import anyio
 import anyio.to_thread
 import pytest
 from mcp.types import CreateMessageResult, ResourceUpdatedNotification, TextContent
-from tests.server.fakes import FakeService, call
 from tests.server.hubs import PATIENCE, RealHub, client_of, no_other_hub, relay, short_folder
+from tests.server.services import ObservedService, call
 
 # The SDK's client warns that newer servers have no such method, and that sampling is going to be removed.
 pytestmark = [
@@ -19,6 +19,7 @@ pytestmark = [
 ]
 
 RECENT = "memory://most_recent_memories"
+NAMED = ["--session", "named"]  # a session without a name ends with its client, which is a change of its own
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def home():
         yield folder
 
 
-class Held(FakeService):
+class Held(ObservedService):
     """A memory whose reads with the query "wait" last until they are let go."""
 
     def __init__(self):
@@ -43,7 +44,7 @@ class Held(FakeService):
 
 
 @pytest.fixture
-def fake():
+def service():
     service = Held()
     yield service
     service.go.set()
@@ -73,22 +74,22 @@ class Heard:
         self.receive.close()
 
 
-async def test_a_conversation_goes_on_over_three_hubs(home, fake, mode):
-    hub = RealHub(home, fake)
+async def test_a_conversation_goes_on_over_three_hubs(home, service, mode):
+    hub = RealHub(home, service)
     async with client_of(home, mode=mode) as client:
         for number in range(3):
             await call(client, "write_memory", content=f"fact {number}")
             found = await call(client, "read_memories", query=f"{number}")
-            assert [one["text"] for one in found["memories"]] == [f"fact {number}"]
+            assert found["memories"][0]["text"] == f"fact {number}"
             await anyio.to_thread.run_sync(hub.kill)
-            hub = RealHub(home, fake)
+            hub = RealHub(home, service)
         assert len((await client.list_tools()).tools) == 5
     hub.kill()
-    assert len(set(fake.actors)) == 1
+    assert len(set(service.actors)) == 1
 
 
-async def test_fifty_calls_at_work_when_their_hub_dies_are_all_answered_by_the_next(home, fake, mode):
-    hub = RealHub(home, fake)
+async def test_fifty_calls_at_work_when_their_hub_dies_are_all_answered_by_the_next(home, service, mode):
+    hub = RealHub(home, service)
     answers = []
 
     async def ask(client):
@@ -97,24 +98,24 @@ async def test_fifty_calls_at_work_when_their_hub_dies_are_all_answered_by_the_n
     async with client_of(home, mode=mode) as client, anyio.create_task_group() as group:
         for _ in range(50):
             group.start_soon(ask, client)
-        await anyio.to_thread.run_sync(fake.begun.acquire)
+        await anyio.to_thread.run_sync(service.begun.acquire)
         await anyio.to_thread.run_sync(hub.kill)
-        fake.go.set()
-        hub = RealHub(home, fake)
+        service.go.set()
+        hub = RealHub(home, service)
     hub.kill()
     assert len(answers) == 50
 
 
-async def test_an_older_clients_subscription_outlives_its_hub(home, fake):
-    hub, heard = RealHub(home, fake), Heard()
+async def test_an_older_clients_subscription_outlives_its_hub(home, service):
+    hub, heard = RealHub(home, service), Heard()
     async with client_of(home, mode="legacy", message_handler=heard) as client:
         await client.subscribe_resource(RECENT)
         await call(client, "write_memory", content="Ada")
         assert await heard.next() == RECENT
         await anyio.to_thread.run_sync(hub.kill)
-        hub = RealHub(home, fake)
+        hub = RealHub(home, service)
         assert await heard.next() == RECENT
-        with hub.visited() as writer:
+        with hub.visited(arguments=NAMED) as writer:
             await anyio.to_thread.run_sync(lambda: writer.call("write_memory", content="Grace"))
         assert await heard.next() == RECENT
         await client.list_tools()
@@ -123,16 +124,16 @@ async def test_an_older_clients_subscription_outlives_its_hub(home, fake):
     hub.kill()
 
 
-async def test_a_newer_clients_stream_outlives_its_hub(home, fake):
-    hub = RealHub(home, fake)
+async def test_a_newer_clients_stream_outlives_its_hub(home, service):
+    hub = RealHub(home, service)
     async with client_of(home, mode="2026-07-28") as client, client.listen(resource_subscriptions=[RECENT]) as stream:
         news = aiter(stream)
-        for content in ("Ada", "Grace", "Edsger"):
-            with anyio.fail_after(PATIENCE), hub.visited() as writer:
+        for number, content in enumerate(("Ada", "Grace", "Edsger"), 1):
+            with anyio.fail_after(PATIENCE), hub.visited(relay=f"{number:032x}", arguments=NAMED) as writer:
                 await anyio.to_thread.run_sync(lambda text=content: writer.call("write_memory", content=text))
                 assert (await anext(news)).uri == RECENT
             await anyio.to_thread.run_sync(hub.kill)
-            hub = RealHub(home, fake)
+            hub = RealHub(home, service)
             with anyio.fail_after(PATIENCE):
                 assert (await anext(news)).uri == RECENT
     hub.kill()
@@ -156,13 +157,13 @@ class Model:
 
 
 @pytest.fixture
-def ids(fake):
-    return [fake.keep(f"Ada was late on day {day}").id for day in range(3)]
+def ids(service):
+    return [service.keep(f"Ada was late on day {day}").id for day in range(3)]
 
 
-async def test_a_client_whose_model_thinks_while_its_hub_dies_gets_its_insights_stored_once(home, fake, ids, mode):
+async def test_a_client_whose_model_thinks_while_its_hub_dies_gets_its_insights_stored_once(home, service, ids, mode):
     model = Model(ids)
-    hub = RealHub(home, fake)
+    hub = RealHub(home, service)
     stored = []
 
     async def reflect(client):
@@ -172,28 +173,28 @@ async def test_a_client_whose_model_thinks_while_its_hub_dies_gets_its_insights_
         group.start_soon(reflect, client)
         await model.thinks.wait()
         await anyio.to_thread.run_sync(hub.kill)
-        hub = RealHub(home, fake)
+        hub = RealHub(home, service)
         await client.list_tools()
         model.go.set()
     hub.kill()
     ((insight,),) = stored
-    assert [one.content for one in fake.memories.values()].count("Ada is often late") == 1
-    assert fake.memories[insight].parents == tuple(ids)
+    assert [one.content for one in service.memories.values()].count("Ada is often late") == 1
+    assert service.memories[insight].parents == tuple(ids)
 
 
-def test_what_the_client_cancelled_is_not_sent_to_the_next_hub(home, fake):
-    hub = RealHub(home, fake)
+def test_what_the_client_cancelled_is_not_sent_to_the_next_hub(home, service):
+    hub = RealHub(home, service)
     with relay(home) as client:
         client.initialize()
         client.send({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": wait()})
-        assert fake.begun.acquire(timeout=PATIENCE)
+        assert service.begun.acquire(timeout=PATIENCE)
         client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
         assert client.ask(8, "ping")["result"] == {}
         hub.kill()
-        fake.go.set()
-        hub = RealHub(home, fake)
+        service.go.set()
+        hub = RealHub(home, service)
         assert client.ask(9, "ping")["result"] == {}
-        assert not fake.begun.acquire(blocking=False)
+        assert not service.begun.acquire(blocking=False)
     hub.kill()
 
 
@@ -201,21 +202,21 @@ def wait():
     return {"name": "read_memories", "arguments": {"query": "wait"}}
 
 
-def test_a_relay_that_comes_while_the_hub_leaves_is_served_by_the_next(home, fake):
-    hub = RealHub(home, fake)
+def test_a_relay_that_comes_while_the_hub_leaves_is_served_by_the_next(home, service):
+    hub = RealHub(home, service)
     with hub.visited() as busy:
         busy.request(
             1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "b", "version": ""}
         )
         busy.answer()
         busy.request(2, "tools/call", **wait())
-        assert fake.begun.acquire(timeout=PATIENCE)
+        assert service.begun.acquire(timeout=PATIENCE)
         hub.leave()
         with relay(home) as client:
             client.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
-            fake.go.set()
+            service.go.set()
             assert busy.answer()[0] == 2
             hub.wait()
-            hub = RealHub(home, fake)
+            hub = RealHub(home, service)
             assert client.receive()["id"] == 1
     hub.kill()

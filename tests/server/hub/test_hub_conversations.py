@@ -4,9 +4,9 @@ import json
 import sys
 
 import pytest
-from tests.server.fakes import FakeService
 from tests.server.hubs import RealHub
 from tests.server.raw import MODERN
+from tests.server.services import ObservedService
 
 from hybrid_memory_mcp.relay import protocol
 
@@ -35,13 +35,13 @@ LISTEN = {
 
 
 @pytest.fixture
-def fake():
-    return FakeService()
+def service():
+    return ObservedService()
 
 
 @pytest.fixture
-def hub(home, fake):
-    with RealHub(home, fake) as real:
+def hub(home, service):
+    with RealHub(home, service) as real:
         yield real
 
 
@@ -101,12 +101,12 @@ def test_a_handshake_is_kept_before_it_is_answered(hub):
     ]
 
 
-def test_a_replayed_handshake_is_not_answered_and_the_conversation_goes_on(hub, fake):
+def test_a_replayed_handshake_is_not_answered_and_the_conversation_goes_on(hub, service):
     with hub.visited(times=1) as guest:
         replayed(guest)
         assert called(guest, "write_memory", content="Ada")["isError"] is False
         assert answers_before(guest, "last") == ["last"]
-    assert fake.actors == ["raw"]
+    assert service.actors == ["raw"]
 
 
 def test_a_handshake_whose_answer_the_client_did_not_get_is_answered_by_the_next_hub(hub):
@@ -119,9 +119,9 @@ def test_a_handshake_whose_answer_the_client_did_not_get_is_answered_by_the_next
         assert called(guest, "read_memories")["isError"] is False
 
 
-def test_a_newer_client_needs_no_replay(home, fake):
+def test_a_newer_client_needs_no_replay(home, service):
     for times in (0, 1):
-        with RealHub(home, fake) as hub, hub.visited(times=times) as guest:
+        with RealHub(home, service) as hub, hub.visited(times=times) as guest:
             assert guest.call("read_memories")["isError"] is False
 
 
@@ -160,9 +160,9 @@ def test_after_a_replay_each_subscription_hears_once_that_it_may_have_missed_som
         assert answers_before(guest, "last") == ["last"]
 
 
-def test_a_hundred_subscriptions_are_replayed_though_fewer_requests_may_be_at_work(home, fake):
+def test_a_hundred_subscriptions_are_replayed_though_fewer_requests_may_be_at_work(home, service):
     uris = [f"{RECENT}/{number}" for number in range(100)]
-    with RealHub(home, fake, requests_at_once=2, requests_waiting=1) as hub, hub.visited(times=1) as guest:
+    with RealHub(home, service, requests_at_once=2, requests_waiting=1) as hub, hub.visited(times=1) as guest:
         replayed(guest, *map(subscribe, uris))
         assert sorted(news(guest)["params"]["uri"] for _ in uris) == sorted(uris)
         assert called(guest, "read_memories")["isError"] is False
@@ -217,8 +217,8 @@ def test_open_streams_hold_up_neither_their_relays_end_nor_their_hubs(hub, caplo
     assert caplog.messages == []
 
 
-def test_many_streams_take_no_place_of_requests(home, fake):
-    with RealHub(home, fake, requests_at_once=1, requests_waiting=0) as hub, hub.visited() as guest:
+def test_many_streams_take_no_place_of_requests(home, service):
+    with RealHub(home, service, requests_at_once=1, requests_waiting=0) as hub, hub.visited() as guest:
         for number in range(1, 11):
             guest.send(LISTEN | {"id": number})
             guest.hear(protocol.STREAM_STARTED)
@@ -229,8 +229,8 @@ def test_many_streams_take_no_place_of_requests(home, fake):
 
 
 @pytest.fixture
-def ids(fake):
-    return [fake.keep(f"Ada was late on day {day}").id for day in range(3)]
+def ids(service):
+    return [service.keep(f"Ada was late on day {day}").id for day in range(3)]
 
 
 def thought(ids):
@@ -238,7 +238,7 @@ def thought(ids):
     return {"role": "assistant", "content": {"type": "text", "text": text}, "model": "m"}
 
 
-def test_a_question_goes_to_an_older_client_under_a_name_of_this_hub_and_its_answer_back(hub, fake, ids):
+def test_a_question_goes_to_an_older_client_under_a_name_of_this_hub_and_its_answer_back(hub, service, ids):
     with hub.visited(times=3) as guest:
         replayed(guest)
         asked = guest.request("r", "tools/call", name="reflect", arguments={})
@@ -252,10 +252,10 @@ def test_a_question_goes_to_an_older_client_under_a_name_of_this_hub_and_its_ans
         number, told = guest.answer()
         assert number == asked
         (stored,) = told["result"]["structuredContent"]["stored"]
-    assert fake.memories[stored].content == "Ada is often late"
+    assert service.memories[stored].content == "Ada is often late"
 
 
-def test_the_answer_to_a_question_of_a_former_hub_is_dropped(hub, fake, ids):
+def test_the_answer_to_a_question_of_a_former_hub_is_dropped(hub, service, ids):
     with hub.visited(times=1) as guest:
         replayed(guest)
         guest.request("r", "tools/call", name="reflect", arguments={})
@@ -286,20 +286,20 @@ def reflect(guest, request_id, meta=THINKING, **more):
     return guest.answer()[1]
 
 
-def test_what_one_hub_asked_a_newer_client_the_next_one_understands(home, fake, ids):
-    with RealHub(home, fake) as hub, hub.visited() as guest:
+def test_what_one_hub_asked_a_newer_client_the_next_one_understands(home, service, ids):
+    with RealHub(home, service) as hub, hub.visited() as guest:
         asked = reflect(guest, 1)["result"]
-    with RealHub(home, fake) as hub, hub.visited(times=1) as guest:
+    with RealHub(home, service) as hub, hub.visited(times=1) as guest:
         responses = dict.fromkeys(asked["inputRequests"], thought(ids))
         told = reflect(guest, 2, requestState=asked["requestState"], inputResponses=responses)
     (stored,) = told["result"]["structuredContent"]["stored"]
-    assert fake.memories[stored].parents == tuple(ids)
+    assert service.memories[stored].parents == tuple(ids)
 
 
-def test_what_another_stores_hub_sealed_is_refused(home, fake, ids):
-    with RealHub(home, fake, key=b"o" * 32) as hub, hub.visited() as guest:
+def test_what_another_stores_hub_sealed_is_refused(home, service, ids):
+    with RealHub(home, service, key=b"o" * 32) as hub, hub.visited() as guest:
         asked = reflect(guest, 1)["result"]
-    with RealHub(home, fake) as hub, hub.visited(times=1) as guest:
+    with RealHub(home, service) as hub, hub.visited(times=1) as guest:
         responses = dict.fromkeys(asked["inputRequests"], thought(ids))
         told = reflect(guest, 2, requestState=asked["requestState"], inputResponses=responses)
     assert told["error"]["code"] == -32602

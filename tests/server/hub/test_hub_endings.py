@@ -20,17 +20,17 @@ RELAYS = [f"{number:032x}" for number in range(1, 10)]
 
 
 @pytest.fixture
-def fake():
+def service():
     service = Held()
     yield service
     service.go.set()
 
 
 @pytest.fixture
-def hub(home, fake):
-    with RealHub(home, fake) as real:
+def hub(home, service):
+    with RealHub(home, service) as real:
         yield real
-        fake.go.set()
+        service.go.set()
 
 
 @pytest.fixture
@@ -39,55 +39,55 @@ def watchful(monkeypatch):
     monkeypatch.setattr(hub_module, "_LISTENER_CHECK_SECONDS", 0.01)
 
 
-def test_the_results_and_the_session_of_a_relay_that_left_are_over(hub, fake, monkeypatch):
+def test_the_results_and_the_session_of_a_relay_that_left_are_over(hub, service, monkeypatch):
     ended = threading.Event()
-    monkeypatch.setattr(fake, "end_session", lambda scope: (fake.ended.append(scope.session), ended.set()))
+    monkeypatch.setattr(service, "end_session", lambda scope: (service.ended.append(scope.session), ended.set()))
     with hub.visited(relay=RELAYS[0]) as guest:
         guest.call("write_memory", content="Ada")
     assert ended.wait(PATIENCE)
-    assert fake.acknowledged == [(RELAYS[0], None)]
-    assert fake.ended == [fake.scopes[0].session]
+    assert service.acknowledged == [(RELAYS[0], None)]
+    assert service.ended == [service.scopes[0].session]
 
 
-def test_a_session_with_a_name_does_not_end_with_its_relay(home, fake):
-    with RealHub(home, fake, first=(ends := socket.socketpair())[1], linger_seconds=0) as hub:
+def test_a_session_with_a_name_does_not_end_with_its_relay(home, service):
+    with RealHub(home, service, first=(ends := socket.socketpair())[1], linger_seconds=0) as hub:
         with hub.visited(arguments=["--session", "holiday"]) as guest:
             guest.call("write_memory", content="Ada")
         ends[0].close()
         hub.wait()
-    assert fake.acknowledged == [("0" * 32, None)]
-    assert fake.ended == []
+    assert service.acknowledged == [("0" * 32, None)]
+    assert service.ended == []
 
 
-def test_results_are_kept_for_relays_that_are_there_when_the_hub_ends(home, fake):
+def test_results_are_kept_for_relays_that_are_there_when_the_hub_ends(home, service):
     for end in (RealHub.kill, RealHub.leave):
-        with RealHub(home, fake) as hub, hub.visited() as guest:
+        with RealHub(home, service) as hub, hub.visited() as guest:
             guest.call("write_memory", content="Ada")
             end(hub)
             hub.wait()
-    assert (fake.acknowledged, fake.ended) == ([], [])
+    assert (service.acknowledged, service.ended) == ([], [])
 
 
-def test_results_that_the_relay_has_are_forgotten_by_and_by(hub, fake, monkeypatch):
+def test_results_that_the_relay_has_are_forgotten_by_and_by(hub, service, monkeypatch):
     monkeypatch.setattr(hub_module, "_ACKNOWLEDGE_EVERY_LINES", 1)
     told = threading.Event()
-    monkeypatch.setattr(fake, "acknowledge", lambda *what: (fake.acknowledged.append(what), told.set()))
+    monkeypatch.setattr(service, "acknowledge", lambda *what: (service.acknowledged.append(what), told.set()))
     with hub.visited(relay=RELAYS[0]) as guest:
         guest.call("write_memory", content="Ada")
         guest.say(protocol.DELIVERED, b"", 1)
         assert told.wait(PATIENCE)
-        assert fake.acknowledged == [(RELAYS[0], 1)]
+        assert service.acknowledged == [(RELAYS[0], 1)]
 
 
-def test_a_hub_to_which_nobody_comes_leaves(home, fake):
-    hub = RealHub(home, fake, linger_seconds=0)
+def test_a_hub_to_which_nobody_comes_leaves(home, service):
+    hub = RealHub(home, service, linger_seconds=0)
     hub.wait()
     assert list(home.glob("hub.sock")) == []
 
 
-def test_a_hub_leaves_with_its_last_guest_and_not_with_the_one_before(home, fake):
+def test_a_hub_leaves_with_its_last_guest_and_not_with_the_one_before(home, service):
     ours, theirs = socket.socketpair()
-    hub = RealHub(home, fake, first=theirs, linger_seconds=0)
+    hub = RealHub(home, service, first=theirs, linger_seconds=0)
     with hub.visited() as second:
         ours.close()
         for _ in range(20):
@@ -95,29 +95,29 @@ def test_a_hub_leaves_with_its_last_guest_and_not_with_the_one_before(home, fake
     hub.wait()
 
 
-def test_a_hub_that_leaves_answers_what_is_at_work_and_tells_when_another_may_start(hub, fake):
+def test_a_hub_that_leaves_answers_what_is_at_work_and_tells_when_another_may_start(hub, service):
     with hub.visited() as guest:
         reading(guest, 1)
-        fake.wait_for(1)
+        service.wait_for(1)
         hub.leave(1234)
-        fake.go.set()
+        service.go.set()
         assert guest.hear().kind == protocol.ANSWER
         leaving = guest.hear()
         assert (leaving.kind, leaving.number) == (protocol.LEAVING, 1234)
         assert guest.hear() is None
 
 
-def test_a_hub_whose_last_answers_take_too_long_still_says_that_it_leaves(hub, fake, monkeypatch):
+def test_a_hub_whose_last_answers_take_too_long_still_says_that_it_leaves(hub, service, monkeypatch):
     monkeypatch.setattr(hub_module, "DRAIN_TIMEOUT_SECONDS", 0.05)
     with hub.visited() as guest:
         reading(guest, 1)
-        fake.wait_for(1)
+        service.wait_for(1)
         hub.leave(1234)
         assert guest.hear(protocol.LEAVING, protocol.ANSWER).kind == protocol.LEAVING
 
 
-def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, fake):
-    memory = fake.keep("x" * 900_000)
+def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, service):
+    memory = service.keep("x" * 900_000)
     with hub.visited() as slow:
         (connection,) = hub.hub.registry
         for number in (1, 2, 3):
@@ -138,17 +138,17 @@ async def some_turns():
         await anyio.lowlevel.checkpoint()
 
 
-def test_a_hub_that_leaves_does_not_open_its_door_again(watchful, hub, home, fake, monkeypatch):
+def test_a_hub_that_leaves_does_not_open_its_door_again(watchful, hub, home, service, monkeypatch):
     opened = threading.Event()
     monkeypatch.setattr(HubListener, "reopen", lambda _: opened.set())
     with hub.visited() as guest:
         reading(guest, 1)
-        fake.wait_for(1)
+        service.wait_for(1)
         hub.leave()
         while (stranger := connect(str(home))) is not None:
             stranger.close()
         assert not opened.wait(0.1)
-        fake.go.set()
+        service.go.set()
         assert guest.answer()[0] == 1
 
 
@@ -188,12 +188,12 @@ def test_a_second_hub_finds_the_door_taken(hub, home):
     assert acquire_listener(home) is None
 
 
-def test_what_a_killed_hub_left_behind_is_no_hindrance(home, fake):
+def test_what_a_killed_hub_left_behind_is_no_hindrance(home, service):
     home.mkdir()
     stale = socket.socket(socket.AF_UNIX)
     stale.bind(str(home / "hub.sock"))
     stale.close()
     (home / "hub.port").write_text("1\n")
     (home / "hub.pid").write_text("1\n")
-    with RealHub(home, fake) as hub, hub.visited() as guest:
+    with RealHub(home, service) as hub, hub.visited() as guest:
         assert guest.call("read_memories")["isError"] is False

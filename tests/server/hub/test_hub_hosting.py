@@ -6,9 +6,9 @@ import threading
 import time
 
 import pytest
-from tests.server.fakes import FakeService
 from tests.server.hubs import PATIENCE, FakeRelay, RealHub
 from tests.server.raw import MODERN
+from tests.server.services import ObservedService
 
 from hybrid_memory_mcp.hub import run
 from hybrid_memory_mcp.relay import connecting, paths, protocol
@@ -17,7 +17,7 @@ from hybrid_memory_mcp.relay.connecting import HubNotAnswering, HubUnavailable, 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
 
-class Held(FakeService):
+class Held(ObservedService):
     def __init__(self):
         super().__init__()
         self.begun, self.go = threading.Event(), threading.Event()
@@ -29,7 +29,7 @@ class Held(FakeService):
 
 
 @pytest.fixture
-def fake(monkeypatch):
+def service(monkeypatch):
     service = Held()
     service.opened_with = []
 
@@ -47,30 +47,30 @@ def reading(guest):
     return guest.request(1, "tools/call", **params)
 
 
-def test_a_process_that_hosts_the_hub_serves_itself_with_its_embedder_and_others(home, fake):
+def test_a_process_that_hosts_the_hub_serves_itself_with_its_embedder_and_others(home, service):
     connection, stop = run.host(str(home), "fastembed:x")
     own, other = FakeRelay(connection).welcomed(), FakeRelay(connect(str(home))).welcomed()
     assert own.call("write_memory", content="Ada")["isError"] is False
     assert other.call("write_memory", content="Grace")["isError"] is False
-    assert fake.opened_with == ["fastembed:x"]
+    assert service.opened_with == ["fastembed:x"]
     other.close()
     stop()
-    assert fake.closed
+    assert service.closed
     assert connect(str(home)) is None
     assert not connecting.hub_is_running(str(home))
 
 
-def test_others_get_their_answers_when_the_hosts_client_leaves(home, fake):
+def test_others_get_their_answers_when_the_hosts_client_leaves(home, service):
     _, stop = run.host(str(home), None)
     other = FakeRelay(connect(str(home))).welcomed()
     number = reading(other)
-    assert fake.begun.wait(PATIENCE)
+    assert service.begun.wait(PATIENCE)
     stopping = threading.Thread(target=stop)
     stopping.start()
     while (stranger := connect(str(home))) is not None:
         stranger.close()
-    assert not fake.closed
-    fake.go.set()
+    assert not service.closed
+    service.go.set()
     answered, message = other.answer()
     assert (answered, message["result"]["isError"]) == (number, False)
     assert other.hear(protocol.LEAVING) is not None
@@ -78,8 +78,8 @@ def test_others_get_their_answers_when_the_hosts_client_leaves(home, fake):
     other.close()
 
 
-def test_who_wants_to_host_while_another_is_the_hub_is_sent_there(home, fake):
-    with RealHub(home, FakeService()), pytest.raises(ConnectionError):
+def test_who_wants_to_host_while_another_is_the_hub_is_sent_there(home, service):
+    with RealHub(home, ObservedService()), pytest.raises(ConnectionError):
         run.host(str(home), None)
 
 

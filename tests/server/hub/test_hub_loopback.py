@@ -7,8 +7,8 @@ import threading
 from contextlib import ExitStack
 
 import pytest
-from tests.server.fakes import FakeService
 from tests.server.hubs import PATIENCE, RealHub, no_other_hub, relay, short_folder
+from tests.server.services import ObservedService
 
 from hybrid_memory_mcp.hub import handshake
 from hybrid_memory_mcp.relay import connecting, protocol
@@ -37,7 +37,7 @@ def home(monkeypatch):
 
 @pytest.fixture
 def hub(home):
-    with RealHub(home, FakeService()) as real:
+    with RealHub(home, ObservedService()) as real:
         yield real
 
 
@@ -83,7 +83,7 @@ def test_port_and_token_are_for_the_owner_alone(hub, home):
 def test_every_hub_has_a_token_of_its_own(home):
     tokens = set()
     for _ in range(2):
-        with RealHub(home, FakeService()):
+        with RealHub(home, ObservedService()):
             tokens.add((home / "hub.token").read_bytes())
     assert len(tokens) == 2
     assert {len(token) for token in tokens} == {32}
@@ -157,6 +157,6 @@ def test_a_port_that_leads_nowhere_is_no_hub(home, port):
 def test_a_hub_over_unix_sockets_clears_the_port_of_a_former_one_away(home, monkeypatch):
     (home / "hub.port").write_text("1\n")
     monkeypatch.undo()  # back to Unix sockets, and to none but those
-    with RealHub(home, FakeService()) as hub, hub.visited() as guest:
+    with RealHub(home, ObservedService()) as hub, hub.visited() as guest:
         assert not (home / "hub.port").exists()
         assert guest.call("read_memories")["isError"] is False

@@ -22,15 +22,9 @@ async def failure(client, uri):
     return caught.value.error
 
 
-async def test_the_resources_and_templates_are_listed(client):
-    assert [one.uri for one in (await client.list_resources()).resources] == [RECENT, "memory://status"]
-    templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
-    assert templates == [RECENT + "/{session}", "memory://memories/{id}"]
-
-
-async def test_the_most_recent_memories_are_quoted_newest_first(client, fake):
-    fake.keep("first thing")
-    fake.keep("second thing")
+async def test_the_most_recent_memories_are_quoted_newest_first(client, service):
+    service.keep("first thing")
+    service.keep("second thing")
     content = await read(client, RECENT)
     assert content.mime_type == "text/markdown"
     assert content.text.index("| second thing") < content.text.index("| first thing")
@@ -40,46 +34,40 @@ async def test_an_empty_memory_says_so(client):
     assert "Nothing is remembered yet" in (await read(client, RECENT)).text
 
 
-async def test_a_session_has_its_own_most_recent_memories(client, fake):
-    fake.keep("of the other", session="a/../b c")
-    fake.keep("of this one")
+async def test_a_session_has_its_own_most_recent_memories(client, service):
+    service.keep("of the other", session="a/../b c")
+    service.keep("of this one")
     text = (await read(client, RECENT + "/a%2F..%2Fb%20c")).text
     assert "| of the other" in text
     assert "of this one" not in text
 
 
-async def test_one_memory_is_shown_whole(client, fake):
-    memory = fake.keep("x" * 100_000)
+async def test_one_memory_is_shown_whole(client, service):
+    memory = service.keep("x" * 100_000)
     assert "x" * 100_000 in (await read(client, f"memory://memories/{memory.id}")).text
 
 
-async def test_long_memories_are_cut_among_the_most_recent(client, fake):
-    for _ in range(20):
-        fake.keep("記" * 100_000)
+async def test_long_memories_are_cut_among_the_most_recent(client, service):
+    for number in range(20):
+        service.keep(f"{number} " + "記" * 99_000)
     text = (await read(client, RECENT)).text
     assert text.count("…[cut; read by ids]") == 20
     assert len(text) < 12_000
 
 
-async def test_the_status_is_json(client, fake):
-    fake.keep("x")
+async def test_the_status_is_json(client, service):
+    service.keep("x")
     content = await read(client, "memory://status")
     assert content.mime_type == "application/json"
     assert json.loads(content.text)["memories"] == 1
-
-
-async def test_an_unknown_memory_is_invalid_parameters_with_its_uri(client):
-    error = await failure(client, "memory://memories/0000")
-    assert error.code == INVALID_PARAMS
-    assert error.data == {"uri": "memory://memories/0000"}
 
 
 async def test_an_unknown_resource_is_invalid_parameters(client):
     assert (await failure(client, "memory://nowhere")).code == INVALID_PARAMS
 
 
-async def test_an_unexpected_failure_tells_nothing_of_its_text(client, fake):
-    fake.broken = RuntimeError("SECRET")
+async def test_an_unexpected_failure_tells_nothing_of_its_text(client, service):
+    service.failure = RuntimeError("SECRET")
     for uri in (RECENT, "memory://status", RECENT + "/x", "memory://memories/x"):
         error = await failure(client, uri)
         assert error.code == INTERNAL_ERROR

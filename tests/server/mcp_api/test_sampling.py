@@ -6,7 +6,7 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CreateMessageResult, ErrorData, TextContent
-from tests.server.fakes import call
+from tests.server.services import ERAS, call
 
 # The SDK's client warns that sampling is going to be removed.
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore::UserWarning")]
@@ -27,45 +27,52 @@ class Model:
         return CreateMessageResult(role="assistant", content=TextContent(type="text", text=text), model="m")
 
 
-@pytest.fixture(params=["legacy", "2026-07-28"])
+@pytest.fixture(params=ERAS)
 def mode(request):
     return request.param
 
 
 @pytest.fixture
-def ids(fake):
-    return [fake.keep(f"Ada was late on day {day}").id for day in range(3)]
+def ids(service):
+    return [service.keep(f"Ada was late on day {day}").id for day in range(3)]
 
 
-async def test_where_the_client_can_think_one_call_stores_the_insights(server, fake, ids, mode):
+async def test_where_the_client_can_think_one_call_stores_the_insights(server, service, ids, mode):
     thought = json.dumps([{"text": "Ada is often late", "evidence": ids, "importance": 0.7}])
     model = Model(f"Here you are:\n```json\n{thought}\n```")
     async with Client(server, mode=mode, sampling_callback=model) as client:
         stored = await call(client, "reflect")
     (insight,) = stored["stored"]
-    assert fake.memories[insight].content == "Ada is often late"
-    assert fake.memories[insight].parents == tuple(ids)
+    assert service.memories[insight].content == "Ada is often late"
+    assert service.memories[insight].parents == tuple(ids)
     assert len(model.asked) == 1
     assert "| Ada was late on day 0" in model.asked[0]
 
 
-async def test_a_store_that_changes_while_the_model_thinks_changes_nothing(server, fake, ids, mode):
+async def test_a_store_that_changes_while_the_model_thinks_changes_nothing(server, service, ids, mode):
     def think():
-        fake.keep("Ada was late once more")
+        service.keep("Ada was late once more")
         return json.dumps([{"text": "Ada is often late", "evidence": ids[:2]}])
 
     model = Model(think)
     async with Client(server, mode=mode, sampling_callback=model) as client:
         stored = await call(client, "reflect")
-    assert fake.memories[stored["stored"][0]].parents == tuple(ids[:2])
+    assert service.memories[stored["stored"][0]].parents == tuple(ids[:2])
     assert len(model.asked) == 1
 
 
-@pytest.mark.parametrize("answer", ["[]", "nothing", "{}", '[{"text": "x", "evidence": ["0000"]}]', "[" * 10_000, ""])
-async def test_an_answer_without_usable_insights_leaves_the_thinking_to_the_caller(server, ids, mode, answer):
+async def offered_after(server, mode, answer):
     async with Client(server, mode=mode, sampling_callback=Model(answer)) as client:
-        offered = await call(client, "reflect")
-    assert offered["groups"][0]["ids"] == ids
+        return [group["ids"] for group in (await call(client, "reflect"))["groups"]]
+
+
+async def test_an_answer_without_insights_leaves_the_thinking_to_the_caller(server, ids, mode):
+    assert await offered_after(server, mode, "[]") == [ids]
+
+
+@pytest.mark.parametrize("answer", ["nothing", "{}", '[{"text": "x", "evidence": ["0000"]}]', "[" * 10_000, ""])
+async def test_an_answer_without_usable_insights_is_as_good_as_none(server, ids, answer):
+    assert await offered_after(server, "legacy", answer) == [ids]
 
 
 async def test_an_older_client_that_refuses_is_offered_the_groups(server, ids):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.server.mcpserver.exceptions import ToolError
-from tests.server.fakes import call, refusal
+from tests.server.services import call, refusal
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory_mcp.mcp_api.schemas import moment
@@ -80,9 +80,9 @@ async def test_null_is_taken_for_an_optional_argument_that_is_left_out(client):
 
 
 @pytest.mark.anyio
-async def test_a_list_sent_as_the_text_of_its_json_is_understood(client, fake):
+async def test_a_list_sent_as_the_text_of_its_json_is_understood(client, service):
     written = await call(client, "write_memory", content="Ada", tags='["music"]', metadata='{"a": 1}')
-    assert fake.memories[written["id"]].tags == ("music",)
+    assert service.memories[written["id"]].tags == ("music",)
 
 
 @pytest.mark.anyio

@@ -4,7 +4,7 @@ import anyio
 import pytest
 from mcp.client import Client
 from mcp.types import ResourceUpdatedNotification
-from tests.server.fakes import call, make_server
+from tests.server.services import call, make_server
 
 from hybrid_memory.model import Scope
 

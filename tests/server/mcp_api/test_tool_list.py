@@ -73,7 +73,8 @@ async def test_the_content_limit_is_in_the_schema(client):
     assert (content["maxLength"], content["minLength"]) == (100_000, 1)
 
 
-def test_the_instructions_are_short():
+async def test_the_instructions_are_given_and_short(client):
+    assert client.instructions == INSTRUCTIONS
     assert len(INSTRUCTIONS) < 500
 
 

@@ -1,27 +1,28 @@
-"""Late work in the server: piece after piece, and a rest after a failure."""
+"""What is done beside calls: queued recalls are stored, and background work is done a step at a time."""
 
 import anyio
+import anyio.from_thread
 import anyio.lowlevel
 import pytest
-from tests.server.fakes import FakeService
+from tests.server.services import SCOPE
 
-from hybrid_memory.errors import StoreFull
+from hybrid_memory.errors import StoreFull, StoreLocked
+from hybrid_memory.requests import ReadRequest
 from hybrid_memory_mcp.runtime import background_tasks
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 pytestmark = pytest.mark.anyio
 
 
-class Busy(FakeService):
-    """Has some pieces of late work."""
+class Steps:
+    """In the place of a service's background step: some pieces of work, or a failure."""
 
     def __init__(self, pieces, failure=None):
-        super().__init__()
         self.pieces = pieces
         self.failure = failure
         self.looks = 0
 
-    def run_background_step(self):
+    def __call__(self):
         self.looks += 1
         if self.failure:
             raise self.failure
@@ -29,35 +30,69 @@ class Busy(FakeService):
         return self.pieces > 0
 
 
-def opened(busy):
-    provider = ServiceProvider(lambda: busy)
+@pytest.fixture
+def opened(provider, service, monkeypatch):
+    """Open the provider's service with other background work than its own."""
+
+    def open_with(steps):
+        monkeypatch.setattr(service, "run_background_step", steps)
+        provider.ensure_open()
+        return provider
+
+    return open_with
+
+
+async def test_recalls_are_stored_once_when_nothing_is_asked_for(provider, service, monkeypatch):
+    monkeypatch.setattr(background_tasks, "FLUSH_AFTER_IDLE_SECONDS", 0)
+    memory = service.keep("Ada plays the cello")
+    await provider.call(lambda service: service.read(SCOPE, ReadRequest(query="cello")))
+    before, flushed, real = service.flushes, anyio.Event(), provider.flush_recalls
+    monkeypatch.setattr(provider, "flush_recalls", lambda: (real(), anyio.from_thread.run_sync(flushed.set)))
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            group.start_soon(background_tasks.flush_recalls_when_idle, provider)
+            await flushed.wait()
+            for _ in range(20):
+                await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+    assert service.flushes - before == 1
+    assert service.store.usage("default", [memory.id])[memory.id].count > 0
+
+
+async def test_a_failure_while_recalls_are_stored_stops_nothing(provider, service, monkeypatch, caplog):
+    def fail():
+        raise StoreLocked(7)
+
     provider.ensure_open()
-    return provider
+    with monkeypatch.context() as patch:
+        patch.setattr(service, "flush_recalls", fail)
+        provider.flush_recalls()
+    assert "in use by process 7" in caplog.text
 
 
-async def test_late_work_is_done_to_its_end(monkeypatch):
-    monkeypatch.setattr(background_tasks, "TEND", 0.001)
-    busy = Busy(5)
+async def test_background_work_is_done_to_its_end(opened, monkeypatch):
+    monkeypatch.setattr(background_tasks, "STEP_INTERVAL_SECONDS", 0.001)
+    steps = Steps(5)
     async with anyio.create_task_group() as group:
-        group.start_soon(background_tasks.run_background_work, opened(busy))
-        while busy.pieces > 0:
+        group.start_soon(background_tasks.run_background_work, opened(steps))
+        while steps.pieces > 0:
             await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()
-    assert busy.looks >= 5
+    assert steps.looks >= 5
 
 
-async def test_a_store_that_is_not_open_has_no_late_work():
+async def test_a_store_that_is_not_open_has_no_background_work():
     assert not ServiceProvider(lambda: pytest.fail("opened")).run_background_step()
 
 
-async def test_after_a_failure_late_work_rests_and_is_tried_again(monkeypatch, caplog):
-    monkeypatch.setattr("hybrid_memory_mcp.runtime.provider._REST", 3)
-    busy = Busy(2, StoreFull("no space is left"))
-    provider = opened(busy)
+async def test_after_a_failure_background_work_rests_and_is_tried_again(opened, monkeypatch, caplog):
+    monkeypatch.setattr("hybrid_memory_mcp.runtime.provider.SKIPPED_STEPS_AFTER_FAILURE", 3)
+    steps = Steps(2, StoreFull("no space is left"))
+    provider = opened(steps)
     assert [provider.run_background_step() for _ in range(4)] == [False] * 4
-    assert busy.looks == 1
+    assert steps.looks == 1
     assert "no space is left" in caplog.text
-    busy.failure = None
+    steps.failure = None
     assert provider.run_background_step()
     assert not provider.run_background_step()
-    assert busy.looks == 3
+    assert steps.looks == 3
