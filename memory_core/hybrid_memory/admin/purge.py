@@ -30,7 +30,7 @@ from hybrid_memory.validation import check_name
 
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
-    from hybrid_memory.store.purge_plan import PurgePlan, PurgeSelection
+    from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 
 LOGS = "logs"
 

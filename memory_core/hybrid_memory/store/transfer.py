@@ -1,4 +1,4 @@
-"""What a store gives and takes as a whole: for exports, imports and backups."""
+"""What a store gives and takes as a whole: for backups, exports, imports and purges (`hybrid_memory.admin`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from hybrid_memory.model import Json, Memory, MemoryId, Usage
     from hybrid_memory.store.base import BufferState
-    from hybrid_memory.store.purge_plan import PurgePlan, PurgeSelection
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,48 @@ class ImportCounts:
 
     new: int
     there: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeSelection:
+    """What is to be erased in a namespace: some ids, a session, all that is forgotten, or everything.
+
+    ``derived`` takes along the insights and summaries that were made from it.
+    """
+
+    namespace: str
+    ids: tuple[MemoryId, ...] = ()
+    session: str | None = None
+    forgotten: bool = False
+    everything: bool = False
+    derived: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgePlan:
+    """What a selection comes to.
+
+    ``ids`` are all memories that go: ``named`` of them by the selection itself, ``versions`` because a later one supersedes them
+    and goes, ``derived`` because they were made from one that goes. ``missing`` counts ids that are not there. ``entries``
+    and ``buffers`` go with their session or namespace. What stays although it may say something alike: ``newer`` versions
+    of what goes, memories in the ``same_words``, and what was derived from it (``kept_derived``).
+    """
+
+    ids: frozenset[MemoryId]
+    named: int
+    versions: int
+    derived: int
+    missing: int
+    entries: int
+    buffers: int
+    newer: tuple[MemoryId, ...]
+    same_words: tuple[MemoryId, ...]
+    kept_derived: tuple[MemoryId, ...]
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to erase."""
+        return not (self.ids or self.entries or self.buffers)
 
 
 TableSums: TypeAlias = Mapping[str, tuple[int, int]]

@@ -17,12 +17,11 @@ from hybrid_memory.admin.named_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.purge_plan import PurgeSelection
+from hybrid_memory.store.transfer import PurgeSelection
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.purge_plan import PurgePlan
-    from hybrid_memory.store.transfer import TransferableStore
+    from hybrid_memory.store.transfer import PurgePlan, TransferableStore
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 

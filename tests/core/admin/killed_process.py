@@ -34,7 +34,7 @@ elif what == "backup":
     create_backup(store, home, START, keep=10, on_step=on_step)
 elif what == "purge":
     from hybrid_memory.admin.purge import purge
-    from hybrid_memory.store.purge_plan import PurgeSelection
+    from hybrid_memory.store.transfer import PurgeSelection
     from hybrid_memory.model import MemoryId
     purge(home, PurgeSelection(namespace="default", ids=(MemoryId(rest[0]),)), START, actor="test", on_step=on_step)
 elif what == "import":

@@ -17,8 +17,7 @@ from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, Sto
 from hybrid_memory.model import Kind, MemoryId, Origin, Usage
 from hybrid_memory.store.base import BufferState, ChangeType, NewVector, RequestKey
 from hybrid_memory.store.duck.files.database_copy import verify
-from hybrid_memory.store.purge_plan import PurgeSelection
-from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem
+from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem, PurgeSelection
 from hybrid_memory.testing import START
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 

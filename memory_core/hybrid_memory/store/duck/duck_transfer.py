@@ -1,25 +1,45 @@
-"""The part of `DuckStore` that is copied, exported and filled as a whole; see `hybrid_memory.store.transfer`."""
+"""Reads, copies and fills a DuckDB store as a whole: `DuckStore.transfer`, see `hybrid_memory.store.transfer`.
+
+Memories are read a thousand at a time, in an order that does not depend on how their rows came to lie in the file. They are
+stored with one statement for all of them where a write would take one for each.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
+from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.base import ChangeType
+from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
-from hybrid_memory.store.duck.bulk_insert import fill, insert_entries
-from hybrid_memory.store.duck.bulk_read import read_contents
 from hybrid_memory.store.duck.files.database_copy import copy_database
+from hybrid_memory.store.duck.memory_table import memory_of, micros_or_none
 from hybrid_memory.store.duck.purge_rows import plan_purge
-from hybrid_memory.store.duck.writer_cache import Head, LruCache
-from hybrid_memory.store.encoding import to_json
+from hybrid_memory.store.duck.vector_tables import VectorTable
+from hybrid_memory.store.duck.writer_cache import Head, LruCache, pinned_embedder
+from hybrid_memory.store.encoding import (
+    check_memory,
+    check_number,
+    check_text,
+    from_json,
+    list_to_json,
+    object_to_json,
+    to_json,
+)
 from hybrid_memory.store.transfer import (
     BufferItem,
+    ConversationItem,
+    EntryItem,
     ExistingMemory,
     ImportCounts,
     MemoryItem,
+    PurgePlan,
+    PurgeSelection,
     StoreContents,
     TableSums,
     TransferItem,
@@ -29,14 +49,74 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybrid_memory.clock import Clock
+    from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.engine import Engine, Transaction
-    from hybrid_memory.store.purge_plan import PurgePlan, PurgeSelection
+    from hybrid_memory.store.duck.sql_session import SqlSession
+    from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 
-_KNOWN = """
+_EXISTING = """
     SELECT namespace, id, content_hash, created_at FROM memory SEMI JOIN (
         SELECT unnest(from_json(?, '["VARCHAR"]')) AS namespace, unnest(from_json(?, '["VARCHAR"]')) AS id
     ) USING (namespace, id)
 """
+_NAMESPACES = """
+    SELECT DISTINCT namespace FROM memory UNION SELECT namespace FROM buffer UNION SELECT namespace FROM conversation
+    ORDER BY namespace
+"""
+_COUNTS = """
+    WITH wanted AS (SELECT unnest(from_json(?, '["VARCHAR"]')) AS namespace)
+    SELECT (SELECT count(*) FROM memory SEMI JOIN wanted USING (namespace)),
+        (SELECT count(*) FROM buffer SEMI JOIN wanted USING (namespace)),
+        (SELECT count(*) FROM conversation SEMI JOIN wanted USING (namespace)),
+        (SELECT count(*) FROM entry SEMI JOIN wanted USING (namespace))
+"""
+_PLACES = "SELECT rowid FROM memory WHERE concat(namespace) = ? ORDER BY created_at, rowid"
+_AT_PLACES = """
+    SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
+        tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at, superseded_by,
+        supersedes, duplicate_of, parents, reflected_at, rev, rowid
+    FROM memory WHERE rowid BETWEEN ? AND ? AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
+"""
+_CONVERSATIONS = "SELECT namespace, name, kind, last FROM conversation WHERE namespace = ? ORDER BY name, kind"
+_ENTRIES = """
+    SELECT namespace, conversation, kind, number, body FROM entry
+    WHERE namespace = ? AND conversation = ? AND kind = ? ORDER BY number
+"""
+_ROWS_AT_ONCE = 1000  # memories read by one statement: few calls, and a few megabytes in memory
+_INSERT_MEMORIES = """
+    INSERT INTO memory (namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash,
+        terms, pinned, tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at,
+        superseded_by, supersedes, duplicate_of, parents, reflected_at, rev)
+    SELECT one.namespace, one.id, one.session, one.agent, one.content, one.kind, one.tier, one.importance,
+        one.created_at, one.content_hash, one.terms, one.pinned, one.tags, one.metadata, one.source, one.speaker,
+        one.origin, one.trust, one.key, one.occurred_at, one.expires_at, one.forgotten_at, one.superseded_by,
+        one.supersedes, one.duplicate_of, one.parents, one.reflected_at, one.rev
+    FROM (SELECT unnest(from_json(?, '[{
+        "namespace": "VARCHAR", "id": "VARCHAR", "session": "VARCHAR", "agent": "VARCHAR", "content": "VARCHAR",
+        "kind": "VARCHAR", "tier": "VARCHAR", "importance": "DOUBLE", "created_at": "BIGINT",
+        "content_hash": "VARCHAR", "terms": ["INTEGER"], "pinned": "BOOLEAN", "tags": "VARCHAR",
+        "metadata": "VARCHAR", "source": "VARCHAR", "speaker": "VARCHAR", "origin": "VARCHAR", "trust": "VARCHAR",
+        "key": "VARCHAR", "occurred_at": "BIGINT", "expires_at": "BIGINT", "forgotten_at": "BIGINT",
+        "superseded_by": "VARCHAR", "supersedes": "VARCHAR", "duplicate_of": "VARCHAR", "parents": "VARCHAR",
+        "reflected_at": "BIGINT", "rev": "BIGINT"}]')) AS one)
+"""
+_INSERT_USAGE = """
+    INSERT INTO usage (namespace, id, accessed_at, count)
+    SELECT one.namespace, one.id, one.accessed_at, one.count
+    FROM (SELECT unnest(from_json(?, '[{
+        "namespace": "VARCHAR", "id": "VARCHAR", "accessed_at": "BIGINT", "count": "BIGINT"}]')) AS one)
+"""
+_INSERT_LOG = """
+    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest)
+    SELECT one.namespace, one.position, $2, one.id, one.rev, $3, $4, $5, one.digest
+    FROM (SELECT unnest(from_json($1, '[{
+        "namespace": "VARCHAR", "position": "BIGINT", "id": "VARCHAR", "rev": "BIGINT", "digest": "VARCHAR"
+        }]')) AS one)
+"""
+_ONE_ENTRY = "SELECT body FROM entry WHERE namespace = ? AND conversation = ? AND kind = ? AND number = ?"
+_LAST = "SELECT last FROM conversation WHERE namespace = ? AND name = ? AND kind = ?"
+_NEW_CONVERSATION = "INSERT INTO conversation (last, namespace, name, kind) VALUES (?, ?, ?, ?)"
+_RAISE_LAST = "UPDATE conversation SET last = ? WHERE namespace = ? AND name = ? AND kind = ?"
 
 # The copy is attached to the whole database under one name, so there is one copy at a time.
 _COPYING = threading.Lock()
@@ -55,15 +135,26 @@ class DuckTransfer:
             return copy_database(session, file)
 
     def export_items(self, namespaces: Sequence[str] | None, *, vectors: bool) -> StoreContents:
-        """Return what some namespaces hold; items are read from the file as they are asked for."""
+        """Return what some namespaces hold at this moment; items are read from the file as they are asked for."""
         with self._engine.operation():
             session = self._engine.open_snapshot()
             try:
-                contents, items = read_contents(session, namespaces, with_vectors=vectors)
+                names = [name for (name,) in session.rows(_NAMESPACES) if namespaces is None or name in namespaces]
+                memories, buffers, conversations, entries = session.rows(_COUNTS, to_json(names))[0]
+                pinned = pinned_embedder(session) if vectors else None
             except BaseException:
                 session.close()
                 raise
-            return contents(self._engine.iterate(session, items))
+            return StoreContents(
+                embedder=pinned.identity if pinned else None,
+                dimensions=pinned.dimensions if pinned else None,
+                namespaces=tuple(names),
+                memories=memories,
+                buffers=buffers,
+                conversations=conversations,
+                entries=entries,
+                items=self._engine.iterate(session, _read_items(session, names, pinned)),
+            )
 
     def plan_purge(self, selection: PurgeSelection) -> PurgePlan:
         """Return what a purge of a selection would erase."""
@@ -75,7 +166,7 @@ class DuckTransfer:
         with self._engine.reading() as session:
             names, ids = to_json([name for name, _ in keys]), to_json([id_ for _, id_ in keys])
             found = [
-                ExistingMemory(name, MemoryId(id_), *said) for name, id_, *said in session.rows(_KNOWN, names, ids)
+                ExistingMemory(name, MemoryId(id_), *said) for name, id_, *said in session.rows(_EXISTING, names, ids)
             ]
             return {(one.namespace, one.id): one for one in found}
 
@@ -84,20 +175,21 @@ class DuckTransfer:
         memories = [item for item in items if isinstance(item, MemoryItem)]
         buffers = [item for item in items if isinstance(item, BufferItem)]
         with self._engine.transaction() as transaction:
-            new = fill(
+            new = _insert_memories(
                 transaction,
-                self._unknown(memories),
+                self._without_existing(memories),
                 transaction.cache.write_time(self._clock),
                 action=action,
                 actor=actor,
             )
-            new += _fill_buffers(transaction, buffers)
-            new += insert_entries(transaction, [one for one in items if not isinstance(one, (MemoryItem, BufferItem))])
+            new += _insert_buffers(transaction, buffers)
+            new += _insert_entries(transaction, [one for one in items if not isinstance(one, (MemoryItem, BufferItem))])
             cache = transaction.cache
+            # Filled by single writes, which these rows did not pass; the next write reads what it needs.
             cache.members, cache.memories = LruCache(), LruCache()
         return ImportCounts(new, len(items) - new)
 
-    def _unknown(self, memories: Sequence[MemoryItem]) -> list[MemoryItem]:
+    def _without_existing(self, memories: Sequence[MemoryItem]) -> list[MemoryItem]:
         """Return the memories that are not there yet, each once."""
         given = {(one.memory.namespace, one.memory.id): one for one in memories}
         known = self.existing(list(given)) if given else {}
@@ -109,7 +201,7 @@ class DuckTransfer:
         return [one for key, one in given.items() if key not in known]
 
 
-def _fill_buffers(transaction: Transaction, buffers: Sequence[BufferItem]) -> int:
+def _insert_buffers(transaction: Transaction, buffers: Sequence[BufferItem]) -> int:
     session, _, cache = transaction
     new = 0
     for one in buffers:
@@ -119,3 +211,165 @@ def _fill_buffers(transaction: Transaction, buffers: Sequence[BufferItem]) -> in
             tables.advance(cache, one.namespace, head.position, cache.last_at)
             new += 1
     return new
+
+
+def _read_items(session: SqlSession, names: Sequence[str], pinned: PinnedEmbedder | None) -> Iterator[TransferItem]:
+    for name in names:
+        places = [place for (place,) in session.rows(_PLACES, name)]
+        for start in range(0, len(places), _ROWS_AT_ONCE):
+            yield from _read_memories(session, name, places[start : start + _ROWS_AT_ONCE], pinned)
+        for buffer in tables.read_buffers(session, name):
+            yield BufferItem(name, buffer)
+        for conversation in session.rows(_CONVERSATIONS, name):
+            yield ConversationItem(*conversation)
+            for *place, number, body in session.rows(_ENTRIES, *conversation[:3]):
+                namespace, conversation_name, kind = place
+                yield EntryItem(namespace, conversation_name, kind, number, tables.object_from_json(body))
+
+
+def _read_memories(
+    session: SqlSession, name: str, places: Sequence[int], pinned: PinnedEmbedder | None
+) -> Iterator[MemoryItem]:
+    rows = session.rows(_AT_PLACES, min(places), max(places), to_json(list(places)))
+    found = {row[-1]: memory_of(row) for row in rows}
+    ids = [memory.id for memory in found.values()]
+    usage = tables.read_usage(session, name, ids)
+    vectors = VectorTable(pinned).by_id(session, name, ids) if pinned else {}
+    for place in places:
+        memory = found[place]
+        yield MemoryItem(memory, usage.get(memory.id), vectors.get(memory.id))
+
+
+def _insert_memories(
+    transaction: Transaction, items: Sequence[MemoryItem], at: datetime, *, action: str, actor: str
+) -> int:
+    """Store memories that are not there yet, with usage and vectors, and log each; returns how many.
+
+    Raises:
+        ConstraintViolation: a value cannot be stored, or a vector does not fit the pinned embedder.
+    """
+    if not items:
+        return 0
+    session = transaction.changes
+    check_text(action, actor)
+    for one in items:
+        check_memory(one.memory, one.memory.namespace)
+        check_number(one.memory.rev)
+    session.change(_INSERT_MEMORIES, to_json([_memory_row(one.memory) for one in items]))
+    used = [_usage_row(one) for one in items if one.usage is not None]
+    if used:
+        session.change(_INSERT_USAGE, to_json(used))
+    _insert_vectors(transaction, [one for one in items if one.vector is not None])
+    _log_inserts(transaction, [one.memory for one in items], at, action=action, actor=actor)
+    return len(items)
+
+
+def _insert_vectors(transaction: Transaction, items: Sequence[MemoryItem]) -> None:
+    pinned = transaction.cache.embedder
+    vectors = {
+        (one.memory.namespace, one.memory.id): checked_vector(one.vector, pinned.dimensions if pinned else None)
+        for one in items
+        if one.vector is not None
+    }
+    if pinned is not None and vectors:
+        VectorTable(pinned).insert_many(transaction.changes, vectors)
+
+
+def _log_inserts(
+    transaction: Transaction, memories: Sequence[Memory], at: datetime, *, action: str, actor: str
+) -> None:
+    session, _, cache = transaction
+    entries = []
+    for memory in memories:
+        position = cache.heads.get(memory.namespace, Head()).position + 1
+        tables.advance(cache, memory.namespace, position, to_micros(at))
+        entries.append(
+            {
+                "namespace": memory.namespace,
+                "position": position,
+                "id": memory.id,
+                "rev": memory.rev,
+                "digest": memory.content_hash,
+            }
+        )
+    session.change(_INSERT_LOG, to_json(entries), ChangeType.INSERT.value, to_micros(at), actor, action)
+
+
+def _insert_entries(transaction: Transaction, items: Sequence[ConversationItem | EntryItem]) -> int:
+    """Store conversations and their entries; returns how many were not there yet.
+
+    Raises:
+        ConstraintViolation: an entry of that number says something else.
+    """
+    return sum(
+        _insert_conversation(transaction, one) if isinstance(one, ConversationItem) else _insert_entry(transaction, one)
+        for one in items
+    )
+
+
+def _insert_conversation(transaction: Transaction, one: ConversationItem) -> int:
+    place = (one.namespace, one.name, one.kind)
+    check_text(*place)
+    check_number(one.last)
+    known = transaction.changes.row(_LAST, *place)
+    if known is None:
+        transaction.changes.change(_NEW_CONVERSATION, one.last, *place)
+        return 1
+    if one.last > known[0]:
+        transaction.changes.change(_RAISE_LAST, one.last, *place)
+    return 0
+
+
+def _insert_entry(transaction: Transaction, one: EntryItem) -> int:
+    place = (one.namespace, one.conversation, one.kind)
+    session = transaction.changes
+    known = session.row(_ONE_ENTRY, *place, one.number)
+    if known is None:
+        tables.put_entry(session, session, place, object_to_json(one.body), one.number)
+        return 1
+    if from_json(known[0]) != dict(one.body):
+        raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
+    return 0
+
+
+def _usage_row(one: MemoryItem) -> Mapping[str, Any]:
+    usage = one.usage
+    return {
+        "namespace": one.memory.namespace,
+        "id": one.memory.id,
+        "accessed_at": to_micros(usage.accessed_at) if usage else 0,
+        "count": usage.count if usage else 0,
+    }
+
+
+def _memory_row(memory: Memory) -> Mapping[str, Any]:
+    return {
+        "namespace": memory.namespace,
+        "id": memory.id,
+        "session": memory.session,
+        "agent": memory.agent,
+        "content": memory.content,
+        "kind": memory.kind.value,
+        "tier": memory.tier.value,
+        "importance": memory.importance,
+        "created_at": to_micros(memory.created_at),
+        "content_hash": memory.content_hash,
+        "terms": list(memory.terms),
+        "pinned": memory.pinned,
+        "tags": list_to_json(memory.tags),
+        "metadata": object_to_json(memory.metadata) if memory.metadata else None,
+        "source": memory.source,
+        "speaker": memory.speaker,
+        "origin": memory.origin.value,
+        "trust": memory.trust.value,
+        "key": memory.key,
+        "occurred_at": micros_or_none(memory.occurred_at),
+        "expires_at": micros_or_none(memory.expires_at),
+        "forgotten_at": micros_or_none(memory.forgotten_at),
+        "superseded_by": memory.superseded_by,
+        "supersedes": memory.supersedes,
+        "duplicate_of": memory.duplicate_of,
+        "parents": list_to_json(memory.parents),
+        "reflected_at": micros_or_none(memory.reflected_at),
+        "rev": memory.rev,
+    }

@@ -13,7 +13,7 @@ from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, texts_from_json, update_memory
 from hybrid_memory.store.encoding import from_json, to_json
-from hybrid_memory.store.purge_plan import PurgePlan, PurgeSelection
+from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 
 if TYPE_CHECKING:
     from datetime import datetime
