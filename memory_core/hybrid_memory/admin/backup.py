@@ -1,9 +1,13 @@
-"""Copies of a store beside it or elsewhere, and the way back from them."""
+"""Backup: a copy of a store beside it or elsewhere, made while it is in use. Restore: a copy in the place of the store.
+
+Called by the operations ``backup`` and ``restore`` of the command line. Both read the copy whole before it counts.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from hybrid_memory.admin.named_files import atomic_file, file_errors
+from hybrid_memory.admin.user_files import atomic_file, file_errors
 from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreReadOnly
 from hybrid_memory.private_files import copy_private, fsync_file, fsync_folder
 from hybrid_memory.settings import DATABASE
@@ -26,10 +30,10 @@ if TYPE_CHECKING:
     from hybrid_memory.store.transfer import TableSums, TransferableStore
 
 OnStep: TypeAlias = Callable[[str], None]
-"""Told the name of each step when it is done; tests stop the process there."""
+"""Told the name of each step when it is done; tests kill the process there."""
 
-_OURS = re.compile(r"memory-\d{8}T\d{6}Z(-\d+)?\.duckdb")
-_PART = ".making.duckdb"
+_BACKUP_NAME = re.compile(r"memory-\d{8}T\d{6}Z(-\d+)?\.duckdb")
+_UNFINISHED = ".making.duckdb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,43 +60,44 @@ def create_backup(
     now: datetime,
     *,
     keep: int,
-    place: Path | None = None,
+    target: Path | None = None,
     on_step: OnStep = lambda _: None,
 ) -> Backup:
     """Copy the store of a folder while it is in use, read the copy whole, and give it its name.
 
-    Without a ``place`` it goes among the store's own backups, of which the newest ``keep`` stay.
+    Without a ``target`` it goes among the store's own backups, of which the newest ``keep`` stay.
 
     Raises:
         StoreFull, StoreReadOnly: it could not be written; nothing is left of it.
         StoreDamaged: what was written cannot be read again.
     """
-    folder = _folder(home)
-    part = folder / _PART
-    remove_database(part)
+    folder = _backup_folder(home)
+    part = folder / _UNFINISHED
+    remove_database(part)  # what a killed backup left
     try:
         written = store.transfer.copy_to(part)
         with file_errors():
             fsync_file(part)
         on_step("written")
+        # Read again from the file: a disk that fails is noticed now, and not when the backup is needed.
         if verify(part) != written:
             raise StoreDamaged(
                 "the copy does not hold what was written; the disk may be failing, the store is unchanged"
             )
         on_step("checked")
         size = part.stat().st_size
-        if place is None:
-            file = _free_name(folder, now)
+        if target is None:
+            file = _unused_name(folder, now)
             with file_errors():
                 part.rename(file)
                 fsync_folder(folder)
         else:
-            file = place
-            _copy_whole(part, place)
+            file = target
+            _copy_to_target(part, target)
     finally:
         remove_database(part)
     on_step("named")
-    removed = 0 if place is not None else _prune(folder, keep)
+    removed = 0 if target is not None else _remove_old(folder, keep)
     return Backup(file, written["memory"][0], size, removed)
 
 
@@ -101,8 +106,8 @@ def list_backups(home: Path) -> list[Path]:
     folder = backup_folder(home / DATABASE)
     if folder.is_symlink() or not folder.is_dir():
         return []
-    found = [file for file in folder.iterdir() if _OURS.fullmatch(file.name) and _is_plain(file)]
-    return sorted(found, key=_age_key)
+    found = [file for file in folder.iterdir() if _BACKUP_NAME.fullmatch(file.name) and _is_own_file(file)]
+    return sorted(found, key=_made_at)
 
 
 def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda _: None) -> Restored:
@@ -118,19 +123,13 @@ def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda
     with hold_store(path):
         new = next_file(path)
         try:
-            with file_errors():
-                copy_private(backup, new)
-                if log_file(backup).is_file():
-                    copy_private(log_file(backup), log_file(new))
-            if log_file(new).is_file():
-                # Opening executes the log, so that the copy is one file.
-                with open_session(new):
-                    pass
+            copy_with_log(backup, new)
             on_step("copied")
-            sums = _checked(new)
+            sums = _verify_backup(new)
             with file_errors():
                 fsync_file(new)
             on_step("checked")
+            # Last, so that a backup that is refused leaves no empty folder.
             aside = _new_quarantine_folder(path, now) if store_files(path) else None
         except BaseException:
             remove_database(new)
@@ -152,7 +151,19 @@ def hold_store(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def _checked(file: Path) -> TableSums:
+def copy_with_log(source: Path, target: Path) -> None:
+    """Copy a database file that nobody has open, with the writes of its log in it."""
+    with file_errors():
+        copy_private(source, target)
+        if not log_file(source).is_file():
+            return
+        copy_private(log_file(source), log_file(target))
+    # Opening executes the log, closing moves it into the file.
+    with open_session(target):
+        pass
+
+
+def _verify_backup(file: Path) -> TableSums:
     try:
         return verify(file)
     except StoreDamaged:
@@ -161,7 +172,7 @@ def _checked(file: Path) -> TableSums:
         ) from None
 
 
-def _folder(home: Path) -> Path:
+def _backup_folder(home: Path) -> Path:
     folder = backup_folder(home / DATABASE)
     if folder.is_symlink():
         raise StoreReadOnly("the folder of backups is a link to another place; nothing was written. Remove the link")
@@ -169,13 +180,12 @@ def _folder(home: Path) -> Path:
     return folder
 
 
-def _copy_whole(part: Path, place: Path) -> None:
-    with atomic_file(place) as stream, part.open("rb") as source:
-        while block := source.read(1 << 20):
-            stream.write(block)
+def _copy_to_target(part: Path, target: Path) -> None:
+    with atomic_file(target) as stream, part.open("rb") as source:
+        shutil.copyfileobj(source, stream)
 
 
-def _free_name(folder: Path, now: datetime) -> Path:
+def _unused_name(folder: Path, now: datetime) -> Path:
     stamp = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     names = [f"memory-{stamp}.duckdb", *(f"memory-{stamp}-{number}.duckdb" for number in range(2, 1000))]
     for name in names:
@@ -187,14 +197,13 @@ def _free_name(folder: Path, now: datetime) -> Path:
 def _new_quarantine_folder(path: Path, now: datetime) -> Path:
     """Make a folder in quarantine for what a restore replaces, with a report that nobody need be told."""
     folder = quarantine.create_folder(path, "replaced", now)
-    at = f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    quarantine.write_report(
-        folder, RecoveryReport(at=at, damaged="a backup replaced the store", folder=folder.name, seen=True)
-    )
+    at = quarantine.report_time(now)
+    report = RecoveryReport(at=at, damaged="a backup replaced the store", folder=folder.name, seen=True)
+    quarantine.write_report(folder, report)
     return folder
 
 
-def _prune(folder: Path, keep: int) -> int:
+def _remove_old(folder: Path, keep: int) -> int:
     old = list_backups(folder.parent)[:-keep]
     for file in old:
         with suppress(OSError):
@@ -202,10 +211,10 @@ def _prune(folder: Path, keep: int) -> int:
     return len(old)
 
 
-def _age_key(file: Path) -> tuple[str, int]:
+def _made_at(file: Path) -> tuple[str, int]:
     stamp, _, number = file.stem.removeprefix("memory-").partition("-")
     return stamp, int(number or 1)
 
 
-def _is_plain(file: Path) -> bool:
+def _is_own_file(file: Path) -> bool:
     return file.is_file() and not file.is_symlink() and (os.name != "posix" or file.stat().st_uid == os.getuid())

@@ -123,7 +123,7 @@ class _EntryLine(_Line):
     body: dict[str, Any]
 
 
-class PlainLine(_Line):
+class ForeignLine(_Line):
     """A memory in a file of another program: its words, and what else is known of it."""
 
     content: str
@@ -144,7 +144,7 @@ _ANY: TypeAdapter[_MemoryLine | _BufferLine | _ConversationLine | _EntryLine] = 
 
 def header_line(contents: StoreContents) -> bytes:
     """Return the first line of an export."""
-    return _dumped(
+    return _encode_line(
         {
             "format": FORMAT,
             "version": VERSION,
@@ -160,7 +160,7 @@ def header_line(contents: StoreContents) -> bytes:
 
 
 def is_header(line: bytes) -> bool:
-    """Say whether a line begins a file of ours, whatever its version."""
+    """Return True if a line begins a file of ours, whatever its version."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -168,7 +168,7 @@ def is_header(line: bytes) -> bool:
     return isinstance(value, dict) and value.get("format") == FORMAT
 
 
-def header_of(line: bytes) -> Header:
+def parse_header(line: bytes) -> Header:
     """Return the header of a file of ours.
 
     Raises:
@@ -177,18 +177,18 @@ def header_of(line: bytes) -> Header:
     value = json.loads(line)
     if value.get("version") != VERSION:
         raise InvalidInput("line 1", "is of another version of the format; upgrade to import this file")
-    with _checked(1):
+    with _named_line(1):
         return Header.model_validate_json(line)
 
 
 def item_line(item: TransferItem) -> bytes:
     """Return an item as a line."""
     if isinstance(item, MemoryItem):
-        return _dumped(_memory(item))
+        return _encode_line(_memory(item))
     if isinstance(item, BufferItem):
-        return _dumped(_buffer(item))
+        return _encode_line(_buffer(item))
     if isinstance(item, ConversationItem):
-        return _dumped(
+        return _encode_line(
             {
                 "type": "conversation",
                 "namespace": item.namespace,
@@ -197,7 +197,7 @@ def item_line(item: TransferItem) -> bytes:
                 "last": item.last,
             }
         )
-    return _dumped(
+    return _encode_line(
         {
             "type": "entry",
             "namespace": item.namespace,
@@ -209,16 +209,16 @@ def item_line(item: TransferItem) -> bytes:
     )
 
 
-def item_of(line: bytes, number: int, dimensions: int | None) -> TransferItem:
+def parse_item(line: bytes, number: int, dimensions: int | None) -> TransferItem:
     """Return the item of a line; ``number`` is that of the line, for errors.
 
     Raises:
         InvalidInput: names the line and what is wrong with it.
     """
-    with _checked(number):
+    with _named_line(number):
         parsed = _ANY.validate_json(line)
         if isinstance(parsed, _MemoryLine):
-            return _kept(parsed, dimensions)
+            return _memory_item(parsed, dimensions)
         if isinstance(parsed, _BufferLine):
             state = BufferState(parsed.session, parsed.agent, parsed.state, parsed.touched_at)
             return BufferItem(parsed.namespace, state)
@@ -227,18 +227,18 @@ def item_of(line: bytes, number: int, dimensions: int | None) -> TransferItem:
         return EntryItem(parsed.namespace, parsed.conversation, parsed.kind, parsed.number, parsed.body)
 
 
-def plain_of(line: bytes, number: int) -> PlainLine:
+def parse_foreign_line(line: bytes, number: int) -> ForeignLine:
     """Return a line of another program's file.
 
     Raises:
         InvalidInput: names the line and what is wrong with it.
     """
-    with _checked(number):
-        return PlainLine.model_validate_json(line)
+    with _named_line(number):
+        return ForeignLine.model_validate_json(line)
 
 
 @contextmanager
-def _checked(number: int) -> Iterator[None]:
+def _named_line(number: int) -> Iterator[None]:
     """Turn what is wrong with a line into an error that names the line, and never what it says."""
     try:
         yield
@@ -284,16 +284,16 @@ def _memory(item: MemoryItem) -> Mapping[str, Json]:
         "origin": memory.origin.value,
         "trust": memory.trust.value,
         "key": memory.key,
-        "occurred_at": _moment(memory.occurred_at),
-        "expires_at": _moment(memory.expires_at),
-        "forgotten_at": _moment(memory.forgotten_at),
+        "occurred_at": _iso(memory.occurred_at),
+        "expires_at": _iso(memory.expires_at),
+        "forgotten_at": _iso(memory.forgotten_at),
         "superseded_by": memory.superseded_by,
         "supersedes": memory.supersedes,
         "duplicate_of": memory.duplicate_of,
         "parents": list(memory.parents),
-        "reflected_at": _moment(memory.reflected_at),
+        "reflected_at": _iso(memory.reflected_at),
         "rev": memory.rev,
-        "accessed_at": _moment(usage.accessed_at if usage else None),
+        "accessed_at": _iso(usage.accessed_at if usage else None),
         "access_count": usage.count if usage else 0,
     }
     if item.vector is not None:
@@ -312,7 +312,7 @@ def _buffer(item: BufferItem) -> Mapping[str, Json]:
     }
 
 
-def _kept(line: _MemoryLine, dimensions: int | None) -> MemoryItem:
+def _memory_item(line: _MemoryLine, dimensions: int | None) -> MemoryItem:
     memory = Memory(
         id=MemoryId(line.id),
         namespace=line.namespace,
@@ -361,9 +361,9 @@ def _id(text: str | None) -> MemoryId | None:
     return None if text is None else MemoryId(text)
 
 
-def _moment(moment: datetime | None) -> str | None:
+def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _dumped(value: Mapping[str, Json]) -> bytes:
+def _encode_line(value: Mapping[str, Json]) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""Purging: memories and all that was made from them go for good, their bytes out of every file of the store's folder.
+"""Purge: memories and all that was made from them go for good, their bytes out of every file of the store's folder.
 
 Deleting a row leaves its bytes in the file, so each database is copied without them into a new file that takes its place:
 first the backups and what lies in quarantine, the store itself last. A purge that is killed is therefore not done, and
@@ -8,19 +8,18 @@ is done again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.admin.backup import OnStep, hold_store, list_backups
-from hybrid_memory.admin.named_files import file_errors
+from hybrid_memory.admin.backup import OnStep, copy_with_log, hold_store, list_backups
+from hybrid_memory.admin.user_files import file_errors
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreDamaged
-from hybrid_memory.private_files import copy_private, fsync_file, fsync_folder
+from hybrid_memory.private_files import fsync_file, fsync_folder
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.files.database_copy import copy_database, open_session, remove_database, verify
-from hybrid_memory.store.duck.files.database_file import log_file
+from hybrid_memory.store.duck.files.database_file import is_database, log_file
 from hybrid_memory.store.duck.files.swap import next_file, swap, work_file
 from hybrid_memory.store.duck.purge_rows import plan_purge, purge_rows
 from hybrid_memory.store.duck.recovery.quarantine import QUARANTINE, REPORT
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
     from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 
-LOGS = "logs"
+_LOGS = "logs"  # the folder of the hub's logs, as in the server's relay/paths.py
 
 
 @dataclass(frozen=True, slots=True)
-class StoreCopies:
+class OtherCopies:
     """The other files in the store's folder that may hold what is to be purged."""
 
     backups: tuple[Path, ...]
@@ -66,26 +65,26 @@ def check_selection(selection: PurgeSelection) -> None:
         raise InvalidInput("ids", "name ids, a session, all that is forgotten or everything, and only one of these")
 
 
-def check_plan(chosen: PurgePlan, count: int | None) -> None:
+def check_plan(plan: PurgePlan, count: int | None) -> None:
     """Check that there is something to purge, and as much as was confirmed.
 
     Raises:
         NotFound: an id is not there, or nothing is.
         ConfirmationNeeded: it is not ``count`` memories.
     """
-    if chosen.missing:
-        raise NotFound(f"ids: {chosen.missing} of them are not in this namespace; nothing was purged")
-    if chosen.nothing:
+    if plan.missing:
+        raise NotFound(f"ids: {plan.missing} of them are not in this namespace; nothing was purged")
+    if plan.is_empty:
         raise NotFound("there is nothing of that in this namespace; nothing was purged")
-    if count is not None and count != len(chosen.ids):
-        raise ConfirmationNeeded(len(chosen.ids))
+    if count is not None and count != len(plan.ids):
+        raise ConfirmationNeeded(len(plan.ids))
 
 
-def find_copies(home: Path) -> StoreCopies:
+def find_copies(home: Path) -> OtherCopies:
     """Return the other files of a store's folder that may hold memories."""
     folder = home / QUARANTINE
     found = _plain_files(folder) if folder.is_dir() and not folder.is_symlink() else ()
-    return StoreCopies(tuple(list_backups(home)), tuple(sorted(file for file in found if file.name != REPORT)))
+    return OtherCopies(tuple(list_backups(home)), tuple(sorted(file for file in found if file.name != REPORT)))
 
 
 def purge(
@@ -111,16 +110,17 @@ def purge(
     # Opened as a store first, so that what a killed process left to its journal is in the database file.
     store = DuckStore.open(path, _FixedClock(now))
     try:
-        chosen = store.transfer.plan_purge(selection)
+        plan = store.transfer.plan_purge(selection)
     finally:
         store.close()
-    check_plan(chosen, count)
+    check_plan(plan, count)
     with hold_store(path):
-        file_purge = _FilePurge(path, selection, chosen.ids, now, actor)
+        file_purge = _FilePurge(path, selection, plan.ids, now, actor)
         copies = find_copies(home)
+        # The store itself goes last: killed before, the purge is not done, and doing it again finds what to erase.
         try:
             rewritten = sum([file_purge.rewrite(file, on_step) for file in copies.backups])
-            rewritten += sum([file_purge.rewrite(file, on_step) for file in copies.set_aside if _is_database(file)])
+            rewritten += sum([file_purge.rewrite(file, on_step) for file in copies.set_aside if is_database(file)])
             removed = _remove_other_files(home, copies)
             on_step("copies")
             gone = file_purge.make_next(path)
@@ -156,20 +156,16 @@ class _FilePurge:
         """Make the next file of a database without what is erased; returns how many memories went."""
         work, new = work_file(self.path), next_file(self.path)
         remove_database(work, new)
-        with file_errors():
-            copy_private(source, work)
-            if log_file(source).is_file():
-                copy_private(log_file(source), log_file(work))
-        if log_file(work).is_file():
-            # Opening executes the log, so that the copy is one file.
-            with open_session(work):
-                pass
+        copy_with_log(source, work)
+        # Read whole first: what cannot be read would be left out below, and so be lost without a word.
         verify(work)
         with open_session(work, folder=self.path.parent) as session:
+            # Another copy may hold more that belongs to the selection, such as versions that are gone from the store.
             ids = self.ids | plan_purge(session, self.selection).ids
             gone = purge_rows(
                 session, self.selection, ids, at=self.now, actor=self.actor, remaining_state=_remaining_state
             )
+            # Deleted rows leave their bytes in this file; the copy is written from the rows that are left.
             written = copy_database(session, new)
         remove_database(work)
         with file_errors():
@@ -195,13 +191,13 @@ class _FilePurge:
         return 1
 
 
-def _remove_other_files(home: Path, copies: StoreCopies) -> int:
+def _remove_other_files(home: Path, copies: OtherCopies) -> int:
     """Remove what is no database from quarantine, and what logs say; returns how many copies are no longer there."""
     with file_errors():
         for file in copies.set_aside:
-            if file.exists() and not _is_database(file):
+            if file.exists() and not is_database(file):
                 file.unlink()
-        logs = home / LOGS
+        logs = home / _LOGS
         for file in _plain_files(logs) if logs.is_dir() and not logs.is_symlink() else ():
             with file.open("r+b") as stream:
                 stream.truncate(0)
@@ -214,27 +210,21 @@ def _plain_files(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def _is_database(file: Path) -> bool:
-    """Say whether a file begins as DuckDB's do: eight bytes of checksum, then its mark."""
-    with suppress(OSError), file.open("rb") as stream:
-        return stream.read(12)[8:] == b"DUCK"
-    return False
-
-
 def _remaining_state(state: str, ids: frozenset[MemoryId]) -> str | None:
+    """Return a buffer's state without some memories; None where nothing is left or it cannot be read."""
     try:
         buffers = decode_buffers(state)
     except StoreDamaged:
         return None
     left = Buffers(
         sensory=tuple(one for one in buffers.sensory if one.id not in ids),
-        short_term=tuple(_held_without(one, ids) for one in buffers.short_term if one.item.id not in ids),
+        short_term=tuple(_entry_without(one, ids) for one in buffers.short_term if one.item.id not in ids),
     )
     if left == buffers:
         return state
     return encode_buffers(left) if left != Buffers() else None
 
 
-def _held_without(held: BufferEntry, ids: frozenset[MemoryId]) -> BufferEntry:
-    enhancers: tuple[Item, ...] = tuple(one for one in held.enhancers if one.id not in ids)
-    return replace(held, enhancers=enhancers)
+def _entry_without(entry: BufferEntry, ids: frozenset[MemoryId]) -> BufferEntry:
+    enhancers: tuple[Item, ...] = tuple(one for one in entry.enhancers if one.id not in ids)
+    return replace(entry, enhancers=enhancers)

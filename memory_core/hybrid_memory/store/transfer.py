@@ -136,7 +136,7 @@ class PurgePlan:
     kept_derived: tuple[MemoryId, ...]
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether there is nothing to erase."""
         return not (self.ids or self.entries or self.buffers)
 

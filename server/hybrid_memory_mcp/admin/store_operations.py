@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hybrid_memory.admin import backup as backups
 from hybrid_memory.admin import purge as purges
-from hybrid_memory.admin.export_import import export_store, import_file
-from hybrid_memory.admin.import_policy import ImportPolicy
-from hybrid_memory.admin.named_files import check_source, check_target
+from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
+from hybrid_memory.admin.user_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 def backup(request: OperationRequest) -> dict[str, Any]:
     """Copy the store while it is in use; arguments are ``file`` (None: among its own backups) and ``force``."""
     named = request.arguments["file"]
-    place = None if named is None else check_target(Path(named), request.home, force=bool(request.arguments["force"]))
+    target = None if named is None else check_target(Path(named), request.home, force=bool(request.arguments["force"]))
 
     def work(service: MemoryService) -> backups.Backup:
         keep = service.settings.keep_backups
-        return backups.create_backup(_store(service), request.home, SystemClock().now(), keep=keep, place=place)
+        return backups.create_backup(_store(service), request.home, SystemClock().now(), keep=keep, target=target)
 
     return _to_json_object(request.run(work))
 
@@ -55,12 +54,16 @@ def restore(request: OperationRequest) -> dict[str, Any]:
 def export(request: OperationRequest) -> dict[str, Any]:
     """Write what the store holds as JSON lines; arguments are ``file``, ``namespaces`` (None: all), ``vectors`` and ``force``."""
     given = request.arguments
-    place = check_target(Path(given["file"]), request.home, force=bool(given["force"]))
+    target = check_target(Path(given["file"]), request.home, force=bool(given["force"]))
     vectors = bool(given["vectors"])
     return _to_json_object(
         request.run(
             lambda service: export_store(
-                _store(service), place, namespaces=given["namespaces"], vectors=vectors, on_progress=request.on_progress
+                _store(service),
+                target,
+                namespaces=given["namespaces"],
+                vectors=vectors,
+                on_progress=request.on_progress,
             )
         )
     )

@@ -40,7 +40,7 @@ elif what == "purge":
 elif what == "import":
     from hybrid_memory.clock import SystemClock
     from hybrid_memory.admin.export_import import import_file
-    from hybrid_memory.admin.import_policy import ImportPolicy
+    from hybrid_memory.admin.export_import import ImportPolicy
     from hybrid_memory.store.duck.store import DuckStore
     store = DuckStore.open(home / "memory.duckdb", SystemClock())
     incoming = ImportPolicy(now=START + timedelta(days=9), trusted=True)

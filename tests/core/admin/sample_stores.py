@@ -11,8 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 from tests.core.store.making import DIMENSIONS, memory, vector
 
-from hybrid_memory.admin.export_import import export_store, import_file
-from hybrid_memory.admin.import_policy import ImportPolicy
+from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck.store import DuckStore

@@ -59,7 +59,7 @@ def test_a_backup_is_readable_by_its_owner_alone(store, home):
 
 
 def test_a_backup_can_go_elsewhere(store, home, tmp_path):
-    made = create_backup(store, home, START, keep=1, place=tmp_path / "usb.duckdb")
+    made = create_backup(store, home, START, keep=1, target=tmp_path / "usb.duckdb")
     assert stat.S_IMODE(made.file.stat().st_mode) == 0o600
     assert verify(made.file)["memory"][0] == 20
     assert names(home / "backups") == []
@@ -265,5 +265,5 @@ def contents_without_vectors(home: Path, place: Path) -> bytes:
 
 def test_errors_of_a_place_never_name_it(store, home, tmp_path):
     with pytest.raises(StoreError) as caught:
-        create_backup(store, home, START, keep=3, place=tmp_path / "missing" / "file.duckdb")
+        create_backup(store, home, START, keep=3, target=tmp_path / "missing" / "file.duckdb")
     assert str(tmp_path) not in str(caught.value)

@@ -135,8 +135,7 @@ def test_vectors_of_another_embedder_stay_outside(old, new, place):
 def test_new_memories_get_vectors_of_the_store_where_the_file_has_none(old, new, place):
     import numpy as np
 
-    from hybrid_memory.admin.export_import import import_file
-    from hybrid_memory.admin.import_policy import ImportPolicy
+    from hybrid_memory.admin.export_import import ImportPolicy, import_file
 
     new.pin_embedder("e-2", 4)
     place.write_bytes(exported(old, place))

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hybrid_memory.store.duck.files.database_file import FORMAT
+from hybrid_memory.store.duck.files.database_file import FORMAT, is_database
 from hybrid_memory.store.duck.recovery.wal import DUCKDB_VERSION, length_before_damage, names_the_wal, scan_wal
 
 COMMITS = 3
@@ -163,3 +163,10 @@ def test_a_file_or_a_database_cannot_be_a_parameter(statement):
     """Therefore `files/database_copy.py` and `recovery/repair.py` put quoted names into their statements."""
     with duckdb.connect(":memory:") as connection, pytest.raises(duckdb.Error):
         connection.execute(statement, ["a"])
+
+
+def test_a_database_file_is_known_by_its_mark(files, tmp_path):
+    """Else a purge would remove the databases in quarantine instead of rewriting them."""
+    (tmp_path / "a").write_bytes(files[0])
+    (tmp_path / "b").write_bytes(files[1])
+    assert [is_database(tmp_path / name) for name in ("a", "b", "missing")] == [True, False, False]

@@ -1,24 +1,28 @@
-"""Opens the database file: private, with the settings of this project, and locked down."""
+"""The database file: the names of the files beside it, who may read them, and how DuckDB opens it.
+
+Opened privately, with the settings of this project, and locked down: no other file, no extension, no change of a setting.
+"""
 
 from __future__ import annotations
 
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
 
+from hybrid_memory.private_files import FILE_MODE, FOLDER_MODE
 from hybrid_memory.store.duck.duckdb_errors import translated, translated_opening
 
-_FOLDER = 0o700
-_FILE = 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_LEAST_MEMORY = 64
-_MEMORY_FOR_COPIES = 256
+_FILE_MARK = b"DUCK"
 _MEBIBYTE = 2**20
-_SHARE = 8
+_LEAST_MEMORY_MIB = 64  # reads and writes of a usual store need less
+_LEAST_MEMORY_FOR_COPIES_MIB = 256  # copying a whole database builds its indexes anew
+_PAGES_SHARE = 8  # an eighth of the file: a copy of the whole store needs a sixteenth of it
 
-_PLACES = "SET allowed_directories=?"
+_ALLOWED_FOLDERS = "SET allowed_directories=?"
 _UNCOMPRESSED = "SET force_compression='uncompressed'"
 _TEMP_FOLDER = "SET temp_directory=?"
 _TEMP_SIZE = "SET max_temp_directory_size='4GiB'"
@@ -46,7 +50,7 @@ def make_folder(folder: Path) -> None:
     """
     with translated():
         for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
-            missing.mkdir(_FOLDER, exist_ok=True)
+            missing.mkdir(FOLDER_MODE, exist_ok=True)
 
 
 def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
@@ -78,7 +82,7 @@ def connect_untranslated(path: Path, memory_limit: str | None, threads: int) -> 
         connection.execute(_TEMP_SIZE)
         connection.execute(_UNCOMPRESSED)
         connection.execute(_NO_LAST_CHECKPOINT)
-        connection.execute(_PLACES, [[str(backup_folder(path))]])
+        connection.execute(_ALLOWED_FOLDERS, [[str(backup_folder(path))]])
         connection.execute(_NO_FILES)
         connection.execute(_NO_SETTINGS)
     except BaseException:
@@ -94,7 +98,7 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
         read_only=read_only,
         config={
             **FORMAT,
-            "memory_limit": _memory_for(file, least=_MEMORY_FOR_COPIES),
+            "memory_limit": _memory_for(file, least=_LEAST_MEMORY_FOR_COPIES_MIB),
             "threads": 1,
             "temp_directory": "",
         },
@@ -104,7 +108,7 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
             make_folder(temp_folder(file))
             connection.execute(_TEMP_FOLDER, [str(temp_folder(file).absolute())])
         connection.execute(_UNCOMPRESSED)
-        connection.execute(_PLACES, [[str(folder.absolute())] if folder else []])
+        connection.execute(_ALLOWED_FOLDERS, [[str(folder.absolute())] if folder else []])
         connection.execute(_NO_FILES)
         connection.execute(_NO_SETTINGS)
     except BaseException:
@@ -113,8 +117,8 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
     return connection
 
 
-def _memory_for(path: Path, least: int = _LEAST_MEMORY) -> str:
-    return f"{max(least, size_on_disk(path) // _SHARE // _MEBIBYTE)}MiB"
+def _memory_for(path: Path, least: int = _LEAST_MEMORY_MIB) -> str:
+    return f"{max(least, size_on_disk(path) // _PAGES_SHARE // _MEBIBYTE)}MiB"
 
 
 def backup_folder(path: Path) -> Path:
@@ -137,6 +141,13 @@ def journal_file(path: Path) -> Path:
     return path.with_suffix(".journal")
 
 
+def is_database(file: Path) -> bool:
+    """Return True if a file begins as DuckDB's do: eight bytes of checksum, then its mark."""
+    with suppress(OSError), file.open("rb") as stream:
+        return stream.read(12)[8:] == _FILE_MARK
+    return False
+
+
 def keep_private(path: Path) -> None:
     """Take the rights of others from the database file and its log.
 
@@ -149,7 +160,7 @@ def keep_private(path: Path) -> None:
         except FileNotFoundError:
             continue
         if mode & _OTHERS:
-            file.chmod(_FILE)
+            file.chmod(FILE_MODE)
 
 
 def size_on_disk(path: Path) -> int:

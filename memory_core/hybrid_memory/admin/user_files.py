@@ -1,4 +1,4 @@
-"""Files that people name or keep: written whole or not at all, for their owner alone."""
+"""Files that people name for exports, imports and backups: where they may lie, and how they are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import BinaryIO
 from hybrid_memory.errors import InvalidInput, StoreError, StoreFull, StoreReadOnly
 from hybrid_memory.private_files import create_private, fsync_folder, fsync_stream
 
-_NO_SPACE = {"ENOSPC", "EDQUOT", "EFBIG"}
+_NO_SPACE = {"ENOSPC", "EDQUOT", "EFBIG"}  # names, since not every system has each of them
 
 
 @contextmanager
@@ -62,9 +62,9 @@ def check_source(file: Path) -> Path:
 
 
 @contextmanager
-def atomic_file(place: Path) -> Iterator[BinaryIO]:
+def atomic_file(target: Path) -> Iterator[BinaryIO]:
     """Give a new file that takes its place when the block ends, on disk by then; nothing is left when anything is raised."""
-    fresh = place.with_name(f".{place.name}.{os.getpid()}.part")
+    fresh = target.with_name(f".{target.name}.{os.getpid()}.part")
     with file_errors():
         fresh.unlink(missing_ok=True)
         stream = create_private(fresh)
@@ -73,8 +73,8 @@ def atomic_file(place: Path) -> Iterator[BinaryIO]:
             yield stream
             fsync_stream(stream)
         with file_errors():
-            fresh.replace(place)
-            fsync_folder(place.parent)
+            fresh.replace(target)
+            fsync_folder(target.parent)
     except BaseException:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)

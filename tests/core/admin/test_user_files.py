@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from hybrid_memory.admin.named_files import atomic_file, check_source, check_target
+from hybrid_memory.admin.user_files import atomic_file, check_source, check_target
 from hybrid_memory.errors import InvalidInput, StoreError, StoreReadOnly
 
 NAMES = (
