@@ -383,7 +383,7 @@ class MemoryService:
             recalls = [recall for name, recall in pending if name == namespace]
             decide = partial(sessions.decide_recalls, recalls, self._write_rules.flow, index.vectors_of)
             self._commit(namespace, None, decide)
-            index.touch(sessions.touches(recalls))
+            index.record_uses(sessions.touches(recalls))
 
     @shared
     def end_session(self, scope: Scope) -> None:

@@ -168,7 +168,7 @@ def _described(name: str, folder: Path) -> str:
 
 
 def is_described_here(name: str) -> bool:
-    """Say whether a name that fastembed lists is one of ours for a folder."""
+    """Return True if a name that fastembed lists is one of ours for a folder."""
     return "@" in name
 
 

@@ -48,7 +48,7 @@ def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embed
 
 
 def names_a_folder(name: str) -> bool:
-    """Say whether a name is that of a folder: it is one, or begins like a path."""
+    """Return True if a name is that of a folder: it is one, or begins like a path."""
     folder = Path(name).expanduser()
     return name.startswith((".", "~")) or folder.is_absolute() or folder.is_dir()
 

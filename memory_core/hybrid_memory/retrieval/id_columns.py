@@ -12,10 +12,10 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.retrieval.arrays import ABSENT, GrowableArray
 from hybrid_memory.store.column_batches import digest_of
 
-_WIDTH = 20
-_WIDEST = 64
-_FIRST = 64
-_RECENT = 4096
+_WIDTH_BYTES = 20  # of the ids that this program makes
+_MAX_WIDTH_BYTES = 64  # a longer id is kept as text: it would widen all others
+_FIRST_CAPACITY = 64  # ids for which there is room from the beginning
+_MAX_UNSORTED = 4096  # rows kept in a dictionary before they are sorted in; at least an eighth of all
 
 Bytes = NDArray[np.bytes_]
 
@@ -28,7 +28,7 @@ class IdColumn:
     """
 
     def __init__(self) -> None:
-        self._room: Bytes = np.zeros(_FIRST, f"S{_WIDTH}")
+        self._buffer: Bytes = np.zeros(_FIRST_CAPACITY, f"S{_WIDTH_BYTES}")
         self._size = 0
         self._long: dict[int, MemoryId] = {}
         self._recent: dict[MemoryId, int] = {}
@@ -46,32 +46,32 @@ class IdColumn:
     def extend(self, ids: Bytes) -> None:
         """Add the ids of many rows."""
         first = self._size
-        if ids.dtype.itemsize > _WIDEST:
+        if ids.dtype.itemsize > _MAX_WIDTH_BYTES:
             for id_ in ids.tolist():
                 self.append(MemoryId(id_.decode()))
             return
         self.reserve(len(ids), ids.dtype.itemsize)
-        self._room[first : first + len(ids)] = ids
+        self._buffer[first : first + len(ids)] = ids
         self._size += len(ids)
         if self._sorted == first and not self._recent:
             self._sorted = self._size
             self._order = self._order_from(first)
         else:
-            self._recent.update(zip(self.named(np.arange(first, self._size)), range(first, self._size), strict=True))
-            self._settle()
+            self._recent.update(zip(self.ids_of(np.arange(first, self._size)), range(first, self._size), strict=True))
+            self._sort_recent()
 
     def append(self, id_: MemoryId) -> int:
         """Add the id of one row; returns the row."""
         row = self._size
         plain = id_.encode()
-        if len(plain) > _WIDEST or plain.endswith(b"\0"):
+        if len(plain) > _MAX_WIDTH_BYTES or plain.endswith(b"\0"):
             self._long[row] = id_
             plain = b""
         self.reserve(1, len(plain))
-        self._room[row] = plain
+        self._buffer[row] = plain
         self._size += 1
         self._recent[id_] = row
-        self._settle()
+        self._sort_recent()
         return row
 
     def row(self, id_: str) -> int | None:
@@ -80,22 +80,22 @@ class IdColumn:
         if row is not None:
             return row
         plain = id_.encode("utf-8", "surrogatepass")
-        if id_ and len(plain) <= self._room.dtype.itemsize:
-            found = int(self._bisected(np.array([plain], self._room.dtype))[0])
+        if id_ and len(plain) <= self._buffer.dtype.itemsize:
+            found = int(self._find_sorted(np.array([plain], self._buffer.dtype))[0])
             return found if found >= 0 and self.name(found) == id_ else None
         return next((row for row, name in self._long.items() if name == id_), None)
 
     def rows(self, ids: Bytes) -> NDArray[np.intp]:
         """Return the rows of some ids, `ABSENT` for unknown ones."""
-        found = self._bisected(ids)
+        found = self._find_sorted(ids)
         if self._recent:
             for place in np.flatnonzero(found == ABSENT).tolist():
                 found[place] = self._recent.get(MemoryId(ids[place].decode()), ABSENT)
         return found
 
-    def _bisected(self, ids: Bytes) -> NDArray[np.intp]:
+    def _find_sorted(self, ids: Bytes) -> NDArray[np.intp]:
         """Return the rows of those that came together."""
-        held = self._room[: self._sorted]
+        held = self._buffer[: self._sorted]
         if not len(held):
             return np.full(len(ids), ABSENT, np.intp)
         wanted = ids.astype(held.dtype) if ids.dtype.itemsize <= held.dtype.itemsize else ids
@@ -105,32 +105,32 @@ class IdColumn:
 
     def name(self, row: int) -> MemoryId:
         """Return the id of a row."""
-        return self._long.get(row) or MemoryId(self._room[row].decode())
+        return self._long.get(row) or MemoryId(self._buffer[row].decode())
 
-    def named(self, rows: NDArray[np.intp]) -> list[MemoryId]:
+    def ids_of(self, rows: NDArray[np.intp]) -> list[MemoryId]:
         """Return the ids of some rows."""
-        found = [MemoryId(one.decode()) for one in self._room[rows].tolist()]
+        found = [MemoryId(one.decode()) for one in self._buffer[rows].tolist()]
         if self._long:
             found = [self._long.get(row, one) for row, one in zip(rows.tolist(), found, strict=True)]
         return found
 
     def starts_with(self, first: int, ids: Bytes) -> bool:
-        """Say whether the rows from ``first`` on have just these ids."""
-        return np.array_equal(self._room[first : min(first + len(ids), self._size)], ids)
+        """Return True if the rows from ``first`` on have just these ids."""
+        return np.array_equal(self._buffer[first : min(first + len(ids), self._size)], ids)
 
-    def reserve(self, count: int, width: int = _WIDTH) -> None:
+    def reserve(self, count: int, width: int = _WIDTH_BYTES) -> None:
         """Make room for more ids, of some number of bytes."""
-        wanted, dtype = self._size + count, self._room.dtype
-        if wanted > len(self._room) or width > dtype.itemsize:
+        wanted, dtype = self._size + count, self._buffer.dtype
+        if wanted > len(self._buffer) or width > dtype.itemsize:
             room = np.zeros(
-                max(wanted, 2 * len(self._room)) if wanted > len(self._room) else len(self._room),
+                max(wanted, 2 * len(self._buffer)) if wanted > len(self._buffer) else len(self._buffer),
                 f"S{max(width, dtype.itemsize)}",
             )
-            room[: self._size] = self._room[: self._size]
-            self._room = room
+            room[: self._size] = self._buffer[: self._size]
+            self._buffer = room
 
-    def _settle(self) -> None:
-        if len(self._recent) > max(_RECENT, self._sorted // 8):
+    def _sort_recent(self) -> None:
+        if len(self._recent) > max(_MAX_UNSORTED, self._sorted // 8):
             first, self._sorted = self._sorted, self._size
             self._recent.clear()
             self._order = self._order_from(first)
@@ -138,10 +138,10 @@ class IdColumn:
     def _order_from(self, first: int) -> NDArray[np.intp] | None:
         """Return the order of the ids; None while they rise with the rows, which those made by this program do."""
         if self._order is None:
-            added = self._room[max(first - 1, 0) : self._size]
+            added = self._buffer[max(first - 1, 0) : self._size]
             if np.all(added[1:] >= added[:-1]):
                 return None
-        return np.argsort(self._room[: self._size], kind="stable")
+        return np.argsort(self._buffer[: self._size], kind="stable")
 
 
 class IdSequence(Sequence[MemoryId]):
@@ -186,7 +186,7 @@ class IdSequence(Sequence[MemoryId]):
 
     def tolist(self) -> list[MemoryId]:
         """Return the ids as texts."""
-        return self._column.named(self.rows)
+        return self._column.ids_of(self.rows)
 
     def index(self, id_: str, start: int = 0, stop: int | None = None) -> int:
         """Return where an id stands.
@@ -238,7 +238,7 @@ class DigestColumn:
 
     def rows(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash, earlier ones first."""
-        self._settle()
+        self._sort_recent()
         high, low = digest_of(content_hash)
         held = self._high.values
         wanted = np.uint64(high)
@@ -249,9 +249,9 @@ class DigestColumn:
         found = [*self._order[first:end].tolist(), *self._recent.get(high, ())]
         return [row for row in found if int(self._low.values[row]) == low]
 
-    def _settle(self) -> None:
+    def _sort_recent(self) -> None:
         """Sort what came in bulk; not before it is asked for, because reading does not need it."""
-        if len(self._order) < self._recent_from or len(self._recent) > max(_RECENT, len(self._order) // 8):
+        if len(self._order) < self._recent_from or len(self._recent) > max(_MAX_UNSORTED, len(self._order) // 8):
             self._order = np.argsort(self._high.values, kind="stable")
             self._recent.clear()
             self._recent_from = len(self)

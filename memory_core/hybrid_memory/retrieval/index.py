@@ -58,10 +58,10 @@ class NamespaceIndex:
         self._lock = threading.RLock()
         self._make = make
         self._hnsw_from = hnsw_from
-        self._first_dimensions = dimensions
+        self._initial_dimensions = dimensions
         self._head = 0
         self._cache = MemoryCache()
-        self._hold(MemoryColumns(), LexicalIndex(), Matrix(dimensions), 0)
+        self._set_state(MemoryColumns(), LexicalIndex(), Matrix(dimensions), 0)
 
     @property
     def head(self) -> int:
@@ -70,10 +70,10 @@ class NamespaceIndex:
 
     def load(self, snapshot: Snapshot) -> None:
         """Replace everything by a snapshot; searches go on in the old state until the new one is complete."""
-        loaded = load(snapshot, self._first_dimensions)
+        loaded = load(snapshot, self._initial_dimensions)
         with self._lock:
             old = self._approximate
-            self._hold(*loaded, snapshot.head)
+            self._set_state(*loaded, snapshot.head)
             self._cache.clear()
         if old is not None:
             old.close()
@@ -116,20 +116,20 @@ class NamespaceIndex:
     def warm(self, read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]) -> None:
         """Read the newest memories beforehand, as many as are kept at hand."""
         with self._lock:
-            count = len(self._rows)
-            newest = self._rows.ids.values[np.arange(max(count - self._cache.free, 0), count)]
+            count = len(self._columns)
+            newest = self._columns.ids.values[np.arange(max(count - self._cache.free, 0), count)]
         for at in range(0, len(newest), _WARM_PAGE):
             self._cache.get(newest[at : at + _WARM_PAGE].tolist(), read)
 
-    def touch(self, touches: Sequence[RecordUse]) -> None:
+    def record_uses(self, uses: Sequence[RecordUse]) -> None:
         """Add to the usage of memories; unknown ids are passed over."""
         with self._lock:
-            for touch in touches:
-                row = self._rows.row_of(touch.id)
+            for use in uses:
+                row = self._columns.row_of(use.id)
                 if row is not None:
-                    accessed = self._rows.accessed_at.values
-                    accessed[row] = max(accessed[row], to_micros(touch.at))
-                    self._rows.access_count.values[row] += touch.count
+                    accessed = self._columns.accessed_at.values
+                    accessed[row] = max(accessed[row], to_micros(use.at))
+                    self._columns.access_count.values[row] += use.count
 
     def search(self, query: SearchQuery) -> Ranking:
         """Return all memories that pass the filters, best first."""
@@ -137,11 +137,11 @@ class NamespaceIndex:
             return rank(
                 query,
                 SearchContext(
-                    self._rows,
+                    self._columns,
                     self._lexical,
                     self._matrix,
                     self._neighbours(),
-                    self._named(query.terms),
+                    self._named_speakers(query.terms),
                     expansion_table(),
                 ),
             )
@@ -153,40 +153,40 @@ class NamespaceIndex:
         with self._lock:
             if k < 1 or not self._matrix.fits(vector):
                 return []
-            near, cosines = self._matrix.top(vector, k, self._rows.visible(now))
+            near, cosines = self._matrix.top(vector, k, self._columns.visible(now))
             found = zip(near.tolist(), cosines.tolist(), strict=True)
-            return [(self._rows.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
+            return [(self._columns.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
 
     def vectors_of(self, ids: Collection[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         with self._lock:
-            rows = ((one, self._rows.row_of(one)) for one in ids)
+            rows = ((one, self._columns.row_of(one)) for one in ids)
             held = {one: row for one, row in rows if row is not None and self._matrix.has[row]}
             return dict(zip(held, self._matrix.gather(np.array(list(held.values()), np.intp)), strict=True))
 
     def without_vector(self, now: datetime, limit: int) -> list[MemoryId]:
         """Return live memories that wait for their vector, the newest first."""
         with self._lock:
-            waiting = self._rows.newest_first(self._rows.visible(now) & ~self._matrix.has)[:limit]
-            return self._rows.ids.named(waiting)
+            waiting = self._columns.newest_first(self._columns.visible(now) & ~self._matrix.has)[:limit]
+            return self._columns.ids.ids_of(waiting)
 
     def repeats(self, content_hash: str, now: datetime) -> list[MemoryId]:
         """Return the live memories with the same words, oldest first."""
         with self._lock:
-            rows = self._among(self._rows.with_hash(content_hash), now)
-            return self._named_by(sorted(rows, key=lambda row: int(self._rows.created_at.values[row])))
+            rows = self._visible_of(self._columns.with_hash(content_hash), now)
+            return self._ids_at(sorted(rows, key=lambda row: int(self._columns.created_at.values[row])))
 
     def holding_key(self, session: str, key: str, now: datetime) -> MemoryId | None:
         """Return the live working memory that a session keeps under a key, the newest if there are several."""
         with self._lock:
-            code = self._rows.sessions.find(session)
+            code = self._columns.sessions.find(session)
             rows = [
                 row
-                for row in self._among(self._rows.with_key(key), now)
-                if self._rows.session.values[row] == code and self._rows.tier.values[row] == _WORKING
+                for row in self._visible_of(self._columns.with_key(key), now)
+                if self._columns.session.values[row] == code and self._columns.tier.values[row] == _WORKING
             ]
-            newest = max(rows, key=lambda row: (int(self._rows.created_at.values[row]), row), default=None)
-            return None if newest is None else self._rows.ids.name(newest)
+            newest = max(rows, key=lambda row: (int(self._columns.created_at.values[row]), row), default=None)
+            return None if newest is None else self._columns.ids.name(newest)
 
     def select(
         self,
@@ -203,72 +203,72 @@ class NamespaceIndex:
         live memories created later out. ``among`` looks at these memories alone.
         """
         with self._lock:
-            mask = self._rows.matching(where)
+            mask = self._columns.matching(where)
             if among is not None:
                 mask &= self._mask_of(among)
-            live = self._rows.visible(now, as_of=where.as_of, asked_at=asked_at)
-            mask &= self._rows.forgotten_at.values >= 0 if forgotten else live
-            return self._rows.ids.values[self._rows.newest_first(mask)]
+            live = self._columns.visible(now, as_of=where.as_of, asked_at=asked_at)
+            mask &= self._columns.forgotten_at.values >= 0 if forgotten else live
+            return self._columns.ids.values[self._columns.newest_first(mask)]
 
     def pinned(self, now: datetime) -> IdSequence:
         """Return the live memories that are pinned, newest first."""
         with self._lock:
-            mask = self._rows.visible(now) & self._rows.pinned.values
-            return self._rows.ids.values[self._rows.newest_first(mask)]
+            mask = self._columns.visible(now) & self._columns.pinned.values
+            return self._columns.ids.values[self._columns.newest_first(mask)]
 
     def newest_version(self, memory_id: MemoryId) -> MemoryId:
         """Return the last memory of the chain of replacements that begins here; an unknown id is returned as it is."""
         with self._lock:
-            row = self._rows.row_of(memory_id)
+            row = self._columns.row_of(memory_id)
             if row is None:
                 return memory_id
             seen = {row}
-            while (heir := int(self._rows.successor.values[row])) >= 0 and heir not in seen:
+            while (heir := int(self._columns.successor.values[row])) >= 0 and heir not in seen:
                 seen.add(heir)
                 row = heir
-            return self._rows.ids.name(row)
+            return self._columns.ids.name(row)
 
     def statistics(self, now: datetime) -> IndexStatistics:
         """Return how many memories of which sort there are."""
         with self._lock:
-            rows = self._rows
-            live, kept = rows.visible(now), ~rows.gone.values
-            tiers = np.bincount(rows.tier.values[live], minlength=len(TIERS)).tolist()
+            columns = self._columns
+            live, kept = columns.visible(now), ~columns.gone.values
+            tiers = np.bincount(columns.tier.values[live], minlength=len(TIERS)).tolist()
             return IndexStatistics(
                 rows=int(kept.sum()),
                 live=int(live.sum()),
                 tiers={str(tier): count for tier, count in zip(TIERS, tiers, strict=True)},
-                forgotten=int((kept & (rows.forgotten_at.values >= 0)).sum()),
-                superseded=int((kept & (rows.successor.values != ABSENT)).sum()),
-                insights=int((live & (rows.kind.values == _INSIGHT)).sum()),
-                sessions=int(np.count_nonzero(np.bincount(rows.session.values[live]))),
+                forgotten=int((kept & (columns.forgotten_at.values >= 0)).sum()),
+                superseded=int((kept & (columns.successor.values != ABSENT)).sum()),
+                insights=int((live & (columns.kind.values == _INSIGHT)).sum()),
+                sessions=int(np.count_nonzero(np.bincount(columns.session.values[live]))),
                 pending=int((live & ~self._matrix.has).sum()),
             )
 
     def sessions(self, prefix: str = "", limit: int = 20, *, asked_at: datetime | None = None) -> list[str]:
         """Return the sessions whose name begins so, those written to last first; what came after ``asked_at`` is left out."""
         with self._lock:
-            rows, mask = self._rows, self._suggestible()
+            columns, mask = self._columns, self._suggestible()
             if asked_at is not None:
-                mask &= rows.created_at.values <= to_micros(asked_at)
-            last = np.full(len(rows.sessions.names), ABSENT, np.int64)
-            found = rows.newest_first(mask)[::-1]
-            last[rows.session.values[found]] = rows.created_at.values[found]
-            return _most(rows.sessions.names, last, prefix, limit)
+                mask &= columns.created_at.values <= to_micros(asked_at)
+            last = np.full(len(columns.sessions.names), ABSENT, np.int64)
+            found = columns.newest_first(mask)[::-1]
+            last[columns.session.values[found]] = columns.created_at.values[found]
+            return _ranked_names(columns.sessions.names, last, prefix, limit)
 
     def speakers(self, prefix: str = "", limit: int = 20) -> list[str]:
         """Return the speakers whose name begins so, those with the most memories first."""
         with self._lock:
-            codes = self._rows.speaker.values[self._suggestible()]
-            names = self._rows.speakers.names
+            codes = self._columns.speaker.values[self._suggestible()]
+            names = self._columns.speakers.names
             counts = np.bincount(codes[codes >= 0], minlength=len(names))
-            return _most(names, np.where(counts, counts, ABSENT), prefix, limit)
+            return _ranked_names(names, np.where(counts, counts, ABSENT), prefix, limit)
 
     def tags(self, prefix: str = "", limit: int = 20) -> list[str]:
         """Return the tags that begin so, the most used first."""
         with self._lock:
-            counts = self._rows.tags.counts(self._suggestible())
-            return _most(list(counts), np.array(list(counts.values()), np.int64), prefix, limit)
+            counts = self._columns.tags.counts(self._suggestible())
+            return _ranked_names(list(counts), np.array(list(counts.values()), np.int64), prefix, limit)
 
     def reflection_rows(
         self,
@@ -283,18 +283,18 @@ class NamespaceIndex:
         ``among`` looks at these memories alone; ``newest`` returns at most so many of those with a vector.
         """
         with self._lock:
-            rows = self._rows
-            mask = rows.matching(where) & rows.visible(now, as_of=where.as_of) & (rows.reflected_at.values < 0)
-            mask &= (rows.kind.values != _INSIGHT) & (rows.kind.values != _TASK)
+            columns = self._columns
+            mask = columns.matching(where) & columns.visible(now, as_of=where.as_of) & (columns.reflected_at.values < 0)
+            mask &= (columns.kind.values != _INSIGHT) & (columns.kind.values != _TASK)
             if among is not None:
                 mask &= self._mask_of(among)
             if newest is not None:
                 mask &= self._matrix.has
-            found = rows.newest_first(mask)[:newest][::-1]
+            found = columns.newest_first(mask)[:newest][::-1]
             return ReflectionRows(
-                ids=rows.ids.values[found],
-                created_at=rows.created_at.values[found],
-                importance=rows.importance.values[found],
+                ids=columns.ids.values[found],
+                created_at=columns.created_at.values[found],
+                importance=columns.importance.values[found],
                 vectors=self._matrix.gather(found),
                 has_vector=self._matrix.has[found],
             )
@@ -307,38 +307,38 @@ class NamespaceIndex:
     def size(self) -> int:
         """Return the number of rows, those of purged memories included."""
         with self._lock:
-            return len(self._rows)
+            return len(self._columns)
 
     def rows_of(self, ids: NDArray[np.bytes_]) -> NDArray[np.intp]:
         """Return the rows of some ids, a negative number for an unknown one; a row keeps its place."""
         with self._lock:
-            return self._rows.ids.rows(ids)
+            return self._columns.ids.rows(ids)
 
-    def named(self, rows: NDArray[np.intp]) -> list[MemoryId]:
+    def ids_of(self, rows: NDArray[np.intp]) -> list[MemoryId]:
         """Return the ids of some rows."""
         with self._lock:
-            return self._rows.ids.named(rows)
+            return self._columns.ids.ids_of(rows)
 
     def replace_vectors(self, matrix: Matrix) -> Callable[[], None]:
         """Replace all vectors by those of another embedder, one row for each row here; returns what stops work on the old."""
         with self._lock:
-            for row in np.flatnonzero(self._rows.gone.values).tolist():
+            for row in np.flatnonzero(self._columns.gone.values).tolist():
                 matrix.clear(row)
             old = self._approximate
-            self._hold_vectors(matrix)
+            self._set_vectors(matrix)
             self._maintain_approximate()
         return _nothing if old is None else old.close
 
-    def _hold(self, rows: MemoryColumns, lexical: LexicalIndex, matrix: Matrix, head: int) -> None:
-        self._rows = rows
+    def _set_state(self, columns: MemoryColumns, lexical: LexicalIndex, matrix: Matrix, head: int) -> None:
+        self._columns = columns
         self._lexical = lexical
-        self._hold_vectors(matrix)
+        self._set_vectors(matrix)
         self._head = head
         self._order: SessionOrder | None = None
         self._speakers_known = 0
         self._speakers_by_term: dict[int, list[int]] = {}
 
-    def _hold_vectors(self, matrix: Matrix) -> None:
+    def _set_vectors(self, matrix: Matrix) -> None:
         self._matrix = matrix
         self._approximate: ApproximateSearch | None = None
         if self._make is not None:
@@ -347,68 +347,68 @@ class NamespaceIndex:
 
     def _maintain_approximate(self) -> None:
         if self._approximate is not None:
-            self._approximate.maintain(self._rows.lately_visible())
+            self._approximate.maintain(self._columns.lately_visible())
 
     def _put(self, memory: Memory, vector: NDArray[np.float32] | None) -> None:
-        rows = self._rows
-        row = rows.row_of(memory.id)
+        columns = self._columns
+        row = columns.row_of(memory.id)
         if row is None:
-            row = rows.add(memory)
+            row = columns.add(memory)
             self._lexical.add(memory.terms)
             self._matrix.add_rows(1)
-            self._place(row)
+            self._add_to_session(row)
         else:
-            session = int(rows.session.values[row])
-            rows.change(row, memory)
-            if session != rows.session.values[row]:
-                self._displace(row, session)
-                self._place(row)
+            session = int(columns.session.values[row])
+            columns.change(row, memory)
+            if session != columns.session.values[row]:
+                self._remove_from_session(row, session)
+                self._add_to_session(row)
         if vector is not None:
             self._matrix.put(row, vector)
 
     def _purge(self, memory_id: MemoryId) -> None:
-        row = self._rows.row_of(memory_id)
+        row = self._columns.row_of(memory_id)
         if row is not None:
-            self._rows.purge(row)
+            self._columns.purge(row)
             self._matrix.clear(row)
-            self._displace(row, int(self._rows.session.values[row]))
+            self._remove_from_session(row, int(self._columns.session.values[row]))
 
-    def _place(self, row: int) -> None:
+    def _add_to_session(self, row: int) -> None:
         if self._order is not None:
-            self._order.add(row, int(self._rows.session.values[row]), self._rows.created_at.values)
+            self._order.add(row, int(self._columns.session.values[row]), self._columns.created_at.values)
 
-    def _displace(self, row: int, session: int) -> None:
+    def _remove_from_session(self, row: int, session: int) -> None:
         if self._order is not None:
             self._order.remove(row, session)
 
     def _mask_of(self, ids: Collection[MemoryId]) -> NDArray[np.bool_]:
-        mask = np.zeros(len(self._rows), np.bool_)
-        mask[[row for row in map(self._rows.row_of, ids) if row is not None]] = True
+        mask = np.zeros(len(self._columns), np.bool_)
+        mask[[row for row in map(self._columns.row_of, ids) if row is not None]] = True
         return mask
 
-    def _among(self, rows: Sequence[int], now: datetime) -> list[int]:
-        visible = self._rows.visible(now) if rows else np.zeros(0, np.bool_)
+    def _visible_of(self, rows: Sequence[int], now: datetime) -> list[int]:
+        visible = self._columns.visible(now) if rows else np.zeros(0, np.bool_)
         return [row for row in rows if visible[row]]
 
-    def _named_by(self, rows: Sequence[int]) -> list[MemoryId]:
-        return [self._rows.ids.name(row) for row in rows]
+    def _ids_at(self, rows: Sequence[int]) -> list[MemoryId]:
+        return [self._columns.ids.name(row) for row in rows]
 
     def _suggestible(self) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = ~self._rows.gone.values & (self._rows.forgotten_at.values < 0)
+        mask: NDArray[np.bool_] = ~self._columns.gone.values & (self._columns.forgotten_at.values < 0)
         return mask
 
     def _neighbours(self) -> SessionNeighbours:
         """Return who follows whom in each session; purged rows are left out."""
         if self._order is None:
             self._order = SessionOrder()
-            self._order.load(self._rows.session.values, self._rows.created_at.values)
-            for row in np.flatnonzero(self._rows.gone.values).tolist():
-                self._order.remove(row, int(self._rows.session.values[row]))
+            self._order.load(self._columns.session.values, self._columns.created_at.values)
+            for row in np.flatnonzero(self._columns.gone.values).tolist():
+                self._order.remove(row, int(self._columns.session.values[row]))
         return SessionNeighbours(self._order.before, self._order.after)
 
-    def _named(self, asked: Sequence[int]) -> NDArray[np.bool_]:
+    def _named_speakers(self, asked: Sequence[int]) -> NDArray[np.bool_]:
         """Return for each speaker whether the question holds a word of the name."""
-        names = self._rows.speakers.names
+        names = self._columns.speakers.names
         for code in range(self._speakers_known, len(names)):
             for term in {*terms(names[code])} - {QUESTION_TERM}:
                 self._speakers_by_term.setdefault(term, []).append(code)
@@ -442,7 +442,7 @@ class VectorSwap:
         missing = np.flatnonzero(~self._matrix.has)
         for start in range(0, len(missing), _FEW_VECTORS):
             rows = missing[start : start + _FEW_VECTORS]
-            ids = self.index.named(rows)
+            ids = self.index.ids_of(rows)
             found = self._some(ids)
             for row, id_ in zip(rows.tolist(), ids, strict=True):
                 if id_ in found:
@@ -460,7 +460,7 @@ def _nothing() -> None:
     pass
 
 
-def _most(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, limit: int) -> list[str]:
+def _ranked_names(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, limit: int) -> list[str]:
     """Return the names with the prefix (in any case) by falling figure, those of a negative one left out."""
     wanted, found = prefix.casefold(), []
     order = np.argsort(-ranked, kind="stable")

@@ -245,8 +245,8 @@ class MemoryColumns:
 class LiveMask:
     """Which rows a reading finds now, kept while rows change and until the next of them expires."""
 
-    def __init__(self, rows: MemoryColumns) -> None:
-        self._rows = rows
+    def __init__(self, columns: MemoryColumns) -> None:
+        self._columns = columns
         self._mask = GrowableArray(np.bool_)
         self._from = 0
         self._until = 0
@@ -274,20 +274,22 @@ class LiveMask:
         self._shown = None
         if self._until == self._from:
             return
-        rows, expires = self._rows, int(self._rows.expires_at.values[row])
+        columns, expires = self._columns, int(self._columns.expires_at.values[row])
         if row == len(self._mask):
             self._mask.append(False)
-        live = not (rows.gone.values[row] or rows.forgotten_at.values[row] >= 0 or rows.successor.values[row] != ABSENT)
+        live = not (
+            columns.gone.values[row] or columns.forgotten_at.values[row] >= 0 or columns.successor.values[row] != ABSENT
+        )
         if live and expires >= 0:
             live = expires > self._from
             self._until = min(self._until, expires) if live else self._until
         self._mask.values[row] = live
 
     def _make(self, moment: int) -> None:
-        rows = self._rows
-        expires = rows.expires_at.values
+        columns = self._columns
+        expires = columns.expires_at.values
         mortal = expires >= 0
-        mask = ~rows.gone.values & (rows.forgotten_at.values < 0) & (rows.successor.values == ABSENT)
+        mask = ~columns.gone.values & (columns.forgotten_at.values < 0) & (columns.successor.values == ABSENT)
         mask &= ~mortal | (expires > moment)
         ends = expires[mortal]
         self._from = int(ends[ends <= moment].max(initial=NO_TIME))

@@ -70,7 +70,7 @@ _GATHER_BELOW_SHARE = 4  # a selective filter pays for copying vectors: below a 
 class SearchContext:
     """What a search reads. ``named`` tells for each speaker's number whether the question names that speaker."""
 
-    rows: MemoryColumns
+    columns: MemoryColumns
     lexical: LexicalIndex
     matrix: Matrix
     neighbours: SessionNeighbours
@@ -80,12 +80,12 @@ class SearchContext:
 
 def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     """Return the rows that pass the filters, best first."""
-    rows, lexical, scorer = context.rows, context.lexical, Scorer(query.scorer)
+    columns, lexical, scorer = context.columns, context.lexical, Scorer(query.scorer)
     fused = scorer is Scorer.FUSED
 
-    # 1. Filters. Terms are weighed by their rarity among all visible rows, so that a filter does not change their weight.
-    visible = rows.visible(query.now, as_of=query.where.as_of, asked_at=query.asked_at)
-    mask = rows.matching(query.where)
+    # 1. Filters. Terms are weighed by their rarity among all visible columns, so that a filter does not change their weight.
+    visible = columns.visible(query.now, as_of=query.where.as_of, asked_at=query.asked_at)
+    mask = columns.matching(query.where)
     mask &= visible
     found = np.flatnonzero(mask)
 
@@ -96,27 +96,31 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
 
     # 3. The period that the question names.
     if fused and query.time.windows:
-        parts["period"] = ranking_signals.period_bonus(rows.happened_at(found), query.time.windows)
+        parts["period"] = ranking_signals.period_bonus(columns.happened_at(found), query.time.windows)
 
     # 4. Only the best go on; what follows compares rows with each other.
     candidates = select_candidates(
-        found, cosine, parts, context.neighbours, prefilter=lambda: _prefilter_scores(query, scorer, rows, found, parts)
+        found,
+        cosine,
+        parts,
+        context.neighbours,
+        prefilter=lambda: _prefilter_scores(query, scorer, columns, found, parts),
     )
     strong = _matches_itself(scorer, candidates, coverage)
 
     # 5. What their conversation, the events that the question names and the best hit tell about the candidates.
     if fused:
-        strong |= ranking_signals.add_context(candidates, strong, rows, lexical.asks, context.named)
+        strong |= ranking_signals.add_context(candidates, strong, columns, lexical.asks, context.named)
         _add_events(query, candidates, context, visible)
         add_pseudo_relevance_feedback(candidates, query.terms, lexical, visible)
 
     # 6. Confidence is told from the scores as usually weighted, for which alone its formula was fitted; then the query's weights.
     defaults, weights = DEFAULT_WEIGHTS[scorer], _weights(query, scorer)
-    usual = _query_independent_scores(query, scorer, rows, candidates.rows, defaults)
+    usual = _query_independent_scores(query, scorer, columns, candidates.rows, defaults)
     certain = _confidence(total(candidates.parts | usual), candidates, coverage, lexical)
     candidates.scale(weights[1])
     candidates.parts |= (
-        usual if weights == defaults else _query_independent_scores(query, scorer, rows, candidates.rows, weights)
+        usual if weights == defaults else _query_independent_scores(query, scorer, columns, candidates.rows, weights)
     )
 
     # 7. Which hit is the newer word on the same thing; it is put above the older one where the question is about now.
@@ -124,7 +128,7 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     if fused:
         if not _is_known(certain, coverage, candidates):
             strong[:] = False
-        newer = find_updates(query, candidates, coverage, rows, lexical, context.matrix)
+        newer = find_updates(query, candidates, coverage, columns, lexical, context.matrix)
 
     # 8. Order; faded memories come last among equals. What is weak beside the best is marked.
     scores = candidates.total()
@@ -133,16 +137,16 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
         strong |= scores >= CARRIED_SHARE * highest
         strong &= scores >= FAINT_SHARE * highest
     order = ranking_signals.best_first(
-        scores, rows.tier.values[candidates.rows] == FADED, rows.created_at.values[candidates.rows]
+        scores, columns.tier.values[candidates.rows] == FADED, columns.created_at.values[candidates.rows]
     )
 
     # 9. Memories that say the same in the same words are shown as one.
-    stays, duplicates = group_duplicates(candidates.rows[order], rows.contents_of)
+    stays, duplicates = group_duplicates(candidates.rows[order], columns.contents_of)
     order = order[stays]
     newer = without_duplicate_pairs(newer, duplicates)
-    name, ranked = rows.ids.name, candidates.rows[order]
+    name, ranked = columns.ids.name, candidates.rows[order]
     return Ranking(
-        ids=rows.ids.values[ranked],
+        ids=columns.ids.values[ranked],
         scores=scores[order],
         weak=~strong[order],
         has_vector=context.matrix.has[ranked],
@@ -222,15 +226,15 @@ def _matches_itself(scorer: Scorer, candidates: Candidates, coverage: Coverage) 
 
 def _add_events(query: SearchQuery, candidates: Candidates, context: SearchContext, visible: Mask) -> None:
     """Add what the events tell that the question names as times: the memory that tells best of an event gives its time."""
-    rows = context.rows
+    columns = context.columns
     anchors = [one for one in dict.fromkeys(query.time.anchors) if one.relation != "during"]
     for anchor in anchors[: ranking_signals.MAX_EVENTS]:
         told = bm25.score(context.lexical, terms(anchor.phrase), visible, NO_EXPANSIONS).exact
         told = np.where(visible, told, np.float32(0))
         teller = int(told.argmax()) if len(told) else 0
         if len(told) and told[teller] >= ranking_signals.EVENT_COVERED:
-            event_at = int(rows.happened_at(np.array([teller]))[0])
-            candidates.add("event", ranking_signals.event_bonus(rows.happened_at(candidates.rows), anchor, event_at))
+            event_at = int(columns.happened_at(np.array([teller]))[0])
+            candidates.add("event", ranking_signals.event_bonus(columns.happened_at(candidates.rows), anchor, event_at))
 
 
 def _weights(query: SearchQuery, scorer: Scorer) -> Weights:
@@ -243,7 +247,7 @@ def _weights(query: SearchQuery, scorer: Scorer) -> Weights:
 
 
 def _query_independent_scores(
-    query: SearchQuery, scorer: Scorer, rows: MemoryColumns, found: NDArray[np.intp], weights: Weights
+    query: SearchQuery, scorer: Scorer, columns: MemoryColumns, found: NDArray[np.intp], weights: Weights
 ) -> dict[str, Floats]:
     """Return the summands that do not depend on the question: recency and importance.
 
@@ -254,24 +258,24 @@ def _query_independent_scores(
     recency, _, importance = weights
     now = to_micros(query.asked_at or query.now)
     if recency and scorer is Scorer.REFERENCE:
-        used = rows.accessed_at.values[found]
-        ages = now - np.where(used >= 0, used, rows.created_at.values[found])
+        used = columns.accessed_at.values[found]
+        ages = now - np.where(used >= 0, used, columns.created_at.values[found])
         parts["recency"] = np.float32(recency) * ranking_signals.hourly_decay(ages)
     elif recency:
-        parts["recency"] = np.float32(recency) * ranking_signals.half_life(now - rows.happened_at(found))
+        parts["recency"] = np.float32(recency) * ranking_signals.half_life(now - columns.happened_at(found))
     if importance:
-        parts["importance"] = (importance * rows.importance.values[found]).astype(np.float32)
+        parts["importance"] = (importance * columns.importance.values[found]).astype(np.float32)
     return parts
 
 
 def _prefilter_scores(
-    query: SearchQuery, scorer: Scorer, rows: MemoryColumns, found: NDArray[np.intp], parts: dict[str, Floats]
+    query: SearchQuery, scorer: Scorer, columns: MemoryColumns, found: NDArray[np.intp], parts: dict[str, Floats]
 ) -> Floats:
     """Return by what candidates are chosen: with recency and importance too, unless these are light."""
     recency, relevance, importance = weights = _weights(query, scorer)
     scores = np.float32(relevance) * total(parts)
     if importance or recency > DEFAULT_WEIGHTS[Scorer.FUSED][0] * relevance:
-        scores += total(_query_independent_scores(query, scorer, rows, found, weights))
+        scores += total(_query_independent_scores(query, scorer, columns, found, weights))
     return scores
 
 

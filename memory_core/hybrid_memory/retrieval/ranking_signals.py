@@ -147,7 +147,7 @@ def best_first(scores: Floats, faded: NDArray[np.bool_], created_at: NDArray[np.
 def add_context(
     candidates: Candidates,
     strong: NDArray[np.bool_],
-    rows: MemoryColumns,
+    columns: MemoryColumns,
     asks: NDArray[np.bool_],
     named: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
@@ -157,10 +157,10 @@ def add_context(
     """
     own = total({name: part for name, part in candidates.parts.items() if name in ("lexical", "dense")})
     asking = asks[candidates.rows]
-    speaker = rows.speaker.values[candidates.rows]
+    speaker = columns.speaker.values[candidates.rows]
     spoken = speaker >= 0
     candidates.add("reply", reply_context(own, candidates.before, candidates.after, asking, spoken))
-    bonus = session_bonus(own, rows.session.values[candidates.rows])
+    bonus = session_bonus(own, columns.session.values[candidates.rows])
     candidates.add("session", np.where(spoken, bonus, np.float32(0)))
     if named.any():
         candidates.add("speaker", np.where(spoken & named[speaker], np.float32(SPEAKER_WEIGHT), np.float32(0)))
@@ -217,7 +217,7 @@ def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floa
 
 
 def asks_about_now(time: TimeExpressions, now: datetime) -> bool:
-    """Say whether what changed since is what the question wants: not where it speaks of the past or of a closed period."""
+    """Return True if what changed since is what the question wants: not where it speaks of the past or of a closed period."""
     closed = bool(time.windows) and all(window.until is not None and window.until <= now for window in time.windows)
     bygone = any(anchor.relation in ("before", "on") for anchor in time.anchors)
     return not closed and not bygone and time.asked_state not in ("past", "first")

@@ -1,4 +1,4 @@
-"""Makes the search structures of a namespace from a snapshot of the store."""
+"""Loading: the search structures of a namespace from a snapshot of the store; called by ``index.py``."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def load(snapshot: Snapshot, dimensions: int | None) -> tuple[MemoryColumns, Lex
 
     Vectors are read beside the rest: the store and numpy work mostly without holding the interpreter's lock.
     """
-    rows, lexical, matrix = MemoryColumns(snapshot.sessions, snapshot.speakers), LexicalIndex(), Matrix(dimensions)
+    columns, lexical, matrix = MemoryColumns(snapshot.sessions, snapshot.speakers), LexicalIndex(), Matrix(dimensions)
     count = sum(map(len, snapshot.ids))
-    rows.reserve(count)
-    rows.ids.reserve(count)
+    columns.reserve(count)
+    columns.ids.reserve(count)
     for ids in snapshot.ids:
-        rows.ids.extend(ids)
-    matrix.add_rows(len(rows.ids))
+        columns.ids.extend(ids)
+    matrix.add_rows(len(columns.ids))
     with ThreadPoolExecutor(max_workers=2, thread_name_prefix="vectors") as beside:
-        read = beside.submit(_fill, matrix, rows.ids, snapshot.vectors, beside)
+        read = beside.submit(_fill, matrix, columns.ids, snapshot.vectors, beside)
         for batch in snapshot.batches:
-            rows.extend(batch)
+            columns.extend(batch)
             lexical.load(batch.terms, batch.term_offsets)
         read.result()
-    return rows, lexical, matrix
+    return columns, lexical, matrix
 
 
 def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[VectorBatch], beside: ThreadPoolExecutor) -> None:

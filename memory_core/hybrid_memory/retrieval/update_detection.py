@@ -84,7 +84,7 @@ def log_odds(features: PairFeatures) -> Floats:
 
 
 def is_update(features: PairFeatures, *, both_spoken: Mask, earlier_exact: Floats, later_exact: Floats) -> Mask:
-    """Say where the later of two memories is taken for the newer word on the same thing.
+    """Return where the later of two memories is taken for the newer word on the same thing.
 
     Between two utterances of conversations, which repeat each other's words all the time, the odds must be better. A memory
     that holds nearly all words of the question themselves (``earlier_exact``) gives way to none with less than half of them.
@@ -113,7 +113,7 @@ def find_updates(
     query: SearchQuery,
     candidates: Candidates,
     coverage: Coverage,
-    rows: MemoryColumns,
+    columns: MemoryColumns,
     lexical: LexicalIndex,
     matrix: Matrix,
 ) -> dict[int, int]:
@@ -122,8 +122,8 @@ def find_updates(
         return {}
     scores = candidates.total()
     first = top_k(scores, COMPARED_HITS)
-    times = rows.happened_at(candidates.rows[first])
-    pairs = _update_pairs(candidates.rows[first], times, coverage, rows, lexical, matrix)
+    times = columns.happened_at(candidates.rows[first])
+    pairs = _update_pairs(candidates.rows[first], times, coverage, columns, lexical, matrix)
     if asks_about_now(query.time, query.where.as_of or query.asked_at or query.now):
         lift = np.zeros(len(candidates), np.float32)
         lift[first] = boosted(scores[first].tolist(), times.tolist(), pairs) - scores[first]
@@ -139,7 +139,7 @@ def _update_pairs(
     first: NDArray[np.intp],
     times: NDArray[np.int64],
     coverage: Coverage,
-    rows: MemoryColumns,
+    columns: MemoryColumns,
     lexical: LexicalIndex,
     matrix: Matrix,
 ) -> list[tuple[int, int]]:
@@ -151,14 +151,14 @@ def _update_pairs(
     vectors = matrix.gather(first)
     common = np.minimum(by_words[:, None, :], by_words[None, :, :]) @ shares
     change = np.array([not CHANGE_TERMS.isdisjoint(one.tolist()) for one in held])
-    spoken = rows.speaker.values[first] >= 0
+    spoken = columns.speaker.values[first] >= 0
     exact = coverage.exact[first]
     found = is_update(
         PairFeatures(
             cosine=vectors @ vectors.T,
             common=common,
             change=change[None, :],
-            tags=_share_a_tag([rows.tags.of(row) for row in first.tolist()]),
+            tags=_share_a_tag([columns.tags.of(row) for row in first.tolist()]),
             terms=_shared_terms([without_date_terms(one) for one in held], coverage.query_terms.terms, lexical),
             years=((times[None, :] - times[:, None]) / _YEAR_MICROS).astype(np.float32),
             ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),

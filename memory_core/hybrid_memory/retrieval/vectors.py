@@ -56,7 +56,7 @@ class Matrix:
         return self._has[: self._size]
 
     def fits(self, vector: NDArray[np.float32] | None) -> bool:
-        """Say whether a vector is one of those kept here."""
+        """Return True if a vector is one of those kept here."""
         return vector is not None and self._size > 0 and vector.shape == (self.dimensions,) and self.dimensions > 0
 
     def add_rows(self, count: int) -> None:

@@ -42,7 +42,7 @@ def test_every_id_leads_to_its_row_and_back(ids, loaded, other):
 @given(IDS)
 def test_rows_that_are_sorted_in_later_are_still_found(ids):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(id_columns, "_RECENT", 3)
+        patch.setattr(id_columns, "_MAX_UNSORTED", 3)
         column = column_of(ids[:5], ids[5:])
     assert [column.row(one) for one in ids] == list(range(len(ids)))
 

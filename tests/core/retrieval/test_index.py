@@ -305,8 +305,8 @@ def test_reflection_on_an_empty_index_is_empty():
 
 def test_touches_of_unknown_memories_are_passed_over():
     index = index_of(memory("a"))
-    index.touch([RecordUse(MemoryId("absent"), NOW), RecordUse(MemoryId("a"), NOW, 2)])
-    assert index._rows.access_count.values.tolist() == [2]
+    index.record_uses([RecordUse(MemoryId("absent"), NOW), RecordUse(MemoryId("a"), NOW, 2)])
+    assert index._columns.access_count.values.tolist() == [2]
 
 
 def test_a_type_is_filtered_by_its_tiers():

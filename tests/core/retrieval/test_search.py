@@ -172,7 +172,7 @@ def test_the_reference_scorer_is_cosine_and_hourly_decay_and_importance():
 
 def test_a_recall_makes_a_memory_recent_for_the_reference_scorer():
     index = index_of(memory("m", "cat", importance=0, created_at=NOW - timedelta(hours=100)))
-    index.touch([RecordUse(MemoryId("m"), NOW)])
+    index.record_uses([RecordUse(MemoryId("m"), NOW)])
     assert index.search(ask("cat", scorer="reference")).terms(0)["recency"] == pytest.approx(1)
 
 

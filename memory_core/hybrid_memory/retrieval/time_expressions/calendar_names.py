@@ -188,7 +188,7 @@ def _with_year(cursor: TokenCursor, each: Each, at: int) -> Parsed:
 
 
 def _short_year_follows(cursor: TokenCursor, at: int) -> bool:
-    """Say whether a place holds the "23" of "8 May 23"."""
+    """Return True if a place holds the "23" of "8 May 23"."""
     token, day = cursor.token(at), cursor.token(at - 2)
     dated = cursor.word(at - 1) in MONTHS and day.kind in {"number", "ordinal"}
     return dated and token.kind == "number" and token.end - token.start == len("23") and cursor.name_may_end(at + 1)
@@ -248,7 +248,7 @@ def _in_month(year: int, *, month: int, first: int, last: int) -> Period | None:
 
 
 def _is_month(cursor: TokenCursor, at: int) -> bool:
-    """Say whether "may" or "march" behind a number is the month."""
+    """Return True if "may" or "march" behind a number is the month."""
     token = cursor.token(at)
     if token.text not in {"may", "march"} or token.capital:
         return True
@@ -278,14 +278,14 @@ def _month(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each, 
 
 
 def _day_follows(cursor: TokenCursor, at: int, after: int, *, time_expected: bool) -> bool:
-    """Say whether the number behind a month is its day: "march 5 km" and "may 2 people" count something."""
+    """Return True if the number behind a month is its day: "march 5 km" and "may 2 people" count something."""
     if cursor.word(after) in {":", "%"} or cursor.word(after) in COUNTED or cursor.token(after).kind == "junk":
         return False
     return time_expected or cursor.token(at).capital or cursor.word(at) in CLEAR_MONTHS or cursor.name_may_end(after)
 
 
 def _alone(cursor: TokenCursor, at: int, *, time_expected: bool) -> bool:
-    """Say whether a month's name without a day is the month."""
+    """Return True if a month's name without a day is the month."""
     token = cursor.token(at)
     year = cursor.skip(at + 1, ",", "of", ".")
     if token.text in CLEAR_MONTHS or (year_at(cursor, year) is not None and cursor.word(year + 1) not in COUNTED):
@@ -298,7 +298,7 @@ def _alone(cursor: TokenCursor, at: int, *, time_expected: bool) -> bool:
 
 
 def _expected(cursor: TokenCursor, at: int) -> bool:
-    """Say whether a name that is also a word or a person's is a month where a time is expected."""
+    """Return True if a name that is also a word or a person's is a month where a time is expected."""
     token, before = cursor.token(at), cursor.word(at - 1)
     if before == "from":
         return cursor.word(at + 1) in {"to", "until", "till", "through", "on", "onwards", "onward", "-", "–"}

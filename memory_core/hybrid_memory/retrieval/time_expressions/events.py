@@ -48,7 +48,7 @@ _EMPTY = word_set("the a an my our his her their of and just right shortly")
 
 
 def _names(cursor: TokenCursor, begin: int, end: int) -> bool:
-    """Say whether tokens name anything."""
+    """Return True if tokens name anything."""
     return any(cursor.token(at).kind == "word" and cursor.word(at) not in _EMPTY for at in range(begin, end))
 
 
@@ -144,7 +144,7 @@ def _part_with_clause(cursor: TokenCursor, at: int) -> tuple[Relation, int] | No
 
 
 def _is_habit(cursor: TokenCursor) -> bool:
-    """Say whether the question asks what is done whenever something happens."""
+    """Return True if the question asks what is done whenever something happens."""
     return cursor.word(1) in {"do", "does", "should", "can"} or cursor.word(0) in {"do", "does", "should", "can"}
 
 
@@ -170,7 +170,7 @@ def _end(cursor: TokenCursor, begin: int, taken: set[int]) -> int:
 
 
 def _goes_on(cursor: TokenCursor, at: int) -> bool:
-    """Say whether another relation follows, as in "after Tom left and before Anna came"."""
+    """Return True if another relation follows, as in "after Tom left and before Anna came"."""
     if _and_after(cursor, at) is not None:
         return True
     return cursor.word(at) in {"and", "or"} and _relation(cursor, at + 1) is not None

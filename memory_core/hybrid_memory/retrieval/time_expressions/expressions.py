@@ -294,7 +294,7 @@ def find_phrases(cursor: TokenCursor) -> list[Phrase]:
 
 
 def _may_begin(cursor: TokenCursor, at: int) -> bool:
-    """Say cheaply whether a time may begin at a place."""
+    """Return True, cheaply, if a time may begin at a place."""
     token = cursor.tokens[at]
     if token.kind in {"mark", "junk"}:
         return False
@@ -381,7 +381,7 @@ def _related(cursor: TokenCursor, at: int) -> Phrase | None:
 
 
 def _counts(cursor: TokenCursor, at: int) -> bool:
-    """Say whether a number follows "about": else it says what something is about."""
+    """Return True if a number follows "about": else it says what something is about."""
     token = cursor.token(at)
     return token.kind in {"number", "half"} or token.text in NUMBERS or token.text in {"a", "an", "half"}
 

@@ -372,12 +372,12 @@ class TokenCursor:
         return at + 1 if self.word(at) in texts else at
 
     def is_specified(self, at: int) -> bool:
-        """Say whether the word before a name, or "before last" behind it, tells which one of several times is meant."""
+        """Return True if the word before a name, or "before last" behind it, tells which one of several times is meant."""
         before = self.word(at - 1)
         named = before in TELLING or (before == "-" and self.word(at - 2) in THIRDS)
         return named or self.words(at + 1, 2) == ("before", "last")
 
     def name_may_end(self, at: int) -> bool:
-        """Say whether a name may end before this place: nothing there makes a longer name of it."""
+        """Return True if a name may end before this place: nothing there makes a longer name of it."""
         token = self.token(at)
         return token.kind in {"none", "mark"} or token.text in NOT_NOUNS

@@ -54,7 +54,7 @@ def _by_tense(text: str, words: list[str], *, said_now: bool, related: bool) -> 
 
 
 def is_present(text: str, words: list[str]) -> bool:
-    """Say whether a question is wholly in the plain present tense, as "What is my name?", "Where does she work?"."""
+    """Return True if a question is wholly in the plain present tense, as "What is my name?", "Where does she work?"."""
     there = set(words)
     if _PRESENT.isdisjoint(there) and not _CONTRACTED.search(text):
         return False
