@@ -28,7 +28,8 @@ from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.ids import id_of
 from hybrid_memory.model import Kind, Memory, Origin, Tier, Trust
 from hybrid_memory.requests import WriteRequest
-from hybrid_memory.store.encoding import check_memory, check_text, object_to_json
+from hybrid_memory.store.encoding import check_text, object_to_json
+from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import EntryItem, ExistingMemory, MemoryItem, TransferItem
 from hybrid_memory.text import content_hash, lexical_text, terms
 from hybrid_memory.text_encoder import text_of

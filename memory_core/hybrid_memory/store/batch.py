@@ -12,20 +12,8 @@ from numpy.typing import NDArray
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.base import ChangeType, Insert, LogEntry, SetTier, SetVector, Update, WriteBatch
-from hybrid_memory.store.encoding import check_memory, check_moment, check_text, object_to_json
-
-_KEPT_BY_UPDATE = (
-    "id",
-    "namespace",
-    "content",
-    "terms",
-    "content_hash",
-    "created_at",
-    "occurred_at",
-    "kind",
-    "agent",
-    "origin",
-)
+from hybrid_memory.store.encoding import check_moment, check_text, object_to_json
+from hybrid_memory.store.memory_fields import UNCHANGEABLE, check_memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +94,7 @@ def build_change_set(
 
 def updated(stored: Memory, wished: Memory) -> Memory:
     """Return ``wished`` with what a patch may not change taken from ``stored``, and the next ``rev``."""
-    kept = {name: getattr(stored, name) for name in _KEPT_BY_UPDATE}
+    kept = {name: getattr(stored, name) for name in UNCHANGEABLE}
     return replace(wished, **kept, rev=stored.rev + 1)
 
 

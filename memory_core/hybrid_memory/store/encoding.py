@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from hybrid_memory.errors import ConstraintViolation, StoreDamaged
-from hybrid_memory.model import Json, Memory
+from hybrid_memory.model import Json
 
-_INT32 = 2**31
 _INT64 = 2**63
 
 
@@ -35,20 +34,6 @@ def check_moment(*moments: datetime | None) -> None:
     for moment in moments:
         if moment is not None and moment.tzinfo is None:
             raise ConstraintViolation("a time has no zone; give every time with its zone")
-
-
-def check_memory(memory: Memory, namespace: str) -> None:
-    """Raise `ConstraintViolation` for a memory of another namespace, or with a value that cannot come back as it was."""
-    if memory.namespace != namespace:
-        raise ConstraintViolation("a memory of another namespace cannot be written here")
-    if memory.id.endswith("\0"):
-        raise ConstraintViolation("an id ends in a zero character; leave it out")
-    check_text(memory.id, memory.session, memory.agent, memory.content, memory.content_hash)
-    check_text(memory.source, memory.speaker, memory.key, *memory.tags, *memory.parents)
-    check_text(memory.superseded_by, memory.supersedes, memory.duplicate_of)
-    check_moment(memory.created_at, memory.occurred_at, memory.expires_at, memory.forgotten_at, memory.reflected_at)
-    if memory.terms and (min(memory.terms) < -_INT32 or max(memory.terms) >= _INT32):
-        raise ConstraintViolation("a term is beyond 32 bits; terms are signed 32-bit hashes")
 
 
 def to_json(value: Any) -> str:
@@ -82,9 +67,3 @@ def from_json(text: str) -> Any:
 def object_to_json(body: Mapping[str, Json]) -> str:
     """Return the JSON text of an object whose values may be read-only mappings at the top."""
     return to_json(dict(body))
-
-
-def list_to_json(items: Iterable[str]) -> str | None:
-    """Return a list of texts as JSON, None for an empty one."""
-    listed = list(items)
-    return to_json(listed) if listed else None

@@ -18,19 +18,18 @@ from hybrid_memory.store.base import ChangeType
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.files.database_copy import copy_database
-from hybrid_memory.store.duck.memory_table import memory_of, micros_or_none
+from hybrid_memory.store.duck.memory_table import insert_memories, memories_by_rowid
 from hybrid_memory.store.duck.purge_rows import plan_purge
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import Head, LruCache, pinned_embedder
 from hybrid_memory.store.encoding import (
-    check_memory,
     check_number,
     check_text,
     from_json,
-    list_to_json,
     object_to_json,
     to_json,
 )
+from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,
@@ -71,35 +70,12 @@ _COUNTS = """
         (SELECT count(*) FROM entry SEMI JOIN wanted USING (namespace))
 """
 _PLACES = "SELECT rowid FROM memory WHERE concat(namespace) = ? ORDER BY created_at, rowid"
-_AT_PLACES = """
-    SELECT namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash, terms, pinned,
-        tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at, superseded_by,
-        supersedes, duplicate_of, parents, reflected_at, rev, rowid
-    FROM memory WHERE rowid BETWEEN ? AND ? AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
-"""
 _CONVERSATIONS = "SELECT namespace, name, kind, last FROM conversation WHERE namespace = ? ORDER BY name, kind"
 _ENTRIES = """
     SELECT namespace, conversation, kind, number, body FROM entry
     WHERE namespace = ? AND conversation = ? AND kind = ? ORDER BY number
 """
 _ROWS_AT_ONCE = 1000  # memories read by one statement: few calls, and a few megabytes in memory
-_INSERT_MEMORIES = """
-    INSERT INTO memory (namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash,
-        terms, pinned, tags, metadata, source, speaker, origin, trust, key, occurred_at, expires_at, forgotten_at,
-        superseded_by, supersedes, duplicate_of, parents, reflected_at, rev)
-    SELECT one.namespace, one.id, one.session, one.agent, one.content, one.kind, one.tier, one.importance,
-        one.created_at, one.content_hash, one.terms, one.pinned, one.tags, one.metadata, one.source, one.speaker,
-        one.origin, one.trust, one.key, one.occurred_at, one.expires_at, one.forgotten_at, one.superseded_by,
-        one.supersedes, one.duplicate_of, one.parents, one.reflected_at, one.rev
-    FROM (SELECT unnest(from_json(?, '[{
-        "namespace": "VARCHAR", "id": "VARCHAR", "session": "VARCHAR", "agent": "VARCHAR", "content": "VARCHAR",
-        "kind": "VARCHAR", "tier": "VARCHAR", "importance": "DOUBLE", "created_at": "BIGINT",
-        "content_hash": "VARCHAR", "terms": ["INTEGER"], "pinned": "BOOLEAN", "tags": "VARCHAR",
-        "metadata": "VARCHAR", "source": "VARCHAR", "speaker": "VARCHAR", "origin": "VARCHAR", "trust": "VARCHAR",
-        "key": "VARCHAR", "occurred_at": "BIGINT", "expires_at": "BIGINT", "forgotten_at": "BIGINT",
-        "superseded_by": "VARCHAR", "supersedes": "VARCHAR", "duplicate_of": "VARCHAR", "parents": "VARCHAR",
-        "reflected_at": "BIGINT", "rev": "BIGINT"}]')) AS one)
-"""
 _INSERT_USAGE = """
     INSERT INTO usage (namespace, id, accessed_at, count)
     SELECT one.namespace, one.id, one.accessed_at, one.count
@@ -230,8 +206,7 @@ def _read_items(session: SqlSession, names: Sequence[str], pinned: PinnedEmbedde
 def _read_memories(
     session: SqlSession, name: str, places: Sequence[int], pinned: PinnedEmbedder | None
 ) -> Iterator[MemoryItem]:
-    rows = session.rows(_AT_PLACES, min(places), max(places), to_json(list(places)))
-    found = {row[-1]: memory_of(row) for row in rows}
+    found = memories_by_rowid(session, places)
     ids = [memory.id for memory in found.values()]
     usage = tables.read_usage(session, name, ids)
     vectors = VectorTable(pinned).by_id(session, name, ids) if pinned else {}
@@ -255,7 +230,7 @@ def _insert_memories(
     for one in items:
         check_memory(one.memory, one.memory.namespace)
         check_number(one.memory.rev)
-    session.change(_INSERT_MEMORIES, to_json([_memory_row(one.memory) for one in items]))
+    insert_memories(session, [one.memory for one in items])
     used = [_usage_row(one) for one in items if one.usage is not None]
     if used:
         session.change(_INSERT_USAGE, to_json(used))
@@ -339,37 +314,4 @@ def _usage_row(one: MemoryItem) -> Mapping[str, Any]:
         "id": one.memory.id,
         "accessed_at": to_micros(usage.accessed_at) if usage else 0,
         "count": usage.count if usage else 0,
-    }
-
-
-def _memory_row(memory: Memory) -> Mapping[str, Any]:
-    return {
-        "namespace": memory.namespace,
-        "id": memory.id,
-        "session": memory.session,
-        "agent": memory.agent,
-        "content": memory.content,
-        "kind": memory.kind.value,
-        "tier": memory.tier.value,
-        "importance": memory.importance,
-        "created_at": to_micros(memory.created_at),
-        "content_hash": memory.content_hash,
-        "terms": list(memory.terms),
-        "pinned": memory.pinned,
-        "tags": list_to_json(memory.tags),
-        "metadata": object_to_json(memory.metadata) if memory.metadata else None,
-        "source": memory.source,
-        "speaker": memory.speaker,
-        "origin": memory.origin.value,
-        "trust": memory.trust.value,
-        "key": memory.key,
-        "occurred_at": micros_or_none(memory.occurred_at),
-        "expires_at": micros_or_none(memory.expires_at),
-        "forgotten_at": micros_or_none(memory.forgotten_at),
-        "superseded_by": memory.superseded_by,
-        "supersedes": memory.supersedes,
-        "duplicate_of": memory.duplicate_of,
-        "parents": list_to_json(memory.parents),
-        "reflected_at": micros_or_none(memory.reflected_at),
-        "rev": memory.rev,
     }

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hybrid_memory.model import Kind, MemoryId, Origin
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
-from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, texts_from_json, update_memory
+from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, update_memory
 from hybrid_memory.store.encoding import from_json, to_json
+from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 
 if TYPE_CHECKING:

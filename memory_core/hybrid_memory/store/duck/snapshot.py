@@ -19,8 +19,8 @@ from hybrid_memory.model import MemoryId
 from hybrid_memory.store.base import NO_TIME, ColumnBatch
 from hybrid_memory.store.column_batches import digests_from_hex, digests_of, pack_ids, run_offsets
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
-from hybrid_memory.store.duck.memory_table import texts_from_json
 from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.memory_fields import texts_from_json
 
 _SPAN = "SELECT min(rowid), max(rowid) FROM memory WHERE namespace = ?"
 _COLUMNS = """
