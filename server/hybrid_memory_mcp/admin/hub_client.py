@@ -18,15 +18,15 @@ from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.connecting import connect, hub_is_running
 from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, pack, pack_fields
 
-_CHUNK = 1 << 16
-_STOP_TIMEOUT_SECONDS = 15.0
-_PAUSE = 0.02
+_STOP_TIMEOUT_SECONDS = 15.0  # a hub lets requests end for 5 s and closes the store
+_POLL_SECONDS = 0.02
+_CHUNK_BYTES = 1 << 16
 
 
 def call_hub(
-    home: Path, namespace: str, operation: str, arguments: Mapping[str, Any], step: ProgressCallback
+    home: Path, namespace: str, operation: str, arguments: Mapping[str, Any], on_progress: ProgressCallback
 ) -> dict[str, Any] | None:
-    """Return what an operation gave, None where no hub runs; ``step`` is told how far it is.
+    """Return what an operation gave, None where no hub runs; ``on_progress`` is told how far it is.
 
     Raises:
         HybridMemoryError: what the operation says, or that the hub left meanwhile.
@@ -47,8 +47,8 @@ def call_hub(
         connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
         for frame in _frames(connection):
             if frame.kind == protocol.PROGRESS:
-                how_far = json.loads(frame.payload)
-                step(how_far["done"], how_far["total"])
+                progress = json.loads(frame.payload)
+                on_progress(progress["done"], progress["total"])
             elif frame.kind == protocol.RESULT:
                 found: dict[str, Any] = json.loads(frame.payload)
                 return found
@@ -60,7 +60,7 @@ def call_hub(
 
 
 def stop_hub(home: Path) -> bool:
-    """Ask the hub of a store to leave, and wait until it has; says whether there is none any more.
+    """Ask the hub of a store to leave, and wait until it has; return True if there is none any more.
 
     Its clients find or start another one when they need it.
     """
@@ -70,14 +70,14 @@ def stop_hub(home: Path) -> bool:
     while hub_is_running(str(home)):
         if time.monotonic() - begun > _STOP_TIMEOUT_SECONDS:
             return False
-        time.sleep(_PAUSE)
+        time.sleep(_POLL_SECONDS)
     return True
 
 
 def _frames(connection: socket.socket) -> Iterator[Frame]:
     reader = FrameReader()
     try:
-        while chunk := connection.recv(_CHUNK):
+        while chunk := connection.recv(_CHUNK_BYTES):
             yield from reader.feed(chunk)
     except OSError:
         return

@@ -39,36 +39,36 @@ from hybrid_memory_mcp.tokens import Grant, Tokens
 
 log = logging.getLogger("hybrid_memory_mcp")
 
-LOOK = 1.0
+_STALE_CHECK_SECONDS = 1.0  # so long an open stream outlives its token
 
 _METHODS = ("POST", "GET", "DELETE")
-_WRONG = 400
+_FIRST_ERROR_STATUS = 400
 
 
 class HttpApp:
     """Serves MCP on one path to whoever shows a token; `running` must be entered."""
 
-    def __init__(self, connections: HttpSessions, tokens: Tokens, settings: HttpSettings, port: int) -> None:
-        self.connections = connections
+    def __init__(self, sessions: HttpSessions, tokens: Tokens, settings: HttpSettings, port: int) -> None:
+        self.sessions = sessions
         self._tokens = tokens
         self.settings = settings
         self._hosts = settings.hosts(port)
         self._origins = settings.origins(port)
         self._security = _security(settings, port)
         self._bodies = BodyReader(settings)
-        self._crowd: Counter[str] = Counter()
+        self._requests_of_token: Counter[str] = Counter()
         self._leaving = False
 
     @property
     def idle(self) -> bool:
         """Whether no request is being served, and nothing is held for one."""
-        return not self._crowd and not self._bodies.held and all(one.idle for one in self.connections)
+        return not self._requests_of_token and not self._bodies.held and all(one.idle for one in self.sessions)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Serve while the body runs."""
-        async with self.connections.running(), anyio.create_task_group() as group:
-            group.start_soon(self._look)
+        async with self.sessions.running(), anyio.create_task_group() as group:
+            group.start_soon(self._end_stale_sessions)
             try:
                 yield
             finally:
@@ -77,13 +77,13 @@ class HttpApp:
     async def leave(self) -> None:
         """Take nothing new, end streams, and wait a while for what is being answered."""
         self._leaving = True
-        await self.connections.leave()
+        await self.sessions.leave()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; whatever happens the client gets an answer, and nobody else notices."""
         if scope["type"] != "http":
             return
-        response = Response(send, self.settings.write_patience)
+        response = Response(send, self.settings.write_timeout_seconds)
         try:
             refusal = await self._serve(scope, receive, response)
             if refusal is not None:
@@ -96,20 +96,20 @@ class HttpApp:
 
     async def _serve(self, scope: Scope, receive: Receive, response: Response) -> Refusal | None:
         headers = Headers(scope=scope)
-        refusal = self._wrong_address(headers)
+        refusal = self._refuse_address(headers)
         if refusal is not None:
             return refusal
         if scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
             await response.empty(204)
             return None
         grant = self._grant(headers)
-        refusal = self._not_admitted(scope, grant)
+        refusal = self._refuse_request(scope, grant)
         if refusal is not None or grant is None:
             return refusal
-        with self._counted(grant):
-            return await self._admitted(grant, headers, scope, receive, response)
+        with self._count(grant):
+            return await self._read_and_dispatch(grant, headers, scope, receive, response)
 
-    async def _admitted(
+    async def _read_and_dispatch(
         self, grant: Grant, headers: Headers, scope: Scope, receive: Receive, response: Response
     ) -> Refusal | None:
         if scope["method"] != "POST":
@@ -130,75 +130,79 @@ class HttpApp:
         receive: Receive,
         response: Response,
     ) -> Refusal | None:
-        """Let the right connection serve the request, whose protocol's era its version header tells."""
+        """Let the right session serve the request, whose protocol's era its version header tells."""
         version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
         if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
-            connection = await self.connections.shared(grant)
-            if isinstance(connection, Refusal):
-                return connection
-            return await self._modern(connection, message, scope, receive, response)
+            session = await self.sessions.shared_session(grant)
+            if isinstance(session, Refusal):
+                return session
+            return await self._serve_without_session(session, message, scope, receive, response)
         session_id = headers.get("mcp-session-id")
         if session_id is not None:
-            found = self.connections.session(session_id, grant)
-            return NO_SESSION if found is None else await self._older(found, message, scope, receive, response)
+            found = self.sessions.find_session(session_id, grant)
+            return (
+                NO_SESSION
+                if found is None
+                else await self._serve_with_session(found, message, scope, receive, response)
+            )
         if not isinstance(message, JSONRPCRequest) or message.method != "initialize":
             return SESSION_MISSING
-        connection = await self.connections.open_session(grant)
-        if isinstance(connection, Refusal):
-            return connection
-        refusal = await self._older(connection, message, scope, receive, response)
-        if response.status >= _WRONG:
-            self.connections.end(connection)
+        session = await self.sessions.open_session(grant)
+        if isinstance(session, Refusal):
+            return session
+        refusal = await self._serve_with_session(session, message, scope, receive, response)
+        if response.status >= _FIRST_ERROR_STATUS:
+            self.sessions.end(session)
         return refusal
 
-    async def _modern(
+    async def _serve_without_session(
         self,
-        connection: HttpSession,
+        session: HttpSession,
         message: JSONRPCMessage | None,
         scope: Scope,
         receive: Receive,
         response: Response,
     ) -> Refusal | None:
         listening = isinstance(message, JSONRPCRequest) and message.method == "subscriptions/listen"
-        connection.note(message)
-        low = lowlevel_server_of(connection.server)
-        with connection.serving(stream=listening):
+        session.count_request(message)
+        low = lowlevel_server_of(session.server)
+        with session.serving(stream=listening):
             await handle_modern_request(
                 low,
                 self._security,
                 json_response=False,
-                lifespan_state=connection.state,
+                lifespan_state=session.state,
                 scope=scope,
                 receive=receive,
                 send=response.send,
             )
-        return self._unless_ended(response)
+        return self._refuse_unanswered(response)
 
-    async def _older(
+    async def _serve_with_session(
         self,
-        connection: HttpSession,
+        session: HttpSession,
         message: JSONRPCMessage | None,
         scope: Scope,
         receive: Receive,
         response: Response,
     ) -> Refusal | None:
-        transport = connection.transport
+        transport = session.transport
         if transport is None:
             return NO_SESSION
-        connection.note(message)
-        with connection.serving(stream=scope["method"] == "GET"):
+        session.count_request(message)
+        with session.serving(stream=scope["method"] == "GET"):
             await transport.handle_request(scope, receive, response.send)
         if transport.is_terminated:
-            self.connections.end(connection)
-        return self._unless_ended(response)
+            self.sessions.end(session)
+        return self._refuse_unanswered(response)
 
-    def _unless_ended(self, response: Response) -> Refusal | None:
-        """Return what to say to a client whose stay ended before its answer did."""
+    def _refuse_unanswered(self, response: Response) -> Refusal | None:
+        """Return what to say to a client whose session ended before its answer did."""
         if response.ended:
             return None
         return LEAVING if self._leaving else NO_SESSION
 
-    def _wrong_address(self, headers: Headers) -> Refusal | None:
+    def _refuse_address(self, headers: Headers) -> Refusal | None:
         """Refuse what was not meant for this server: a page of another origin, or a name that somebody bent to this address."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
@@ -207,7 +211,7 @@ class HttpApp:
             return Refusal(403, "pages of that Origin may not use this server; `--allow-origin` adds one")
         return None
 
-    def _not_admitted(self, scope: Scope, grant: Grant | None) -> Refusal | None:
+    def _refuse_request(self, scope: Scope, grant: Grant | None) -> Refusal | None:
         if scope["path"] != PATH:
             return Refusal(404, f"there is nothing here; MCP is at {PATH}")
         if grant is None:
@@ -216,7 +220,7 @@ class HttpApp:
             return Refusal(405, "use POST, GET or DELETE", headers={"allow": ", ".join(_METHODS)})
         if self._leaving:
             return LEAVING
-        if self._crowd[grant.digest] >= self.settings.requests:
+        if self._requests_of_token[grant.digest] >= self.settings.requests:
             return Refusal(429, f"more than {self.settings.requests} requests of this token at once", headers=LATER)
         return None
 
@@ -228,19 +232,19 @@ class HttpApp:
         return self._tokens.grant_of(token.strip()) if scheme.lower() == "bearer" else None
 
     @contextmanager
-    def _counted(self, grant: Grant) -> Iterator[None]:
-        self._crowd[grant.digest] += 1
+    def _count(self, grant: Grant) -> Iterator[None]:
+        self._requests_of_token[grant.digest] += 1
         try:
             yield
         finally:
-            self._crowd[grant.digest] -= 1
-            if not self._crowd[grant.digest]:
-                del self._crowd[grant.digest]
+            self._requests_of_token[grant.digest] -= 1
+            if not self._requests_of_token[grant.digest]:
+                del self._requests_of_token[grant.digest]
 
-    async def _look(self) -> None:
+    async def _end_stale_sessions(self) -> None:
         while True:
-            await anyio.sleep(LOOK)
-            self.connections.look(self._tokens.still_good)
+            await anyio.sleep(_STALE_CHECK_SECONDS)
+            self.sessions.end_stale(self._tokens.still_good)
 
 
 def build_http_app(
@@ -255,12 +259,13 @@ def build_http_app(
 ) -> HttpApp:
     """Return the application; ``port`` is the one that it is reached at, where that is not the setting's.
 
-    ``registry`` are the hub's guests, who see one another in status. ``now`` is a clock in seconds, by which sessions are idle.
+    ``registry`` lists the hub's relays: all clients see one another in status. ``now`` is a clock in
+    seconds, by which sessions are idle.
     """
     port = settings.port if port is None else port
     security = _security(settings, port)
-    connections = HttpSessions(provider, settings, security, random_source, tokens.clock, now, registry)
-    return HttpApp(connections, tokens, settings, port)
+    sessions = HttpSessions(provider, settings, security, random_source, tokens.clock, now, registry)
+    return HttpApp(sessions, tokens, settings, port)
 
 
 def _security(settings: HttpSettings, port: int) -> TransportSecuritySettings:

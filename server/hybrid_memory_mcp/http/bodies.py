@@ -18,7 +18,9 @@ from hybrid_memory_mcp.http.responses import LATER, NO_JSON, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 
-_LARGE = 256 * 1024
+_CHECKED_ASIDE_BYTES = (
+    256 * 1024
+)  # a larger body is checked in a thread: it would hold up the event loop for milliseconds
 # Every alternative matches wherever it begins, at the end of the text too: no input makes this look twice at the same place.
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.|\\\Z)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _OPENING, _CLOSING = (b"[", b"{"), (b"]", b"}")
@@ -65,12 +67,12 @@ class BodyReader:
         try:
             yield reservation
         finally:
-            self._held[owner] -= reservation.taken
+            self._held[owner] -= reservation.held
             if not self._held[owner]:
                 del self._held[owner]
 
-    def take(self, owner: str, count: int) -> bool:
-        """Say whether there is room for more bytes, and count them."""
+    def try_reserve(self, owner: str, count: int) -> bool:
+        """Reserve room for more bytes; return False where there is none."""
         most = self._settings.buffered
         if self.held + count > most or self._held[owner] + count > most // 2:
             return False
@@ -82,14 +84,14 @@ class BodyReader:
         settings = self._settings
         if declared is not None and declared.isascii() and declared.isdigit() and int(declared[:20]) > settings.body:
             return self._too_long()
-        with anyio.move_on_after(settings.body_patience):
+        with anyio.move_on_after(settings.body_timeout_seconds):
             content = await self._gather(receive, reservation)
             if not isinstance(content, bytes):
                 return content
-            if len(content) < _LARGE:
+            if len(content) < _CHECKED_ASIDE_BYTES:
                 return checked(content, settings.depth)
             return await anyio.to_thread.run_sync(checked, content, settings.depth)
-        return Refusal(408, f"the body took longer than {settings.body_patience:g} seconds")
+        return Refusal(408, f"the body took longer than {settings.body_timeout_seconds:g} seconds")
 
     async def _gather(self, receive: Receive, reservation: Reservation) -> bytes | Refusal | None:
         parts = bytearray()
@@ -100,7 +102,7 @@ class BodyReader:
             part = message.get("body", b"")
             if len(parts) + len(part) > self._settings.body:
                 return self._too_long()
-            if not reservation.take(len(part)):
+            if not reservation.try_reserve(len(part)):
                 return Refusal(503, "too many large requests at once; try again", headers=LATER)
             parts += part
             if not message.get("more_body", False):
@@ -116,13 +118,13 @@ class Reservation:
     def __init__(self, bodies: BodyReader, owner: str) -> None:
         self._bodies = bodies
         self._owner = owner
-        self.taken = 0
+        self.held = 0
 
-    def take(self, count: int) -> bool:
-        """Say whether there is room for more bytes, and count them."""
-        if not self._bodies.take(self._owner, count):
+    def try_reserve(self, count: int) -> bool:
+        """Reserve room for more bytes; return False where there is none."""
+        if not self._bodies.try_reserve(self._owner, count):
             return False
-        self.taken += count
+        self.held += count
         return True
 
 
@@ -148,7 +150,7 @@ def checked(content: bytes, depth: int) -> Body | Refusal:
 
 
 def deeper_than(limit: int, content: bytes) -> bool:
-    """Say whether brackets are nested deeper than ``limit``; brackets in strings do not count."""
+    """Return True if brackets are nested deeper than ``limit``; brackets in strings do not count."""
     if content.count(b"[") + content.count(b"{") <= limit:
         return False
     depth = 0

@@ -1,4 +1,4 @@
-"""Answers of the listener: refusals, and a response that ends cleanly however its request ends."""
+"""Responses over HTTP: refusals, and a response that ends cleanly however its request ends."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ NO_JSON = Refusal(400, "the body is not JSON in UTF-8", PARSE_ERROR, closing=Fal
 
 
 class Response:
-    """The way back to one client. A client that does not read for ``patience`` seconds is given up."""
+    """The way back to one client. A client that does not read for ``timeout_seconds`` is given up."""
 
-    def __init__(self, send: Send, patience: float) -> None:
+    def __init__(self, send: Send, timeout_seconds: float) -> None:
         self._send = send
-        self._patience = patience
+        self._timeout_seconds = timeout_seconds
         self.status = 0
         self.ended = False
 
@@ -62,7 +62,7 @@ class Response:
             self.status = message["status"]
         elif not message.get("more_body", False):
             self.ended = True
-        with anyio.fail_after(self._patience):
+        with anyio.fail_after(self._timeout_seconds):
             await self._send(message)
 
     async def refuse(self, refusal: Refusal) -> None:

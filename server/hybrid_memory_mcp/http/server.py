@@ -35,7 +35,9 @@ from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 from hybrid_memory_mcp.tokens import Tokens
 
-_TAKEOVER_TIMEOUT_SECONDS = 15.0
+_TAKEOVER_TIMEOUT_SECONDS = 15.0  # the other hub lets requests end for 5 s and closes the store
+_BACKLOG = 128  # connections that are not accepted yet
+_KEEP_ALIVE_SECONDS = 30
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -153,10 +155,6 @@ def _tell(text: str) -> None:
     print(f"hybrid-memory-mcp: {text}", file=sys.stderr, flush=True)  # noqa: T201 - for a person
 
 
-_BACKLOG = 128
-_KEEP_ALIVE = 30
-
-
 async def serve_http(
     provider: ServiceProvider,
     settings: HttpSettings,
@@ -167,9 +165,9 @@ async def serve_http(
     listening: socket.socket | None = None,
     registry: ConnectionRegistry | None = None,
 ) -> None:
-    """Serve until cancelled; then what is being answered has ``settings.grace`` seconds.
+    """Serve until cancelled; then what is being answered has ``settings.shutdown_timeout_seconds`` seconds.
 
-    ``ready`` is told the URL; ``listening`` is a socket that listens already; ``registry`` are the guests of the same hub.
+    ``ready`` is told the URL; ``listening`` is a socket that listens already; ``registry`` lists the relays of the same hub.
 
     Raises:
         InvalidInput: the address cannot be listened at.
@@ -225,7 +223,7 @@ def listen(settings: HttpSettings) -> socket.socket:
 
 def _config(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
     class Protocol(_TimeoutProtocol):
-        patience = settings.head_patience
+        head_timeout_seconds = settings.head_timeout_seconds
 
     logging.getLogger("uvicorn.access").disabled = True
     return uvicorn.Config(
@@ -239,7 +237,7 @@ def _config(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         limit_concurrency=settings.connections,
-        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=settings.head,
     )
@@ -256,7 +254,7 @@ class _Server(uvicorn.Server):
 class _TimeoutProtocol(H11Protocol):
     """uvicorn's protocol, which by itself would wait for ever for the head of a request."""
 
-    patience: float
+    head_timeout_seconds: float
     _waiting: Any = None
 
     def connection_made(self, transport: Any) -> None:
@@ -266,7 +264,7 @@ class _TimeoutProtocol(H11Protocol):
         if stream is not None and stream.family in (socket.AF_INET, socket.AF_INET6):
             # asyncio does this only where the listening socket names its protocol; without it every answer waits 40 ms.
             stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._wait(self.patience)
+        self._wait(self.head_timeout_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
@@ -276,7 +274,7 @@ class _TimeoutProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request."""
-        self._wait(_KEEP_ALIVE + self.patience)
+        self._wait(_KEEP_ALIVE_SECONDS + self.head_timeout_seconds)
         super().on_response_complete()
 
     def _wait(self, seconds: float) -> None:

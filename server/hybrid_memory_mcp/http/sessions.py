@@ -1,7 +1,7 @@
-"""The clients that are served over HTTP: which server each of them speaks to, and when its stay ends.
+"""The sessions over HTTP: which MCP server each client speaks to, and when its session ends. Called by ``app.py``.
 
 Up to 2025-11-25 a client begins with ``initialize`` and is known by a session id from then on, which works only with the token
-that it began with. From 2026-07-28 on every request stands alone; those of one token share a stay, and with it a conversation.
+that it began with. From 2026-07-28 on every request stands alone; those of one token share a session, and with it a conversation.
 """
 
 from __future__ import annotations
@@ -41,14 +41,18 @@ from hybrid_memory_mcp.tokens import Grant
 log = logging.getLogger("hybrid_memory_mcp")
 
 _ID_BITS = 128
-_CLOSING = 2.0
-_POLL_SECONDS = 0.02
+_CLOSE_TIMEOUT_SECONDS = 2.0  # for ending a transport and a conversation: a commit, and a margin for a busy disk
+_POLL_SECONDS = 0.02  # only while the server is about to leave
 _CALLS = ("tools/call", "resources/read", "prompts/get")
 
 
 @dataclass(eq=False)
 class HttpSession:
-    """One client's stay. ``transport`` is there for a client with a session; ``state`` once its server runs."""
+    """One client's session. ``transport`` is there for a client of the older protocols; ``state`` once its server runs.
+
+    ``calls`` and ``streams`` are what is being served, ``called`` tells whether the memory was ever asked, ``used_at`` is a time of
+    the clock ``now``.
+    """
 
     id: str
     grant: Grant
@@ -62,7 +66,7 @@ class HttpSession:
     requests: int = 0
     called: bool = False
     state: Any = None
-    stay: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    lifetime: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     calls: set[anyio.CancelScope] = field(default_factory=set)
     streams: set[anyio.CancelScope] = field(default_factory=set)
 
@@ -71,7 +75,7 @@ class HttpSession:
         """Whether nothing is being served."""
         return not self.calls and not self.streams
 
-    def note(self, message: JSONRPCMessage | None) -> None:
+    def count_request(self, message: JSONRPCMessage | None) -> None:
         """Count a request, and remember what the client calls itself."""
         if not isinstance(message, JSONRPCRequest):
             return
@@ -79,7 +83,7 @@ class HttpSession:
         self.called = self.called or message.method in _CALLS
         self.name = client_name_of(message) or self.name
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return who this is, as status shows it."""
         return {
             "client": self.name,
@@ -92,7 +96,7 @@ class HttpSession:
 
     @contextmanager
     def serving(self, *, stream: bool) -> Iterator[None]:
-        """Serve a request in the body, which is left when the stay ends; a stream lasts as long as the client wants."""
+        """Serve a request in the body, which is left when the session ends; a stream lasts as long as the client wants."""
         requests = self.streams if stream else self.calls
         with anyio.CancelScope() as scope:
             requests.add(scope)
@@ -103,11 +107,11 @@ class HttpSession:
                 self.used_at = self.now()
 
     def end(self) -> None:
-        """End the stay and whatever is being served."""
+        """End the session and whatever is being served."""
         self.end_streams()
         for scope in list(self.calls):
             scope.cancel()
-        self.stay.cancel()
+        self.lifetime.cancel()
 
     def end_streams(self) -> None:
         """End what would last as long as the client wants."""
@@ -116,7 +120,7 @@ class HttpSession:
 
 
 class HttpSessions:
-    """All clients over one provider. ``now`` is a clock in seconds, by which a stay is idle."""
+    """All clients over one provider. ``now`` is a clock in seconds, by which a session is idle."""
 
     def __init__(
         self,
@@ -143,7 +147,7 @@ class HttpSessions:
 
     @property
     def count(self) -> int:
-        """How many stays there are."""
+        """How many sessions there are."""
         return len(self._sessions) + len(self._shared)
 
     def __iter__(self) -> Iterator[HttpSession]:
@@ -151,25 +155,25 @@ class HttpSessions:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve while the body runs; then every stay ends."""
-        with self._registry.include(self._described):
-            async with self._serving():
+        """Serve while the body runs; then every session ends."""
+        with self._registry.include(self._describe_all):
+            async with self._running_sessions():
                 yield
 
     @asynccontextmanager
-    async def _serving(self) -> AsyncIterator[None]:
+    async def _running_sessions(self) -> AsyncIterator[None]:
         async with anyio.create_task_group() as group:
             self._group = group
             try:
                 yield
             finally:
                 self._group = None
-                for connection in self:
-                    connection.end()
+                for session in self:
+                    session.end()
         self._sessions.clear()
         self._shared.clear()
 
-    def session(self, session_id: str, grant: Grant) -> HttpSession | None:
+    def find_session(self, session_id: str, grant: Grant) -> HttpSession | None:
         """Return the session with an id; None when there is none, or when it is another token's."""
         found = self._sessions.get(session_id)
         return found if found is not None and found.grant == grant else None
@@ -181,51 +185,51 @@ class HttpSessions:
             idle = [one for one in mine if one.idle]
             if not idle:
                 return TOO_MANY_SESSIONS
-            self._drop(min(idle, key=lambda one: one.used_at))
+            self._remove(min(idle, key=lambda one: one.used_at))
         if len(self._sessions) >= self._settings.all_sessions:
             return FULL
-        return await self._begin(self._make(grant, lasting=True), self._sessions)
+        return await self._start(self._make_session(grant, lasting=True), self._sessions)
 
-    async def shared(self, grant: Grant) -> HttpSession | Refusal:
-        """Return the stay that all requests without a session share which show one token."""
+    async def shared_session(self, grant: Grant) -> HttpSession | Refusal:
+        """Return the session that all requests without a session share which show one token."""
         async with self._opening:
             found = self._shared.get(grant.digest)
             if found is not None and found.grant == grant:
                 return found
-            return await self._begin(self._make(grant, lasting=False), self._shared)
+            return await self._start(self._make_session(grant, lasting=False), self._shared)
 
-    def end(self, connection: HttpSession) -> None:
-        """End one stay; its id means nothing from now on."""
-        self._drop(connection)
+    def end(self, session: HttpSession) -> None:
+        """End one session; its id means nothing from now on."""
+        self._remove(session)
 
-    def look(self, still_good: Callable[[Grant], bool]) -> None:
-        """End every stay that was idle too long, or whose token is not good any more."""
+    def end_stale(self, still_good: Callable[[Grant], bool]) -> None:
+        """End every session that was idle too long, or whose token is not good any more."""
         now = self._now()
-        for connection in self:
-            over = connection.idle and now - connection.used_at >= self._settings.session_idle
-            if over or not still_good(connection.grant):
-                self._drop(connection)
+        for session in self:
+            over = session.idle and now - session.used_at >= self._settings.session_idle_seconds
+            if over or not still_good(session.grant):
+                self._remove(session)
 
     async def leave(self) -> None:
-        """End every stream at once, and every stay when all is answered or the time is over that the settings grant."""
-        for connection in self:
-            connection.end_streams()
-        with anyio.move_on_after(self._settings.grace):
-            while any(connection.calls for connection in self):  # noqa: ASYNC110 - of many, any may be the last
+        """End every stream at once, and every session when all is answered or the time is over that the settings grant."""
+        for session in self:
+            session.end_streams()
+        with anyio.move_on_after(self._settings.shutdown_timeout_seconds):
+            while any(session.calls for session in self):  # noqa: ASYNC110 - of many, any may be the last
                 await anyio.sleep(_POLL_SECONDS)
-        for connection in self:
-            connection.end()
+        for session in self:
+            session.end()
 
-    def _described(self) -> list[dict[str, Any]]:
-        return [one.described() for one in self]
+    def _describe_all(self) -> list[dict[str, Any]]:
+        return [one.describe() for one in self]
 
-    def _drop(self, connection: HttpSession) -> None:
-        for known, key in ((self._sessions, connection.id), (self._shared, connection.grant.digest)):
-            if known.get(key) is connection:
+    def _remove(self, session: HttpSession) -> None:
+        for known, key in ((self._sessions, session.id), (self._shared, session.grant.digest)):
+            if known.get(key) is session:
                 del known[key]
-        connection.end()
+        session.end()
 
-    def _make(self, grant: Grant, *, lasting: bool) -> HttpSession:
+    def _make_session(self, grant: Grant, *, lasting: bool) -> HttpSession:
         provider, settings = self._provider, self._settings
         scope = Scope(
             namespace=grant.namespace,
@@ -244,39 +248,39 @@ class HttpSessions:
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         return HttpSession(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
 
-    async def _begin(self, connection: HttpSession, known: dict[str, HttpSession]) -> HttpSession | Refusal:
+    async def _start(self, session: HttpSession, known: dict[str, HttpSession]) -> HttpSession | Refusal:
         if self._group is None:
             return FULL
-        known[connection.id if connection.transport is not None else connection.grant.digest] = connection
-        await self._group.start(self._live, connection)
-        return connection
+        known[session.id if session.transport is not None else session.grant.digest] = session
+        await self._group.start(self._run, session)
+        return session
 
-    async def _live(self, connection: HttpSession, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        low = lowlevel_server_of(connection.server)
-        transport = connection.transport
+    async def _run(self, session: HttpSession, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        low = lowlevel_server_of(session.server)
+        transport = session.transport
         try:
             async with low.lifespan(low) as state:
-                connection.state = state
+                session.state = state
                 if transport is None:
                     task_status.started()
-                    with connection.stay:
+                    with session.lifetime:
                         await anyio.sleep_forever()
                 else:
                     async with transport.connect() as (reading, writing):
                         task_status.started()
-                        with connection.stay:
-                            await serve_loop(low, reading, writing, lifespan_state=state, session_id=connection.id)
+                        with session.lifetime:
+                            await serve_loop(low, reading, writing, lifespan_state=state, session_id=session.id)
         except Exception as error:  # noqa: BLE001 - one client's failure is not the others'
             log.error("serving a client failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
         finally:
-            self._drop(connection)
-            with anyio.move_on_after(_CLOSING, shield=True):
+            self._remove(session)
+            with anyio.move_on_after(_CLOSE_TIMEOUT_SECONDS, shield=True):
                 if transport is not None and not transport.is_terminated:
                     await transport.terminate()
-                await self._end_session(connection)
+                await self._end_session(session)
 
-    async def _end_session(self, connection: HttpSession) -> None:
-        """Let the attention of the conversation come to rest, if there was one."""
-        if connection.called:
+    async def _end_session(self, session: HttpSession) -> None:
+        """End the conversation in the memory, if there was one."""
+        if session.called:
             with log_and_continue("ending the session"), suppress(StoreClosed):
-                await self._provider.call(lambda service: service.end_session(connection.scope))
+                await self._provider.call(lambda service: service.end_session(session.scope))

@@ -17,7 +17,16 @@ from hybrid_memory_mcp.runtime.client_options import Options, read_options
 PATH = "/mcp"
 HEALTH = "/healthz"
 
-_WEB_PORT = 80
+_WEB_PORT = 80  # a Host header leaves it out
+REMOTE = (
+    "host: others than this machine could reach that address. What is sent there is not encrypted: tokens and memories can be "
+    "read on the way. Put a proxy with TLS before it, and say --allow-remote if that is what you want"
+)
+
+_LARGEST_PORT = 65535
+_HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
+_ORIGIN = re.compile(r"https?://(?:" + _HOST.pattern + r")/?")
+_TOKEN_OPTIONS = ("--namespace", "--agent", "--session")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +37,10 @@ class HttpSettings:
     beside those of this machine. ``requests``, ``calls`` (at work in the memory) and ``sessions`` are limits of one token,
     ``all_sessions`` and ``connections`` of all together; ``buffered`` is how much of bodies is held at once.
     """
+
+    # Why these figures: a body is as long as a line may be over stdio; four of the longest fit into memory at once; no message of
+    # the protocol is nested a tenth as deep; a head of 16 KiB is what proxies allow. Timeouts are far above what a slow network
+    # needs and far below what an attacker would like.
 
     state_key: bytes = field(repr=False)
     host: str = "127.0.0.1"
@@ -45,11 +58,11 @@ class HttpSettings:
     sessions: int = 32
     all_sessions: int = 512
     connections: int = 512
-    session_idle: float = 30 * 60
-    head_patience: float = 10
-    body_patience: float = 30
-    write_patience: float = 30
-    grace: float = 2
+    session_idle_seconds: float = 30 * 60
+    head_timeout_seconds: float = 10
+    body_timeout_seconds: float = 30
+    write_timeout_seconds: float = 30
+    shutdown_timeout_seconds: float = 2
 
     def hosts(self, port: int) -> frozenset[str]:
         """Return every Host header that is meant for this server when it listens on ``port``."""
@@ -66,7 +79,7 @@ class HttpSettings:
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine can reach an address."""
+    """Return True if only this machine can reach an address."""
     try:
         return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -83,17 +96,6 @@ def _is_any(host: str) -> bool:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:
         return not host
-
-
-REMOTE = (
-    "host: others than this machine could reach that address. What is sent there is not encrypted: tokens and memories can be "
-    "read on the way. Put a proxy with TLS before it, and say --allow-remote if that is what you want"
-)
-
-_LARGEST_PORT = 65535
-_HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
-_ORIGIN = re.compile(r"https?://(?:" + _HOST.pattern + r")/?")
-_OF_A_TOKEN = ("--namespace", "--agent", "--session")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,7 @@ def read_http_options(arguments: Sequence[str]) -> tuple[Options, HttpOptions]:
         SystemExit: an option lacks its value; standard error says which.
     """
     given, rest = make_http_parser().parse_known_args(arguments)
-    for name in _OF_A_TOKEN:
+    for name in _TOKEN_OPTIONS:
         if any(one == name or one.startswith(name + "=") for one in rest):
             raise InvalidInput(name.lstrip("-"), "comes from each client's token over HTTP; leave it out")
     if not is_loopback(given.host) and not given.allow_remote:

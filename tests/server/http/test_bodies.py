@@ -120,15 +120,15 @@ async def test_a_body_of_exactly_the_limit_is_read(serving, token):
 def test_together_bodies_are_held_up_to_a_limit_and_half_of_it_for_one_token():
     bodies = BodyReader(HttpSettings(state_key=b"k" * 32, buffered=1000))
     with bodies.reserve("laptop") as one, bodies.reserve("laptop") as two, bodies.reserve("phone") as three:
-        assert one.take(400)
-        assert not two.take(101)
-        assert three.take(500)
-        assert not two.take(101)
-        assert two.take(100)
+        assert one.try_reserve(400)
+        assert not two.try_reserve(101)
+        assert three.try_reserve(500)
+        assert not two.try_reserve(101)
+        assert two.try_reserve(100)
         with bodies.reserve("tablet") as four:
-            assert not four.take(1)
+            assert not four.try_reserve(1)
     with bodies.reserve("tablet") as four:
-        assert four.take(500)
+        assert four.try_reserve(500)
 
 
 @pytest.mark.anyio
@@ -143,7 +143,7 @@ async def test_a_body_for_which_there_is_no_room_is_refused_for_now(serving, tok
 
 @pytest.mark.anyio
 async def test_a_body_that_does_not_come_is_not_waited_for_for_ever(serving, token):
-    async with serving(body_patience=0.01) as app:
+    async with serving(body_timeout_seconds=0.01) as app:
         answer = await Raw(app, token).ask(body=[])
     assert answer.status == 408
 

@@ -128,7 +128,7 @@ async def test_without_a_token_nobody_gets_in(build, at_socket):
 
 
 async def test_a_call_that_is_being_answered_when_the_server_leaves_is_answered(build, at_socket, service, token):
-    app, written = build(grace=10), []
+    app, written = build(shutdown_timeout_seconds=10), []
     service.held.clear()
 
     async def write(connect):

@@ -159,7 +159,7 @@ async def test_a_failure_inside_is_told_without_what_failed(raw, monkeypatch, ca
     async def fail(*_arguments):
         raise RuntimeError("the violin is in the attic")
 
-    monkeypatch.setattr(raw.app.connections, "open_session", fail)
+    monkeypatch.setattr(raw.app.sessions, "open_session", fail)
     answer = await raw.post(INITIALIZE)
     assert answer.status == 500
     assert b"violin" not in answer.body
@@ -172,6 +172,6 @@ async def test_a_client_that_does_not_read_its_answer_is_given_up(serving):
         await anyio.sleep_forever()
 
     scope = {"type": "http", "method": "GET", "path": "/healthz", "headers": [(b"host", b"localhost:8765")]}
-    async with serving(write_patience=0.01) as app:
+    async with serving(write_timeout_seconds=0.01) as app:
         with anyio.fail_after(10):
             await app(scope, anyio.sleep_forever, stuck)

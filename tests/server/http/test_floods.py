@@ -106,9 +106,9 @@ async def crowd(serving, tokens, service, seed, size):
         assert len(mob.answers) == size
         assert {status for status in mob.answers if status is not None} <= STATUSES
         assert app.idle
-        assert app.connections.count <= 7 + 3
+        assert app.sessions.count <= 7 + 3
         assert (await Raw(app, made[0]).modern("tools/list")).status == 200
-    assert app.connections.count == 0
+    assert app.sessions.count == 0
     assert all(map(is_unnamed_session, service.ended))
 
 

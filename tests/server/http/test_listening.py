@@ -30,7 +30,7 @@ async def everything(stream):
 
 
 async def test_a_head_that_does_not_come_is_not_waited_for_for_ever(build, at_socket):
-    async with at_socket(build(head_patience=0.05)) as connect:
+    async with at_socket(build(head_timeout_seconds=0.05)) as connect:
         assert await answer_to(connect) == b""
         assert await answer_to(connect, GET) == b""
 
@@ -45,7 +45,10 @@ async def drip(stream):
 
 
 async def test_a_head_that_comes_drop_by_drop_is_cut_off(build, at_socket):
-    async with at_socket(build(head_patience=0.05)) as connect, await anyio.connect_unix(connect.place) as stream:
+    async with (
+        at_socket(build(head_timeout_seconds=0.05)) as connect,
+        await anyio.connect_unix(connect.place) as stream,
+    ):
         with anyio.fail_after(10), pytest.raises((anyio.BrokenResourceError, anyio.EndOfStream)):
             await drip(stream)
 

@@ -83,21 +83,21 @@ async def test_an_opening_that_is_refused_leaves_no_session(raw):
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
     assert (await raw.post(message, accept="application/json")).status == 406
-    assert raw.app.connections.count == 0
+    assert raw.app.sessions.count == 0
 
 
 async def test_an_idle_session_ends_and_a_busy_one_stays(serving, token):
     time = [0.0]
-    async with serving(session_idle=60, now=lambda: time[0]) as app, anyio.create_task_group() as group:
+    async with serving(session_idle_seconds=60, now=lambda: time[0]) as app, anyio.create_task_group() as group:
         raw = Raw(app, token)
         idle, busy = await raw.initialize(), await raw.initialize()
         group.start_soon(lambda: raw.ask("GET", mcp_session_id=busy))
         await anyio.wait_all_tasks_blocked()
         time[0] = 59
-        app.connections.look(lambda _: True)
-        assert app.connections.count == 2
+        app.sessions.end_stale(lambda _: True)
+        assert app.sessions.count == 2
         time[0] = 61
-        app.connections.look(lambda _: True)
+        app.sessions.end_stale(lambda _: True)
         assert (await raw.post(PING, mcp_session_id=idle)).status == 404
         assert (await raw.post(PING, mcp_session_id=busy)).status == 200
         await app.leave()
@@ -105,12 +105,12 @@ async def test_an_idle_session_ends_and_a_busy_one_stays(serving, token):
 
 async def test_an_idle_conversation_without_a_session_ends_too(serving, token, service):
     time = [0.0]
-    async with serving(session_idle=60, now=lambda: time[0]) as app:
+    async with serving(session_idle_seconds=60, now=lambda: time[0]) as app:
         raw = Raw(app, token)
         for content in ("Ada", "Grace"):
             await raw.modern("tools/call", name="write_memory", arguments={"content": content})
             time[0] += 61
-            app.connections.look(lambda _: True)
+            app.sessions.end_stale(lambda _: True)
     one, two = service.memories.values()
     assert set(service.ended) == {one.session, two.session}
 
@@ -127,9 +127,9 @@ async def test_a_revoked_token_ends_its_sessions_and_streams(app, tokens, token,
         group.start_soon(listen, revoked, session)
         await anyio.wait_all_tasks_blocked()
         tokens.revoke("laptop")
-        app.connections.look(tokens.still_good)
+        app.sessions.end_stale(tokens.still_good)
     assert streams[0].status == 200
-    assert app.connections.count == 1
+    assert app.sessions.count == 1
     assert (await revoked.call(session, "read_memories")).status == 401
     assert (await other.call(kept, "read_memories")).status == 200
 
@@ -184,7 +184,7 @@ async def test_a_token_has_so_many_requests_at_once_and_others_do_not_notice(ser
 async def test_leaving_waits_for_what_is_being_answered(serving, token, service):
     service.held.clear()
     answers = []
-    async with serving(grace=5) as app, anyio.create_task_group() as group:
+    async with serving(shutdown_timeout_seconds=5) as app, anyio.create_task_group() as group:
         raw = Raw(app, token)
         session = await raw.initialize()
 
@@ -204,7 +204,7 @@ async def test_leaving_waits_for_what_is_being_answered(serving, token, service)
 async def test_what_takes_too_long_is_cut_off_when_leaving(serving, token, service):
     service.held.clear()
     answers = []
-    async with serving(grace=0) as app, anyio.create_task_group() as group:
+    async with serving(shutdown_timeout_seconds=0) as app, anyio.create_task_group() as group:
         raw = Raw(app, token)
 
         async def write():
