@@ -20,12 +20,12 @@ from starlette.types import Receive, Scope, Send
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory_mcp.http import sessions
+from hybrid_memory_mcp.http.access_tokens import Tokens
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.server import listen, serve_app
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
-from hybrid_memory_mcp.tokens import Tokens
 
 _THEIR_SUBSCRIPTIONS = (
     'mcp._lowlevel_server.add_request_handler(  # pyright: ignore[reportPrivateUsage]\n    "resources/subscribe"'

@@ -16,7 +16,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import client_settings
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, one_line_errors
-from hybrid_memory_mcp.tokens import Grant, Tokens
+from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 
 app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
 

@@ -19,6 +19,7 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from hybrid_memory.clock import RandomSource
+from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 from hybrid_memory_mcp.http.bodies import BodyReader
 from hybrid_memory_mcp.http.responses import (
     LATER,
@@ -35,7 +36,6 @@ from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.mcp_api.sdk import handle_modern_request, lowlevel_server_of
 from hybrid_memory_mcp.runtime.error_log import location_of
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
-from hybrid_memory_mcp.tokens import Grant, Tokens
 
 log = logging.getLogger("hybrid_memory_mcp")
 

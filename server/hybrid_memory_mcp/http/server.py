@@ -22,6 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from hybrid_memory.clock import RandomSource, SystemClock, SystemRandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, StoreLocked
 from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.http.access_tokens import Tokens
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url, is_loopback, read_http_options
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
@@ -33,7 +34,6 @@ from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
 from hybrid_memory_mcp.runtime import library_patches
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
-from hybrid_memory_mcp.tokens import Tokens
 
 _TAKEOVER_TIMEOUT_SECONDS = 15.0  # the other hub lets requests end for 5 s and closes the store
 _BACKLOG = 128  # connections that are not accepted yet

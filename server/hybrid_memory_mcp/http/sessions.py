@@ -27,6 +27,7 @@ from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import StoreClosed
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
+from hybrid_memory_mcp.http.access_tokens import Grant
 from hybrid_memory_mcp.http.responses import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
@@ -36,7 +37,6 @@ from hybrid_memory_mcp.mcp_api.sdk import lowlevel_server_of
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.runtime.error_log import location_of, log_and_continue
 from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
-from hybrid_memory_mcp.tokens import Grant
 
 log = logging.getLogger("hybrid_memory_mcp")
 

@@ -12,10 +12,10 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.server.raw import MODERN
 
 from hybrid_memory.testing import FakeClock, FakeRandomSource
+from hybrid_memory_mcp.http.access_tokens import Tokens
 from hybrid_memory_mcp.http.app import build_http_app
 from hybrid_memory_mcp.http.server import serve_app
 from hybrid_memory_mcp.http.settings import HttpSettings
-from hybrid_memory_mcp.tokens import Tokens
 
 URL = "http://localhost:8765/mcp"
 

@@ -15,9 +15,9 @@ from tests.server.raw import MODERN, started
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory_mcp.http.access_tokens import Tokens
 from hybrid_memory_mcp.http.server import listen
 from hybrid_memory_mcp.http.settings import HttpSettings, read_http_options
-from hybrid_memory_mcp.tokens import Tokens
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),

@@ -15,7 +15,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.cli.tokens import _lifetime
-from hybrid_memory_mcp.tokens import TOKENS, Tokens
+from hybrid_memory_mcp.http.access_tokens import TOKENS, Tokens
 
 
 @pytest.fixture
