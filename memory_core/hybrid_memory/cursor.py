@@ -1,4 +1,4 @@
-"""The opaque text with which a reading is continued."""
+"""Page cursors: the opaque text with which `read_memories` is asked for the next page."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class PagePosition:
             return max(self.offset - 1, 0)
 
 
-def encode_cursor(place: PagePosition, fingerprint: str) -> str:
-    """Return a cursor: the place, and which question it belongs to."""
-    plain = f"{place.offset}.{to_micros(place.asked_at)}.{fingerprint}.{place.last}"
+def encode_cursor(position: PagePosition, fingerprint: str) -> str:
+    """Return a cursor: the position, and which question it belongs to."""
+    plain = f"{position.offset}.{to_micros(position.asked_at)}.{fingerprint}.{position.last}"
     return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str, fingerprint: str) -> PagePosition:
-    """Return the place of a cursor of the question with this ``fingerprint``.
+    """Return the position of a cursor of the question with this ``fingerprint``.
 
     Raises:
         InvalidInput: the cursor is not one of ours, or belongs to another question.
@@ -48,9 +48,9 @@ def decode_cursor(cursor: str, fingerprint: str) -> PagePosition:
     try:
         plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
         first, second, owner, last = plain.split(".", 3)
-        place = PagePosition(int(first), from_micros(int(second)), last)
+        position = PagePosition(int(first), from_micros(int(second)), last)
     except (ValueError, OverflowError, binascii.Error):
         raise InvalidInput("cursor", "is not one that read_memories gave; leave it out to start over") from None
-    if owner != fingerprint or place.offset < 0:
+    if owner != fingerprint or position.offset < 0:
         raise InvalidInput("cursor", "belongs to another question; repeat the first call's query and filters with it")
-    return place
+    return position

@@ -1,4 +1,4 @@
-"""Names for new things, unique without asking anyone."""
+"""Ids of memories and names of sessions: made here without asking the store, and in the order of time."""
 
 from __future__ import annotations
 

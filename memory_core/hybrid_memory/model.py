@@ -1,4 +1,4 @@
-"""The values that everything else speaks about: frozen, without behaviour beyond naming."""
+"""The values of the domain: memories, their tiers, kinds, origins and trust, and on whose behalf a call is made. Frozen."""
 
 from __future__ import annotations
 

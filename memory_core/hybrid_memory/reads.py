@@ -55,30 +55,30 @@ def search(
     request: ReadRequest,
     vector: NDArray[np.float32] | None,
     now: datetime,
-    formula: RankingWeights,
+    weights: RankingWeights,
 ) -> ReadResult:
     """Answer a question with one page of memories, best first; weak matches only fill up a short answer.
 
     Raises:
         InvalidInput: the cursor belongs to another question.
     """
-    mark = fingerprint(scope, request)
-    place = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    digest = fingerprint(scope, request)
+    position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     asked = SearchQuery(
         terms=terms(request.query),
         vector=vector,
         where=request.where,
         now=now,
-        asked_at=None if request.cursor is None else place.asked_at,
-        time=parse_time_expressions(request.query, (request.where.as_of or place.asked_at).astimezone(request.zone)),
-        scorer=formula.scorer,
-        alpha=formula.alpha,
-        beta=formula.beta,
-        gamma=formula.gamma,
+        asked_at=None if request.cursor is None else position.asked_at,
+        time=parse_time_expressions(request.query, (request.where.as_of or position.asked_at).astimezone(request.zone)),
+        scorer=weights.scorer,
+        alpha=weights.alpha,
+        beta=weights.beta,
+        gamma=weights.gamma,
     )
     ranking = index.search(asked)
     order = _strong_first(ranking, all_weak=request.weak)
-    offset = place.within(ranking.ids[order]) if place.offset else 0
+    offset = position.within(ranking.ids[order]) if position.offset else 0
     page = order[offset : offset + request.limit]
     ids: list[MemoryId] = ranking.ids[page].tolist()
     memories = index.memories(ids, partial(store.get, scope.namespace))
@@ -101,8 +101,8 @@ def search(
         below_floor=sum(hit.weak for hit in hits),
         pending=int(np.count_nonzero(~ranking.has_vector[page])),
         confidence=ranking.confidence,
-        fingerprint=mark,
-        asked_at=place.asked_at,
+        fingerprint=digest,
+        asked_at=position.asked_at,
     )
 
 
@@ -117,34 +117,34 @@ def _strong_first(ranking: Ranking, *, all_weak: bool) -> NDArray[np.intp]:
 
 def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
     """Return the named memories in the asked order; forgotten ones are missing, superseded ones name their successor."""
-    mark = fingerprint(scope, request)
-    place = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
+    digest = fingerprint(scope, request)
+    position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     wanted = tuple(dict.fromkeys(request.ids))
     known = {one: memory for one, memory in store.get(scope.namespace, wanted).items() if memory.forgotten_at is None}
     found = [known[one] for one in wanted if one in known]
-    offset = place.within([memory.id for memory in found])
+    offset = position.within([memory.id for memory in found])
     hits = tuple(Hit(memory=memory, newer=newer_than(index, memory)) for memory in found[offset:])
     missing = tuple(one for one in wanted if one not in known)
     return ReadResult(
-        hits=hits, total=len(found), offset=offset, missing=missing, fingerprint=mark, asked_at=place.asked_at
+        hits=hits, total=len(found), offset=offset, missing=missing, fingerprint=digest, asked_at=position.asked_at
     )
 
 
 def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
     """Return what matters now: pinned memories, open working memory, the last other session, the most recent."""
-    mark = fingerprint(scope, request)
-    place = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, mark)
-    first_page = None if request.cursor is None else place.asked_at
+    digest = fingerprint(scope, request)
+    position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
+    first_page = None if request.cursor is None else position.asked_at
     everything = index.select(request.where, now, asked_at=first_page)
     first = _sections(index, scope, request.where, now, first_page)
-    end = place.within(_Joined(first, everything)) + request.limit
+    end = position.within(_Joined(first, everything)) + request.limit
     shown = _Joined(first, everything).beginning(end)
     offset = end - request.limit
     memories = index.memories(shown[offset:], partial(store.get, scope.namespace))
     hits = tuple(
         Hit(memory=memories[one], section=first.get(one, "recent")) for one in shown[offset:] if one in memories
     )
-    return ReadResult(hits=hits, total=len(everything), offset=offset, fingerprint=mark, asked_at=place.asked_at)
+    return ReadResult(hits=hits, total=len(everything), offset=offset, fingerprint=digest, asked_at=position.asked_at)
 
 
 class _Joined(Sequence[MemoryId]):

@@ -1,4 +1,4 @@
-"""What `MemoryService` is asked and what it answers: frozen values, checked by the service, free of MCP."""
+"""Requests and results of `MemoryService`: frozen values without MCP. The service checks requests (`validation`)."""
 
 from __future__ import annotations
 

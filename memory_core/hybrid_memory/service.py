@@ -113,7 +113,7 @@ class MemoryService:
         self._index_cache = IndexCache(store, self._encoder.dimensions, self.settings.hnsw_from)
         self._background = BackgroundJobs(store, self._index_cache, self._encoder, self.lock, self._backfill)
         self._write_rules = WriteRules(flow=flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
-        self._formula = ranking_weights(self.settings)
+        self._ranking_weights = ranking_weights(self.settings)
         self._listeners: list[Listener] = []
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_RECALL_QUEUE)
         self._recalls_lock = threading.Lock()
@@ -200,7 +200,7 @@ class MemoryService:
             return reads.brief(self.store, index, scope, request, now)
         else:
             vector = self._encoder.encode_query(request.query)
-            result = reads.search(self.store, index, scope, request, vector, now, self._formula)
+            result = reads.search(self.store, index, scope, request, vector, now, self._ranking_weights)
             if vector is None and self._encoder.problem is not None:
                 result = replace(result, words_alone=True)
         self._queue_recalls(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED_HITS], now)

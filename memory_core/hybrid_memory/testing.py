@@ -1,4 +1,4 @@
-"""Stand-ins for time, chance and embedding, for tests of this library and of programs that use it."""
+"""Fakes of the clock, the random source and the embedder, for tests of this library and of programs that use it."""
 
 from __future__ import annotations
 
