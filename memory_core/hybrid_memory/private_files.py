@@ -1,13 +1,12 @@
 """Files that only their owner can read, and the flushes after which they survive a crash.
 
 The store, its administration and the hub write their small files through this module. It raises `OSError`; callers
-translate it.
+translate it. Nothing heavy is imported, for the sake of the hub, which listens before anything else is loaded.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -33,7 +32,8 @@ def write_private(file: Path, content: bytes) -> None:
 def copy_private(source: Path, target: Path) -> None:
     """Copy a file's bytes to a new file that is on disk when this returns."""
     with source.open("rb") as reader, create_private(target) as writer:
-        shutil.copyfileobj(reader, writer, _COPY_BYTES)
+        while block := reader.read(_COPY_BYTES):
+            writer.write(block)
         fsync_stream(writer)
 
 

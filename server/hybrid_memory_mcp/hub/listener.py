@@ -14,6 +14,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from hybrid_memory.private_files import replace_private
 from hybrid_memory_mcp.relay import paths
 from hybrid_memory_mcp.relay.connecting import connect
 
@@ -138,17 +139,9 @@ def _listen_on_loopback(home: Path) -> tuple[socket.socket, Path, bytes | None]:
     listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
     try:
         # The port last: a relay that finds it must find the token that belongs to it.
-        _write_whole(home / paths.TOKEN, token)
-        _write_whole(home / paths.PORT, f"{listening.getsockname()[1]}\n".encode())
+        replace_private(home / paths.TOKEN, token, durable=False)
+        replace_private(home / paths.PORT, f"{listening.getsockname()[1]}\n".encode(), durable=False)
     except BaseException:
         listening.close()
         raise
     return listening, home / paths.PORT, token
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-    fresh.replace(path)

@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from hybrid_memory.private_files import replace_private
+
 STATE_KEY_BYTES = 32
 
 _FILE = "state.key"
@@ -21,9 +23,5 @@ def load_state_key(home: Path) -> bytes:
     fresh = os.urandom(STATE_KEY_BYTES)
     with suppress(OSError):
         # Only the holder of the hub's lock writes here, so nobody replaces what another one uses.
-        new = path.with_name(_FILE + ".new")
-        new.unlink(missing_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(fresh)
-        new.replace(path)
+        replace_private(path, fresh, durable=False)
     return fresh
