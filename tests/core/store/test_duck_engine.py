@@ -240,7 +240,7 @@ def test_the_vector_tables_statements_hold_whole_numbers_only():
 
 @given(st.text())
 def test_names_of_tables_and_files_cannot_end_their_quotation(text):
-    for quoted, mark in ((database_copy._name(text), '"'), (database_copy._text(text), "'")):
+    for quoted, mark in ((database_copy._quote_name(text), '"'), (database_copy._quote_text(text), "'")):
         assert quoted[0] == quoted[-1] == mark
         assert quoted[1:-1].replace(mark * 2, "").count(mark) == 0
 

@@ -1,4 +1,8 @@
-"""Erases memories from a database file, with all that refers to them; the bytes go when the file is copied afterwards."""
+"""What a purge deletes from a database file: what a selection comes to, and the rows and references that go.
+
+`plan_purge` is called for a preview and for each file, `purge_rows` for each file by `hybrid_memory.admin.purge`. The bytes of the rows
+go when the file is copied afterwards.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +26,14 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
 
-_ALL = "SELECT id FROM memory WHERE namespace = ?"
-_OF_SESSION = "SELECT id FROM memory WHERE namespace = ? AND session = ?"
-_FORGOTTEN = "SELECT id FROM memory WHERE namespace = ? AND forgotten_at IS NOT NULL"
-_EDGES = """
+_ALL_IDS = "SELECT id FROM memory WHERE namespace = ?"
+_SESSION_IDS = "SELECT id FROM memory WHERE namespace = ? AND session = ?"
+_FORGOTTEN_IDS = "SELECT id FROM memory WHERE namespace = ? AND forgotten_at IS NOT NULL"
+_LINKS = """
     SELECT id, kind, origin, superseded_by, supersedes, parents FROM memory
     WHERE namespace = ? AND (superseded_by IS NOT NULL OR supersedes IS NOT NULL OR parents IS NOT NULL)
 """
-_SAME_WORDS = """
+_SAME_CONTENT = """
     SELECT id FROM memory WHERE namespace = $1 AND content_hash IN (
         SELECT content_hash FROM memory WHERE namespace = $1 AND id IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
     ) ORDER BY id
@@ -48,22 +52,22 @@ _REFERRING = """
 _REVS = """
     SELECT id, rev FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]'))) ORDER BY id
 """
-_ERASE = Template("DELETE FROM $table WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))")
+_DELETE = Template("DELETE FROM $table WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))")
 _VECTOR_TABLES = "SELECT table_name FROM duckdb_tables() WHERE regexp_full_match(table_name, 'vector_[0-9]+')"
-_BLANK = """
+_BLANK_DIGESTS = """
     UPDATE log SET digest = '' WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """
 _REQUESTS = "SELECT relay, number, result FROM request WHERE namespace = ?"
-_ERASE_REQUEST = "DELETE FROM request WHERE relay = ? AND number = ?"
-_STATES = "SELECT session, agent, state FROM buffer WHERE namespace = ?"
-_SET_STATE = "UPDATE buffer SET state = ? WHERE namespace = ? AND session = ? AND agent = ?"
-_ERASE_STATE = "DELETE FROM buffer WHERE namespace = ? AND session = ? AND agent = ?"
-_ERASE_SESSION = (
+_DELETE_REQUEST = "DELETE FROM request WHERE relay = ? AND number = ?"
+_BUFFER_STATES = "SELECT session, agent, state FROM buffer WHERE namespace = ?"
+_SET_BUFFER_STATE = "UPDATE buffer SET state = ? WHERE namespace = ? AND session = ? AND agent = ?"
+_DELETE_BUFFER = "DELETE FROM buffer WHERE namespace = ? AND session = ? AND agent = ?"
+_DELETE_SESSION = (
     "DELETE FROM buffer WHERE namespace = ? AND session = ?",
     "DELETE FROM entry WHERE namespace = ? AND conversation = ?",
     "DELETE FROM conversation WHERE namespace = ? AND name = ?",
 )
-_ERASE_NAMESPACE = (
+_DELETE_NAMESPACE = (
     "DELETE FROM memory WHERE namespace = ?",
     "DELETE FROM usage WHERE namespace = ?",
     "DELETE FROM log WHERE namespace = ?",
@@ -73,7 +77,7 @@ _ERASE_NAMESPACE = (
     "DELETE FROM entry WHERE namespace = ?",
     "DELETE FROM namespace WHERE name = ?",
 )
-_ERASE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
+_DELETE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
 
 Ids: TypeAlias = frozenset[MemoryId]
 RemainingState: TypeAlias = Callable[[str, Ids], str | None]
@@ -82,10 +86,10 @@ RemainingState: TypeAlias = Callable[[str, Ids], str | None]
 
 def plan_purge(session: SqlSession, selection: PurgeSelection) -> PurgePlan:
     """Return what a selection comes to in a store at this moment."""
-    named = _named(session, selection)
-    edges = [_Edge(*row) for row in session.rows(_EDGES, selection.namespace)]
-    ids, derived, left = _with_what_follows(named, edges, take_derived=selection.derived)
-    same = [MemoryId(id_) for (id_,) in session.rows(_SAME_WORDS, selection.namespace, to_json(sorted(ids)))]
+    named = _selected_ids(session, selection)
+    links = [_Links(*row) for row in session.rows(_LINKS, selection.namespace)]
+    ids, derived, left = _expand(named, links, take_derived=selection.derived)
+    same = [MemoryId(id_) for (id_,) in session.rows(_SAME_CONTENT, selection.namespace, to_json(sorted(ids)))]
     whole = selection.everything or selection.session is not None
     place = (selection.namespace, selection.session)
     return PurgePlan(
@@ -96,7 +100,7 @@ def plan_purge(session: SqlSession, selection: PurgeSelection) -> PurgePlan:
         missing=len(set(selection.ids) - named),
         entries=session.rows(_ENTRIES, *place)[0][0] if whole else 0,
         buffers=session.rows(_BUFFERS, *place)[0][0] if whole else 0,
-        newer=tuple(sorted(e.superseded_by for e in edges if e.id in ids and e.superseded_by not in {None, *ids})),
+        newer=tuple(sorted(e.superseded_by for e in links if e.id in ids and e.superseded_by not in {None, *ids})),
         same_words=tuple(id_ for id_ in same if id_ not in ids),
         kept_derived=tuple(sorted(left)),
     )
@@ -119,15 +123,15 @@ def purge_rows(
     session.begin()
     try:
         if selection.everything:
-            count = len(session.rows(_ALL, selection.namespace))
-            _erase_namespace(session, selection.namespace)
+            count = len(session.rows(_ALL_IDS, selection.namespace))
+            _delete_namespace(session, selection.namespace)
         else:
             there = frozenset(existing_ids(session, selection.namespace, list(ids)))
             count = len(there)
-            _erase_memories(session, selection.namespace, there, at=at, actor=actor)
-            _clean_buffers(session, selection.namespace, there, remaining_state)
+            _delete_memories(session, selection.namespace, there, at=at, actor=actor)
+            _purge_buffers(session, selection.namespace, there, remaining_state)
             if selection.session is not None:
-                for statement in _ERASE_SESSION:
+                for statement in _DELETE_SESSION:
                     session.change(statement, selection.namespace, selection.session)
         session.commit()
     except BaseException:
@@ -136,8 +140,8 @@ def purge_rows(
     return count
 
 
-class _Edge:
-    """What a memory has to do with others."""
+class _Links:
+    """The references of one memory to others."""
 
     __slots__ = ("id", "is_derived", "parents", "superseded_by", "supersedes")
 
@@ -147,30 +151,31 @@ class _Edge:
         self.is_derived = kind in {Kind.INSIGHT.value, Kind.SUMMARY.value} or origin == Origin.DERIVED.value
 
 
-def _named(session: SqlSession, selection: PurgeSelection) -> set[MemoryId]:
+def _selected_ids(session: SqlSession, selection: PurgeSelection) -> set[MemoryId]:
     if selection.ids:
         return existing_ids(session, selection.namespace, selection.ids)
     if selection.everything:
-        found = session.rows(_ALL, selection.namespace)
+        found = session.rows(_ALL_IDS, selection.namespace)
     elif selection.session is not None:
-        found = session.rows(_OF_SESSION, selection.namespace, selection.session)
+        found = session.rows(_SESSION_IDS, selection.namespace, selection.session)
     else:
-        found = session.rows(_FORGOTTEN, selection.namespace)
+        found = session.rows(_FORGOTTEN_IDS, selection.namespace)
     return {MemoryId(id_) for (id_,) in found}
 
 
-def _with_what_follows(
-    named: set[MemoryId], edges: Sequence[_Edge], *, take_derived: bool
+def _expand(
+    named: set[MemoryId], links: Sequence[_Links], *, take_derived: bool
 ) -> tuple[set[MemoryId], set[MemoryId], set[MemoryId]]:
     """Return all that goes, what of it is derived, and what is derived and stays."""
+    # For each memory its older versions, and what was derived from it.
     older: dict[MemoryId, set[MemoryId]] = defaultdict(set)
     made: dict[MemoryId, set[MemoryId]] = defaultdict(set)
-    there = {edge.id for edge in edges}
-    for edge in edges:
-        older[edge.superseded_by].add(edge.id)
-        older[edge.id] |= {edge.supersedes} & there
-        for parent in edge.parents if edge.is_derived else ():
-            made[parent].add(edge.id)
+    there = {link.id for link in links}
+    for link in links:
+        older[link.superseded_by].add(link.id)
+        older[link.id] |= {link.supersedes} & there
+        for parent in link.parents if link.is_derived else ():
+            made[parent].add(link.id)
     ids: set[MemoryId] = set(named)
     derived: set[MemoryId] = set()
     rest = list(named)
@@ -184,24 +189,24 @@ def _with_what_follows(
     return ids, derived & ids, derived - ids
 
 
-def _erase_namespace(session: SqlSession, namespace: str) -> None:
-    for statement in _ERASE_NAMESPACE:
+def _delete_namespace(session: SqlSession, namespace: str) -> None:
+    for statement in _DELETE_NAMESPACE:
         session.change(statement, namespace)
     for (table,) in session.rows(_VECTOR_TABLES):
-        session.change(_ERASE_VECTORS.substitute(table=table), namespace)
+        session.change(_DELETE_VECTORS.substitute(table=table), namespace)
 
 
-def _erase_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datetime, actor: str) -> None:
+def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datetime, actor: str) -> None:
     wanted = to_json(sorted(ids))
     head = tables.read_head(session, namespace).position
     gone = session.rows(_REVS, namespace, wanted)
     referring = [MemoryId(id_) for (id_,) in session.rows(_REFERRING, namespace, wanted) if id_ not in ids]
-    cleaned = [(was, _unbound(was, ids)) for was in memories_by_id(session, namespace, referring).values()]
+    cleaned = [(was, _without_references(was, ids)) for was in memories_by_id(session, namespace, referring).values()]
     for table in ("memory", "usage", *(name for (name,) in session.rows(_VECTOR_TABLES))):
-        session.change(_ERASE.substitute(table=table), namespace, wanted)
+        session.change(_DELETE.substitute(table=table), namespace, wanted)
     for was, memory in cleaned:
         update_memory(session, memory, was.rev)
-    session.change(_BLANK, namespace, wanted)
+    session.change(_BLANK_DIGESTS, namespace, wanted)
     changes = [(ChangeType.PURGE, id_, rev, "") for id_, rev in gone]
     changes += [(ChangeType.UPDATE, memory.id, memory.rev, memory.content_hash) for _, memory in cleaned]
     log = [
@@ -218,12 +223,13 @@ def _erase_memories(session: SqlSession, namespace: str, ids: Ids, *, at: dateti
         for number, (change, id_, rev, digest) in enumerate(changes, 1)
     ]
     tables.append_log(session, namespace, log)
+    # The stored answer of a request names what it wrote.
     for relay, number, result in session.rows(_REQUESTS, namespace):
-        if _names(from_json(result), ids):
-            session.change(_ERASE_REQUEST, relay, number)
+        if _mentions(from_json(result), ids):
+            session.change(_DELETE_REQUEST, relay, number)
 
 
-def _unbound(memory: Memory, ids: Ids) -> Memory:
+def _without_references(memory: Memory, ids: Ids) -> Memory:
     """Return a memory that no longer refers to some others."""
 
     def kept(one: MemoryId | None) -> MemoryId | None:
@@ -239,19 +245,19 @@ def _unbound(memory: Memory, ids: Ids) -> Memory:
     )
 
 
-def _names(value: Any, ids: Ids) -> bool:
-    """Say whether a JSON value holds one of the ids."""
+def _mentions(value: Any, ids: Ids) -> bool:
+    """Return True if a JSON value holds one of the ids, also as a key."""
     if isinstance(value, dict):
-        return any(_names(one, ids) for one in (*value, *value.values()))
+        return any(_mentions(one, ids) for one in (*value, *value.values()))
     if isinstance(value, list):
-        return any(_names(one, ids) for one in value)
+        return any(_mentions(one, ids) for one in value)
     return value in ids if isinstance(value, str) else False
 
 
-def _clean_buffers(session: SqlSession, namespace: str, ids: Ids, remaining_state: RemainingState) -> None:
-    for name, agent, state in session.rows(_STATES, namespace):
+def _purge_buffers(session: SqlSession, namespace: str, ids: Ids, remaining_state: RemainingState) -> None:
+    for name, agent, state in session.rows(_BUFFER_STATES, namespace):
         left = remaining_state(state, ids)
         if left is None:
-            session.change(_ERASE_STATE, namespace, name, agent)
+            session.change(_DELETE_BUFFER, namespace, name, agent)
         elif left != state:
-            session.change(_SET_STATE, left, namespace, name, agent)
+            session.change(_SET_BUFFER_STATE, left, namespace, name, agent)

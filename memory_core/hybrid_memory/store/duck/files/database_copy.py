@@ -1,4 +1,7 @@
-"""Copies of a whole database: made from the open one, and looked through afterwards."""
+"""Copies of a whole database: made from an open one, and read whole afterwards.
+
+Used by backup, restore and purge. A copy and its original have the same `TableSums`.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,19 @@ from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.transfer import TableSums
 
-# DuckDB 1.5 takes no parameters in these statements; names and paths are quoted by `_name` and `_text`.
+# DuckDB 1.5 takes no parameters in these statements; names and paths are quoted by `_quote_name` and `_quote_text`.
 _ATTACH = Template("ATTACH $file AS copy_of_all (STORAGE_VERSION 'v1.5.0')")
 _COPY = Template("COPY FROM DATABASE $source TO copy_of_all")
 # Connections of a store make no checkpoint when they let a database go.
 _CHECKPOINT = "CHECKPOINT copy_of_all"
 _DETACH = "DETACH DATABASE IF EXISTS copy_of_all"
-_HERE = "SELECT current_database()"
+_CURRENT_DATABASE = "SELECT current_database()"
 _COPIED_TABLES = """
     SELECT table_name FROM duckdb_tables() WHERE database_name = 'copy_of_all' AND NOT internal ORDER BY table_name
 """
 _TABLES = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
-_SUM = Template("SELECT count(*), coalesce(sum(hash(one)), 0) FROM $table AS one")
-_DONE = "SELECT number FROM migration ORDER BY number"
+_TABLE_SUM = Template("SELECT count(*), coalesce(sum(hash(one)), 0) FROM $table AS one")
+_DONE_MIGRATIONS = "SELECT number FROM migration ORDER BY number"
 
 
 def copy_database(session: SqlSession, file: Path) -> TableSums:
@@ -37,15 +40,15 @@ def copy_database(session: SqlSession, file: Path) -> TableSums:
     The copy is one moment, made beside readers and the writer; what was deleted before is not in it. Nothing is left of
     one that fails.
     """
-    source = session.rows(_HERE)[0][0]
+    source = session.rows(_CURRENT_DATABASE)[0][0]
     try:
-        session.rows(_DETACH)
-        session.rows(_ATTACH.substitute(file=_text(str(file))))
+        session.rows(_DETACH)  # one that a failure left attached
+        session.rows(_ATTACH.substitute(file=_quote_text(str(file))))
         with translated():
             keep_private(file)
-        session.rows(_COPY.substitute(source=_name(source)))
+        session.rows(_COPY.substitute(source=_quote_name(source)))
         tables = [name for (name,) in session.rows(_COPIED_TABLES)]
-        sums = _sums(session, tables, prefix="copy_of_all.")
+        sums = _table_sums(session, tables, prefix="copy_of_all.")
         session.rows(_CHECKPOINT)
         session.rows(_DETACH)
     except BaseException:
@@ -68,13 +71,13 @@ def verify(file: Path) -> TableSums:
             tables = [name for (name,) in session.rows(_TABLES)]
             if "migration" not in tables or "memory" not in tables:
                 raise StoreDamaged("the file holds no memories of this program; nothing was changed")
-            done = [number for (number,) in session.rows(_DONE)]
+            done = [number for (number,) in session.rows(_DONE_MIGRATIONS)]
             known = [migration.number for migration in MIGRATIONS]
             if done and done[-1] > known[-1]:
                 raise SchemaTooNew("the file was written by a later version of this program; upgrade to use it")
             if not done or done != known[: len(done)]:
                 raise StoreDamaged(DAMAGED)
-            return _sums(session, tables)
+            return _table_sums(session, tables)
         except duckdb.Error:
             raise StoreDamaged(DAMAGED) from None
 
@@ -104,17 +107,17 @@ def remove_database(*files: Path) -> None:
             log_file(file).unlink(missing_ok=True)
 
 
-def _sums(session: SqlSession, tables: Sequence[str], prefix: str = "") -> TableSums:
+def _table_sums(session: SqlSession, tables: Sequence[str], prefix: str = "") -> TableSums:
     found = {}
     for table in tables:
-        count, total = session.rows(_SUM.substitute(table=prefix + _name(table)))[0]
+        count, total = session.rows(_TABLE_SUM.substitute(table=prefix + _quote_name(table)))[0]
         found[table] = (int(count), int(total))
     return found
 
 
-def _name(name: str) -> str:
+def _quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(text: str) -> str:
+def _quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
