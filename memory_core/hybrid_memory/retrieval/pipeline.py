@@ -130,6 +130,21 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
             strong[:] = False
         newer = find_updates(query, candidates, coverage, columns, lexical, context.matrix)
 
+    # 8. and 9. Order, and duplicates.
+    return _build_ranking(context, candidates, strong, newer, certain, fused=fused)
+
+
+def _build_ranking(
+    context: SearchContext,
+    candidates: Candidates,
+    strong: Mask,
+    newer: Mapping[int, int],
+    certain: float,
+    *,
+    fused: bool,
+) -> Ranking:
+    """Return the candidates in their order, those marked that are weak, each text once: the last two steps of `rank`."""
+    rows = context.rows
     # 8. Order; faded memories come last among equals. What is weak beside the best is marked.
     scores = candidates.total()
     if fused and strong.any():
