@@ -144,7 +144,7 @@ def _build_ranking(
     fused: bool,
 ) -> Ranking:
     """Return the candidates in their order, those marked that are weak, each text once: the last two steps of `rank`."""
-    rows = context.rows
+    columns = context.columns
     # 8. Order; faded memories come last among equals. What is weak beside the best is marked.
     scores = candidates.total()
     if fused and strong.any():
