@@ -231,7 +231,7 @@ def test_a_model_that_comes_back_is_found_without_a_restart(opened, scope):
             return 64
 
     model = Absent(64, "late")
-    service = opened(BackgroundEmbedder(model, "late", patience=20, retry=0))
+    service = opened(BackgroundEmbedder(model, "late", load_wait=20, retry_after=0))
     ids = [service.write(scope, WriteRequest(content=f"a walrus came by {at}")) for at in range(70)]
     assert all(one.pending for one in ids)
     status = service.status(scope)

@@ -1,4 +1,4 @@
-"""An embedder that is loaded in a thread of its own, so that no call waits long for a model."""
+"""An embedder whose model is loaded in a thread of its own, so that no call waits long for it; made by ``registry.py``."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ if TYPE_CHECKING:
 
     from hybrid_memory.embedding.embedder import Embedder
 
-LOAD_WAIT_SECONDS = 1.0
-"""Seconds from the beginning of a loading in which callers wait for its end; later ones go on without a vector."""
-RETRY_AFTER_SECONDS = 30.0
-"""Seconds after a failure in which loading is not tried again: the answer would be the same, and asking costs time."""
+LOAD_WAIT_SECONDS = 1.0  # from the beginning of a loading callers wait for its end; a small model is there by then
+RETRY_AFTER_SECONDS = 30.0  # after a failure: the answer would be the same for a while, and trying costs time
 
 
 class BackgroundEmbedder:
     """Stands for an embedder whose model takes time to load, or is not there yet.
 
-    The first use begins to load it in the background. A use waits at most until `LOAD_WAIT_SECONDS` seconds after that beginning.
-    A model that is missing is looked for again at a use `RETRY_AFTER_SECONDS` seconds later, so it is found without a restart.
+    The first use begins to load it in the background. A use waits at most until ``load_wait`` seconds after that beginning, and
+    then goes on without a vector. A model that is missing is looked for again at a use ``retry_after`` seconds later, so it is
+    found without a restart.
     """
 
     def __init__(
@@ -33,14 +32,14 @@ class BackgroundEmbedder:
         embedder: Embedder,
         name: str,
         *,
-        patience: float = LOAD_WAIT_SECONDS,
-        retry: float = RETRY_AFTER_SECONDS,
+        load_wait: float = LOAD_WAIT_SECONDS,
+        retry_after: float = RETRY_AFTER_SECONDS,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._embedder = embedder
         self._name = name
-        self._patience = patience
-        self._retry = retry
+        self._load_wait = load_wait
+        self._retry_after = retry_after
         self._clock = clock
         self._lock = threading.Lock()
         self._loading: threading.Thread | None = None
@@ -86,7 +85,7 @@ class BackgroundEmbedder:
             return
         with self._lock:
             loading = self._loading or self._begin()
-            left = self._began + self._patience - self._clock()
+            left = self._began + self._load_wait - self._clock()
         if left > 0:
             loading.join(left)
         if self._ready:
@@ -97,7 +96,7 @@ class BackgroundEmbedder:
 
     def _begin(self) -> threading.Thread:
         now = self._clock()
-        if self._failure is not None and now < self._failed_at + self._retry:
+        if self._failure is not None and now < self._failed_at + self._retry_after:
             raise EmbedderUnavailable(self._failure)
         self._failure = None
         self._began = now
@@ -111,7 +110,7 @@ class BackgroundEmbedder:
             _ = self._embedder.dimensions
         except EmbedderUnavailable as error:
             failure = str(error)
-        except BaseException as error:  # noqa: BLE001 - nobody else is there to hear of it
+        except BaseException as error:  # noqa: BLE001 - the thread ends here; the caller is told by `_failure`
             failure = f"the embedding model cannot be loaded ({type(error).__name__})"
         with self._lock:
             self._failure, self._failed_at = failure, self._clock()

@@ -1,4 +1,4 @@
-"""Any model that fastembed runs, from a folder or from a cache; never downloaded here.
+"""Embeds with any model that fastembed runs, from a folder or from a cache; nothing is downloaded here.
 
 fastembed is imported here and in ``fastembed_models.py`` alone, and only when the first vector is wanted: the import
 takes some 0.4 s, a model 0.1 s to 0.2 s. Without ``local_files_only`` fastembed would try the network for half a minute before it gives up.
@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.settings import model_folders
 
-BATCH = 32
+BATCH_SIZE = 32  # texts run together; a batch is padded to its longest
 _MODEL_FILE = "model.onnx"
 _MEAN, _CLS = "mean", "cls"
-_SAID_NOWHERE = 1
-"""The dimensions in a description, which nothing reads: those of the first vector count."""
+_UNUSED_DIMENSIONS = 1  # in a description, where nothing reads them: those of the first vector count
 
 
 class FastEmbedder:
@@ -75,7 +74,7 @@ class FastEmbedder:
         rows = np.zeros((len(texts), self._dimensions), np.float32)
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         try:
-            found = model.embed([texts[at] for at in order], batch_size=BATCH)
+            found = model.embed([texts[at] for at in order], batch_size=BATCH_SIZE)
             for at, vector in zip(order, found, strict=True):
                 rows[at] = vector
         except Exception as error:  # onnxruntime raises classes of its own that share no base
@@ -102,11 +101,11 @@ class FastEmbedder:
             raise EmbedderUnavailable("fastembed is not installed; install hybrid-memory-mcp with it") from error
         logger.disable("fastembed")  # it would print local paths; what went wrong is in our error
         failure: Exception = FileNotFoundError()
-        for place in self._places():
+        for folder in self._folders():
             try:
                 model = TextEmbedding(
-                    self._name if self._folder is None else _described(self._name, self._folder),
-                    cache_dir=str(place),
+                    self._name if self._folder is None else _name_for_folder(self._name, self._folder),
+                    cache_dir=str(folder),
                     threads=1,
                     local_files_only=True,
                     specific_model_path=str(self._folder) if self._folder else None,
@@ -123,7 +122,7 @@ class FastEmbedder:
             "download it by the command line, or name a folder that holds it"
         ) from failure
 
-    def _places(self) -> tuple[Path, ...]:
+    def _folders(self) -> tuple[Path, ...]:
         """Return the caches to look into; those that are not there are not made."""
         if self._folder is not None:
             return (self._folder,)
@@ -143,7 +142,7 @@ def find_cached(source: str, file: str) -> Path | None:
     return None
 
 
-def _described(name: str, folder: Path) -> str:
+def _name_for_folder(name: str, folder: Path) -> str:
     """Return the name under which fastembed knows how to run a folder's model; one it does not know is described to it.
 
     Descriptions are kept for the life of the process and cannot be replaced, so ours are named for their folder.
@@ -161,13 +160,13 @@ def _described(name: str, folder: Path) -> str:
             pooling=PoolingType.CLS if _pooling(folder) == _CLS else PoolingType.MEAN,
             normalization=True,
             sources=ModelSource(hf=own),
-            dim=_SAID_NOWHERE,
+            dim=_UNUSED_DIMENSIONS,
             model_file=_MODEL_FILE if (folder / _MODEL_FILE).exists() else f"onnx/{_MODEL_FILE}",
         )
     return own
 
 
-def is_described_here(name: str) -> bool:
+def is_folder_description(name: str) -> bool:
     """Return True if a name that fastembed lists is one of ours for a folder."""
     return "@" in name
 
@@ -175,9 +174,9 @@ def is_described_here(name: str) -> bool:
 def _pooling(folder: Path) -> str:
     for described in (folder / "1_Pooling" / "config.json", folder / "config.json"):
         if described.exists():
-            told = json.loads(described.read_text(encoding="utf-8"))
-            if "pooling_mode_cls_token" in told:
-                return _CLS if told["pooling_mode_cls_token"] else _MEAN
+            config = json.loads(described.read_text(encoding="utf-8"))
+            if "pooling_mode_cls_token" in config:
+                return _CLS if config["pooling_mode_cls_token"] else _MEAN
     return _MEAN
 
 

@@ -1,4 +1,4 @@
-"""Which models there are, which of them are on this machine, and how one gets here: the only place that uses the network.
+"""The models that fastembed knows: listed, looked up on this machine, downloaded. The only place that uses the network.
 
 Beside `hybrid_memory.embedding.fastembed_embedder` the only module that imports fastembed. Nothing but an explicit command of a person
 calls `download`.
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hybrid_memory.embedding.fastembed_embedder import find_cached, is_described_here
+from hybrid_memory.embedding.fastembed_embedder import find_cached, is_folder_description
 from hybrid_memory.embedding.registry import FASTEMBED, STATIC, names_a_folder
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
 from hybrid_memory.settings import model_folders
 
-_LOOK = 0.1
-_GIGA = 1e9
+_PROGRESS_INTERVAL_SECONDS = 0.1  # smooth for the eye, and cheap
+_BYTES_PER_GIGABYTE = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +51,8 @@ def known_models() -> tuple[Model, ...]:
         from fastembed import TextEmbedding
     except ImportError as error:
         raise EmbedderUnavailable("fastembed is not installed; install hybrid-memory-mcp with it") from error
-    told = (one for one in TextEmbedding.list_supported_models() if one["sources"].get("hf"))
-    found = [_model(one) for one in told if not is_described_here(one["model"])]
+    supported = (one for one in TextEmbedding.list_supported_models() if one["sources"].get("hf"))
+    found = [_model(one) for one in supported if not is_folder_description(one["model"])]
     return tuple(sorted(found, key=lambda model: (model.size, model.name)))
 
 
@@ -84,8 +84,8 @@ def find_model(name: str) -> Model | None:
     return next((model for model in known_models() if model.name.lower() == wanted), None)
 
 
-def download(model: Model, told: Callable[[int], None]) -> None:
-    """Fetch a model into the first of the `model_folders`; ``told`` hears now and then how many bytes are there.
+def download(model: Model, on_progress: Callable[[int], None]) -> None:
+    """Fetch a model into the first of the `model_folders`; ``on_progress`` is called now and then with the bytes that are there.
 
     What an interrupted download left is used by the next one.
 
@@ -97,8 +97,8 @@ def download(model: Model, told: Callable[[int], None]) -> None:
     thread = threading.Thread(target=_fetch, args=(model, folder, failures), name="download", daemon=True)
     thread.start()
     while thread.is_alive():
-        thread.join(_LOOK)
-        told(_bytes_in(folder / _folder_name(model)))
+        thread.join(_PROGRESS_INTERVAL_SECONDS)
+        on_progress(_bytes_in(folder / _folder_name(model)))
     if failures:
         raise EmbedderUnavailable(
             f"the model {model.name} could not be downloaded ({type(failures[0]).__name__}); nothing was changed. Look "
@@ -122,16 +122,16 @@ def _fetch(model: Model, folder: Path, failures: list[BaseException]) -> None:
         failures.append(error)
 
 
-def _model(told: dict[str, Any]) -> Model:
-    files: Sequence[str] = (told["model_file"], *told.get("additional_files", ()))
-    source = told["sources"]["hf"]
+def _model(entry: dict[str, Any]) -> Model:
+    files: Sequence[str] = (entry["model_file"], *entry.get("additional_files", ()))
+    source = entry["sources"]["hf"]
     return Model(
-        name=told["model"],
-        dimensions=int(told["dim"]),
-        size=int(float(told["size_in_GB"]) * _GIGA),
-        licence=told.get("license") or "unknown",
-        description=told.get("description") or "",
-        here=find_cached(source, told["model_file"]) is not None,
+        name=entry["model"],
+        dimensions=int(entry["dim"]),
+        size=int(float(entry["size_in_GB"]) * _BYTES_PER_GIGABYTE),
+        licence=entry.get("license") or "unknown",
+        description=entry.get("description") or "",
+        here=find_cached(source, entry["model_file"]) is not None,
         source=source,
         files=tuple(files),
     )

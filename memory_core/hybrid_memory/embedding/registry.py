@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 STATIC = "static"
 FASTEMBED = "fastembed:"
-_LOCAL = FASTEMBED + "local/"
-_NAMELESS = (
-    "the store's vectors were made by a model in a folder that no setting names; set the embedder to that folder"
-)
+_LOCAL_PREFIX = FASTEMBED + "local/"
+_UNKNOWN = "the store's vectors were made by a model in a folder that no setting names; set the embedder to that folder"
 
 
 def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embedder:
@@ -54,7 +52,7 @@ def names_a_folder(name: str) -> bool:
 
 
 def check_spec(spec: str) -> None:
-    """Look whether a setting names an embedder; nothing is loaded.
+    """Check that a setting names an embedder; nothing is loaded.
 
     Raises:
         InvalidInput: it does not.
@@ -63,10 +61,10 @@ def check_spec(spec: str) -> None:
 
 
 def choose_embedders(settings: StoreSettings, pinned: str | None) -> tuple[Embedder, Embedder | None]:
-    """Return the wanted embedder and, where the store's vectors are another's, that one if it can be told.
+    """Return the wanted embedder and, where the store's vectors are another's, that one if it can be named.
 
-    An embedder that nobody set is no wish: the store stays with the one it has. So a client without the setting does not
-    undo what another one's setting did.
+    Without a setting the store stays with the embedder it has, so that a client without the setting does not undo what another
+    client's setting did.
     """
     if pinned is None:
         return embedder_for(settings.embedder), None
@@ -81,7 +79,7 @@ def setting_for(identity: str) -> str | None:
     """Return the setting that leads to an embedder of this identity; None for a model from a folder, which it does not name."""
     if identity.startswith(STATIC):
         return STATIC
-    if identity.startswith(_LOCAL) or not identity.startswith(FASTEMBED):
+    if identity.startswith(_LOCAL_PREFIX) or not identity.startswith(FASTEMBED):
         return None
     return identity.rpartition("@")[0] or identity
 
@@ -103,18 +101,18 @@ class UnknownEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Raise: the length is unknown without the model.
+        """The length of a vector, which is unknown without the model.
 
         Raises:
             EmbedderUnavailable: always.
         """
-        raise EmbedderUnavailable(_NAMELESS)
+        raise EmbedderUnavailable(_UNKNOWN)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Raise: without the model nothing can be embedded.
+        """Embed nothing, because there is no model.
 
         Raises:
             EmbedderUnavailable: always.
         """
         del texts
-        raise EmbedderUnavailable(_NAMELESS)
+        raise EmbedderUnavailable(_UNKNOWN)

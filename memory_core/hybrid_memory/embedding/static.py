@@ -24,12 +24,11 @@ from hybrid_memory.errors import EmbedderUnavailable
 
 DATA = Path(__file__).with_name("data")
 SIZES = {"table.npy": 7_559_296, "scale.npy": 59_184, "vocab.txt": 219_689, "layer.npy": 262_784}
-DIGEST = "b5429c7889a31630"
-"""The `digest_of` the shipped files; a test computes it anew."""
+DIGEST = "b5429c7889a31630"  # the `digest_of` the shipped files; a test computes it anew
 
-_LONGEST_WORD = 100
-_CACHED = 50_000
-_MANY_ROWS = 512
+_MAX_WORD_CHARACTERS = 100  # a longer word has no pieces, as in BERT
+_MAX_CACHED_WORDS = 50_000  # words and characters whose pieces are remembered
+_MANY_ROWS = 512  # a text of more pieces repeats some; each is added once with its count
 _PLAIN_WORD = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 _VANISHING = frozenset(("Mn", "Cc", "Cf", "Co", "Cs"))
 _IDEOGRAPHS = (
@@ -142,14 +141,14 @@ class _Table:
         known = self.known.get(word)
         if known is None:
             known = self._cut(word)
-            if len(self.known) >= _CACHED:
+            if len(self.known) >= _MAX_CACHED_WORDS:
                 self.known.clear()
             self.known[word] = known
         return known
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """Return the rows of the longest pieces from the left; none if a rest is left that no piece begins."""
-        if len(word) > _LONGEST_WORD:
+        if len(word) > _MAX_WORD_CHARACTERS:
             return ()
         rows: list[int] = []
         start, size = 0, len(word)
@@ -170,7 +169,7 @@ class _Folding(dict[int, str]):
     """What becomes of each character, as BERT's normaliser and pre-tokeniser do it; filled as characters turn up."""
 
     def __missing__(self, code: int) -> str:
-        if len(self) >= _CACHED:
+        if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
         character = chr(code)
         folded = self[code] = self._folded(character, unicodedata.category(character))

@@ -46,8 +46,8 @@ def time():
     return Time()
 
 
-def loaded_aside(slow, time, patience=0.0):
-    return BackgroundEmbedder(slow, "slow-1", patience=patience, retry=30, clock=time)
+def in_background(slow, time, load_wait=0.0):
+    return BackgroundEmbedder(slow, "slow-1", load_wait=load_wait, retry_after=30, clock=time)
 
 
 def finish(embedder, slow):
@@ -57,22 +57,22 @@ def finish(embedder, slow):
         loading.join(20)
 
 
-def test_a_call_does_not_wait_longer_than_its_patience(slow, time):
-    embedder = loaded_aside(slow, time)
+def test_a_call_does_not_wait_longer_than_its_load_wait(slow, time):
+    embedder = in_background(slow, time)
     with pytest.raises(EmbedderUnavailable, match="still being loaded"):
         embedder.embed(["red"])
     assert embedder.identity == "slow-1"
 
 
-def test_a_call_within_the_patience_waits_for_the_end_of_loading(slow, time):
+def test_a_call_within_the_load_wait_waits_for_the_end_of_loading(slow, time):
     slow.there.set()
-    embedder = loaded_aside(slow, time, patience=20)
+    embedder = in_background(slow, time, load_wait=20)
     assert embedder.embed(["red"]).shape == (1, 8)
     assert embedder.identity == "slow-1@abc"
 
 
-def test_the_patience_counts_from_the_beginning_of_loading(slow, time):
-    embedder = loaded_aside(slow, time, patience=5)
+def test_the_load_wait_counts_from_the_beginning_of_loading(slow, time):
+    embedder = in_background(slow, time, load_wait=5)
     time.now -= 5  # the loading is begun now, and its time is up in the same moment
     with embedder._lock:
         embedder._begin()
@@ -82,7 +82,7 @@ def test_the_patience_counts_from_the_beginning_of_loading(slow, time):
 
 
 def test_after_loading_calls_go_straight_through(slow, time):
-    embedder = loaded_aside(slow, time)
+    embedder = in_background(slow, time)
     with pytest.raises(EmbedderUnavailable):
         _ = embedder.dimensions
     finish(embedder, slow)
@@ -93,7 +93,7 @@ def test_after_loading_calls_go_straight_through(slow, time):
 def test_a_missing_model_is_looked_for_again_only_later(slow, time):
     slow.broken = EmbedderUnavailable("not here")
     slow.there.set()
-    embedder = loaded_aside(slow, time, patience=20)
+    embedder = in_background(slow, time, load_wait=20)
     for _ in range(3):
         with pytest.raises(EmbedderUnavailable, match="not here"):
             embedder.embed(["red"])
@@ -107,5 +107,5 @@ def test_any_failure_of_loading_is_an_unavailable_embedder(slow, time):
     slow.broken = RuntimeError("/home/somebody")
     slow.there.set()
     with pytest.raises(EmbedderUnavailable, match="RuntimeError") as raised:
-        loaded_aside(slow, time, patience=20).embed(["red"])
+        in_background(slow, time, load_wait=20).embed(["red"])
     assert "/home" not in str(raised.value)

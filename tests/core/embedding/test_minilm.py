@@ -118,7 +118,7 @@ def test_a_store_whose_model_is_gone_answers_by_words_and_has_its_vectors_again_
     assert answer.hits[0].memory.content == SAID[1]
     assert "does not exist" in service.status(SCOPE).notices[0]
     away.rename(model)
-    service._encoder.target._retry = 0
+    service._encoder.target._retry_after = 0
     ready(service)
     while service.run_background_step():
         pass
