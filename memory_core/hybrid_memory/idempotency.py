@@ -1,15 +1,20 @@
-"""Idempotent requests: a request that was done before is answered with the result that was stored then."""
+"""Idempotent requests: a request that was done before is answered with the result that was stored then.
+
+Whether a request is new is decided in the transaction of its write, under the write lock: `Store.write` returns the stored result of
+one that is not. The look before the verb is there for repeats alone: what the request needed may be gone by then, or what it did may
+be in its way. For a new request, which nearly all are, both looks ask a set of numbers in memory, and the database is not asked at all;
+for a repeat the stored row is read once, here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
-from hybrid_memory.errors import ConstraintViolation
-
 if TYPE_CHECKING:
-    from hybrid_memory.model import Json, Scope
+    from hybrid_memory.decisions.result_codec import JsonCodec
+    from hybrid_memory.model import Scope
     from hybrid_memory.store.base import RequestKey, Store
 
 P = ParamSpec("P")
@@ -26,11 +31,12 @@ S = TypeVar("S", bound=HasStore)
 
 
 def idempotent(
-    decode: Callable[[Mapping[str, Json]], R],
+    codec: JsonCodec[R],
 ) -> Callable[[Callable[Concatenate[S, Scope, P], R]], Callable[Concatenate[S, Scope, P], R]]:
-    """Let a verb whose ``key`` was seen before return its stored outcome, before it looks at anything else.
+    """Let a verb whose ``key`` was seen before return its stored result, before it looks at anything else.
 
-    What a request needed may be gone by then, or its own doing may be in its way.
+    Raises (the verb):
+        ConstraintViolation: the key was used for another verb.
     """
 
     def decorate(verb: Callable[Concatenate[S, Scope, P], R]) -> Callable[Concatenate[S, Scope, P], R]:
@@ -38,12 +44,7 @@ def idempotent(
         def run_once(self: S, scope: Scope, /, *args: P.args, **kwargs: P.kwargs) -> R:
             key = cast("RequestKey | None", kwargs.get("key"))
             done = None if key is None else self.store.result(scope.namespace, key)
-            if done is None:
-                return verb(self, scope, *args, **kwargs)
-            try:
-                return decode(done)
-            except (KeyError, TypeError, ValueError):
-                raise ConstraintViolation("this request was made before for something else; make a new one") from None
+            return verb(self, scope, *args, **kwargs) if done is None else codec.decode(done)
 
         return run_once
 

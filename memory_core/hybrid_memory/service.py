@@ -54,7 +54,7 @@ from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
-from hybrid_memory.store.base import WriteBatch
+from hybrid_memory.store.base import PLAIN_CODEC, WriteBatch
 from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import flow_rules
 from hybrid_memory.tiers.importance import heuristic_importance
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index import NamespaceIndex
-    from hybrid_memory.store.base import CommitResult, Decision, RequestKey, Store
+    from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec, Store
 
 Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
@@ -157,7 +157,7 @@ class MemoryService:
     # --- write, read, reflect, update, forget -----------------------------------------------------------------------
 
     @shared
-    @idempotent(result_codec.write_from_json)
+    @idempotent(result_codec.WRITE)
     def write(self, scope: Scope, request: WriteRequest, *, key: RequestKey | None = None) -> WriteResult:
         """Remember a statement; durable and findable when this returns.
 
@@ -175,9 +175,12 @@ class MemoryService:
         # The commit waits for the disk; the search for related memories does not have to wait for the commit.
         related = self._start_related_search(prepared, index, now)
         written = self._commit(
-            scope.namespace, key, partial(decide_write, prepared, self._write_rules, index.vectors_of)
+            scope.namespace,
+            key,
+            partial(decide_write, prepared, self._write_rules, index.vectors_of),
+            result_codec.WRITE,
         )
-        result = result_codec.write_from_json(written.result)
+        result: WriteResult = written.result
         others = (one for one in related.result() if one.id != result.id)
         return replace(result, related=tuple(others)[:_RELATED_SHOWN])
 
@@ -231,7 +234,7 @@ class MemoryService:
         return reads.reflection_groups(self.store, index, scope, where, focus, vector, limit=limit, now=now)
 
     @shared
-    @idempotent(result_codec.ids_from_json)
+    @idempotent(result_codec.INSIGHTS)
     def store_insights(
         self, scope: Scope, insights: Sequence[Insight], *, key: RequestKey | None = None
     ) -> tuple[MemoryId, ...]:
@@ -249,11 +252,12 @@ class MemoryService:
             encoded = self._encoder.encode(insight.text, None, now)
             repeats = tuple(index.repeats(encoded.content_hash, now))
             prepared.append(PreparedInsight(id=self._new_id(now), insight=insight, encoded=encoded, repeats=repeats))
-        written = self._commit(scope.namespace, key, partial(decide_insights, prepared, scope))
-        return result_codec.ids_from_json(written.result)
+        decide = partial(decide_insights, prepared, scope)
+        ids: tuple[MemoryId, ...] = self._commit(scope.namespace, key, decide, result_codec.INSIGHTS).result
+        return ids
 
     @shared
-    @idempotent(result_codec.update_from_json)
+    @idempotent(result_codec.UPDATE)
     def update(self, scope: Scope, request: UpdateRequest, *, key: RequestKey | None = None) -> UpdateResult:
         """Change a memory: new words make a new version that supersedes the old one, which is kept.
 
@@ -269,11 +273,12 @@ class MemoryService:
         if request.content is not None and old is not None:
             encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
         prepared = PreparedUpdate(id=self._new_id(now), scope=scope, request=request, encoded=encoded)
-        written = self._commit(scope.namespace, key, partial(decide_update, prepared))
-        return result_codec.update_from_json(written.result)
+        decide = partial(decide_update, prepared)
+        result: UpdateResult = self._commit(scope.namespace, key, decide, result_codec.UPDATE).result
+        return result
 
     @shared
-    @idempotent(result_codec.forget_from_json)
+    @idempotent(result_codec.FORGET)
     def forget(self, scope: Scope, request: ForgetRequest, *, key: RequestKey | None = None) -> ForgetResult:
         """Forget memories so that nothing finds them, or bring forgotten ones back.
 
@@ -288,8 +293,9 @@ class MemoryService:
         if request.where is not None:
             index = self._index_cache.get(scope.namespace)
             ids = index.select(request.where, self._now(), forgotten=request.restore)
-        written = self._commit(scope.namespace, key, partial(decide_forget_or_restore, request, ids, scope))
-        return result_codec.forget_from_json(written.result)
+        decide = partial(decide_forget_or_restore, request, ids, scope)
+        result: ForgetResult = self._commit(scope.namespace, key, decide, result_codec.FORGET).result
+        return result
 
     # --- looking ----------------------------------------------------------------------------------------------------
 
@@ -482,9 +488,11 @@ class MemoryService:
         except RuntimeError:
             raise StoreClosed("the memory was closed; open it again") from None
 
-    def _commit(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
+    def _commit(
+        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
+    ) -> CommitResult:
         """Run a decision in the store's transaction, then let index, caches and listeners follow."""
-        written = self.store.write(namespace, key, decide)
+        written = self.store.write(namespace, key, decide, codec)
         self._latest_write = max(self._latest_write, written.at)
         self._index_cache.apply(namespace, written)
         if written.log:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hybrid_memory.decisions.result_codec import forget_to_json, update_to_json
 from hybrid_memory.decisions.tier_context import buffer_changes, buffers_of, buffers_without
 from hybrid_memory.decisions.write import least_trust, superseded
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
@@ -68,7 +67,7 @@ def _change_attributes(old: Memory, changed: Memory, prepared: PreparedUpdate, v
         actor=prepared.scope.actor,
         updates=() if changed == old else (Update(changed),),
         buffers=_swapped(view, old, changed) if held else (),
-        result=update_to_json(UpdateResult(id=old.id, tier=old.tier)),
+        result=UpdateResult(id=old.id, tier=old.tier),
     )
 
 
@@ -96,7 +95,7 @@ def _new_version(
         inserts=(Insert(new, encoded.vector),),
         updates=(Update(superseded(old, new.id)),),
         buffers=_swapped(view, old, new) if old.tier in BUFFER_TIERS else (),
-        result=update_to_json(result),
+        result=result,
     )
 
 
@@ -142,7 +141,7 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> Wri
         actor=scope.actor,
         updates=tuple(Update(replace(one, forgotten_at=view.now, tier=_at_rest(one.tier))) for one in leaving),
         buffers=buffers_without(view, fresh),
-        result=forget_to_json(result),
+        result=result,
     )
 
 
@@ -165,7 +164,7 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> Wr
         updates=tuple(
             Update(replace(one, forgotten_at=None)) for one in _with_older(view, gone) if one.forgotten_at is not None
         ),
-        result=forget_to_json(result),
+        result=result,
     )
 
 

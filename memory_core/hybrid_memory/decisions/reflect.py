@@ -148,7 +148,7 @@ def decide_insights(insights: Sequence[PreparedInsight], scope: Scope, view: Wri
         actor=scope.actor,
         inserts=tuple(puts),
         updates=tuple(Update(replace(known[one], reflected_at=view.now)) for one in evidence),
-        result={"ids": [str(one) for one in ids]},
+        result=tuple(ids),
     )
 
 

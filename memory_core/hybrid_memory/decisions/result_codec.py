@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
+from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, MemoryId, Moved, Tier
 from hybrid_memory.requests import ForgetResult, UpdateResult, WriteResult
 
+_Result = TypeVar("_Result")
 
-def write_to_json(result: WriteResult) -> Mapping[str, Json]:
+
+@dataclass(frozen=True, slots=True)
+class JsonCodec(Generic[_Result]):
+    """One verb's `hybrid_memory.store.base.ResultCodec`."""
+
+    encode: Callable[[_Result], Mapping[str, Json]]
+    from_json: Callable[[Mapping[str, Any]], _Result]
+
+    def decode(self, stored: Mapping[str, Json]) -> _Result:
+        """Return the result of which `encode` gave the JSON.
+
+        Raises:
+            ConstraintViolation: the JSON is that of another verb's result.
+        """
+        try:
+            return self.from_json(stored)
+        except (KeyError, TypeError, ValueError):
+            raise ConstraintViolation("this request was made before for something else; make a new one") from None
+
+
+def _write_to_json(result: WriteResult) -> Mapping[str, Json]:
     """Return a write's outcome as JSON; related memories are advice of the moment and are not kept."""
     return {
         "id": result.id,
@@ -20,8 +43,8 @@ def write_to_json(result: WriteResult) -> Mapping[str, Json]:
     }
 
 
-def write_from_json(data: Mapping[str, Any]) -> WriteResult:
-    """Return the outcome of which `write_to_json` gave the JSON."""
+def _write_from_json(data: Mapping[str, Any]) -> WriteResult:
+    """Return the outcome of which `_write_to_json` gave the JSON."""
     return WriteResult(
         id=MemoryId(data["id"]),
         tier=Tier(data["tier"]),
@@ -34,7 +57,7 @@ def write_from_json(data: Mapping[str, Any]) -> WriteResult:
     )
 
 
-def update_to_json(result: UpdateResult) -> Mapping[str, Json]:
+def _update_to_json(result: UpdateResult) -> Mapping[str, Json]:
     """Return an update's outcome as JSON."""
     return {
         "id": result.id,
@@ -44,8 +67,8 @@ def update_to_json(result: UpdateResult) -> Mapping[str, Json]:
     }
 
 
-def update_from_json(data: Mapping[str, Any]) -> UpdateResult:
-    """Return the outcome of which `update_to_json` gave the JSON."""
+def _update_from_json(data: Mapping[str, Any]) -> UpdateResult:
+    """Return the outcome of which `_update_to_json` gave the JSON."""
     return UpdateResult(
         id=MemoryId(data["id"]),
         tier=Tier(data["tier"]),
@@ -54,17 +77,21 @@ def update_from_json(data: Mapping[str, Any]) -> UpdateResult:
     )
 
 
-def forget_to_json(result: ForgetResult) -> Mapping[str, Json]:
+def _forget_to_json(result: ForgetResult) -> Mapping[str, Json]:
     """Return a forgetting's outcome as JSON."""
     return {"ids": list(result.ids), "unchanged": list(result.unchanged), "restored": result.restored}
 
 
-def forget_from_json(data: Mapping[str, Any]) -> ForgetResult:
-    """Return the outcome of which `forget_to_json` gave the JSON."""
+def _forget_from_json(data: Mapping[str, Any]) -> ForgetResult:
+    """Return the outcome of which `_forget_to_json` gave the JSON."""
     return ForgetResult(ids=_ids(data["ids"]), unchanged=_ids(data["unchanged"]), restored=data["restored"])
 
 
-def ids_from_json(data: Mapping[str, Any]) -> tuple[MemoryId, ...]:
+def _ids_to_json(ids: Sequence[MemoryId]) -> Mapping[str, Json]:
+    return {"ids": [str(one) for one in ids]}
+
+
+def _ids_from_json(data: Mapping[str, Any]) -> tuple[MemoryId, ...]:
     """Return the ids of an outcome that holds nothing else."""
     return _ids(data["ids"])
 
@@ -75,3 +102,9 @@ def _ids(values: Sequence[str]) -> tuple[MemoryId, ...]:
 
 def _id_or_none(value: str | None) -> MemoryId | None:
     return None if value is None else MemoryId(value)
+
+
+WRITE = JsonCodec(_write_to_json, _write_from_json)
+UPDATE = JsonCodec(_update_to_json, _update_from_json)
+FORGET = JsonCodec(_forget_to_json, _forget_from_json)
+INSIGHTS = JsonCodec(_ids_to_json, _ids_from_json)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hybrid_memory.decisions.result_codec import write_to_json
 from hybrid_memory.decisions.tier_context import (
     StoredTierContext,
     buffer_changes,
@@ -271,7 +270,7 @@ def _insert(
         updates=(*patches, *replaced),
         buffers=(*(written or ()), *buffers_without(view, change.leaving, done)),
         uses=tuple(RecordUse(one.id, view.now) for one in change.repeats[:1]),
-        result=write_to_json(result),
+        result=result,
     )
 
 
@@ -353,5 +352,5 @@ def _count_repetition(
         updates=patches if richer == same else (*patches, Update(richer)),
         buffers=buffer_changes(view, same.session, same.agent, buffers, step.buffers),
         uses=(RecordUse(same.id, view.now),),
-        result=write_to_json(result),
+        result=result,
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +114,8 @@ class WriteBatch:
 
     ``action`` and ``actor`` go into the log. An update, tier or vector of a memory that does not exist raises
     `ConcurrentModification`, an insert of an id that exists raises `ConstraintViolation`; setting the tier that a memory has
-    already changes nothing.
+    already changes nothing. ``result`` is whatever the caller wants to have back; the store looks at it only to keep it for
+    a request with a key.
     """
 
     action: str
@@ -125,24 +126,53 @@ class WriteBatch:
     updates: tuple[Update, ...] = ()
     buffers: tuple[BufferState, ...] = ()
     uses: tuple[RecordUse, ...] = ()
-    result: Mapping[str, Json] = field(default_factory=dict)
+    result: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitResult:
     """The outcome of a write.
 
+    ``result`` is that of the batch; where ``replayed`` says that the request had been done before, it is what was kept then.
     ``log`` and ``memories`` (their state after the write, by id) and ``vectors`` are what a search structure must apply;
-    they are empty when ``replayed`` says that the request had been done before.
+    they are empty when the request is replayed.
     """
 
-    result: Mapping[str, Json]
+    result: Any
     position: int
     at: datetime
     replayed: bool = False
     log: tuple[LogEntry, ...] = ()
     memories: Mapping[MemoryId, Memory] = field(default_factory=dict)
     vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
+
+
+class ResultCodec(Protocol):
+    """How the result of a request with a key becomes the JSON that is kept for its repeat, and a result again."""
+
+    def encode(self, result: Any) -> Mapping[str, Json]:
+        """Return a result as JSON."""
+        ...
+
+    def decode(self, stored: Mapping[str, Json]) -> Any:
+        """Return the result of which `encode` gave the JSON.
+
+        Raises:
+            ConstraintViolation: it is no JSON of this codec's: the request was made for something else.
+        """
+        ...
+
+
+class _PlainCodec:
+    def encode(self, result: Any) -> Mapping[str, Json]:
+        return {} if result is None else dict(result)
+
+    def decode(self, stored: Mapping[str, Json]) -> Any:
+        return stored
+
+
+PLAIN_CODEC: ResultCodec = _PlainCodec()
+"""For a result that is a JSON object itself."""
 
 
 class WriteView(Protocol):
@@ -470,10 +500,13 @@ class Store(ConversationLog, Protocol):
         """Return the attention buffers of a session's agent, without a write transaction; None if there are none."""
         ...
 
-    def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
+    def write(
+        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
+    ) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns.
 
-        A ``key`` that was seen before returns the stored result without calling ``decide``.
+        The transaction looks whether ``key`` was seen before, and that alone decides: if so, the stored result is returned
+        without calling ``decide``. Only for a key does ``codec`` make JSON of the result.
         An exception raised by ``decide`` passes through and nothing is changed.
         """
         ...
@@ -483,7 +516,10 @@ class Store(ConversationLog, Protocol):
         ...
 
     def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
-        """Return the stored result of a request in a namespace, None if it was never done there."""
+        """Return the stored result of a request in a namespace, None if it was never done there.
+
+        That a request is new is known without asking the database, so this can be asked before any work is done for it.
+        """
         ...
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.base import ChangeType, Insert, LogEntry, SetTier, SetVector, Update, WriteBatch
-from hybrid_memory.store.encoding import check_moment, check_text, object_to_json
+from hybrid_memory.store.encoding import check_moment, check_text
 from hybrid_memory.store.memory_fields import UNCHANGEABLE, check_memory
 
 
@@ -33,7 +33,6 @@ class ChangeSet:
     before: Mapping[MemoryId, Memory]
     after: Mapping[MemoryId, Memory]
     vectors: Mapping[MemoryId, NDArray[np.float32]]
-    result: str
 
     @property
     def memories(self) -> dict[MemoryId, Memory]:
@@ -88,7 +87,6 @@ def build_change_set(
         before=before,
         after=builder.after,
         vectors=builder.vectors,
-        result=object_to_json(batch.result),
     )
 
 

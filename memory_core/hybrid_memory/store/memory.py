@@ -14,6 +14,7 @@ from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
 from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.base import (
     NO_LIMIT,
+    PLAIN_CODEC,
     BufferState,
     CommitResult,
     ConversationEntry,
@@ -24,6 +25,7 @@ from hybrid_memory.store.base import (
     NextEmbedder,
     RecordUse,
     RequestKey,
+    ResultCodec,
     Snapshot,
     StoreInfo,
     Unembedded,
@@ -358,7 +360,9 @@ class MemoryStore:
         with self._data.reading():
             return self._namespace(namespace).buffers.get((session, agent))
 
-    def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
+    def write(
+        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
+    ) -> CommitResult:
         """Let ``decide`` look, then do what it says, all or nothing."""
         with self._data.writing():
             if self.before_decide is not None:
@@ -367,9 +371,9 @@ class MemoryStore:
                     hook()
                 finally:
                     self.before_decide = hook
-            if key is not None and (done := self._replay(namespace, key)):
+            if key is not None and (done := self._replay(namespace, key, codec)):
                 return done
-            return self._write(namespace, key, decide)
+            return self._write(namespace, key, decide, codec)
 
     def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage statistics; unknown ids are ignored."""
@@ -439,7 +443,7 @@ class MemoryStore:
                 raise ConstraintViolation("a decision cannot close the store that it decides for")
             self._data.closed = True
 
-    def _write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
+    def _write(self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec) -> CommitResult:
         from hybrid_memory.store.batch import build_change_set
 
         space = self._namespace(namespace)
@@ -460,14 +464,15 @@ class MemoryStore:
         )
         if any(memory.id in space.memories for memory in changes.inserted):
             raise ConstraintViolation("a memory with this id exists already")
+        stored = None if key is None else object_to_json(codec.encode(batch.result))
         space = self._data.namespaces.setdefault(namespace, space)
         self._apply(space, changes, batch.buffers)
         _record_uses(space, batch.uses)
         self._last_at = at
-        if key is not None:
-            self._done[key] = _Done(namespace, changes.result, space.head, at)
+        if key is not None and stored is not None:
+            self._done[key] = _Done(namespace, stored, space.head, at)
         return CommitResult(
-            result=_object(changes.result),
+            result=batch.result,
             position=space.head,
             at=at,
             log=changes.log,
@@ -487,7 +492,7 @@ class MemoryStore:
             else:
                 space.buffers[buffer.session, buffer.agent] = buffer
 
-    def _replay(self, namespace: str, key: RequestKey) -> CommitResult | None:
+    def _replay(self, namespace: str, key: RequestKey, codec: ResultCodec) -> CommitResult | None:
         check_text(key.relay)
         check_number(key.number)
         done = self._done.get(key)
@@ -495,7 +500,9 @@ class MemoryStore:
             return None
         if done.namespace != namespace:
             raise ConstraintViolation("this request was made for another namespace")
-        return CommitResult(result=_object(done.result), position=done.position, at=done.at, replayed=True)
+        return CommitResult(
+            result=codec.decode(_object(done.result)), position=done.position, at=done.at, replayed=True
+        )
 
     def _namespace(self, namespace: str) -> _Namespace:
         return self._data.namespaces.get(namespace) or _Namespace()

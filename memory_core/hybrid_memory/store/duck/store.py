@@ -12,6 +12,7 @@ from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.base import (
     NO_LIMIT,
+    PLAIN_CODEC,
     BufferState,
     CommitResult,
     ConversationEntry,
@@ -19,6 +20,7 @@ from hybrid_memory.store.base import (
     LogEntry,
     RecordUse,
     RequestKey,
+    ResultCodec,
     Snapshot,
     StoreInfo,
     VectorIndex,
@@ -213,13 +215,15 @@ class DuckStore:
         with self._engine.reading() as reads:
             return tables.read_buffer(reads, namespace, session, agent)
 
-    def write(self, namespace: str, key: RequestKey | None, decide: Decision) -> CommitResult:
+    def write(
+        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
+    ) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns."""
-        check_text(namespace)
         with self._engine.transaction() as transaction:
-            if key is not None and (done := replay(transaction, namespace, key)):
+            if key is not None and (done := replay(transaction, namespace, key, codec)):
                 return done
-            return decide_and_apply(transaction, namespace, key, decide, transaction.cache.write_time(self._clock))
+            now = transaction.cache.write_time(self._clock)
+            return decide_and_apply(transaction, namespace, key, decide, codec, now)
 
     def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
         """Add to the usage statistics; unknown ids are ignored."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.base import NO_LIMIT, BufferState, CommitResult, Decision, LogEntry, RequestKey
+from hybrid_memory.store.base import NO_LIMIT, BufferState, CommitResult, Decision, LogEntry, RequestKey, ResultCodec
 from hybrid_memory.store.batch import ChangeSet, build_change_set
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.engine import Transaction
@@ -18,7 +18,7 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.tables import StoredRequest
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import Head, WriterCache
-from hybrid_memory.store.encoding import check_number, check_text
+from hybrid_memory.store.encoding import check_number, check_text, object_to_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,11 +95,11 @@ class DuckWriteView:
         return tables.read_log(self._session, self._namespace, after, NO_LIMIT)
 
 
-def replay(transaction: Transaction, namespace: str, key: RequestKey) -> CommitResult | None:
-    """Return the stored outcome of a request that was done before.
+def replay(transaction: Transaction, namespace: str, key: RequestKey, codec: ResultCodec) -> CommitResult | None:
+    """Return the stored outcome of a request that was done before, None for a new one, which costs no look at the database.
 
     Raises:
-        ConstraintViolation: it was done for another namespace.
+        ConstraintViolation: it was done for another namespace, or for something else.
     """
     check_text(key.relay)
     check_number(key.number)
@@ -110,11 +110,17 @@ def replay(transaction: Transaction, namespace: str, key: RequestKey) -> CommitR
         return None
     if done.namespace != namespace:
         raise ConstraintViolation("this request was made for another namespace")
-    return CommitResult(result=tables.object_from_json(done.result), position=done.position, at=done.at, replayed=True)
+    result = codec.decode(tables.object_from_json(done.result))
+    return CommitResult(result=result, position=done.position, at=done.at, replayed=True)
 
 
 def decide_and_apply(
-    transaction: Transaction, namespace: str, key: RequestKey | None, decide: Decision, now: datetime
+    transaction: Transaction,
+    namespace: str,
+    key: RequestKey | None,
+    decide: Decision,
+    codec: ResultCodec,
+    now: datetime,
 ) -> CommitResult:
     """Run ``decide`` on the namespace and write what it says; the caller commits."""
     session, _, cache = transaction
@@ -138,9 +144,10 @@ def decide_and_apply(
     if changes.log or batch.buffers or batch.uses or key is not None:
         tables.advance(cache, namespace, position, to_micros(now))
     if key is not None:
-        tables.insert_request(session, cache, key, StoredRequest(namespace, changes.result, position, now))
+        stored = object_to_json(codec.encode(batch.result))
+        tables.insert_request(session, cache, key, StoredRequest(namespace, stored, position, now))
     return CommitResult(
-        result=tables.object_from_json(changes.result),
+        result=batch.result,
         position=position,
         at=now,
         log=changes.log,
