@@ -108,6 +108,8 @@ class TextEncoder:
 
     def pending_change(self) -> Embedder | None:
         """Return the target embedder if it is at hand and the store's vectors are another's."""
+        if self._active is self._target:  # asked every second; the store need not be
+            return None
         info = self._store.info()
         with suppress(EmbedderUnavailable):
             dimensions = self._target.dimensions
