@@ -52,7 +52,7 @@ def add_fixtures(example: Path) -> None:
     before, _, rest = source.partition("mcp = MCPServer(")
     fixtures = rest[rest.index("# Tools\n") : rest.index(_THEIR_SUBSCRIPTIONS)]
     code = compile(before + "mcp = OURS\n" + fixtures, str(example), "exec")
-    build = sessions.build_server
+    build = sessions.MemoryServer
 
     def build_with_fixtures(*arguments: Any, **options: Any) -> MemoryServer:
         server = build(*arguments, **options)
@@ -62,7 +62,7 @@ def add_fixtures(example: Path) -> None:
         exec(code, vars(module))  # noqa: S102 - a developer names the file
         return server
 
-    sessions.build_server = build_with_fixtures
+    sessions.MemoryServer = build_with_fixtures
 
 
 async def serve(port: int, home: Path) -> None:

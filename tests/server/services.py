@@ -18,7 +18,7 @@ from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory_mcp.mcp_api.memory_server import build_server
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.views import Views
 
 SCOPE = Scope(namespace="default", session="s-here")
@@ -146,7 +146,7 @@ for _verb in (
 
 def make_server(provider, *, scope=SCOPE, zone=UTC, **options):
     templates = options.pop("templates", None)
-    return build_server(provider, scope, zone, Views(provider, scope, zone, FakeRandomSource(1), templates), **options)
+    return MemoryServer(provider, scope, zone, Views(provider, scope, zone, FakeRandomSource(1), templates), **options)
 
 
 async def call(client, name, **arguments):

@@ -18,7 +18,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import HashEmbedder
-from hybrid_memory_mcp.mcp_api.memory_server import build_server
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
@@ -50,7 +50,7 @@ async def serving(path: Path | None, clients: int) -> AsyncIterator[Serving]:
         stack.callback(service.close)
         for number in range(clients):
             scope = Scope(session=f"session{number}")
-            server = build_server(provider, scope, UTC, Views(provider, scope, UTC, SystemRandomSource(), None))
+            server = MemoryServer(provider, scope, UTC, Views(provider, scope, UTC, SystemRandomSource(), None))
             client = await stack.enter_async_context(Client(server))
             hands.append(Hand(f"c{number}", client, recorder, known))
         yield Serving(service, provider, recorder, hands)

@@ -32,7 +32,7 @@ from hybrid_memory_mcp.http.responses import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.mcp_api.client_name import UNKNOWN, client_name_of
-from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer, build_server
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.sdk import lowlevel_server_of
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.runtime.error_log import location_of, log_and_continue
@@ -243,7 +243,7 @@ class HttpSessions:
         views = Views(limiter, scope, settings.zone, self._random_source, settings.prompts, clients=clients)
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
-        server = build_server(limiter, scope, settings.zone, views, state_key=key)
+        server = MemoryServer(limiter, scope, settings.zone, views, state_key=key)
         session_id = f"{self._random_source.bits(_ID_BITS):032x}"
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         return HttpSession(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())

@@ -30,7 +30,7 @@ from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats, Requ
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.hub.handshake import ClientInfo, Hello, authenticate, read_client_info, read_hello
 from hybrid_memory_mcp.hub.listener import HubListener
-from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer, build_server
+from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
@@ -251,7 +251,7 @@ class Hub:
             clients=partial(self.registry.describe, scope.namespace),
             notices=_notices(client),
         )
-        return build_server(
+        return MemoryServer(
             limiter,
             scope,
             options.zone,

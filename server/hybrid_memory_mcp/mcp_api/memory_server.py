@@ -1,8 +1,11 @@
-"""The MCP server over one scope: the SDK's server with our tools, errors, resources, prompts and subscriptions."""
+"""The MCP server of one client: the SDK's server with our tools, errors, resources, prompts and subscriptions.
+
+The hub and the HTTP server make one for each client. `MemoryServer.call_tool` is where the SDK hands over a call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -36,7 +39,7 @@ from hybrid_memory_mcp.mcp_api.resources import add_resources
 from hybrid_memory_mcp.mcp_api.sampling import SamplingReflector
 from hybrid_memory_mcp.mcp_api.schemas import ReflectArguments
 from hybrid_memory_mcp.mcp_api.subscriptions import ChangeNotifier
-from hybrid_memory_mcp.mcp_api.tool_results import Answer, stored_answer
+from hybrid_memory_mcp.mcp_api.tool_results import insights_result
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext, ToolSpec
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
@@ -59,12 +62,17 @@ OnStartOf: TypeAlias = Callable[[Context[Any, Any]], Callable[[], None] | None]
 
 
 class MemoryServer(MCPServer[None]):
-    """Serves one scope. Tools of our own are listed and called here; tools added through the SDK keep working."""
+    """Serves one scope over the provider's memory.
+
+    Our own tools are listed and called here; tools added through the SDK keep working. ``zone`` is that of dates without one.
+    ``state_key`` (32 bytes) seals what a client carries from one call to the next; without it only this process can read that.
+    """
 
     def __init__(
         self,
         provider: MemoryAccess,
-        call: CallContext,
+        scope: Scope,
+        zone: tzinfo | None,
         views: Views,
         *,
         request_key_of: RequestKeyOf | None = None,
@@ -72,32 +80,33 @@ class MemoryServer(MCPServer[None]):
         state_key: bytes | None = None,
     ) -> None:
         self._provider = provider
-        self._call = call
-        self._request_key_of = request_key_of or _nothing
-        self._on_start_of = on_start_of or _nothing
-        self._specs: Mapping[str, ToolSpec] = {spec.name: spec for spec in TOOLS}
-        self._reflector = SamplingReflector(views, call)
-        self._unheard = True
-        self._notifier = announcer = ChangeNotifier(provider, call.scope.namespace)
+        self._scope = scope
+        self._zone = zone
+        self._request_key_of = request_key_of or _none
+        self._on_start_of = on_start_of or _none
+        self._tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in TOOLS}
+        self._reflector = SamplingReflector(views, zone)
+        self._notices_given = False
+        self._notifier = notifier = ChangeNotifier(provider, scope.namespace)
         super().__init__(
             NAME,
             title="Hybrid memory",
             instructions=INSTRUCTIONS,
             version=__version__,
             log_level="WARNING",
-            lifespan=announcer.running,
-            subscriptions=announcer.bus,
+            lifespan=notifier.running,
+            subscriptions=notifier.bus,
             request_state_security=None if state_key is None else RequestStateSecurity(keys=[state_key]),
         )
         low = sdk.lowlevel_server_of(self)
-        low.add_request_handler("resources/subscribe", SubscribeRequestParams, announcer.subscribe)
-        low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, announcer.unsubscribe)
+        low.add_request_handler("resources/subscribe", SubscribeRequestParams, notifier.subscribe)
+        low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, notifier.unsubscribe)
         add_resources(self, views)
         add_prompts(self, views)
 
     async def list_tools(self) -> list[Tool]:
         """List our tools in their fixed order, then those added through the SDK."""
-        return [*(spec.listed for spec in self._specs.values()), *await super().list_tools()]
+        return [*(tool.listed for tool in self._tools.values()), *await super().list_tools()]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
@@ -107,51 +116,58 @@ class MemoryServer(MCPServer[None]):
         Raises:
             ToolError: says what is wrong in words for the model: the tool's name, an argument, or what failed.
         """
-        spec = self._specs.get(name)
-        if spec is None:
+        tool = self._tools.get(name)
+        if tool is None:
             if sdk.tool_of(self, name) is not None:
                 return await super().call_tool(name, arguments, context)
             known = ", ".join(tool.name for tool in await self.list_tools())
             raise ToolError(f"unknown tool; this server has {known}")
         try:
-            given = spec.takes.model_validate(arguments)
+            given = tool.takes.model_validate(arguments)
         except ValidationError as error:
-            raise ToolError(argument_problems(error, name, tuple(spec.takes.model_fields))) from None
-        key = self._request_key_of(context) if context is not None else None
-        call = replace(self._call, scope=_signed(self._call.scope, context))
+            raise ToolError(argument_problems(error, name, tuple(tool.takes.model_fields))) from None
+        if context is None:
+            call, on_start = CallContext(_with_client_name(self._scope, None), self._zone), None
+        else:
+            scope = _with_client_name(self._scope, context)
+            call = CallContext(scope, self._zone, self._request_key_of(context))
+            on_start = self._on_start_of(context)
         with as_tool_errors(name):
             if isinstance(given, ReflectArguments) and given.insights is None and context is not None:
-                thought = await self._think(context, call, given, key)
-                if thought is not None:
-                    return thought
-            began = self._on_start_of(context) if context is not None else None
+                reflected = await self._reflect_with_client(context, call, given)
+                if reflected is not None:
+                    return reflected
 
-            def work(service: MemoryService) -> tuple[Answer, Sequence[str]]:
-                if began is not None:
-                    began()
-                return spec.run(service, call, given, key), service.notices() if self._unheard else ()
+            def work(service: MemoryService) -> CallToolResult:
+                if on_start is not None:
+                    on_start()
+                result = tool.run(service, call, given)
+                if not self._notices_given:
+                    result.content.extend(_notice(one) for one in service.notices())
+                return result
 
-            answer, notices = await self._provider.call(work)
-            self._unheard = False
-            return _result(answer, notices)
+            result = await self._provider.call(work)
+            self._notices_given = True
+            return result
 
-    async def _think(
-        self, context: Context[None, Any], call: CallContext, given: ReflectArguments, key: RequestKey | None
+    async def _reflect_with_client(
+        self, context: Context[None, Any], call: CallContext, given: ReflectArguments
     ) -> CallToolResult | InputRequiredResult | None:
         """Let the client's model reflect; None leaves it to the caller."""
-        thoughts = await self._reflector.think(context, given)
-        if isinstance(thoughts, InputRequiredResult):
-            return thoughts
-        if not thoughts:
+        insights = await self._reflector.insights(context, given)
+        if isinstance(insights, InputRequiredResult):
+            return insights
+        if not insights:
             return None
         try:
-            stored = await self._provider.call(lambda service: service.store_insights(call.scope, thoughts, key=key))
+            return await self._provider.call(
+                lambda service: insights_result(service.store_insights(call.scope, insights, key=call.request_key))
+            )
         except (InvalidInput, NotFound):
             return None
-        return _result(stored_answer(stored))
 
     async def announce(self, uris: Iterable[str]) -> None:
-        """Tell those who listen that these resources may have changed."""
+        """Notify open streams that these resources may have changed."""
         await self._notifier.announce(uris)
 
     async def get_prompt(
@@ -176,48 +192,17 @@ class MemoryServer(MCPServer[None]):
         return await super().get_prompt(name, arguments, context)
 
 
-def build_server(
-    provider: MemoryAccess,
-    scope: Scope,
-    zone: tzinfo | None,
-    views: Views,
-    *,
-    request_key_of: RequestKeyOf | None = None,
-    on_start_of: OnStartOf | None = None,
-    state_key: bytes | None = None,
-) -> MemoryServer:
-    """Return a server for one scope over the provider's memory; ``zone`` is that of dates without one.
-
-    ``state_key`` (32 bytes) seals what a client carries from one call to the next; without it only this process can read that.
-    """
-    return MemoryServer(
-        provider,
-        CallContext(scope, zone),
-        views,
-        request_key_of=request_key_of,
-        on_start_of=on_start_of,
-        state_key=state_key,
-    )
-
-
-def _signed(scope: Scope, context: Context[None, Any] | None) -> Scope:
-    """Return the scope with the client's name for the audit: that of its token, if it has one, before what it calls itself."""
-    client = _actor(context)
-    known = scope.actor != Scope(session="").actor
-    return replace(scope, actor=f"{scope.actor}/{client}"[:MAX_NAME_LENGTH] if known else client)
-
-
-def _actor(context: Context[None, Any] | None) -> str:
-    """Return the name that the client gives itself."""
+def _with_client_name(scope: Scope, context: Context[None, Any] | None) -> Scope:
+    """Return the scope with the client's name for the audit, after that of its token if it has one."""
     params = context.session.client_params if context is not None else None
-    return UNKNOWN if params is None else clean_client_name(params.client_info.name)
+    name = UNKNOWN if params is None else clean_client_name(params.client_info.name)
+    has_token = scope.actor != Scope(session="").actor
+    return replace(scope, actor=f"{scope.actor}/{name}"[:MAX_NAME_LENGTH] if has_token else name)
 
 
-def _result(answer: Answer, notices: Sequence[str] = ()) -> CallToolResult:
-    structured, text = answer
-    told = [TextContent(type="text", text=f"Notice of the memory server: {notice}") for notice in notices]
-    return CallToolResult(content=[TextContent(type="text", text=text), *told], structured_content=structured)
+def _notice(text: str) -> TextContent:
+    return TextContent(type="text", text=f"Notice of the memory server: {text}")
 
 
-def _nothing(_: Context[Any, Any]) -> None:
+def _none(_: Context[Any, Any]) -> None:
     return None

@@ -1,6 +1,6 @@
-"""Letting the client's own model do the thinking of `reflect`, where the client offers that ("sampling").
+"""Letting the client's own model reflect, where the client offers that ("sampling"). `MemoryServer` calls it for `reflect`.
 
-A bonus that is never needed: whatever goes wrong, `reflect` offers its groups to the caller as it does everywhere else.
+It is never needed: whatever goes wrong, `reflect` offers its groups to the caller as it does everywhere else.
 The group is chosen once. Up to 2025-11-25 the question goes to the client while the call waits. From 2026-07-28 on a
 server cannot ask; the call ends with the question, and the client repeats it with the answer and with our own state,
 the ids of the group, so that a store that changed meanwhile changes nothing.
@@ -9,6 +9,7 @@ the ids of the group, so that a store that changed meanwhile changes nothing.
 from __future__ import annotations
 
 import json
+from datetime import tzinfo
 from typing import Any
 
 from mcp.server.mcpserver.context import Context
@@ -28,26 +29,25 @@ from pydantic import TypeAdapter, ValidationError
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import Insight
 from hybrid_memory_mcp.mcp_api.schemas import InsightArguments, ReflectArguments, moment
-from hybrid_memory_mcp.mcp_api.tools import CallContext
 from hybrid_memory_mcp.mcp_api.views import Views
 
-PATIENCE = 45.0
-MOST_TOKENS = 800
-MOST_INSIGHTS = 3
+SAMPLING_TIMEOUT_SECONDS = 45.0  # for a person's consent and a model's answer; clients often give up a call after 60
+MAX_ANSWER_TOKENS = 800  # three insights with their ids
+MAX_INSIGHTS = 3  # stored of one answer
 
 _QUESTION = "insights"
-_THOUGHTS = TypeAdapter(list[InsightArguments])
+_INSIGHTS = TypeAdapter(list[InsightArguments])
 
 
 class SamplingReflector:
     """Asks a client's model for insights on the group that is most worth a thought."""
 
-    def __init__(self, views: Views, call: CallContext) -> None:
+    def __init__(self, views: Views, zone: tzinfo | None) -> None:
         self._views = views
-        self._call = call
+        self._zone = zone
         self._unanswered = False
 
-    async def think(
+    async def insights(
         self, context: Context[None, Any], given: ReflectArguments
     ) -> tuple[Insight, ...] | InputRequiredResult:
         """Return the insights of the client's model, none if there are none to be had, or the question to it.
@@ -68,7 +68,7 @@ class SamplingReflector:
             return _insights(answer, _known(context.request_state))
         if modern and self._unanswered:
             return ()
-        since = moment("since", given.since, self._call.zone)
+        since = moment("since", given.since, self._zone)
         ids, text = await self._views.reflection_prompt(focus=given.focus, session=given.session, since=since)
         if not ids:
             return ()
@@ -83,7 +83,7 @@ async def _ask(context: Context[None, Any], request: CreateMessageRequest) -> Cr
     where = ServerMessageMetadata(related_request_id=context.request_context.request_id)
     try:
         answer: CreateMessageResult = await context.session.send_request(
-            request, CreateMessageResult, request_read_timeout_seconds=PATIENCE, metadata=where
+            request, CreateMessageResult, request_read_timeout_seconds=SAMPLING_TIMEOUT_SECONDS, metadata=where
         )
     except (MCPError, ValidationError):
         return None
@@ -92,7 +92,7 @@ async def _ask(context: Context[None, Any], request: CreateMessageRequest) -> Cr
 
 def _question(text: str) -> CreateMessageRequest:
     message = SamplingMessage(role="user", content=TextContent(type="text", text=text))
-    return CreateMessageRequest(params=CreateMessageRequestParams(messages=[message], max_tokens=MOST_TOKENS))
+    return CreateMessageRequest(params=CreateMessageRequestParams(messages=[message], max_tokens=MAX_ANSWER_TOKENS))
 
 
 def _known(state: str) -> list[str]:
@@ -107,12 +107,12 @@ def _insights(answer: object, ids: list[str]) -> tuple[Insight, ...]:
         return ()
     text = answer.content.text
     try:
-        thoughts = _THOUGHTS.validate_json(text[text.find("[") : text.rfind("]") + 1])
+        given = _INSIGHTS.validate_json(text[text.find("[") : text.rfind("]") + 1])
     except ValidationError:
         return ()
     found = []
-    for thought in thoughts[:MOST_INSIGHTS]:
-        evidence = tuple(MemoryId(one) for one in thought.evidence if one in ids)
+    for one in given[:MAX_INSIGHTS]:
+        evidence = tuple(MemoryId(each) for each in one.evidence if each in ids)
         if evidence:
-            found.append(Insight(text=thought.text, evidence=evidence, importance=thought.importance))
+            found.append(Insight(text=one.text, evidence=evidence, importance=one.importance))
     return tuple(found)

@@ -1,21 +1,27 @@
-"""What the five tools take: strict argument models, their plain JSON schemas, and the way into core requests."""
+"""What the five tools take and give: argument models with their way into the library's requests, and JSON schemas of both.
+
+Pydantic is used here alone. A length or a count is checked here only where a model should see it in the schema; the figure is that
+of `hybrid_memory.validation`, which checks every request for all callers.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Trust
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.validation import CONTENT_LIMIT, PAGE_LIMIT
 
-CONTENT_LIMIT = 100_000
-LEAST_BUDGET = 100
-MOST_BUDGET = 200_000
+DEFAULT_PAGE = 8  # memories; about as many as fit into the default budget of tokens
+DEFAULT_TOKEN_BUDGET = 1500  # a page that an assistant can afford at every turn
+MIN_TOKEN_BUDGET = 100  # the smallest page: one memory, cut, and its cursor
+MAX_TOKEN_BUDGET = 200_000  # the context of a large model
 
 
 def _from_json_text(value: Any) -> Any:
@@ -43,7 +49,7 @@ FreeObject = Annotated[dict[str, Any], _Unwrapped]
 
 
 class Arguments(BaseModel):
-    """Base of all argument objects: exact types, no unknown names."""
+    """Base of all argument objects: exact types, no unknown names, no given value in an error."""
 
     model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 
@@ -60,6 +66,20 @@ class WhereArguments(Arguments):
     until: str | None = Field(None, description="Excluded")
     as_of: str | None = Field(None, description="What was known then")
     min_trust: Literal["untrusted", "agent", "user", "confirmed"] | None = None
+
+    def to_filters(self, zone: tzinfo | None) -> Where:
+        """Return the library's filters; dates without a zone are in ``zone``."""
+        return Where(
+            memory_type=MemoryType(self.memory_type) if self.memory_type else None,
+            tags=tuple(self.tags or ()),
+            metadata=self.metadata or {},
+            session=self.session,
+            speaker=self.speaker,
+            since=moment("where.since", self.since, zone),
+            until=moment("where.until", self.until, zone),
+            as_of=moment("where.as_of", self.as_of, zone),
+            min_trust=Trust(self.min_trust) if self.min_trust else None,
+        )
 
 
 class WriteArguments(Arguments):
@@ -81,19 +101,51 @@ class WriteArguments(Arguments):
     expires_at: str | None = None
     supersedes: str | None = Field(None, description="Id of the memory that this corrects")
 
+    def to_request(self, zone: tzinfo | None) -> WriteRequest:
+        """Return the library's request; dates without a zone are in ``zone``."""
+        return WriteRequest(
+            content=self.content,
+            memory_type=MemoryType(self.memory_type or MemoryType.SHORT_TERM),
+            importance=self.importance,
+            tags=tuple(self.tags or ()),
+            metadata=self.metadata or {},
+            source=self.source,
+            speaker=self.speaker,
+            origin=Origin(self.origin or Origin.AGENT),
+            session=self.session,
+            occurred_at=moment("occurred_at", self.occurred_at, zone),
+            key=self.key,
+            expires_at=moment("expires_at", self.expires_at, zone),
+            supersedes=None if self.supersedes is None else MemoryId(self.supersedes.strip()),
+        )
+
 
 class ReadArguments(Arguments):
     """Arguments of read_memories."""
 
     query: str | None = None
-    limit: Annotated[int, Field(ge=1, le=100), _Whole] | None = Field(None, description="Default 8")
-    token_budget: Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET), _Whole] | None = Field(
-        None, description="Default 1500"
+    limit: Annotated[int, Field(ge=1, le=PAGE_LIMIT), _Whole] | None = Field(
+        None, description=f"Default {DEFAULT_PAGE}"
+    )
+    token_budget: Annotated[int, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET), _Whole] | None = Field(
+        None, description=f"Default {DEFAULT_TOKEN_BUDGET}"
     )
     where: Annotated[WhereArguments, _Unwrapped] | None = None
     ids: Texts | None = Field(None, description="Instead of query: fetch these")
     cursor: str | None = Field(None, description="Continues an earlier answer")
     explain: bool | None = Field(None, description="Add the parts of each score")
+
+    def to_request(self, zone: tzinfo | None) -> ReadRequest:
+        """Return the library's request; dates without a zone are in ``zone``."""
+        return ReadRequest(
+            query=self.query or "",
+            limit=DEFAULT_PAGE if self.limit is None else self.limit,
+            where=Where() if self.where is None else self.where.to_filters(zone),
+            ids=_ids(self.ids),
+            cursor=self.cursor,
+            explain=bool(self.explain),
+            zone=zone,
+        )
 
 
 class InsightArguments(Arguments):
@@ -112,6 +164,13 @@ class ReflectArguments(Arguments):
     since: str | None = None
     insights: Annotated[list[Annotated[InsightArguments, _Unwrapped]], Field(min_length=1), _Unwrapped] | None = None
 
+    def to_insights(self) -> tuple[Insight, ...]:
+        """Return the library's insights; none unless some were given."""
+        return tuple(
+            Insight(text=one.text, evidence=_ids(one.evidence), importance=one.importance)
+            for one in self.insights or ()
+        )
+
 
 class UpdateArguments(Arguments):
     """Arguments of update_memory."""
@@ -123,6 +182,17 @@ class UpdateArguments(Arguments):
     pinned: bool | None = None
     expires_at: str | None = None
 
+    def to_request(self, zone: tzinfo | None) -> UpdateRequest:
+        """Return the library's request; dates without a zone are in ``zone``."""
+        return UpdateRequest(
+            id=MemoryId(self.id.strip()),
+            content=self.content,
+            importance=self.importance,
+            tags=None if self.tags is None else tuple(self.tags),
+            pinned=self.pinned,
+            expires_at=moment("expires_at", self.expires_at, zone),
+        )
+
 
 class ForgetArguments(Arguments):
     """Arguments of forget_memories."""
@@ -132,6 +202,15 @@ class ForgetArguments(Arguments):
     count: Annotated[int, Field(ge=0), _Whole] | None = Field(None, description="With where: the number to confirm")
     restore: bool | None = Field(None, description="Bring back instead")
 
+    def to_request(self, zone: tzinfo | None) -> ForgetRequest:
+        """Return the library's request; dates without a zone are in ``zone``."""
+        return ForgetRequest(
+            ids=_ids(self.ids),
+            where=None if self.where is None else self.where.to_filters(zone),
+            count=self.count,
+            restore=bool(self.restore),
+        )
+
 
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the model's JSON schema without references, titles, defaults and null alternatives, to save tokens.
@@ -140,67 +219,6 @@ def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """
     full = model.model_json_schema()
     return _plain(full, full.get("$defs", {}), is_model=True)
-
-
-def write_request(given: WriteArguments, zone: tzinfo | None) -> WriteRequest:
-    """Return the core's request; dates without a zone are in ``zone``."""
-    return WriteRequest(
-        content=given.content,
-        memory_type=MemoryType(given.memory_type or MemoryType.SHORT_TERM),
-        importance=given.importance,
-        tags=tuple(given.tags or ()),
-        metadata=given.metadata or {},
-        source=given.source,
-        speaker=given.speaker,
-        origin=Origin(given.origin or Origin.AGENT),
-        session=given.session,
-        occurred_at=moment("occurred_at", given.occurred_at, zone),
-        key=given.key,
-        expires_at=moment("expires_at", given.expires_at, zone),
-        supersedes=None if given.supersedes is None else MemoryId(given.supersedes.strip()),
-    )
-
-
-def read_request(given: ReadArguments, zone: tzinfo | None) -> ReadRequest:
-    """Return the core's request; dates without a zone are in ``zone``."""
-    return ReadRequest(
-        query=given.query or "",
-        limit=8 if given.limit is None else given.limit,
-        where=_where(given.where, zone),
-        ids=_ids(given.ids),
-        cursor=given.cursor,
-        explain=bool(given.explain),
-        zone=zone,
-    )
-
-
-def insights(given: ReflectArguments) -> tuple[Insight, ...]:
-    """Return the core's insights."""
-    return tuple(
-        Insight(text=one.text, evidence=_ids(one.evidence), importance=one.importance) for one in given.insights or ()
-    )
-
-
-def update_request(given: UpdateArguments, zone: tzinfo | None) -> UpdateRequest:
-    """Return the core's request; dates without a zone are in ``zone``."""
-    return UpdateRequest(
-        id=MemoryId(given.id.strip()),
-        content=given.content,
-        importance=given.importance,
-        tags=None if given.tags is None else tuple(given.tags),
-        pinned=given.pinned,
-        expires_at=moment("expires_at", given.expires_at, zone),
-    )
-
-
-def forget_request(given: ForgetArguments, zone: tzinfo | None) -> ForgetRequest:
-    """Return the core's request; dates without a zone are in ``zone``."""
-    return ForgetRequest(
-        ids=_ids(given.ids),
-        where=None if given.where is None else _where(given.where, zone),
-        count=given.count,
-        restore=bool(given.restore),
-    )
 
 
 def moment(field: str, text: str | None, zone: tzinfo | None) -> datetime | None:
@@ -224,22 +242,6 @@ def moment(field: str, text: str | None, zone: tzinfo | None) -> datetime | None
 
 def _in_zone(moment: datetime, zone: tzinfo | None) -> datetime:
     return moment.astimezone() if zone is None else moment.replace(tzinfo=zone)
-
-
-def _where(given: WhereArguments | None, zone: tzinfo | None) -> Where:
-    if given is None:
-        return Where()
-    return Where(
-        memory_type=MemoryType(given.memory_type) if given.memory_type else None,
-        tags=tuple(given.tags or ()),
-        metadata=given.metadata or {},
-        session=given.session,
-        speaker=given.speaker,
-        since=moment("where.since", given.since, zone),
-        until=moment("where.until", given.until, zone),
-        as_of=moment("where.as_of", given.as_of, zone),
-        min_trust=Trust(given.min_trust) if given.min_trust else None,
-    )
 
 
 def _ids(given: list[str] | None) -> tuple[MemoryId, ...]:
@@ -269,3 +271,97 @@ def _plain(node: Mapping[str, Any], shared: Mapping[str, Any], *, is_model: bool
         else:
             plain[name] = value
     return plain
+
+
+# What the tools give: schemas that are kept short, because some clients show them to the model.
+
+Schema: TypeAlias = dict[str, Any]
+
+_TEXT: Final[Schema] = {"type": "string"}
+_NUMBER: Final[Schema] = {"type": "number"}
+_COUNT: Final[Schema] = {"type": "integer"}
+_FLAG: Final[Schema] = {"type": "boolean"}
+_TEXT_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
+_TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
+
+
+def _object_of(required: Schema, **optional: Schema) -> Schema:
+    return {"type": "object", "properties": required | optional, "required": list(required)}
+
+
+def _list_of(item: Schema) -> Schema:
+    return {"type": "array", "items": item}
+
+
+WRITE_OUTPUT: Final = _object_of(
+    {
+        "id": _TEXT,
+        "tier": _TEXT,
+        "duplicate_of": _TEXT_OR_NULL,
+        "related": _list_of(_object_of({"id": _TEXT, "text": _TEXT, "similarity": _NUMBER})),
+        "moved": _list_of(_object_of({"id": _TEXT, "from": _TEXT, "to": _TEXT, "reason": _TEXT}, **{"with": _TEXTS})),
+    },
+    embedding=_TEXT,
+)
+
+READ_OUTPUT: Final = _object_of(
+    {
+        "memories": _list_of(
+            _object_of(
+                {
+                    "id": _TEXT,
+                    "text": _TEXT,
+                    "created_at": _TEXT,
+                    "tier": _TEXT,
+                    "score": {"type": ["number", "null"]},
+                    "origin": _TEXT,
+                },
+                section=_TEXT,
+                newer=_TEXT,
+                repeats=_TEXTS,
+                occurred_at=_TEXT,
+                speaker=_TEXT,
+                session=_TEXT,
+                kind=_TEXT,
+                key=_TEXT,
+                tags=_TEXTS,
+                cut=_FLAG,
+                weak=_FLAG,
+                explain={"type": "object"},
+                importance=_NUMBER,
+                pinned=_FLAG,
+                trust=_TEXT,
+                source=_TEXT,
+                expires_at=_TEXT,
+                evidence=_TEXTS,
+                supersedes=_TEXT,
+                metadata={"type": "object"},
+            )
+        ),
+        "remaining": _COUNT,
+        "cursor": _TEXT_OR_NULL,
+        "below_floor": _COUNT,
+    },
+    missing=_TEXTS,
+    note=_TEXT,
+)
+
+REFLECT_OUTPUT: Final[Schema] = {
+    "type": "object",
+    "properties": {
+        "groups": _list_of(
+            _object_of(
+                {
+                    "ids": _TEXTS,
+                    "memories": _list_of(_object_of({"id": _TEXT, "text": _TEXT, "created_at": _TEXT}, cut=_FLAG)),
+                },
+            )
+        ),
+        "instructions": _TEXT,
+        "stored": _TEXTS,
+    },
+}
+
+UPDATE_OUTPUT: Final = _object_of({"id": _TEXT, "tier": _TEXT}, supersedes=_TEXT, embedding=_TEXT)
+
+FORGET_OUTPUT: Final = _object_of({"ids": _TEXTS, "undo": _TEXT}, forgotten=_COUNT, restored=_COUNT, unchanged=_TEXTS)

@@ -1,34 +1,36 @@
 """What the tools answer: the structured part, and a compact text for clients that show nothing else.
 
 Stored text appears only as a JSON string, in the text part too, so that it can neither end its line nor pass for framing.
-Keys without a value are left out. What a budget bounds is packed by `pack`.
+Keys without a value are left out.
+
+A page of memories costs at most a number of tokens, in each of the two parts. Costs are counted in quarter tokens, so that those of
+pieces add up exactly to `hybrid_memory.text.estimate_tokens` of the whole; `_fill` puts on a `_Page` what fits.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Any, TypeAlias
 
+from mcp.types import CallToolResult, TextContent
+
 from hybrid_memory.model import Kind, Memory, MemoryId, Scope
 from hybrid_memory.requests import ForgetResult, Hit, ReadResult, ReflectionGroup, UpdateResult, WriteResult
 from hybrid_memory.text import excerpt
-from hybrid_memory_mcp.mcp_api.budget import (
-    CUT_MARK,
-    CUT_WHOLE,
-    QUARTERS,
-    as_json,
-    one_line,
-    quoted,
-    token_cost,
-    truncate,
-)
 
 Structured: TypeAlias = dict[str, Any]
-Answer: TypeAlias = tuple[Structured, str]
 
-REFLECT_BUDGET = 1500
-EXCERPT = 160
+CUT_MARK = "…[cut; read by ids]"
+CUT_WHOLE = "…[cut; raise token_budget]"
+QUARTERS = 4  # of a token, the unit of costs
+
+# JSON lets them stand in a string, but many programs break lines at them
+_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+REFLECT_TOKEN_BUDGET = 1500  # as a page of read_memories has by default
+EXCERPT_LENGTH = 160  # characters of a related memory: enough to see whether it says something else
 
 INSTRUCTIONS = (
     "For each group: what follows from these memories together that none says alone? If something does, call reflect "
@@ -38,19 +40,20 @@ NOTHING_TO_REFLECT = "Nothing is worth a thought yet; write more memories, or na
 
 WORDS_ALONE = "searched by words alone, the embedding model is not at hand; try other words for the same thing"
 
-_SHARES = (1.0, 0.5, 0.25, 0.0, None)
-_SPARED = frozenset({"weak"})
-_LEAST_ENTRY = 75 * QUARTERS
+# Of the missing ids that share is named, tried in this order until a memory fits beside them; None leaves out the note too.
+_SHARES_OF_MISSING = (1.0, 0.5, 0.25, 0.0, None)
+_DISPENSABLE = frozenset({"weak"})
+_MIN_ENTRY_COST = 75 * QUARTERS  # an id, a time, and two lines of text
 
 
-def write_answer(result: WriteResult) -> Answer:
+def write_result(result: WriteResult) -> CallToolResult:
     """Return the answer of write_memory; it never repeats what was written."""
     structured: Structured = {
         "id": result.id,
         "tier": result.tier.value,
         "duplicate_of": result.duplicate_of,
         "related": [
-            {"id": one.id, "text": excerpt(one.excerpt, EXCERPT), "similarity": round(one.similarity, 3)}
+            {"id": one.id, "text": excerpt(one.excerpt, EXCERPT_LENGTH), "similarity": round(one.similarity, 3)}
             for one in result.related
         ],
         "moved": [
@@ -67,10 +70,10 @@ def write_answer(result: WriteResult) -> Answer:
         lines.append(f"said before: {result.duplicate_of}")
     lines += [f"related {one['id']} {one['similarity']}: {quoted(one['text'])}" for one in structured["related"]]
     lines += [f"moved {one.id}: {one.before.value} to {one.after.value}, {one.reason}" for one in result.moved]
-    return structured, "\n".join(lines)
+    return _result(structured, "\n".join(lines))
 
 
-def update_answer(result: UpdateResult) -> Answer:
+def update_result(result: UpdateResult) -> CallToolResult:
     """Return the answer of update_memory."""
     structured: Structured = {"id": result.id, "tier": result.tier.value}
     text = f"Updated {result.id}"
@@ -80,10 +83,10 @@ def update_answer(result: UpdateResult) -> Answer:
     if result.pending:
         structured["embedding"] = "pending"
         text += ", embedding pending"
-    return structured, text
+    return _result(structured, text)
 
 
-def forget_answer(result: ForgetResult) -> Answer:
+def forget_result(result: ForgetResult) -> CallToolResult:
     """Return the answer of forget_memories: how many changed, which, and what undoes it."""
     done = "restored" if result.restored else "forgotten"
     structured: Structured = {done: len(result.ids), "ids": list(result.ids)}
@@ -91,43 +94,45 @@ def forget_answer(result: ForgetResult) -> Answer:
         structured["unchanged"] = list(result.unchanged)
     opposite = "forget_memories with these ids" + ("" if result.restored else " and restore true")
     structured["undo"] = opposite if result.ids else "nothing was changed"
-    return structured, f"{done}: {len(result.ids)}. Undo: {structured['undo']}"
+    return _result(structured, f"{done}: {len(result.ids)}. Undo: {structured['undo']}")
 
 
-def stored_answer(ids: Sequence[MemoryId]) -> Answer:
+def insights_result(ids: Sequence[MemoryId]) -> CallToolResult:
     """Return the answer of reflect after insights were stored."""
-    return {"stored": list(ids)}, f"Stored {len(ids)} insights: {', '.join(ids)}"
+    return _result({"stored": list(ids)}, f"Stored {len(ids)} insights: {', '.join(ids)}")
 
 
-def read_answer(result: ReadResult, budget: int, scope: Scope, zone: tzinfo | None, *, whole: bool = False) -> Answer:
+def read_result(
+    result: ReadResult, budget: int, scope: Scope, zone: tzinfo | None, *, whole: bool = False
+) -> CallToolResult:
     """Return one page of memories that costs at most ``budget`` tokens in each part.
 
     What does not fit is left for the cursor. The first memory is always there, if need be without its lesser fields and
     with its text cut. ``whole`` adds the fields that only a reader of single memories wants.
     """
     room = budget * QUARTERS
-    for share in _SHARES:
+    for share in _SHARES_OF_MISSING:
         page = _Page(result, room, share)
-        if _pack(page, result.hits, room, scope, zone, whole=whole):
-            return page.structured(), page.text()
+        if _fill(page, result.hits, room, scope, zone, whole=whole):
+            return _result(page.structured(), page.text())
     raise AssertionError("the smallest budget holds the smallest page")
 
 
-def reflect_answer(groups: Sequence[ReflectionGroup], zone: tzinfo | None) -> Answer:
-    """Return groups of memories with instructions, within `REFLECT_BUDGET` tokens in each part.
+def reflect_result(groups: Sequence[ReflectionGroup], zone: tzinfo | None) -> CallToolResult:
+    """Return groups of memories with instructions, within `REFLECT_TOKEN_BUDGET` tokens in each part.
 
     The memories of a group share what room there is; a large group is shown by its first memories, cut if need be.
     """
     if not groups:
-        return {"groups": [], "instructions": NOTHING_TO_REFLECT}, NOTHING_TO_REFLECT
-    room = REFLECT_BUDGET * QUARTERS - token_cost(as_json({"groups": [], "instructions": INSTRUCTIONS}))
+        return _result({"groups": [], "instructions": NOTHING_TO_REFLECT}, NOTHING_TO_REFLECT)
+    room = REFLECT_TOKEN_BUDGET * QUARTERS - token_cost(as_json({"groups": [], "instructions": INSTRUCTIONS}))
     share = room // len(groups)
     packed = [_group(group, share, zone) for group in groups]
     lines = [INSTRUCTIONS]
     for number, one in enumerate(packed, 1):
         lines.append(f"group {number}:")
         lines += [f"{each['id']} {each['created_at']} {quoted(each['text'])}" for each in one["memories"]]
-    return {"groups": packed, "instructions": INSTRUCTIONS}, "\n".join(lines)
+    return _result({"groups": packed, "instructions": INSTRUCTIONS}, "\n".join(lines))
 
 
 def when(moment: datetime, zone: tzinfo | None) -> str:
@@ -137,6 +142,46 @@ def when(moment: datetime, zone: tzinfo | None) -> str:
     except (OverflowError, ValueError):
         written = moment.isoformat(timespec="seconds")
     return written.removesuffix("+00:00") + "Z" if written.endswith("+00:00") else written
+
+
+def token_cost(text: str) -> int:
+    """Return the cost in quarter tokens: one for an ASCII character, four for any other."""
+    plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    return plain + QUARTERS * (len(text) - plain)
+
+
+def as_json(value: Any) -> str:
+    """Return the JSON that a budget is about: as it stands in the structured part of a result."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def quoted(text: str) -> str:
+    """Return stored text as a JSON string of one line, so that it cannot look like anything else of the answer."""
+    return one_line(as_json(text))
+
+
+def one_line(written: str) -> str:
+    """Return JSON with the line ends that JSON lets stand, but many programs break lines at, escaped."""
+    return written if written.isascii() else written.translate(_LINE_ENDS)
+
+
+def truncate(text: str, room: int, mark: str = CUT_MARK) -> str:
+    """Return the longest beginning of ``text`` followed by ``mark`` whose quoted form costs at most ``room``.
+
+    Without room the mark stands alone.
+    """
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if token_cost(quoted(text[:middle] + mark)) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip() + mark
+
+
+def _result(structured: Structured, text: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
 
 
 class _Page:
@@ -232,7 +277,7 @@ class _Page:
         return "; ".join(notes) or None
 
 
-def _pack(page: _Page, hits: Sequence[Hit], room: int, scope: Scope, zone: tzinfo | None, *, whole: bool) -> bool:
+def _fill(page: _Page, hits: Sequence[Hit], room: int, scope: Scope, zone: tzinfo | None, *, whole: bool) -> bool:
     """Put as many memories on the page as fit, at least one if there are any; False when not even the smallest fits.
 
     A first memory that is too long leaves half of the page to those that follow it, unless it was asked for by its id.
@@ -251,11 +296,11 @@ def _pack(page: _Page, hits: Sequence[Hit], room: int, scope: Scope, zone: tzinf
 
 
 def _add_cut(page: _Page, required: Structured, optional: Structured, mark: str, *, alone: bool) -> bool:
-    least = {name: value for name, value in required.items() if name not in _SPARED}
+    least = {name: value for name, value in required.items() if name not in _DISPENSABLE}
     for fields in (required | optional, required, least):
         entry = fields | {"cut": True, "text": ""}
         room = page.room_beside(entry)
-        if not alone and room >= 2 * _LEAST_ENTRY:
+        if not alone and room >= 2 * _MIN_ENTRY_COST:
             room //= 2
         entry["text"] = truncate(required["text"], room + len('""'), mark)
         if page.add(entry):
@@ -332,7 +377,7 @@ def _line(entry: Structured) -> str:
 def _group(group: ReflectionGroup, room: int, zone: tzinfo | None) -> Structured:
     packed: Structured = {"ids": [], "memories": []}
     spare = room - token_cost(as_json(packed)) - len(", group 99:\n")
-    memories = group.memories[: max(spare // _LEAST_ENTRY, 1)]
+    memories = group.memories[: max(spare // _MIN_ENTRY_COST, 1)]
     for at, memory in enumerate(memories):
         entry = _group_entry(memory, spare // (len(memories) - at), zone)
         packed["ids"].append(memory.id)

@@ -15,8 +15,7 @@ import anyio.to_thread
 from hybrid_memory.clock import RandomSource
 from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import ReadRequest, ReflectionGroup
-from hybrid_memory_mcp.mcp_api.budget import QUARTERS, token_cost, truncate
-from hybrid_memory_mcp.mcp_api.tool_results import when
+from hybrid_memory_mcp.mcp_api.tool_results import QUARTERS, token_cost, truncate, when
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 if TYPE_CHECKING:

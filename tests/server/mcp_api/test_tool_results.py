@@ -11,11 +11,30 @@ from hypothesis import strategies as st
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import Hit, ReadResult, ReflectionGroup
 from hybrid_memory.text import estimate_tokens
-from hybrid_memory_mcp.mcp_api.budget import QUARTERS, token_cost
-from hybrid_memory_mcp.mcp_api.tool_results import REFLECT_BUDGET, WORDS_ALONE, read_answer, reflect_answer
+from hybrid_memory_mcp.mcp_api.tool_results import (
+    QUARTERS,
+    REFLECT_TOKEN_BUDGET,
+    WORDS_ALONE,
+    read_result,
+    reflect_result,
+    token_cost,
+)
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 SCOPE = Scope(session="s-here")
+
+
+def parts(result):
+    (content,) = result.content
+    return result.structured_content, content.text
+
+
+def read_parts(*arguments, **options):
+    return parts(read_result(*arguments, **options))
+
+
+def reflect_parts(*arguments):
+    return parts(reflect_result(*arguments))
 
 
 def memory(content, number=0, **fields):
@@ -101,7 +120,7 @@ def test_no_part_of_a_page_is_ever_over_the_budget(found, budget, more, missing,
         pending=more,
         below_floor=more,
     )
-    structured, text = read_answer(asked, budget, SCOPE, UTC, whole=whole)
+    structured, text = read_parts(asked, budget, SCOPE, UTC, whole=whole)
     assert estimate_tokens(json.dumps(structured, ensure_ascii=False)) <= budget
     assert estimate_tokens(text) <= budget
     assert bool(structured["memories"]) == bool(found)
@@ -113,7 +132,7 @@ def test_the_cost_of_a_text_is_the_estimate_of_its_tokens(text):
 
 
 def test_a_memory_that_is_alone_too_long_is_cut_with_a_mark():
-    structured, _ = read_answer(page([Hit(memory=memory("記" * 100_000))]), 1500, SCOPE, UTC)
+    structured, _ = read_parts(page([Hit(memory=memory("記" * 100_000))]), 1500, SCOPE, UTC)
     (entry,) = structured["memories"]
     assert entry["cut"] is True
     assert entry["text"].endswith("…[cut; read by ids]")
@@ -121,19 +140,19 @@ def test_a_memory_that_is_alone_too_long_is_cut_with_a_mark():
 
 
 def test_a_memory_fetched_by_id_and_cut_says_to_raise_the_budget():
-    structured, _ = read_answer(page([Hit(memory=memory("a" * 100_000))]), 1500, SCOPE, UTC, whole=True)
+    structured, _ = read_parts(page([Hit(memory=memory("a" * 100_000))]), 1500, SCOPE, UTC, whole=True)
     assert structured["memories"][0]["text"].endswith("…[cut; raise token_budget]")
 
 
 def test_a_first_memory_that_is_too_long_leaves_room_for_the_next_ones():
     short = [Hit(memory=memory(f"short {n}", n)) for n in range(1, 4)]
-    structured, _ = read_answer(page([Hit(memory=memory("x" * 30_000)), *short]), 1500, SCOPE, UTC)
+    structured, _ = read_parts(page([Hit(memory=memory("x" * 30_000)), *short]), 1500, SCOPE, UTC)
     assert [one.get("cut", False) for one in structured["memories"]] == [True, False, False, False]
 
 
 def test_a_second_long_memory_waits_for_the_cursor():
     found = [Hit(memory=memory("short", 1)), Hit(memory=memory("a" * 100_000, 2))]
-    structured, text = read_answer(page(found), 1500, SCOPE, UTC)
+    structured, text = read_parts(page(found), 1500, SCOPE, UTC)
     assert [one["text"] for one in structured["memories"]] == ["short"]
     assert structured["remaining"] == 1
     assert structured["cursor"] in text
@@ -141,34 +160,34 @@ def test_a_second_long_memory_waits_for_the_cursor():
 
 def test_a_thousand_tags_do_not_displace_the_text():
     tagged = memory("the text", tags=tuple(f"tag-{n}" for n in range(1000)))
-    structured, _ = read_answer(page([Hit(memory=tagged)]), 300, SCOPE, UTC)
+    structured, _ = read_parts(page([Hit(memory=tagged)]), 300, SCOPE, UTC)
     (entry,) = structured["memories"]
     assert entry["text"] == "the text"
     assert "tags" not in entry
 
 
 def test_a_page_that_fits_is_not_cut():
-    structured, _ = read_answer(page([Hit(memory=memory("x" * 200, n)) for n in range(8)]), 1500, SCOPE, UTC)
+    structured, _ = read_parts(page([Hit(memory=memory("x" * 200, n)) for n in range(8)]), 1500, SCOPE, UTC)
     assert len(structured["memories"]) == 8
     assert not any("cut" in one for one in structured["memories"])
 
 
 def test_all_missing_ids_are_named_when_there_is_room():
     missing = tuple(MemoryId(f"{n:020d}") for n in range(20))
-    structured, _ = read_answer(page([], missing=missing), 1500, SCOPE, UTC)
+    structured, _ = read_parts(page([], missing=missing), 1500, SCOPE, UTC)
     assert structured["missing"] == list(missing)
 
 
 def test_missing_ids_that_are_not_named_are_counted():
     missing = tuple(MemoryId(f"{n:020d}") for n in range(100))
-    structured, _ = read_answer(page([], missing=missing), 100, SCOPE, UTC)
+    structured, _ = read_parts(page([], missing=missing), 100, SCOPE, UTC)
     assert structured["note"] == f"{100 - len(structured.get('missing', []))} more ids missing"
 
 
 def test_times_are_shown_in_the_zone_of_the_client():
     from zoneinfo import ZoneInfo
 
-    structured, _ = read_answer(page([Hit(memory=memory("x"))]), 1500, SCOPE, ZoneInfo("Europe/Berlin"))
+    structured, _ = read_parts(page([Hit(memory=memory("x"))]), 1500, SCOPE, ZoneInfo("Europe/Berlin"))
     assert structured["memories"][0]["created_at"] == "2026-01-10T13:00:00+01:00"
 
 
@@ -176,7 +195,7 @@ def test_the_moment_at_the_end_of_the_calendar_can_be_shown():
     from zoneinfo import ZoneInfo
 
     last = memory("x", created_at=datetime.max.replace(tzinfo=UTC))
-    structured, _ = read_answer(page([Hit(memory=last)]), 1500, SCOPE, ZoneInfo("Asia/Tokyo"))
+    structured, _ = read_parts(page([Hit(memory=last)]), 1500, SCOPE, ZoneInfo("Asia/Tokyo"))
     assert structured["memories"][0]["created_at"].startswith("9999")
 
 
@@ -184,13 +203,13 @@ def test_the_moment_at_the_end_of_the_calendar_can_be_shown():
 @pytest.mark.parametrize("count", [2, 30, 500])
 def test_offered_groups_stay_within_their_budget(content, count):
     group = ReflectionGroup(memories=tuple(memory(content, n) for n in range(count)), worth=1.0)
-    structured, text = reflect_answer((group, group, replace(group, worth=0.5)), UTC)
-    assert estimate_tokens(json.dumps(structured, ensure_ascii=False)) <= REFLECT_BUDGET
-    assert estimate_tokens(text) <= REFLECT_BUDGET
+    structured, text = reflect_parts((group, group, replace(group, worth=0.5)), UTC)
+    assert estimate_tokens(json.dumps(structured, ensure_ascii=False)) <= REFLECT_TOKEN_BUDGET
+    assert estimate_tokens(text) <= REFLECT_TOKEN_BUDGET
     assert all(len(one["memories"]) >= 2 for one in structured["groups"])
 
 
 def test_a_search_by_words_alone_says_so_in_both_parts():
-    structured, text = read_answer(page([Hit(memory=memory("red"))], pending=1, words_alone=True), 500, SCOPE, UTC)
+    structured, text = read_parts(page([Hit(memory=memory("red"))], pending=1, words_alone=True), 500, SCOPE, UTC)
     assert structured["note"] == WORDS_ALONE
     assert text.endswith(WORDS_ALONE)
