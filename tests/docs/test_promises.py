@@ -40,14 +40,14 @@ HELD_BY = {
     "serial": [
         "core/store/test_requests.py::test_threads_that_repeat_each_others_requests_write_each_once",
         "core/store/test_requests.py::test_a_repeated_request_is_answered_and_not_done_again",
-        "server/hub/test_hub_exactly_once.py::test_a_write_that_comes_again_has_the_same_answer_and_is_done_once",
+        "server/hub/test_exactly_once.py::test_a_write_that_comes_again_has_the_same_answer_and_is_done_once",
         "stress/test_concurrent.py::test_calls_of_many_clients_at_once_have_an_order_that_explains_all_that_they_saw",
-        "server/hub/test_hub.py::test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again",
+        "server/hub/test_client_requests.py::test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again",
     ],
     "one hub": [
         "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
-        "server/hub/test_hub_endings.py::test_a_second_hub_finds_the_door_taken",
-        "server/hub/test_hub_endings.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
+        "server/hub/test_leaving.py::test_a_second_hub_finds_the_lock_taken",
+        "server/hub/test_leaving.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
     ],
     "bounded": [
         "server/mcp_api/test_tool_results.py::test_no_part_of_a_page_is_ever_over_the_budget",

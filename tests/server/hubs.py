@@ -27,7 +27,7 @@ from hybrid_memory_mcp.relay.paths import START_LOCK
 from hybrid_memory_mcp.relay.protocol import FrameReader, pack, pack_fields, read_fields
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
-PATIENCE = 20
+TIMEOUT_SECONDS = 20
 KEY = b"k" * 32
 
 
@@ -58,25 +58,25 @@ def relay(home, *arguments, program=("-m", "hybrid_memory_mcp")):
 
 
 @contextmanager
-def impatient_relay(home, *arguments, program=("-m", "hybrid_memory_mcp")):
+def relay_killed_at_end(home, *arguments, program=("-m", "hybrid_memory_mcp")):
     """A relay that is killed at the end, where it would wait for answers that nobody gives."""
     with relay(home, *arguments, program=program) as client:
         yield client
         client.process.kill()
 
 
-class End:
+class FrameSocket:
     """One end of a connection that speaks frames."""
 
     def __init__(self, connection):
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT_SECONDS)
         self.connection = connection
         self.reader = FrameReader()
 
-    def say(self, kind, payload=b"", number=0, name=""):
+    def send_frame(self, kind, payload=b"", number=0, name=""):
         self.connection.sendall(pack(kind, payload, number, name))
 
-    def hear(self, *kinds):
+    def receive_frame(self, *kinds):
         """Return the next frame, or the next of some kinds; None at the other side's end."""
         while True:
             frame = next(self.reader.feed(b""), None)
@@ -95,58 +95,63 @@ class End:
         self.connection.close()
 
 
-class Meeting(End):
+class AcceptedRelay(FrameSocket):
     """A relay at the hub that the test plays."""
 
     def welcome(self):
-        frame = self.hear()
+        frame = self.receive_frame()
         assert frame.kind == protocol.HELLO
         self.hello = read_fields(frame.payload)
-        self.say(protocol.WELCOME, b"{}")
+        self.send_frame(protocol.WELCOME, b"{}")
         return self
 
-    def told(self, name):
+    def hello_values(self, name):
         return [value for field, value in self.hello if field == name]
 
     def line(self):
         """Return number and message of the next line of the client."""
-        frame = self.hear(protocol.LINE, protocol.RETRY, protocol.RESUBSCRIBE, protocol.OVERSIZED_LINE, protocol.REPLAY)
+        frame = self.receive_frame(
+            protocol.LINE, protocol.RETRY, protocol.RESUBSCRIBE, protocol.OVERSIZED_LINE, protocol.REPLAY
+        )
         return frame.number, json.loads(frame.payload)
 
     def lines(self, count):
         """Return kind, number and method of the next lines."""
-        found = (self.hear(protocol.LINE, protocol.RETRY, protocol.RESUBSCRIBE, protocol.REPLAY) for _ in range(count))
+        found = (
+            self.receive_frame(protocol.LINE, protocol.RETRY, protocol.RESUBSCRIBE, protocol.REPLAY)
+            for _ in range(count)
+        )
         return [(frame.kind, frame.number, json.loads(frame.payload)["method"]) for frame in found]
 
     def begin(self, *numbers, again):
         """Say that work begins, as hubs do of what comes again."""
         if again:
             for number in numbers:
-                self.say(protocol.WORK_STARTED, b"", number)
+                self.send_frame(protocol.WORK_STARTED, b"", number)
 
     def answer(self, number, request_id, **result):
         message = {"jsonrpc": "2.0", "id": request_id, "result": result}
-        self.say(protocol.ANSWER, json.dumps(message).encode() + b"\n", number)
+        self.send_frame(protocol.ANSWER, json.dumps(message).encode() + b"\n", number)
 
 
-class PlayedHub:
+class FakeHub:
     """The place where relays look for a hub; what the hub says is the test's."""
 
     def __init__(self, home):
         home.mkdir(0o700, parents=True, exist_ok=True)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.listener.settimeout(PATIENCE)
+        self.listener.settimeout(TIMEOUT_SECONDS)
         self.listener.bind(str(home / "hub.sock"))
         self.listener.listen(8)
         self.meetings = []
 
-    def meet(self):
-        meeting = Meeting(self.listener.accept()[0])
+    def accept(self):
+        meeting = AcceptedRelay(self.listener.accept()[0])
         self.meetings.append(meeting)
         return meeting
 
     def welcome(self):
-        return self.meet().welcome()
+        return self.accept().welcome()
 
     def __enter__(self):
         return self
@@ -157,7 +162,7 @@ class PlayedHub:
             meeting.close()
 
 
-class FakeRelay(End):
+class FakeRelay(FrameSocket):
     """A relay without a process: it speaks to a hub as relays do."""
 
     def __init__(self, connection, *, relay="0" * 32, times=0, arguments=(), variables=(), version=__version__):
@@ -173,10 +178,10 @@ class FakeRelay(End):
             *(("variable", one) for one in variables),
             ("connection", str(times)),
         ]
-        self.say(protocol.HELLO, pack_fields(fields))
+        self.send_frame(protocol.HELLO, pack_fields(fields))
 
     def welcomed(self):
-        frame = self.hear()
+        frame = self.receive_frame()
         assert frame is not None
         assert frame.kind == protocol.WELCOME, frame.payload
         return self
@@ -184,7 +189,7 @@ class FakeRelay(End):
     def send(self, message, *, kind=protocol.LINE, number=None):
         self.sent = self.sent + 1 if number is None else number
         line = message if isinstance(message, bytes) else json.dumps(message).encode()
-        self.say(kind, line, self.sent)
+        self.send_frame(kind, line, self.sent)
         return self.sent
 
     def request(self, request_id, method, *, kind=protocol.LINE, number=None, **params):
@@ -196,7 +201,7 @@ class FakeRelay(End):
 
     def answer(self):
         """Return the number and the message of the next answer."""
-        frame = self.hear(protocol.ANSWER)
+        frame = self.receive_frame(protocol.ANSWER)
         return frame.number, json.loads(frame.payload)
 
     def ask(self, method, **params):
@@ -211,7 +216,7 @@ class FakeRelay(End):
         return self.ask("tools/call", name=name, arguments=arguments)["result"]
 
 
-class RealHub:
+class ThreadedHub:
     """The hub in a thread of this process, over a service of the test's choice."""
 
     def __init__(self, home, service, *, provider=None, key=KEY, first=None, **limits):
@@ -233,7 +238,7 @@ class RealHub:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=anyio.run, args=(self._serve,))
         self._thread.start()
-        assert self._ready.wait(PATIENCE)
+        assert self._ready.wait(TIMEOUT_SECONDS)
 
     async def _serve(self):
         self.hub = Hub(self.resources)
@@ -243,7 +248,7 @@ class RealHub:
                 await self.hub.serve(self.listener, self._first)
 
     def kill(self):
-        """End as a killed process does: no goodbye, and every connection is cut."""
+        """FrameSocket as a killed process does: no goodbye, and every connection is cut."""
         with suppress(RuntimeError):
             self.portal.start_task_soon(self._scope.cancel)
         self.wait()
@@ -252,25 +257,25 @@ class RealHub:
         self.portal.start_task_soon(self.hub.leave, pause)
 
     def wait(self):
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT_SECONDS)
         assert not self._thread.is_alive()
         if self.listener is not None:
             self.listener.close()
             self.listener.release()
             self.listener = None
 
-    def guest(self, **about):
+    def connect(self, **about):
         connection = connect(str(self.home))
         assert connection is not None
         return FakeRelay(connection, **about)
 
     @contextmanager
-    def visited(self, **about):
-        guest = self.guest(**about)
+    def connected(self, **about):
+        client = self.connect(**about)
         try:
-            yield guest.welcomed()
+            yield client.welcomed()
         finally:
-            guest.close()
+            client.close()
 
     def __enter__(self):
         return self
@@ -279,10 +284,10 @@ class RealHub:
         self.kill()
 
 
-def reading(guest, request_id, query="wait", **more):
-    """Let a guest send a read, without waiting for its answer."""
+def reading(client, request_id, query="wait", **more):
+    """Let a client send a read, without waiting for its answer."""
     params = {"name": "read_memories", "arguments": {"query": query}, "_meta": MODERN}
-    return guest.request(request_id, "tools/call", **params, **more)
+    return client.request(request_id, "tools/call", **params, **more)
 
 
 def client_of(home, *arguments, **options):
@@ -291,7 +296,7 @@ def client_of(home, *arguments, **options):
     return Client(StdioServerParameters(command=sys.executable, args=command), **options)
 
 
-class Held(ObservedService):
+class BlockingService(ObservedService):
     """A memory whose reads with the query "wait" last until they are let go."""
 
     def __init__(self):
@@ -305,12 +310,12 @@ class Held(ObservedService):
             with self._changed_here:
                 self.begun.append(scope.session)
                 self._changed_here.notify_all()
-            assert self.go.wait(PATIENCE)
+            assert self.go.wait(TIMEOUT_SECONDS)
         return super().read(scope, request)
 
     def wait_for(self, count):
         with self._changed_here:
-            assert self._changed_here.wait_for(lambda: len(self.begun) >= count, PATIENCE)
+            assert self._changed_here.wait_for(lambda: len(self.begun) >= count, TIMEOUT_SECONDS)
 
 
 def ping(number):

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import filelock
 import pytest
-from tests.server.hubs import PATIENCE, relay, short_folder
+from tests.server.hubs import TIMEOUT_SECONDS, relay, short_folder
 from tests.server.raw import started
 
 pytestmark = [
@@ -37,7 +37,7 @@ def home():
 def wait_until_free(home):
     """Wait until no process is the store's hub."""
     if home.is_dir():
-        with filelock.FileLock(home / "hub.lock", timeout=PATIENCE):
+        with filelock.FileLock(home / "hub.lock", timeout=TIMEOUT_SECONDS):
             pass
 
 

@@ -1,5 +1,5 @@
 import pytest
-from tests.server.hubs import PlayedHub, short_folder
+from tests.server.hubs import FakeHub, short_folder
 
 
 @pytest.fixture
@@ -10,5 +10,5 @@ def home():
 
 @pytest.fixture
 def hub(home):
-    with PlayedHub(home) as played:
+    with FakeHub(home) as played:
         yield played

@@ -4,8 +4,8 @@ import json
 import sys
 
 import pytest
-from tests.server.hubs import impatient_relay as relay
 from tests.server.hubs import ping
+from tests.server.hubs import relay_killed_at_end as relay
 
 from hybrid_memory_mcp.relay import protocol
 
@@ -19,22 +19,22 @@ def test_hello_tells_who_is_there_and_what_its_client_chose(hub, home, monkeypat
     monkeypatch.chdir(tmp_path)
     with relay(home, "--namespace", "n") as client:
         met = hub.welcome()
-        assert met.told("argument") == ["--home", str(home), "--namespace", "n"]
-        assert sorted(met.told("variable")) == ["HYBRID_MEMORY_AGENT=a=b", "TZ=Asia/Tokyo"]
-        assert met.told("folder") == [str(tmp_path)]
-        assert met.told("pid") == [str(client.process.pid)]
-        assert met.told("connection") == ["0"]
+        assert met.hello_values("argument") == ["--home", str(home), "--namespace", "n"]
+        assert sorted(met.hello_values("variable")) == ["HYBRID_MEMORY_AGENT=a=b", "TZ=Asia/Tokyo"]
+        assert met.hello_values("folder") == [str(tmp_path)]
+        assert met.hello_values("pid") == [str(client.process.pid)]
+        assert met.hello_values("connection") == ["0"]
 
 
 def test_a_variable_of_bytes_that_are_no_text_arrives(hub, home, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_AGENT", "\udcff")
     with relay(home):
-        assert hub.welcome().told("variable").count("HYBRID_MEMORY_AGENT=\udcff") == 1
+        assert hub.welcome().hello_values("variable").count("HYBRID_MEMORY_AGENT=\udcff") == 1
 
 
 def test_two_relays_have_two_names(hub, home):
     with relay(home), relay(home):
-        assert hub.welcome().told("relay") != hub.welcome().told("relay")
+        assert hub.welcome().hello_values("relay") != hub.welcome().hello_values("relay")
 
 
 def test_lines_are_numbered_in_their_order_and_blank_ones_are_none(hub, home):
@@ -42,7 +42,7 @@ def test_lines_are_numbered_in_their_order_and_blank_ones_are_none(hub, home):
         for line in (b'{"a":1}', b"", b"  \r", b"\xff\xfe no text", b'{"b":2}\r'):
             client.send(line)
         met = hub.welcome()
-        found = [met.hear() for _ in range(3)]
+        found = [met.receive_frame() for _ in range(3)]
         assert [(one.kind, one.number, one.payload) for one in found] == [
             (protocol.LINE, 1, b'{"a":1}'),
             (protocol.LINE, 2, b"\xff\xfe no text"),
@@ -57,7 +57,7 @@ def test_an_answer_reaches_the_client_as_it_is_and_once(hub, home):
         met.line()
         met.answer(1, 1, text="ä\u2028 ")
         met.answer(1, 1, text="again")
-        met.say(protocol.NOTIFICATION, b'{"news":1}\n')
+        met.send_frame(protocol.NOTIFICATION, b'{"news":1}\n')
         assert client.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"text": "ä\u2028 "}}
         assert client.receive() == {"news": 1}
 
@@ -67,8 +67,8 @@ def test_large_lines_pass_both_ways(hub, home):
     with relay(home) as client:
         met = hub.welcome()
         client.send(large)
-        assert met.hear().payload == large
-        met.say(protocol.ANSWER, large + b"\n", 1)
+        assert met.receive_frame().payload == large
+        met.send_frame(protocol.ANSWER, large + b"\n", 1)
         assert client.process.stdout.readline() == large + b"\n"
 
 
@@ -76,12 +76,12 @@ def test_of_a_line_over_the_limit_the_hub_gets_the_ends_also_the_next_hub(hub, h
     with relay(home) as client:
         met = hub.welcome()
         client.send(b'{"id":1,' + b"x" * (16 * 1024 * 1024) + b',"id":2}')
-        frame = met.hear()
+        frame = met.receive_frame()
         head, tail = frame.payload[: int(frame.name)], frame.payload[int(frame.name) :]
         assert (frame.kind, head[:8], tail[-8:]) == (protocol.OVERSIZED_LINE, b'{"id":1,', b',"id":2}')
         assert len(frame.payload) <= 8192
         met.close()
-        again = hub.welcome().hear()
+        again = hub.welcome().receive_frame()
         assert (again.kind, again.name, again.payload) == (protocol.OVERSIZED_LINE, frame.name, frame.payload)
 
 
@@ -91,17 +91,17 @@ def test_the_next_hub_is_told_what_was_kept_and_what_was_not_settled_in_order(hu
         for number in range(1, 7):
             client.send(ping(number))
         assert len(first.lines(6)) == 6
-        first.say(protocol.REMEMBER_LINE, b"", 1, "initialize")
+        first.send_frame(protocol.REMEMBER_LINE, b"", 1, "initialize")
         first.answer(1, 1)
-        first.say(protocol.REMEMBER_LINE, b"", 2, "initialized")
-        first.say(protocol.NO_ANSWER, b"", 2)
-        first.say(protocol.REMEMBER_LINE, b"", 4, "uri-1")
+        first.send_frame(protocol.REMEMBER_LINE, b"", 2, "initialized")
+        first.send_frame(protocol.NO_ANSWER, b"", 2)
+        first.send_frame(protocol.REMEMBER_LINE, b"", 4, "uri-1")
         first.answer(4, 4)
         assert [client.receive()["id"] for _ in range(2)] == [1, 4]
         first.close()
         second = hub.welcome()
-        assert second.told("connection") == ["1"]
-        assert second.told("relay") == first.told("relay")
+        assert second.hello_values("connection") == ["1"]
+        assert second.hello_values("relay") == first.hello_values("relay")
         assert second.lines(6) == [
             (protocol.REPLAY, 0, "ping1"),
             (protocol.REPLAY, 0, "ping2"),
@@ -117,9 +117,9 @@ def test_what_is_dropped_is_kept_no_longer(hub, home):
         first = hub.welcome()
         client.send(ping(1))
         first.line()
-        first.say(protocol.REMEMBER_LINE, b"", 1, "uri-1")
+        first.send_frame(protocol.REMEMBER_LINE, b"", 1, "uri-1")
         first.answer(1, 1)
-        first.say(protocol.FORGET_LINE, b"", 0, "uri-1")
+        first.send_frame(protocol.FORGET_LINE, b"", 0, "uri-1")
         client.receive()
         first.close()
         second = hub.welcome()
@@ -133,7 +133,7 @@ def test_a_line_during_the_search_for_a_hub_waits_for_it(hub, home):
         client.send(ping(1))
         first.line()
         first.close()
-        second = hub.meet()
+        second = hub.accept()
         client.send(ping(2))
         second.welcome()
         assert second.lines(2) == [(protocol.RETRY, 1, "ping1"), (protocol.LINE, 2, "ping2")]
@@ -143,9 +143,9 @@ def test_a_hub_that_is_gone_before_its_welcome_is_no_hub(hub, home):
     with relay(home) as client:
         client.send(ping(1))
         for _ in range(5):
-            hub.meet().close()
+            hub.accept().close()
         met = hub.welcome()
-        assert met.told("connection") == ["0"]
+        assert met.hello_values("connection") == ["0"]
         assert met.lines(1) == [(protocol.LINE, 1, "ping1")]
 
 
@@ -156,7 +156,7 @@ def test_a_hub_that_speaks_nonsense_is_left(hub, home):
         met.line()
         met.connection.sendall(b"nonsense\n")
         assert hub.welcome().lines(1) == [(protocol.RETRY, 1, "ping1")]
-        assert met.hear() is None
+        assert met.receive_frame() is None
 
 
 def test_a_request_that_three_hubs_died_of_has_an_unknown_outcome(hub, home):
@@ -199,7 +199,7 @@ def test_what_needs_no_answer_is_given_up_in_silence(hub, home):
         client.send(b"no message")
         for again in (False, True, True):
             met = hub.welcome()
-            assert [met.hear().number, met.hear().number] == [1, 2]
+            assert [met.receive_frame().number, met.receive_frame().number] == [1, 2]
             met.begin(1, 2, again=again)
             met.close()
         last = hub.welcome()
@@ -214,7 +214,7 @@ def test_a_line_that_waits_for_long_is_sent_again_for_ever(hub, home):
         client.send(ping(1))
         met = hub.welcome()
         assert met.lines(1) == [(protocol.LINE, 1, "ping1")]
-        met.say(protocol.STREAM_STARTED, b"", 1)
+        met.send_frame(protocol.STREAM_STARTED, b"", 1)
         for _ in range(6):
             client.send(ping(2))
             (number, _) = met.line()
@@ -229,15 +229,15 @@ def test_a_question_of_a_dead_hub_is_withdrawn_once_and_answered_ones_are_not(hu
     with relay(home) as client:
         met = hub.welcome()
         for name in ("0-1", "0-2"):
-            met.say(
+            met.send_frame(
                 protocol.SERVER_REQUEST,
                 json.dumps({"id": name, "method": "sampling/createMessage"}).encode() + b"\n",
                 0,
                 name,
             )
-        met.say(protocol.SERVER_REQUEST_OVER, b"", 0, "0-1")
+        met.send_frame(protocol.SERVER_REQUEST_OVER, b"", 0, "0-1")
         assert [client.receive()["id"], client.receive()["id"]] == ["0-1", "0-2"]
-        met.say(protocol.NOTIFICATION, b'{"after":1}\n')
+        met.send_frame(protocol.NOTIFICATION, b'{"after":1}\n')
         client.receive()
         met.close()
         met = hub.welcome()
@@ -247,7 +247,7 @@ def test_a_question_of_a_dead_hub_is_withdrawn_once_and_answered_ones_are_not(hu
             "0-2",
         )
         met.close()
-        hub.welcome().say(protocol.NOTIFICATION, b'{"after":2}\n')
+        hub.welcome().send_frame(protocol.NOTIFICATION, b'{"after":2}\n')
         assert client.receive() == {"after": 2}
 
 
@@ -256,11 +256,11 @@ def test_the_hub_is_told_now_and_then_what_is_settled_though_a_stream_is_open(hu
         met = hub.welcome()
         client.send(ping(1))
         met.line()
-        met.say(protocol.STREAM_STARTED, b"", 1)
+        met.send_frame(protocol.STREAM_STARTED, b"", 1)
         delivered = None
         for number in range(2, 200):
             client.send(ping(number))
-            frame = met.hear()
+            frame = met.receive_frame()
             if frame.kind == protocol.DELIVERED:
                 delivered = frame.number
                 break
@@ -287,7 +287,7 @@ relay.main(sys.argv[1:])
 def test_stray_output_never_reaches_the_client(hub, home):
     with relay(home, program=("-c", STRAY)) as client:
         met = hub.welcome()
-        met.say(protocol.NOTIFICATION, b'{"a":1}\n')
+        met.send_frame(protocol.NOTIFICATION, b'{"a":1}\n')
         assert client.receive() == {"a": 1}
         client.process.stdin.close()
         assert client.process.stdout.read() == b""
@@ -310,7 +310,7 @@ def test_a_hub_that_makes_room_is_not_succeeded_by_this_relays_own_for_a_while(h
     with relay(home, program=("-c", NOT_BEFORE)) as client:
         first = hub.welcome()
         assert client.process.stderr.readline() == b"at once\n"
-        first.say(protocol.LEAVING, b"", 2_000_000)
+        first.send_frame(protocol.LEAVING, b"", 2_000_000)
         first.close()
         hub.welcome()
         assert client.process.stderr.readline() == b"may wait\n"

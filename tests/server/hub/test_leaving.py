@@ -6,7 +6,7 @@ import threading
 
 import anyio.lowlevel
 import pytest
-from tests.server.hubs import PATIENCE, Held, RealHub, reading
+from tests.server.hubs import TIMEOUT_SECONDS, BlockingService, ThreadedHub, reading
 from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.hub import hub as hub_module
@@ -21,20 +21,20 @@ RELAYS = [f"{number:032x}" for number in range(1, 10)]
 
 @pytest.fixture
 def service():
-    service = Held()
+    service = BlockingService()
     yield service
     service.go.set()
 
 
 @pytest.fixture
 def hub(home, service):
-    with RealHub(home, service) as real:
+    with ThreadedHub(home, service) as real:
         yield real
         service.go.set()
 
 
 @pytest.fixture
-def watchful(monkeypatch):
+def frequent_checks(monkeypatch):
     """Requested before the hub: the hub then checks its socket all the time."""
     monkeypatch.setattr(hub_module, "_LISTENER_CHECK_SECONDS", 0.01)
 
@@ -42,17 +42,17 @@ def watchful(monkeypatch):
 def test_the_results_and_the_session_of_a_relay_that_left_are_over(hub, service, monkeypatch):
     ended = threading.Event()
     monkeypatch.setattr(service, "end_session", lambda scope: (service.ended.append(scope.session), ended.set()))
-    with hub.visited(relay=RELAYS[0]) as guest:
-        guest.call("write_memory", content="Ada")
-    assert ended.wait(PATIENCE)
+    with hub.connected(relay=RELAYS[0]) as client:
+        client.call("write_memory", content="Ada")
+    assert ended.wait(TIMEOUT_SECONDS)
     assert service.acknowledged == [(RELAYS[0], None)]
     assert service.ended == [service.scopes[0].session]
 
 
 def test_a_session_with_a_name_does_not_end_with_its_relay(home, service):
-    with RealHub(home, service, first=(ends := socket.socketpair())[1], linger_seconds=0) as hub:
-        with hub.visited(arguments=["--session", "holiday"]) as guest:
-            guest.call("write_memory", content="Ada")
+    with ThreadedHub(home, service, first=(ends := socket.socketpair())[1], linger_seconds=0) as hub:
+        with hub.connected(arguments=["--session", "holiday"]) as client:
+            client.call("write_memory", content="Ada")
         ends[0].close()
         hub.wait()
     assert service.acknowledged == [("0" * 32, None)]
@@ -60,9 +60,9 @@ def test_a_session_with_a_name_does_not_end_with_its_relay(home, service):
 
 
 def test_results_are_kept_for_relays_that_are_there_when_the_hub_ends(home, service):
-    for end in (RealHub.kill, RealHub.leave):
-        with RealHub(home, service) as hub, hub.visited() as guest:
-            guest.call("write_memory", content="Ada")
+    for end in (ThreadedHub.kill, ThreadedHub.leave):
+        with ThreadedHub(home, service) as hub, hub.connected() as client:
+            client.call("write_memory", content="Ada")
             end(hub)
             hub.wait()
     assert (service.acknowledged, service.ended) == ([], [])
@@ -70,25 +70,26 @@ def test_results_are_kept_for_relays_that_are_there_when_the_hub_ends(home, serv
 
 def test_results_that_the_relay_has_are_forgotten_by_and_by(hub, service, monkeypatch):
     monkeypatch.setattr(hub_module, "_ACKNOWLEDGE_EVERY_LINES", 1)
+    monkeypatch.setattr(hub_module, "_ACKNOWLEDGE_CHECK_SECONDS", 0.01)
     told = threading.Event()
     monkeypatch.setattr(service, "acknowledge", lambda *what: (service.acknowledged.append(what), told.set()))
-    with hub.visited(relay=RELAYS[0]) as guest:
-        guest.call("write_memory", content="Ada")
-        guest.say(protocol.DELIVERED, b"", 1)
-        assert told.wait(PATIENCE)
+    with hub.connected(relay=RELAYS[0]) as client:
+        client.call("write_memory", content="Ada")
+        client.send_frame(protocol.DELIVERED, b"", 1)
+        assert told.wait(TIMEOUT_SECONDS)
         assert service.acknowledged == [(RELAYS[0], 1)]
 
 
 def test_a_hub_to_which_nobody_comes_leaves(home, service):
-    hub = RealHub(home, service, linger_seconds=0)
+    hub = ThreadedHub(home, service, linger_seconds=0)
     hub.wait()
     assert list(home.glob("hub.sock")) == []
 
 
-def test_a_hub_leaves_with_its_last_guest_and_not_with_the_one_before(home, service):
+def test_a_hub_leaves_with_its_last_client_and_not_with_the_one_before(home, service):
     ours, theirs = socket.socketpair()
-    hub = RealHub(home, service, first=theirs, linger_seconds=0)
-    with hub.visited() as second:
+    hub = ThreadedHub(home, service, first=theirs, linger_seconds=0)
+    with hub.connected() as second:
         ours.close()
         for _ in range(20):
             assert second.call("read_memories")["isError"] is False
@@ -96,29 +97,29 @@ def test_a_hub_leaves_with_its_last_guest_and_not_with_the_one_before(home, serv
 
 
 def test_a_hub_that_leaves_answers_what_is_at_work_and_tells_when_another_may_start(hub, service):
-    with hub.visited() as guest:
-        reading(guest, 1)
+    with hub.connected() as client:
+        reading(client, 1)
         service.wait_for(1)
         hub.leave(1234)
         service.go.set()
-        assert guest.hear().kind == protocol.ANSWER
-        leaving = guest.hear()
+        assert client.receive_frame().kind == protocol.ANSWER
+        leaving = client.receive_frame()
         assert (leaving.kind, leaving.number) == (protocol.LEAVING, 1234)
-        assert guest.hear() is None
+        assert client.receive_frame() is None
 
 
 def test_a_hub_whose_last_answers_take_too_long_still_says_that_it_leaves(hub, service, monkeypatch):
     monkeypatch.setattr(hub_module, "DRAIN_TIMEOUT_SECONDS", 0.05)
-    with hub.visited() as guest:
-        reading(guest, 1)
+    with hub.connected() as client:
+        reading(client, 1)
         service.wait_for(1)
         hub.leave(1234)
-        assert guest.hear(protocol.LEAVING, protocol.ANSWER).kind == protocol.LEAVING
+        assert client.receive_frame(protocol.LEAVING, protocol.ANSWER).kind == protocol.LEAVING
 
 
 def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, service):
     memory = service.keep("x" * 900_000)
-    with hub.visited() as slow:
+    with hub.connected() as slow:
         (connection,) = hub.hub.registry
         for number in (1, 2, 3):
             slow.request(number, "resources/read", uri=f"memory://memories/{memory.id}", _meta=MODERN)
@@ -127,7 +128,7 @@ def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, service):
             pass
         hub.leave()
         hub.portal.call(some_turns)
-        found = [slow.hear(protocol.ANSWER, protocol.LEAVING) for _ in range(4)]
+        found = [slow.receive_frame(protocol.ANSWER, protocol.LEAVING) for _ in range(4)]
     assert sorted(one.number for one in found[:3]) == [1, 2, 3]
     assert [one.kind for one in found] == [protocol.ANSWER] * 3 + [protocol.LEAVING]
 
@@ -138,53 +139,53 @@ async def some_turns():
         await anyio.lowlevel.checkpoint()
 
 
-def test_a_hub_that_leaves_does_not_open_its_door_again(watchful, hub, home, service, monkeypatch):
+def test_a_hub_that_leaves_does_not_listen_again(frequent_checks, hub, home, service, monkeypatch):
     opened = threading.Event()
     monkeypatch.setattr(HubListener, "reopen", lambda _: opened.set())
-    with hub.visited() as guest:
-        reading(guest, 1)
+    with hub.connected() as client:
+        reading(client, 1)
         service.wait_for(1)
         hub.leave()
         while (stranger := connect(str(home))) is not None:
             stranger.close()
         assert not opened.wait(0.1)
         service.go.set()
-        assert guest.answer()[0] == 1
+        assert client.answer()[0] == 1
 
 
 def test_an_older_hub_makes_room_for_a_newer_relay(hub):
-    with hub.visited() as old:
-        newer = hub.guest(version="99.0.0")
-        leaving = old.hear()
+    with hub.connected() as old:
+        newer = hub.connect(version="99.0.0")
+        leaving = old.receive_frame()
         assert (leaving.kind, leaving.number) == (protocol.LEAVING, 3000)
-        assert old.hear() is None
-        assert newer.hear() is None
+        assert old.receive_frame() is None
+        assert newer.receive_frame() is None
         newer.close()
     hub.wait()
 
 
 def test_an_older_relay_is_served_by_a_newer_hub(hub):
-    with hub.visited(version="0.0.1") as guest:
-        assert guest.call("read_memories")["isError"] is False
+    with hub.connected(version="0.0.1") as client:
+        assert client.call("read_memories")["isError"] is False
 
 
-def test_a_hub_whose_socket_was_removed_listens_again(watchful, hub, home):
-    with hub.visited() as guest:
+def test_a_hub_whose_socket_was_removed_listens_again(frequent_checks, hub, home):
+    with hub.connected() as client:
         (home / "hub.sock").unlink()
         while (found := connect(str(home))) is None:
-            guest.call("read_memories")
+            client.call("read_memories")
         found.close()
-        assert guest.call("read_memories")["isError"] is False
+        assert client.call("read_memories")["isError"] is False
 
 
-def test_a_hub_whose_folder_was_removed_leaves(watchful, hub, home):
-    with hub.visited() as guest:
+def test_a_hub_whose_folder_was_removed_leaves(frequent_checks, hub, home):
+    with hub.connected() as client:
         home.rename(home.with_name("elsewhere"))
-        assert guest.hear().kind == protocol.LEAVING
+        assert client.receive_frame().kind == protocol.LEAVING
     hub.wait()
 
 
-def test_a_second_hub_finds_the_door_taken(hub, home):
+def test_a_second_hub_finds_the_lock_taken(hub, home):
     assert acquire_listener(home) is None
 
 
@@ -195,5 +196,5 @@ def test_what_a_killed_hub_left_behind_is_no_hindrance(home, service):
     stale.close()
     (home / "hub.port").write_text("1\n")
     (home / "hub.pid").write_text("1\n")
-    with RealHub(home, service) as hub, hub.visited() as guest:
-        assert guest.call("read_memories")["isError"] is False
+    with ThreadedHub(home, service) as hub, hub.connected() as client:
+        assert client.call("read_memories")["isError"] is False

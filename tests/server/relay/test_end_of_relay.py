@@ -11,13 +11,22 @@ from tests.server.hubs import ping, relay
 
 from hybrid_memory_mcp.relay import protocol
 
+# A relay whose times are short.
+QUICK = """
+import sys
+from hybrid_memory_mcp.relay import relay
+relay._ORPHAN_CHECK_SECONDS = relay.ORPHAN_TIMEOUT_SECONDS = 0.02
+relay.DRAIN_TIMEOUT_SECONDS = 0.1
+relay.main(sys.argv[1:])
+"""
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
 
 def test_a_refusal_ends_the_relay_with_its_text(hub, home):
     with relay(home) as client:
-        met = hub.meet()
-        met.say(protocol.REFUSED, b"timezone: is not a known time zone")
+        met = hub.accept()
+        met.send_frame(protocol.REFUSED, b"timezone: is not a known time zone")
         assert client.process.wait(10) == 1
         assert client.process.stderr.read() == b"hybrid-memory-mcp: timezone: is not a known time zone\n"
         assert client.process.stdout.read() == b""
@@ -35,19 +44,19 @@ def test_what_was_asked_before_the_end_of_input_is_answered(hub, home):
 
 
 def test_at_the_end_of_input_nobody_waits_for_a_hub_that_does_not_answer_nor_for_streams(hub, home):
-    with relay(home) as client:
+    with relay(home, program=("-c", QUICK)) as client:
         met = hub.welcome()
         client.send(ping(1))
         client.send(ping(2))
         met.lines(2)
-        met.say(protocol.STREAM_STARTED, b"", 1)
+        met.send_frame(protocol.STREAM_STARTED, b"", 1)
         client.process.stdin.close()
         assert client.process.wait(10) == 0
         assert client.process.stdout.read() == b""
 
 
 def test_a_client_that_does_not_read_its_answers_can_still_ask_and_gets_all_when_it_reads(hub, home):
-    with relay(home) as client:
+    with relay(home, program=("-c", QUICK)) as client:
         met = hub.welcome()
         for number in range(1, 101):
             client.send(ping(number))
@@ -61,7 +70,7 @@ def test_a_client_that_does_not_read_its_answers_can_still_ask_and_gets_all_when
         answering.start()
         for number in range(101, 201):
             client.send(ping(number))
-            met.hear(protocol.LINE)
+            met.receive_frame(protocol.LINE)
         assert [client.receive()["id"] for _ in range(50)] == list(range(1, 51))
         answering.join()
 
@@ -74,11 +83,11 @@ def test_a_signal_ends_the_relay_in_order(hub, home, number):
         assert client.process.wait(10) == 0
 
 
-def test_a_client_that_closes_its_ear_ends_the_relay(hub, home):
+def test_a_client_that_closes_its_standard_output_ends_the_relay(hub, home):
     with relay(home) as client:
         met = hub.welcome()
         client.process.stdout.close()
-        met.say(protocol.NOTIFICATION, b"{}\n")
+        met.send_frame(protocol.NOTIFICATION, b"{}\n")
         assert client.process.wait(10) == 0
 
 
@@ -87,12 +96,6 @@ import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", sys.argv[1], *sys.argv[2:]])
 print(child.pid, flush=True)
 sys.stdin.readline()
-"""
-QUICK = """
-import sys
-from hybrid_memory_mcp.relay import relay
-relay._LOOK, relay.ORPHAN_TIMEOUT_SECONDS = 0.02, 0.02
-relay.main(sys.argv[1:])
 """
 
 
@@ -107,9 +110,9 @@ def test_a_relay_whose_parent_is_gone_leaves_though_its_pipes_stay_open(hub, hom
         with parent:
             pid = int(parent.stdout.readline())
             met = hub.welcome()
-            assert met.told("pid") == [str(pid)]
+            assert met.hello_values("pid") == [str(pid)]
             parent.kill()
-        assert met.hear() is None
+        assert met.receive_frame() is None
     finally:
         os.close(reading)
         os.close(writing)

@@ -7,7 +7,7 @@ import threading
 from contextlib import ExitStack
 
 import pytest
-from tests.server.hubs import PATIENCE, RealHub, no_other_hub, relay, short_folder
+from tests.server.hubs import TIMEOUT_SECONDS, ThreadedHub, no_other_hub, relay, short_folder
 from tests.server.services import ObservedService
 
 from hybrid_memory_mcp.hub import handshake
@@ -37,7 +37,7 @@ def home(monkeypatch):
 
 @pytest.fixture
 def hub(home):
-    with RealHub(home, ObservedService()) as real:
+    with ThreadedHub(home, ObservedService()) as real:
         yield real
 
 
@@ -46,8 +46,8 @@ def port_of(home):
 
 
 def knock(home):
-    connection = socket.create_connection(("127.0.0.1", port_of(home)), timeout=PATIENCE)
-    connection.settimeout(PATIENCE)
+    connection = socket.create_connection(("127.0.0.1", port_of(home)), timeout=TIMEOUT_SECONDS)
+    connection.settimeout(TIMEOUT_SECONDS)
     return connection
 
 
@@ -64,8 +64,8 @@ def all_that_comes(connection):
 
 
 def test_who_knows_the_token_is_served(hub, home):
-    with hub.visited() as guest:
-        assert guest.call("write_memory", content="Ada")["isError"] is False
+    with hub.connected() as client:
+        assert client.call("write_memory", content="Ada")["isError"] is False
     assert not (home / "hub.sock").exists()
 
 
@@ -83,7 +83,7 @@ def test_port_and_token_are_for_the_owner_alone(hub, home):
 def test_every_hub_has_a_token_of_its_own(home):
     tokens = set()
     for _ in range(2):
-        with RealHub(home, ObservedService()):
+        with ThreadedHub(home, ObservedService()):
             tokens.add((home / "hub.token").read_bytes())
     assert len(tokens) == 2
     assert {len(token) for token in tokens} == {32}
@@ -114,8 +114,8 @@ def test_strangers_who_say_nothing_keep_nobody_out_and_hold_up_no_end(hub, home,
     with ExitStack() as stack:
         for _ in range(60):
             stack.enter_context(knock(home))
-        with hub.visited() as guest:
-            assert guest.call("read_memories")["isError"] is False
+        with hub.connected() as client:
+            assert client.call("read_memories")["isError"] is False
         hub.leave()
         hub.wait()
 
@@ -135,7 +135,7 @@ def test_an_imposter_that_does_not_know_the_token_learns_nothing(home):
         def pretend():
             caller, _ = imposter.accept()
             with caller:
-                caller.settimeout(PATIENCE)
+                caller.settimeout(TIMEOUT_SECONDS)
                 heard.append(connecting.read_exactly(caller, 16))
                 caller.sendall(b"p" * 48)
                 heard.append(all_that_comes(caller))
@@ -157,6 +157,6 @@ def test_a_port_that_leads_nowhere_is_no_hub(home, port):
 def test_a_hub_over_unix_sockets_clears_the_port_of_a_former_one_away(home, monkeypatch):
     (home / "hub.port").write_text("1\n")
     monkeypatch.undo()  # back to Unix sockets, and to none but those
-    with RealHub(home, ObservedService()) as hub, hub.visited() as guest:
+    with ThreadedHub(home, ObservedService()) as hub, hub.connected() as client:
         assert not (home / "hub.port").exists()
-        assert guest.call("read_memories")["isError"] is False
+        assert client.call("read_memories")["isError"] is False

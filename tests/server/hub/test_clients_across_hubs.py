@@ -8,7 +8,7 @@ import anyio
 import anyio.to_thread
 import pytest
 from mcp.types import CreateMessageResult, ResourceUpdatedNotification, TextContent
-from tests.server.hubs import PATIENCE, RealHub, client_of, no_other_hub, relay, short_folder
+from tests.server.hubs import TIMEOUT_SECONDS, ThreadedHub, client_of, no_other_hub, relay, short_folder
 from tests.server.services import ObservedService, call
 
 # The SDK's client warns that newer servers have no such method, and that sampling is going to be removed.
@@ -28,7 +28,7 @@ def home():
         yield folder
 
 
-class Held(ObservedService):
+class BlockingService(ObservedService):
     """A memory whose reads with the query "wait" last until they are let go."""
 
     def __init__(self):
@@ -39,13 +39,13 @@ class Held(ObservedService):
     def read(self, scope, request):
         if request.query == "wait":
             self.begun.release()
-            assert self.go.wait(PATIENCE)
+            assert self.go.wait(TIMEOUT_SECONDS)
         return super().read(scope, request)
 
 
 @pytest.fixture
 def service():
-    service = Held()
+    service = BlockingService()
     yield service
     service.go.set()
 
@@ -66,7 +66,7 @@ class Heard:
             await self.send.send(str(message.params.uri))
 
     async def next(self):
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(TIMEOUT_SECONDS):
             return await self.receive.receive()
 
     def close(self):
@@ -75,21 +75,21 @@ class Heard:
 
 
 async def test_a_conversation_goes_on_over_three_hubs(home, service, mode):
-    hub = RealHub(home, service)
+    hub = ThreadedHub(home, service)
     async with client_of(home, mode=mode) as client:
         for number in range(3):
             await call(client, "write_memory", content=f"fact {number}")
             found = await call(client, "read_memories", query=f"{number}")
             assert found["memories"][0]["text"] == f"fact {number}"
             await anyio.to_thread.run_sync(hub.kill)
-            hub = RealHub(home, service)
+            hub = ThreadedHub(home, service)
         assert len((await client.list_tools()).tools) == 5
     hub.kill()
     assert len(set(service.actors)) == 1
 
 
 async def test_fifty_calls_at_work_when_their_hub_dies_are_all_answered_by_the_next(home, service, mode):
-    hub = RealHub(home, service)
+    hub = ThreadedHub(home, service)
     answers = []
 
     async def ask(client):
@@ -101,21 +101,21 @@ async def test_fifty_calls_at_work_when_their_hub_dies_are_all_answered_by_the_n
         await anyio.to_thread.run_sync(service.begun.acquire)
         await anyio.to_thread.run_sync(hub.kill)
         service.go.set()
-        hub = RealHub(home, service)
+        hub = ThreadedHub(home, service)
     hub.kill()
     assert len(answers) == 50
 
 
 async def test_an_older_clients_subscription_outlives_its_hub(home, service):
-    hub, heard = RealHub(home, service), Heard()
+    hub, heard = ThreadedHub(home, service), Heard()
     async with client_of(home, mode="legacy", message_handler=heard) as client:
         await client.subscribe_resource(RECENT)
         await call(client, "write_memory", content="Ada")
         assert await heard.next() == RECENT
         await anyio.to_thread.run_sync(hub.kill)
-        hub = RealHub(home, service)
+        hub = ThreadedHub(home, service)
         assert await heard.next() == RECENT
-        with hub.visited(arguments=NAMED) as writer:
+        with hub.connected(arguments=NAMED) as writer:
             await anyio.to_thread.run_sync(lambda: writer.call("write_memory", content="Grace"))
         assert await heard.next() == RECENT
         await client.list_tools()
@@ -125,16 +125,16 @@ async def test_an_older_clients_subscription_outlives_its_hub(home, service):
 
 
 async def test_a_newer_clients_stream_outlives_its_hub(home, service):
-    hub = RealHub(home, service)
+    hub = ThreadedHub(home, service)
     async with client_of(home, mode="2026-07-28") as client, client.listen(resource_subscriptions=[RECENT]) as stream:
         news = aiter(stream)
         for number, content in enumerate(("Ada", "Grace", "Edsger"), 1):
-            with anyio.fail_after(PATIENCE), hub.visited(relay=f"{number:032x}", arguments=NAMED) as writer:
+            with anyio.fail_after(TIMEOUT_SECONDS), hub.connected(relay=f"{number:032x}", arguments=NAMED) as writer:
                 await anyio.to_thread.run_sync(lambda text=content: writer.call("write_memory", content=text))
                 assert (await anext(news)).uri == RECENT
             await anyio.to_thread.run_sync(hub.kill)
-            hub = RealHub(home, service)
-            with anyio.fail_after(PATIENCE):
+            hub = ThreadedHub(home, service)
+            with anyio.fail_after(TIMEOUT_SECONDS):
                 assert (await anext(news)).uri == RECENT
     hub.kill()
 
@@ -163,7 +163,7 @@ def ids(service):
 
 async def test_a_client_whose_model_thinks_while_its_hub_dies_gets_its_insights_stored_once(home, service, ids, mode):
     model = Model(ids)
-    hub = RealHub(home, service)
+    hub = ThreadedHub(home, service)
     stored = []
 
     async def reflect(client):
@@ -173,7 +173,7 @@ async def test_a_client_whose_model_thinks_while_its_hub_dies_gets_its_insights_
         group.start_soon(reflect, client)
         await model.thinks.wait()
         await anyio.to_thread.run_sync(hub.kill)
-        hub = RealHub(home, service)
+        hub = ThreadedHub(home, service)
         await client.list_tools()
         model.go.set()
     hub.kill()
@@ -183,16 +183,16 @@ async def test_a_client_whose_model_thinks_while_its_hub_dies_gets_its_insights_
 
 
 def test_what_the_client_cancelled_is_not_sent_to_the_next_hub(home, service):
-    hub = RealHub(home, service)
+    hub = ThreadedHub(home, service)
     with relay(home) as client:
         client.initialize()
         client.send({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": wait()})
-        assert service.begun.acquire(timeout=PATIENCE)
+        assert service.begun.acquire(timeout=TIMEOUT_SECONDS)
         client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
         assert client.ask(8, "ping")["result"] == {}
         hub.kill()
         service.go.set()
-        hub = RealHub(home, service)
+        hub = ThreadedHub(home, service)
         assert client.ask(9, "ping")["result"] == {}
         assert not service.begun.acquire(blocking=False)
     hub.kill()
@@ -203,20 +203,20 @@ def wait():
 
 
 def test_a_relay_that_comes_while_the_hub_leaves_is_served_by_the_next(home, service):
-    hub = RealHub(home, service)
-    with hub.visited() as busy:
+    hub = ThreadedHub(home, service)
+    with hub.connected() as busy:
         busy.request(
             1, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "b", "version": ""}
         )
         busy.answer()
         busy.request(2, "tools/call", **wait())
-        assert service.begun.acquire(timeout=PATIENCE)
+        assert service.begun.acquire(timeout=TIMEOUT_SECONDS)
         hub.leave()
         with relay(home) as client:
             client.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
             service.go.set()
             assert busy.answer()[0] == 2
             hub.wait()
-            hub = RealHub(home, service)
+            hub = ThreadedHub(home, service)
             assert client.receive()["id"] == 1
     hub.kill()
