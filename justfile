@@ -20,6 +20,10 @@ test:
 thorough:
     uv run pytest --hypothesis-profile thorough --timeout 300
 
+# tests of the measuring tools
+tools:
+    uv run pytest -m 'tools and not stress'
+
 # the long tier
 stress:
     uv run pytest -m stress -n 2 --timeout 1800
