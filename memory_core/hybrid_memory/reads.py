@@ -16,11 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid_memory.cursor import PagePosition, decode_cursor
 from hybrid_memory.decisions.reflect import Candidates, plan_groups
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
-from hybrid_memory.requests import Hit, ReadRequest, ReadResult, ReflectionGroup, Related, Where
+from hybrid_memory.requests import (
+    Hit,
+    PagePosition,
+    ReadRequest,
+    ReadResult,
+    ReflectionGroup,
+    Related,
+    Where,
+    decode_cursor,
+)
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.time_expressions import parse_time_expressions
 from hybrid_memory.text import excerpt, terms

@@ -1,11 +1,18 @@
-"""Requests and results of `MemoryService`: frozen values without MCP. The service checks requests (`validation`)."""
+"""Requests and results of `MemoryService`: frozen values without MCP. The service checks requests (`validation`).
+
+A result of several pages carries a cursor: the opaque text with which the next page is asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
+from hybrid_memory.clock import from_micros, to_micros
+from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import (
     Json,
     Memory,
@@ -101,6 +108,50 @@ class ReadRequest:
     zone: tzinfo | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PagePosition:
+    """How far a reading has come: memories shown, when its first page was read, and the id of the last one shown."""
+
+    offset: int
+    asked_at: datetime
+    last: str = ""
+
+    def within(self, ids: Sequence[str]) -> int:
+        """Return where to go on in ``ids``, behind the last one shown.
+
+        Where that one has been forgotten or replaced since, those behind it have moved up by one.
+        """
+        if not self.last:
+            return self.offset
+        try:
+            return ids.index(self.last) + 1
+        except ValueError:
+            return max(self.offset - 1, 0)
+
+
+def encode_cursor(position: PagePosition, fingerprint: str) -> str:
+    """Return a cursor: the position, and which question it belongs to."""
+    plain = f"{position.offset}.{to_micros(position.asked_at)}.{fingerprint}.{position.last}"
+    return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, fingerprint: str) -> PagePosition:
+    """Return the position of a cursor of the question with this ``fingerprint``.
+
+    Raises:
+        InvalidInput: the cursor is not one of ours, or belongs to another question.
+    """
+    try:
+        plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        first, second, owner, last = plain.split(".", 3)
+        position = PagePosition(int(first), from_micros(int(second)), last)
+    except (ValueError, OverflowError, binascii.Error):
+        raise InvalidInput("cursor", "is not one that read_memories gave; leave it out to start over") from None
+    if owner != fingerprint or position.offset < 0:
+        raise InvalidInput("cursor", "belongs to another question; repeat the first call's query and filters with it")
+    return position
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A memory found.
@@ -141,8 +192,6 @@ class ReadResult:
 
     def cursor_after(self, shown: int) -> str | None:
         """Return the cursor that continues after the first ``shown`` hits of this page; None when nothing is left."""
-        from hybrid_memory.cursor import PagePosition, encode_cursor
-
         reached = self.offset + shown
         if reached >= self.total or self.asked_at is None:
             return None

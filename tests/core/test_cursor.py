@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.cursor import PagePosition, decode_cursor, encode_cursor
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.requests import PagePosition, decode_cursor, encode_cursor
 from hybrid_memory.testing import START
 
 
