@@ -10,7 +10,7 @@ from hybrid_memory.store.base import SetTier
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory_dbgpt.buffers import BufferSnapshot
 from hybrid_memory_dbgpt.fragments import DiscardedMemoryFragments, MemoryFragment
-from hybrid_memory_dbgpt.vector_store import BufferedRow, BufferWrite, Document, DuckDBVectorStore
+from hybrid_memory_dbgpt.vector_store import BufferWrite, Document, DuckDBVectorStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +142,13 @@ def _places(both: BuffersSnapshot) -> dict[MemoryId, Tier]:
     return sensory | {held.item.id: Tier.SHORT_TERM for held in both.short_term.held}
 
 
-def _row(fragment: MemoryFragment, tier: Tier, *, vectors: bool) -> BufferedRow:
-    return BufferedRow(
+def _row(fragment: MemoryFragment, tier: Tier, *, vectors: bool) -> tuple[Document, Tier]:
+    row = Document(
         id=fragment.id,
         content=fragment.raw_observation,
-        tier=tier,
-        importance=fragment.importance,
+        metadata={} if fragment.importance is None else {"importance": fragment.importance},
         vector=fragment.embeddings if vectors else None,
         is_insight=fragment.is_insight,
         parents=fragment.parents,
     )
+    return row, tier

@@ -7,18 +7,23 @@ is that of Generative Agents (Park et al., 2023, https://arxiv.org/abs/2304.0344
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Protocol, runtime_checkable
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from hybrid_memory.clock import Clock, SystemClock
 from hybrid_memory.model import Json, MemoryId
 from hybrid_memory_dbgpt.async_tools import to_utc
 from hybrid_memory_dbgpt.vector_store import Document, VectorStore
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _SECONDS_AN_HOUR = 3600
-_MARKERS = ("[FORGET]", "[MERGE]")
+_MARKERS = re.compile(r"\[FORGET\]|\[MERGE\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,15 @@ class TouchableStore(Protocol):
         ...
 
 
+@runtime_checkable
+class VectorLookup(Protocol):
+    """A vector store that can give the vectors of its documents."""
+
+    def vectors(self, ids: Iterable[MemoryId]) -> Mapping[MemoryId, NDArray[np.float32]]:
+        """Return the stored vectors, by id."""
+        ...
+
+
 class StreamStorage(Protocol):
     """Keeps a stream of documents outside the vector store."""
 
@@ -78,9 +92,12 @@ class StreamStorage(Protocol):
         ...
 
 
-def recency(last_accessed_at: datetime, now: datetime, decay_rate: float) -> float:
-    """Return ``(1 - decay_rate) ** hours``; an access in the future counts as one of this moment, that is 1."""
-    hours = max(0.0, (now - last_accessed_at).total_seconds() / _SECONDS_AN_HOUR)
+def recency(last_access: float, now: datetime, decay_rate: float) -> float:
+    """Return ``(1 - decay_rate) ** hours``; an access in the future counts as one of this moment, that is 1.
+
+    ``last_access`` is in seconds since 1970.
+    """
+    hours = max(0.0, (now.timestamp() - last_access) / _SECONDS_AN_HOUR)
     return float((1 - decay_rate) ** hours)
 
 
@@ -205,14 +222,20 @@ class LongTermRetriever:
         """Return the ``k`` best documents, best first, and note their recall where the store can keep that."""
         ranked = self.rank(query, filters, now, weights)
         best = [one.document for one in ranked if not one.skipped][: self._rules.k]
+        ids = [one.id for one in best if one.id is not None]
         if self._rules.refresh and isinstance(self._store, TouchableStore):
-            self._store.touch([one.id for one in best if one.id is not None], now)
-        return [replace(one, last_accessed_at=now) for one in best]
+            self._store.touch(ids, now)
+        # Only what is returned gets its vector: looking all candidates' up takes as long as ranking them.
+        vectors = self._store.vectors(ids) if isinstance(self._store, VectorLookup) else {}
+        return [
+            replace(one, last_accessed_at=now, vector=vectors.get(one.id, one.vector) if one.id else one.vector)
+            for one in best
+        ]
 
     def _ranked(self, document: Document, now: datetime, weights: Weights) -> Ranked:
         relevance = document.score or 0.0
         accessed = last_access(document)
-        skipped = any(marker in document.content for marker in _MARKERS)
+        skipped = _MARKERS.search(document.content) is not None
         if accessed is None:
             score = weights.beta * relevance
             return Ranked(
@@ -231,14 +254,12 @@ class LongTermRetriever:
         )
 
 
-def last_access(document: Document) -> datetime | None:
-    """Return when a document was recalled or, before its first recall, written last; None where nobody knows."""
+def last_access(document: Document) -> float | None:
+    """Return when a document was recalled or, before its first recall, written last, in seconds since 1970; None if unknown."""
     if document.last_accessed_at is not None:
-        return document.last_accessed_at
+        return document.last_accessed_at.timestamp()
     stored = document.metadata.get("last_accessed_at")
-    if isinstance(stored, bool) or not isinstance(stored, int | float):
-        return None
-    return datetime.fromtimestamp(stored, UTC)
+    return None if isinstance(stored, bool) or not isinstance(stored, int | float) else float(stored)
 
 
 def _number(value: Json) -> float:

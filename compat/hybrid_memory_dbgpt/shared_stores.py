@@ -1,6 +1,7 @@
 """The DuckDB stores that this package has open in this process: one for all objects that name the same folder.
 
-A file can be opened once. `DuckDBVectorStore` gets its store here and gives it back; the last one closes it.
+A file can be opened once. `DuckDBVectorStore` gets its store here, with the search structures over it, and gives it back;
+the last one closes it.
 """
 
 from __future__ import annotations
@@ -10,26 +11,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hybrid_memory.retrieval.index_cache import IndexCache
+
 if TYPE_CHECKING:
     from hybrid_memory.clock import Clock
-    from hybrid_memory.store.duck.store import DuckStore
+    from hybrid_memory.store.base import Store
 
 _DATABASE = "memory.duckdb"
 _LOCK_FILE = "memory.lock"
 
 
-@dataclass(slots=True)
-class _OpenStore:
-    store: DuckStore
-    lock_file: tuple[int, int] | None
+@dataclass(eq=False, slots=True)
+class OpenStore:
+    """A store, its search structures, and how many objects use them."""
+
+    store: Store
+    index_cache: IndexCache
+    lock_file: tuple[int, int] | None = None
     users: int = 1
+
+    def close(self) -> None:
+        """Let go of both."""
+        self.index_cache.close()
+        self.store.close()
 
 
 _guard = threading.Lock()
-_open_stores: dict[Path, _OpenStore] = {}
+_open_stores: dict[Path, OpenStore] = {}
 
 
-def open_store(folder: Path, clock: Clock) -> DuckStore:
+def with_index(store: Store) -> OpenStore:
+    """Return a store with search structures of its own."""
+    return OpenStore(store, IndexCache(store, lambda: store.info().dimensions))
+
+
+def open_store(folder: Path, clock: Clock) -> OpenStore:
     """Return the store in a folder, opened if this process has not; call `close_store` once for each time.
 
     A store whose folder was deleted meanwhile is closed, and a new one made. ``clock`` is that of a store opened now.
@@ -44,27 +60,26 @@ def open_store(folder: Path, clock: Clock) -> DuckStore:
         known = _open_stores.get(place)
         if known is not None and known.lock_file == _identity(place / _LOCK_FILE):
             known.users += 1
-            return known.store
+            return known
         if known is not None:
             # The file is gone, yet DuckDB would go on with it, and refuse a second database under its name.
             del _open_stores[place]
-            known.store.close()
-        store = DuckStore.open(place / _DATABASE, clock)
-        _open_stores[place] = _OpenStore(store, _identity(place / _LOCK_FILE))
-        return store
+            known.close()
+        opened = with_index(DuckStore.open(place / _DATABASE, clock))
+        opened.lock_file = _identity(place / _LOCK_FILE)
+        _open_stores[place] = opened
+        return opened
 
 
-def close_store(store: DuckStore) -> None:
+def close_store(opened: OpenStore) -> None:
     """Give a store back; it is closed when nobody else has it. One that was replaced is closed already."""
     with _guard:
-        for place, known in _open_stores.items():
-            if known.store is store:
-                known.users -= 1
-                if known.users > 0:
-                    return
-                del _open_stores[place]
-                break
-        store.close()
+        opened.users -= 1
+        if opened.users > 0:
+            return
+        for place in [place for place, known in _open_stores.items() if known is opened]:
+            del _open_stores[place]
+        opened.close()
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

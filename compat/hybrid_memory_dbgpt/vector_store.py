@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hybrid_memory.clock import Clock, RandomSource, SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import new_id
-from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier
+from hybrid_memory.model import Json, Kind, Memory, MemoryId, MemoryType, Origin, Tier
+from hybrid_memory.requests import Where
 from hybrid_memory.store.base import BufferState, Insert, RecordUse, SetTier, Store, Update, WriteBatch, WriteView
 from hybrid_memory.text import content_hash, terms
 from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, unit_rows
-from hybrid_memory_dbgpt.long_term_index import LongTermIndex
-from hybrid_memory_dbgpt.shared_stores import close_store, open_store
+from hybrid_memory_dbgpt.shared_stores import close_store, open_store, with_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,25 +44,12 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BufferedRow:
-    """A buffered fragment as a row of the store."""
-
-    id: MemoryId
-    content: str
-    tier: Tier
-    importance: float | None = None
-    vector: NDArray[np.floating[Any]] | None = None
-    is_insight: bool = False
-    parents: tuple[MemoryId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BufferWrite:
-    """What a step of the buffers leaves behind: new rows, moves between tiers, and the buffers themselves."""
+    """What a step of the buffers leaves behind: new rows with their tiers, moves between tiers, and the buffers themselves."""
 
     session: str
     agent: str
-    rows: tuple[BufferedRow, ...] = ()
+    rows: tuple[tuple[Document, Tier], ...] = ()
     moves: tuple[SetTier, ...] = ()
     state: str | None = None
 
@@ -127,11 +114,10 @@ class DuckDBVectorStore:
         self._random_source: RandomSource = random_source or SystemRandomSource()
         path = given.persist_path or inner.persist_path
         self._shared = open_store(Path(path), self._clock) if store is None and path is not None else None
-        self._store: Store = store or self._shared or _store_in_memory(self._clock)
+        opened = self._shared or with_index(store or _store_in_memory(self._clock))
+        self._store, self._index_cache = opened.store, opened.index_cache
         self._embeddings: Embeddings = embedding_fn or given.embedding_fn or inner.embedding_fn or _static_embedder()
         self._embedder = TextEmbedder(self._embeddings)
-        self._index = LongTermIndex(self._store, self._name)
-        self._lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -163,7 +149,7 @@ class DuckDBVectorStore:
         """Store documents durably and return their ids."""
         return self.commit(documents, None)
 
-    def commit(self, documents: Sequence[Document], journal: BufferWrite | None) -> list[MemoryId]:
+    def commit(self, documents: Sequence[Document], buffers: BufferWrite | None) -> list[MemoryId]:
         """Store documents and what a step of the buffers leaves behind, together or not at all; return the ids.
 
         Raises:
@@ -171,25 +157,32 @@ class DuckDBVectorStore:
             StoreError: nothing was stored.
         """
         now = self._clock.now()
-        session, agent = (journal.session, journal.agent) if journal else ("default", "default")
-        named = self._named(documents, journal, now)
-        vectors = self._vectors([(one.content, one.vector) for one in named])
-        loaded = [
-            Insert(_row_of(one, self.name, session, agent, now), vector)
+        session, agent = (buffers.session, buffers.agent) if buffers else ("default", "default")
+        rows = buffers.rows if buffers else ()
+        moves = buffers.moves if buffers else ()
+        named = self._with_own_ids(documents, {one.id for one, _ in rows if one.id is not None}, now)
+        texts = [one.content for one in named if one.vector is None]
+        made = iter(self._embedder.raw(texts) if texts else ())
+        vectors = self._checked([next(made) if one.vector is None else one.vector for one in named])
+        lasting = [
+            Insert(_row_of(one, Tier.LONG_TERM, self.name, session, agent, now), vector)
             for one, vector in zip(named, vectors, strict=True)
         ]
-        kept = self._kept(journal, now) if journal else []
-        moves = journal.moves if journal else ()
+        given = iter(self._checked([one.vector for one, _ in rows if one.vector is not None]))
+        held = [
+            Insert(_row_of(one, tier, self.name, session, agent, now), None if one.vector is None else next(given))
+            for one, tier in rows
+        ]
 
         def decide(view: WriteView) -> WriteBatch:
-            there = view.get([move.id for move in moves] + [put.memory.id for put in kept])
-            again = [SetTier(put.memory.id, put.memory.tier) for put in kept if put.memory.id in there]
+            there = view.get([move.id for move in moves] + [row.memory.id for row in held])
+            again = [SetTier(row.memory.id, row.memory.tier) for row in held if row.memory.id in there]
             return WriteBatch(
-                action="remember" if loaded else "buffer",
+                action="remember" if lasting else "buffer",
                 actor=_ACTOR,
-                inserts=(*loaded, *(put for put in kept if put.memory.id not in there)),
+                inserts=(*lasting, *(row for row in held if row.memory.id not in there)),
                 tier_changes=(*(move for move in moves if move.id in there), *again),
-                buffers=(BufferState(session, agent, journal.state, view.now),) if journal else (),
+                buffers=(BufferState(session, agent, buffers.state, view.now),) if buffers else (),
             )
 
         self._store.write(self.name, None, decide)
@@ -206,36 +199,27 @@ class DuckDBVectorStore:
 
     def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the stored vectors, by id."""
-        return self._store.vectors(self.name, ids)
+        return self._index_cache.get(self.name).vectors_of(list(ids))
 
     def similar_search_with_scores(
         self, text: str, topk: int | None, score_threshold: float, filters: Mapping[str, Json]
     ) -> list[Document]:
-        """Return at most ``topk`` (None: all) documents whose cosine reaches the threshold, most alike first."""
+        """Return at most ``topk`` (None: all) documents whose cosine reaches the threshold, most alike first, without vectors."""
         query = self._embedder.query(text) if text.strip() else None
-        with self._lock:
-            self._index.follow()
-            found = self._index.search(query, topk, score_threshold, filters)
-            return [
-                Document(
-                    content=memory.content,
-                    metadata=dict(memory.metadata),
-                    id=memory.id,
-                    score=score,
-                    vector=self._index.vector(memory.id),
-                    last_accessed_at=self._index.accessed(memory.id),
-                    created_at=memory.created_at,
-                    is_insight=memory.kind is Kind.INSIGHT,
-                    parents=memory.parents,
-                )
-                for memory, score in found
-            ]
+        index = self._index_cache.get(self.name)
+        where = Where(memory_type=MemoryType.LONG_TERM, metadata=filters)
+        alike = [one for one in index.scan(query, where, self._clock.now()) if one[1] >= score_threshold][:topk]
+        ids = [memory_id for memory_id, _, _ in alike]
+        memories = index.memories(ids, partial(self._store.get, self.name))
+        return [
+            _document_of(memories[one], cosine, recalled_at) for one, cosine, recalled_at in alike if one in memories
+        ]
 
     def touch(self, ids: Sequence[MemoryId], moment: datetime) -> None:
         """Note that memories were recalled at a moment."""
-        self._store.touch(self.name, [RecordUse(one, moment) for one in ids])
-        with self._lock:
-            self._index.touched(ids, moment)
+        recalls = [RecordUse(one, moment) for one in ids]
+        self._store.touch(self.name, recalls)
+        self._index_cache.get(self.name).record_uses(recalls)
 
     def forget(self, ids: Sequence[MemoryId]) -> None:
         """Take memories out of every search; their rows stay, so that this can be undone.
@@ -261,10 +245,9 @@ class DuckDBVectorStore:
         """Return the long-term memories that equal the filters, newest first."""
         return self.similar_search_with_scores("", None, 0.0, filters or {})
 
-    def _named(self, documents: Sequence[Document], journal: BufferWrite | None, now: datetime) -> list[Document]:
-        """Give every document an id of its own; one whose id is taken becomes a child of that row."""
-        taken = set(self._store.get(self.name, [one.id for one in documents if one.id is not None]))
-        taken |= {row.id for row in journal.rows} if journal else set()
+    def _with_own_ids(self, documents: Sequence[Document], taken: set[MemoryId], now: datetime) -> list[Document]:
+        """Give every document an id of its own; one whose id is taken, here or in the store, becomes a child of that row."""
+        taken = taken | set(self._store.get(self.name, [one.id for one in documents if one.id is not None]))
         named: list[Document] = []
         for one in documents:
             if one.id is None:
@@ -275,20 +258,6 @@ class DuckDBVectorStore:
                 named.append(one)
                 taken.add(one.id)
         return named
-
-    def _kept(self, journal: BufferWrite, now: datetime) -> list[Insert]:
-        units = iter(self._checked([row.vector for row in journal.rows if row.vector is not None]))
-        return [
-            Insert(_kept_row(row, self.name, journal, now), None if row.vector is None else next(units))
-            for row in journal.rows
-        ]
-
-    def _vectors(
-        self, texts: Sequence[tuple[str, NDArray[np.floating[Any]] | None]]
-    ) -> list[NDArray[np.float32] | None]:
-        missing = [text for text, vector in texts if vector is None]
-        made = iter(self._embedder.raw(missing) if missing else [])
-        return self._checked([next(made) if vector is None else vector for _, vector in texts])
 
     def _checked(self, vectors: Sequence[NDArray[np.floating[Any]]]) -> list[NDArray[np.float32] | None]:
         """Return unit vectors, None for those without length, of an embedder that the store accepts."""
@@ -329,7 +298,7 @@ def _share(importance: Json) -> float:
     return _UNRATED
 
 
-def _row_of(document: Document, namespace: str, session: str, agent: str, now: datetime) -> Memory:
+def _row_of(document: Document, tier: Tier, namespace: str, session: str, agent: str, now: datetime) -> Memory:
     stored_session = document.metadata.get("session_id")
     return Memory(
         id=MemoryId(document.id or ""),
@@ -338,7 +307,7 @@ def _row_of(document: Document, namespace: str, session: str, agent: str, now: d
         agent=agent,
         content=document.content,
         kind=Kind.INSIGHT if document.is_insight else Kind.OBSERVATION,
-        tier=Tier.LONG_TERM,
+        tier=tier,
         importance=_share(document.metadata.get("importance")),
         created_at=document.created_at or now,
         content_hash=content_hash(document.content),
@@ -349,19 +318,14 @@ def _row_of(document: Document, namespace: str, session: str, agent: str, now: d
     )
 
 
-def _kept_row(row: BufferedRow, namespace: str, journal: BufferWrite, now: datetime) -> Memory:
-    return Memory(
-        id=row.id,
-        namespace=namespace,
-        session=journal.session,
-        agent=journal.agent,
-        content=row.content,
-        kind=Kind.INSIGHT if row.is_insight else Kind.OBSERVATION,
-        tier=row.tier,
-        importance=_share(row.importance),
-        created_at=now,
-        content_hash=content_hash(row.content),
-        terms=terms(row.content),
-        metadata={} if row.importance is None else {"importance": row.importance},
-        parents=row.parents,
+def _document_of(memory: Memory, cosine: float, recalled_at: datetime | None) -> Document:
+    return Document(
+        content=memory.content,
+        metadata=dict(memory.metadata),
+        id=memory.id,
+        score=cosine,
+        last_accessed_at=recalled_at,
+        created_at=memory.created_at,
+        is_insight=memory.kind is Kind.INSIGHT,
+        parents=memory.parents,
     )

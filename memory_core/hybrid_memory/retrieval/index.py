@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.clock import to_micros
+from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
@@ -30,7 +30,7 @@ from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRo
 from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.snapshot_loader import give_back_memory, load
 from hybrid_memory.retrieval.vectors import Matrix
-from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
+from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
 from hybrid_memory.text import QUESTION_TERM, terms
 
 HNSW_FROM = 2_000_000  # rows above which vectors are searched approximately; a scan of a million takes some 32 ms
@@ -156,6 +156,32 @@ class NamespaceIndex:
             near, cosines = self._matrix.top(vector, k, self._columns.visible(now))
             found = zip(near.tolist(), cosines.tolist(), strict=True)
             return [(self._columns.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
+
+    def scan(
+        self, vector: NDArray[np.float32] | None, where: Where, now: datetime
+    ) -> list[tuple[MemoryId, float, datetime | None]]:
+        """Return all live memories that pass the filters, each with its exact cosine and its last recall, the most alike first.
+
+        Equals come in the order in which they were written. Without a vector (or with one of another embedder's length)
+        the cosines are 0 and the newest come first.
+        """
+        with self._lock:
+            mask = self._columns.matching(where) & self._columns.visible(now, as_of=where.as_of)
+            if vector is not None and self._matrix.fits(vector):
+                found = np.flatnonzero(mask)
+                cosines = self._matrix.scores(vector, found)
+                order = np.argsort(-cosines, kind="stable")
+                found, cosines = found[order], cosines[order]
+            else:
+                found = self._columns.newest_first(mask)
+                cosines = np.zeros(len(found), np.float32)
+            recalls = self._columns.accessed_at.values[found].tolist()
+            return [
+                (memory_id, cosine, None if recall == NO_TIME else from_micros(recall))
+                for memory_id, cosine, recall in zip(
+                    self._columns.ids.ids_of(found), cosines.tolist(), recalls, strict=True
+                )
+            ]
 
     def vectors_of(self, ids: Collection[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""

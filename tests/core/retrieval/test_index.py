@@ -179,6 +179,22 @@ def test_a_vector_of_another_length_counts_as_missing():
     assert index.similar(np.ones(5, np.float32), k=1, floor=-1, now=NOW) == []
 
 
+def test_a_scan_gives_all_that_pass_the_filters_with_their_cosine_and_last_recall():
+    index = index_of(memory("a", "dog"), memory("b", "cat", tags=("x",)), memory("c", "cat", tags=("x",)))
+    index.record_uses([RecordUse(MemoryId("b"), NOW)])
+    found = index.scan(vector_of("cat"), Where(), NOW)
+    assert [one for one, _, _ in found] == ["b", "c", "a"]
+    assert [cosine for _, cosine, _ in found] == pytest.approx([1.0, 1.0, float(vector_of("cat") @ vector_of("dog"))])
+    assert [recall for _, _, recall in found] == [NOW, None, None]
+    assert [one for one, _, _ in index.scan(vector_of("cat"), Where(tags=("x",)), NOW)] == ["b", "c"]
+
+
+@pytest.mark.parametrize("vector", [None, np.ones(5, np.float32)])
+def test_a_scan_without_a_fitting_vector_gives_the_newest_first(vector):
+    index = index_of(memory("a", "dog"), memory("b", "cat"))
+    assert index.scan(vector, Where(), NOW) == [("b", 0.0, None), ("a", 0.0, None)]
+
+
 def test_the_first_vector_decides_the_dimensions_where_none_are_given():
     index = NamespaceIndex(None)
     put(index, memory("a", "cat"), vectors=False)
