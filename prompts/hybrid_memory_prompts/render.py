@@ -1,4 +1,4 @@
-"""The one place that turns templates into text, and the rule by which stored text may appear in it.
+"""Turning templates into text, and the rule by which stored text may appear in it. Resources and prompts are made here.
 
 Stored text is data. It travels as `Stored`, which nothing can print by accident: only the ``lines`` filter unwraps it, and
 only the macro in ``_quote.md.j2`` uses that filter. There each of its lines begins with a bar, and the whole stands between
@@ -23,12 +23,12 @@ from jinja2.sandbox import SandboxedEnvironment
 from hybrid_memory.clock import RandomSource, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 
-NONCE_BITS = 128
+NONCE_BITS = 128  # no text can guess the marks around a quotation
 SEED_VARIABLES = ("most_recent_memories", "question", "thought")
 
 _PACKAGE = "hybrid_memory_prompts"
-_INNER = "_"
-_LONGEST_ATTRIBUTE = 80
+_NOT_REPLACEABLE = "_"  # how the names of templates begin that users cannot replace
+_MAX_ATTRIBUTE_LENGTH = 80  # characters of a name in the first line of a quotation
 
 # Directional overrides can make text read otherwise than it is written (CVE-2021-42574).
 _UNSEEN = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -146,7 +146,7 @@ class _Loader(BaseLoader):
         del environment
         if not re.fullmatch(r"[a-z_]+\.md\.j2", template):
             raise TemplateNotFound(template)
-        own = None if self._override is None or template.startswith(_INNER) else self._override / template
+        own = None if self._override is None or template.startswith(_NOT_REPLACEABLE) else self._override / template
         try:
             if own is not None and own.is_file():
                 return own.read_text("utf-8"), None, lambda: True
@@ -176,7 +176,7 @@ def _lines(stored: Stored) -> str:
 def _attribute(stored: Stored) -> str:
     """Return a short stored name in double quotes on one line."""
     shown = _UNSEEN.sub(_code_point, stored._text)  # noqa: SLF001 - the one place that unwraps it
-    return json.dumps(" ".join(shown.split())[:_LONGEST_ATTRIBUTE], ensure_ascii=False).replace("<", "\\u003c")
+    return json.dumps(" ".join(shown.split())[:_MAX_ATTRIBUTE_LENGTH], ensure_ascii=False).replace("<", "\\u003c")
 
 
 def _code_point(match: re.Match[str]) -> str:

@@ -31,8 +31,7 @@ from hybrid_memory_mcp.http.access_tokens import Grant
 from hybrid_memory_mcp.http.responses import FULL, TOO_MANY_SESSIONS, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
-from hybrid_memory_mcp.mcp_api.client_name import UNKNOWN, client_name_of
-from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
+from hybrid_memory_mcp.mcp_api.memory_server import UNKNOWN, MemoryServer, client_name_of
 from hybrid_memory_mcp.mcp_api.sdk import lowlevel_server_of
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.runtime.error_log import location_of, log_and_continue

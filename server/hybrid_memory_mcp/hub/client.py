@@ -39,9 +39,8 @@ from mcp.types import (
 
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp.hub.handshake import ClientInfo
-from hybrid_memory_mcp.mcp_api.client_name import UNKNOWN, client_name_of
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
-from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
+from hybrid_memory_mcp.mcp_api.memory_server import UNKNOWN, MemoryServer, client_name_of
 from hybrid_memory_mcp.mcp_api.sdk import (
     ContextReceiveStream,
     ContextSendStream,

@@ -1,6 +1,7 @@
-"""How a failure is told: to the model in words it can act on, to the client in codes, to the log without stored text.
+"""What errors of the library become: for a model text that it can act on, for a client codes, for the log no stored text.
 
-The only place of the server that catches every exception.
+Tools run inside `as_tool_errors`, resources and prompts inside `as_protocol_errors`; nothing else of `mcp_api` catches every
+exception.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from pydantic import ValidationError
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound
 from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log
 
-_SHOWN_PROBLEMS = 8
-_LONGEST_NAME = 40
+_SHOWN_PROBLEMS = 8  # wrong arguments that are named in one answer; a model mends those first
+_SHOWN_NAME_LENGTH = 40  # characters of a made-up name, which could hold anything
 
 _PROBLEMS = {
     "missing": "is required",
@@ -97,4 +98,4 @@ def _name(location: Sequence[int | str]) -> str:
 
 
 def _plain(name: str) -> str:
-    return "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "?" for c in name[:_LONGEST_NAME])
+    return "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "?" for c in name[:_SHOWN_NAME_LENGTH])

@@ -1,4 +1,4 @@
-"""The prompts, and completion of their arguments and of the resource templates' variables."""
+"""The prompts, and completion of their arguments and of the resource templates' variables. `MemoryServer` registers them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp.types import (
     ResourceTemplateReference,
 )
 
-from hybrid_memory.validation import check_text
+from hybrid_memory.validation import CONTENT_LIMIT, NAME_LIMIT, QUERY_LIMIT, check_text
 from hybrid_memory_mcp.mcp_api.errors import as_protocol_errors
 from hybrid_memory_mcp.mcp_api.resources import MEMORY_TEMPLATE, SESSION_TEMPLATE
 from hybrid_memory_mcp.mcp_api.views import Views
@@ -20,10 +20,7 @@ from hybrid_memory_mcp.mcp_api.views import Views
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
-MOST_VALUES = 100
-QUESTION_LIMIT = 10_000
-THOUGHT_LIMIT = 100_000
-TOPIC_LIMIT = 200
+COMPLETION_LIMIT = 100  # values; the protocol allows no more
 
 _SUGGESTIONS = {
     ("reflect_on_topic", "topic"): "tag",
@@ -42,7 +39,7 @@ def add_prompts(server: MCPServer[None], views: Views) -> None:
     )
     async def answer(question: str) -> str:
         with as_protocol_errors("answer_with_memories"):
-            return await views.answer(check_text("question", question, limit=QUESTION_LIMIT))
+            return await views.answer(check_text("question", question, limit=QUERY_LIMIT))
 
     @server.prompt(
         name="remember_exchange",
@@ -51,8 +48,8 @@ def add_prompts(server: MCPServer[None], views: Views) -> None:
     )
     async def remember(question: str, thought: str) -> str:
         with as_protocol_errors("remember_exchange"):
-            check_text("question", question, limit=THOUGHT_LIMIT)
-            check_text("thought", thought, limit=THOUGHT_LIMIT)
+            check_text("question", question, limit=CONTENT_LIMIT)
+            check_text("thought", thought, limit=CONTENT_LIMIT)
             return await views.remember(question, thought)
 
     @server.prompt(
@@ -62,7 +59,7 @@ def add_prompts(server: MCPServer[None], views: Views) -> None:
     )
     async def reflect(topic: str) -> str:
         with as_protocol_errors("reflect_on_topic"):
-            return await views.reflect(check_text("topic", topic, limit=TOPIC_LIMIT))
+            return await views.reflect(check_text("topic", topic, limit=NAME_LIMIT))
 
     @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]  # the SDK leaves it untyped
     async def complete(
@@ -75,5 +72,5 @@ def add_prompts(server: MCPServer[None], views: Views) -> None:
         if what is None:
             return Completion(values=[], total=0, has_more=False)
         with as_protocol_errors("completion"):
-            values = await views.suggest(what, argument.value, MOST_VALUES + 1)
-        return Completion(values=values[:MOST_VALUES], has_more=len(values) > MOST_VALUES)
+            values = await views.suggest(what, argument.value, COMPLETION_LIMIT + 1)
+        return Completion(values=values[:COMPLETION_LIMIT], has_more=len(values) > COMPLETION_LIMIT)

@@ -1,6 +1,6 @@
 """Everything that rests on private parts of the MCP SDK; no other module of the server touches them.
 
-Written for `mcp` 2.3. Each function says why the public way does not do, and `tests/server/mcp_api/test_sdk.py` holds each
+Written for `mcp` 2.3 (`WRITTEN_FOR`). Each function says why the public way does not do, and `tests/server/mcp_api/test_sdk.py` holds each
 assumption, so that a later SDK that breaks one says so there first.
 """
 
@@ -15,7 +15,10 @@ from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.session import ServerSession
 from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream, create_context_streams
 
+WRITTEN_FOR = "2.3"
+
 __all__ = (
+    "WRITTEN_FOR",
     "ContextReceiveStream",
     "ContextSendStream",
     "connection_of",

@@ -1,4 +1,4 @@
-"""Telling clients of both protocol eras that the most recent memories changed.
+"""Notifying clients of both protocol eras that the most recent memories changed. `MemoryServer` has a `ChangeNotifier`.
 
 Up to 2025-11-25 a client sends ``resources/subscribe`` and hears on its own connection; from 2026-07-28 on it holds a
 ``subscriptions/listen`` stream, which the SDK serves from a bus. The news comes from the thread that wrote.
@@ -25,9 +25,11 @@ from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 RECENT = "memory://most_recent_memories"
 
-_MOST_SUBSCRIPTIONS = 1000
-_LONGEST_URI = 2000
-_PATIENCE = 5.0
+MAX_SUBSCRIPTIONS = 1000  # of the clients of one server: a bound for their memory, far above what a client asks for
+MAX_URI_LENGTH = 2000  # characters; a session's name has 200, escaped at most nine times as long
+NOTIFY_TIMEOUT_SECONDS = (
+    5.0  # after which a client that does not read loses its subscriptions, so that others hear in time
+)
 
 
 def session_uri(session: str) -> str:
@@ -36,7 +38,7 @@ def session_uri(session: str) -> str:
 
 
 class Bus(InMemorySubscriptionBus):
-    """The SDK's bus, which also says whether anybody listens."""
+    """The SDK's bus, which also knows whether there are listeners."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +46,7 @@ class Bus(InMemorySubscriptionBus):
 
     @property
     def has_listeners(self) -> bool:
-        """Whether there is a stream to publish to."""
+        """True if there is a stream to publish to."""
         return self._streams > 0
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
@@ -106,7 +108,7 @@ class ChangeNotifier:
             MCPError: too many subscriptions, or an endless URI.
         """
         uri = str(params.uri)
-        if len(self._watchers) >= _MOST_SUBSCRIPTIONS or len(uri) > _LONGEST_URI:
+        if len(self._watchers) >= MAX_SUBSCRIPTIONS or len(uri) > MAX_URI_LENGTH:
             raise MCPError(code=INVALID_PARAMS, message="too many subscriptions, or too long a URI")
         connection = connection_of(ctx.session)
         if id(connection) not in self._connections:
@@ -155,7 +157,7 @@ class ChangeNotifier:
             if uri not in changed:
                 continue
             told = False
-            with anyio.move_on_after(_PATIENCE):
+            with anyio.move_on_after(NOTIFY_TIMEOUT_SECONDS):
                 try:
                     await session.send_resource_updated(asked)
                     told = True

@@ -1,4 +1,4 @@
-"""What resources and prompts show: memories fetched in a worker thread and rendered with the templates."""
+"""The texts of resources and prompts: memories fetched in a worker thread and rendered with the templates."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
     from hybrid_memory_prompts.render import Quoted, Renderer
 
-SHOWN = 20
-ANSWERING = 8
-ROOM = 4000 * QUARTERS
-_LEAST_TEXT = 50 * QUARTERS
+RECENT_SHOWN = 20  # memories of the resource
+RECALLED_FOR_ANSWER = 8  # memories that answer the question of a prompt, and as many recent ones
+QUOTED_COST_LIMIT = 4000 * QUARTERS  # 4,000 tokens of quoted text: resources and prompts have no budget of their own
+MIN_QUOTED_COST = 50 * QUARTERS  # of one memory: a sentence
 
 
 class Views:
@@ -56,7 +56,7 @@ class Views:
         """Return the most recent memories of the namespace, or of a session, as text."""
 
         def work(service: MemoryService) -> str:
-            found = service.recent(self.scope, limit=SHOWN, session=session)
+            found = service.recent(self.scope, limit=RECENT_SHOWN, session=session)
             return self._render("recent.md.j2", memories=self._quoted(found), session=session or "")
 
         return await self.provider.call(work)
@@ -85,10 +85,10 @@ class Views:
         """Return a question together with what the memory has on it and the most recent memories."""
 
         def work(service: MemoryService) -> str:
-            request = ReadRequest(query=question, limit=ANSWERING)
+            request = ReadRequest(query=question, limit=RECALLED_FOR_ANSWER)
             found = [hit.memory for hit in service.read(self.scope, request).hits if not hit.weak]
             known = {memory.id for memory in found}
-            recent = service.recent(self.scope, limit=ANSWERING)
+            recent = service.recent(self.scope, limit=RECALLED_FOR_ANSWER)
             found += [memory for memory in recent if memory.id not in known]
             return self._prompt("answer.md.j2", found, question=question)
 
@@ -141,10 +141,10 @@ class Views:
 
     def _quoted(self, memories: tuple[Memory, ...] | list[Memory]) -> list[Quoted]:
         """Shorten what would not fit: each memory gets an even share of the room that is left."""
-        room = ROOM
+        room = QUOTED_COST_LIMIT
         quoted = []
         for at, memory in enumerate(memories):
-            share = max(room // (len(memories) - at), _LEAST_TEXT)
+            share = max(room // (len(memories) - at), MIN_QUOTED_COST)
             text = memory.content if token_cost(memory.content) <= share else truncate(memory.content, share)
             room -= token_cost(text)
             quoted.append(self._quote(memory, text))
