@@ -11,14 +11,29 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
+from hybrid_memory.model import Json, Memory, Usage
 from hybrid_memory.store.base import BufferState
+from hybrid_memory.store.memory_fields import (
+    BOOLEAN,
+    FLOAT,
+    HASHES,
+    INTEGER,
+    MEMORY_FIELDS,
+    MOMENT,
+    NAMES,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    ColumnType,
+    MemoryField,
+)
 from hybrid_memory.store.transfer import (
     BufferItem,
     ConversationItem,
@@ -62,39 +77,40 @@ class Header(_Line):
         return self.memories + self.buffers + self.conversations + self.entries
 
 
-class _MemoryLine(_Line):
-    type: Literal["memory"]
-    namespace: str
-    id: str
-    session: str
-    agent: str
-    content: str
-    kind: Kind
-    tier: Tier
-    importance: float
-    created_at: AwareDatetime
-    content_hash: str
-    terms: list[_Int32]
-    pinned: bool
-    tags: list[str]
-    metadata: dict[str, Any]
-    source: str | None
-    speaker: str | None
-    origin: Origin
-    trust: Trust
-    key: str | None
-    occurred_at: AwareDatetime | None
-    expires_at: AwareDatetime | None
-    forgotten_at: AwareDatetime | None
-    superseded_by: str | None
-    supersedes: str | None
-    duplicate_of: str | None
-    parents: list[str]
-    reflected_at: AwareDatetime | None
-    rev: _Int64
-    accessed_at: AwareDatetime | None
-    access_count: _Whole
-    vector: str | None = None
+# What the values of a memory's fields are in JSON; for a type that is not named here (the enums), what it is decoded to.
+_JSON_TYPES: Mapping[ColumnType, Any] = {
+    TEXT: str,
+    FLOAT: float,
+    BOOLEAN: bool,
+    INTEGER: _Int64,
+    MOMENT: AwareDatetime,
+    TEXTS: list[str],
+    OBJECT: dict[str, Any],
+    HASHES: list[_Int32],
+}
+
+
+def _line_field(field: MemoryField) -> Any:
+    """Return the type of a memory's field in a line. All must be there: a field added later needs a default here."""
+    json_type = _JSON_TYPES.get(field.type, field.type.decode)
+    # Metadata is an empty object where there is none.
+    return (json_type | None if field.rare and field.type is not OBJECT else json_type, ...)
+
+
+_VALUES = attrgetter(*NAMES)
+_MOMENT_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is MOMENT)
+_LIST_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type in (TEXTS, HASHES))
+_OBJECT_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is OBJECT)
+
+# One key for each field of a memory, and what is kept beside it.
+_MEMORY_KEYS: dict[str, Any] = {
+    "type": (Literal["memory"], ...),
+    **{field.name: _line_field(field) for field in MEMORY_FIELDS},
+    "accessed_at": (AwareDatetime | None, ...),
+    "access_count": (_Whole, ...),
+    "vector": (str | None, None),
+}
+_MemoryLine: Any = create_model("_MemoryLine", __base__=_Line, **_MEMORY_KEYS)
 
 
 class _BufferLine(_Line):
@@ -139,7 +155,7 @@ class ForeignLine(_Line):
 
 
 _Any = Annotated[_MemoryLine | _BufferLine | _ConversationLine | _EntryLine, Field(discriminator="type")]
-_ANY: TypeAdapter[_MemoryLine | _BufferLine | _ConversationLine | _EntryLine] = TypeAdapter(_Any)
+_ANY: TypeAdapter[Any] = TypeAdapter(_Any)
 
 
 def header_line(contents: StoreContents) -> bytes:
@@ -263,39 +279,15 @@ _REASONS = {
 
 def _memory(item: MemoryItem) -> Mapping[str, Json]:
     memory, usage = item.memory, item.usage
-    line: dict[str, Json] = {
-        "type": "memory",
-        "namespace": memory.namespace,
-        "id": memory.id,
-        "session": memory.session,
-        "agent": memory.agent,
-        "content": memory.content,
-        "kind": memory.kind.value,
-        "tier": memory.tier.value,
-        "importance": memory.importance,
-        "created_at": memory.created_at.isoformat(),
-        "content_hash": memory.content_hash,
-        "terms": list(memory.terms),
-        "pinned": memory.pinned,
-        "tags": list(memory.tags),
-        "metadata": dict(memory.metadata),
-        "source": memory.source,
-        "speaker": memory.speaker,
-        "origin": memory.origin.value,
-        "trust": memory.trust.value,
-        "key": memory.key,
-        "occurred_at": _iso(memory.occurred_at),
-        "expires_at": _iso(memory.expires_at),
-        "forgotten_at": _iso(memory.forgotten_at),
-        "superseded_by": memory.superseded_by,
-        "supersedes": memory.supersedes,
-        "duplicate_of": memory.duplicate_of,
-        "parents": list(memory.parents),
-        "reflected_at": _iso(memory.reflected_at),
-        "rev": memory.rev,
-        "accessed_at": _iso(usage.accessed_at if usage else None),
-        "access_count": usage.count if usage else 0,
-    }
+    line: dict[str, Json] = {"type": "memory"}
+    # Enums are texts and tuples are lists to the encoder of JSON; the rest is made plain below.
+    line.update(zip(NAMES, _VALUES(memory), strict=True))
+    for name in _MOMENT_NAMES:
+        line[name] = _iso(getattr(memory, name))
+    for name in _OBJECT_NAMES:
+        line[name] = dict(getattr(memory, name))
+    line["accessed_at"] = _iso(usage.accessed_at if usage else None)
+    line["access_count"] = usage.count if usage else 0
     if item.vector is not None:
         line["vector"] = base64.b64encode(item.vector.astype("<f4").tobytes()).decode()
     return line
@@ -312,37 +304,12 @@ def _buffer(item: BufferItem) -> Mapping[str, Json]:
     }
 
 
-def _memory_item(line: _MemoryLine, dimensions: int | None) -> MemoryItem:
-    memory = Memory(
-        id=MemoryId(line.id),
-        namespace=line.namespace,
-        session=line.session,
-        agent=line.agent,
-        content=line.content,
-        kind=line.kind,
-        tier=line.tier,
-        importance=line.importance,
-        created_at=line.created_at,
-        content_hash=line.content_hash,
-        terms=tuple(line.terms),
-        pinned=line.pinned,
-        tags=tuple(line.tags),
-        metadata=line.metadata,
-        source=line.source,
-        speaker=line.speaker,
-        origin=line.origin,
-        trust=line.trust,
-        key=line.key,
-        occurred_at=line.occurred_at,
-        expires_at=line.expires_at,
-        forgotten_at=line.forgotten_at,
-        superseded_by=_id(line.superseded_by),
-        supersedes=_id(line.supersedes),
-        duplicate_of=_id(line.duplicate_of),
-        parents=tuple(MemoryId(one) for one in line.parents),
-        reflected_at=line.reflected_at,
-        rev=line.rev,
-    )
+def _memory_item(line: Any, dimensions: int | None) -> MemoryItem:
+    """Return the memory of a `_MemoryLine`; a memory's lists are tuples."""
+    values: dict[str, Any] = dict(zip(NAMES, _VALUES(line), strict=True))
+    for name in _LIST_NAMES:
+        values[name] = tuple(values[name])
+    memory = Memory(**values)
     usage = None if line.accessed_at is None else Usage(accessed_at=line.accessed_at, count=line.access_count)
     return MemoryItem(memory, usage, None if line.vector is None else _vector(line.vector, dimensions))
 
@@ -355,10 +322,6 @@ def _vector(text: str, dimensions: int | None) -> NDArray[np.float32]:
     if not np.isfinite(vector).all():
         raise binascii.Error("a vector with a component that is not finite")
     return vector
-
-
-def _id(text: str | None) -> MemoryId | None:
-    return None if text is None else MemoryId(text)
 
 
 def _iso(moment: datetime | None) -> str | None:

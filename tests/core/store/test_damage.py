@@ -107,9 +107,10 @@ def test_the_journal_of_another_store_is_not_used(template, home, tmp_path):
 
 
 def test_what_failed_once_does_not_fail_again(tmp_path):
-    cases = saved()
-    templates = [make_template(tmp_path / f"t{closed}", 45, closed_at=closed) for closed in (0, 20, 40) if cases]
-    assert all(replay(templates, tmp_path / "s", case) for case in cases)
+    closed_at = (0, 20, 40)  # as in the stress test that found the cases
+    for template, kind, name, seed in saved():
+        made = make_template(tmp_path / "template", 45, closed_at=closed_at[template])
+        assert replay([made], tmp_path / "s", (0, kind, name, seed))
 
 
 def test_where_the_database_is_damaged_too_everything_is_left_as_it_was_found(template, home, monkeypatch):
