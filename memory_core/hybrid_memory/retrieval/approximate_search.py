@@ -149,10 +149,10 @@ class ApproximateSearch:
             self._add(made, chunk)
         made.build()
         with self._lock:
-            held = np.zeros(len(self._matrix.has), np.bool_)
-            held[rows] = True
-            held[list(self._stale)] = False
-            self._indexed, self._entries = held, len(rows)
+            indexed = np.zeros(len(self._matrix.has), np.bool_)
+            indexed[rows] = True
+            indexed[list(self._stale)] = False
+            self._indexed, self._entries = indexed, len(rows)
             self._index, self._building = made, None
         if self._closed():
             made.close()
@@ -167,11 +167,11 @@ class ApproximateSearch:
                 return
             self._add(index, chunk)
             with self._lock:
-                held = np.zeros(len(self._matrix.has), np.bool_)
-                held[: len(self._indexed)] = self._indexed
-                held[chunk] = True
-                held[list(self._stale)] = False
-                self._indexed = held
+                indexed = np.zeros(len(self._matrix.has), np.bool_)
+                indexed[: len(self._indexed)] = self._indexed
+                indexed[chunk] = True
+                indexed[list(self._stale)] = False
+                self._indexed = indexed
                 self._entries += len(chunk)
 
     def _add(self, index: VectorIndex, rows: NDArray[np.intp]) -> None:

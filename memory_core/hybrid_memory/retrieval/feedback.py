@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEEDBACK_WEIGHT = 0.2  # what a row gets that shares all feedback terms with the best hit
 FEEDBACK_TERMS = 5  # how many of the hit's rarest terms make the second question
 _RAREST_TERMS = 64  # of a long hit only so many terms are counted
-_COMMON_SHARE = 0.1  # a term that more of the rows hold tells nothing
+_COMMON_SHARE = 0.1  # of the rows; a term that more of them hold tells nothing
 
 
 def add_pseudo_relevance_feedback(

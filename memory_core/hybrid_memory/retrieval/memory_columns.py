@@ -75,7 +75,7 @@ class MemoryColumns:
 
     def reserve(self, count: int) -> None:
         """Make room for rows that are to come."""
-        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker", "gone", "successor"):
+        for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker", "gone", "successor"):
             getattr(self, name).reserve(count)
 
     def extend(self, batch: ColumnBatch) -> None:
@@ -84,7 +84,7 @@ class MemoryColumns:
         self._digests.extend(batch.digests)
         self.gone.fill(count, value=False)
         self.successor.fill(count, ABSENT)
-        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker"):
+        for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker"):
             getattr(self, name).extend(getattr(batch, name))
         for place, key in batch.key.items():
             self._keep(first + place, key)
@@ -98,7 +98,7 @@ class MemoryColumns:
     def add(self, memory: Memory) -> int:
         """Add a memory and return its row."""
         row = self.ids.append(memory.id)
-        for name in (*_COPIED, "tier", "kind", "trust", "session", "speaker", "gone"):
+        for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker", "gone"):
             getattr(self, name).append(0)
         self.successor.append(ABSENT)
         self.created_at.values[row] = to_micros(memory.created_at)
@@ -299,9 +299,9 @@ class LiveMask:
         self._shown = None
 
 
-_FOREVER = 2**63 - 1
+_FOREVER = 2**63 - 1  # microseconds; the end of int64
 
-_COPIED = (
+_COPIED_COLUMNS = (
     "pinned",
     "importance",
     "created_at",

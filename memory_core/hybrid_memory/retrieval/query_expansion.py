@@ -1,4 +1,4 @@
-"""Words that mean nearly the same, so that a question finds what says it in other words.
+"""Query expansion: words that mean nearly the same, so that a question finds what says it in other words.
 
 A shipped table names for each stem up to 32 others with a weight. The weights join the likeness of the built-in embedder's
 word pieces with the relations of WordNet 3.1 (Miller, "WordNet: A Lexical Database for English", 1995): a synonym or a kind
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 DATA = Path(__file__).with_name("data")
-_FULL = 255
-_KEPT = 4_096
+_FULL_WEIGHT = 255  # stands for a weight of 1
+_MAX_CACHED_TERMS = 4_096  # terms whose near words are remembered as a mapping
 
 
 class ExpansionTable:
@@ -33,7 +33,7 @@ class ExpansionTable:
         self._terms = terms
         self._near = near
         self._weights = weights
-        self.expansions = functools.lru_cache(_KEPT)(self._expansions)
+        self.expansions = functools.lru_cache(_MAX_CACHED_TERMS)(self._expansions)
         """Return the near terms of a term with weights above 0 and at most 1, the term itself (weight 1) first."""
 
     def _expansions(self, term: int) -> Mapping[int, float]:
@@ -43,7 +43,7 @@ class ExpansionTable:
             weights = self._weights[at]
             held = int(np.count_nonzero(weights))
             near = self._terms[self._near[at, :held]].tolist()
-            found |= zip(near, (weights[:held] / _FULL).tolist(), strict=True)
+            found |= zip(near, (weights[:held] / _FULL_WEIGHT).tolist(), strict=True)
             found[term] = 1.0
         return found
 

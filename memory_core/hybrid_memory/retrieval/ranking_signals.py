@@ -39,15 +39,14 @@ REPLY_WEIGHT = 0.45  # share of its question's score that an answer gets
 FOLLOWED_WEIGHT = 0.2  # share of the next utterance's score that an utterance gets
 SESSION_WEIGHT = 0.6  # share of the mean of a session's best scores that each of its rows gets
 SESSION_BEST_SCORES = 2  # how many scores make that mean: one alone may be chance
-SESSION_ROWS = 1_000  # how many of the best rows are looked at for it; sorting more takes longer and changes little
+SESSION_ROWS = 1_000  # how many of the best rows are looked at for it
 SPEAKER_WEIGHT = 0.15  # what a row gets whose speaker the question names
 
 PERIOD_WEIGHT = 0.5  # what a row gets that happened in the period which the question names
 _OUTSIDE_PERIOD = 0.7  # share of it just outside the period
-_DECAY_AFTER_PERIOD = (
-    0.5  # how far it reaches after a period, in lengths of the period: one tells of a thing afterwards
-)
-_DECAY_BEFORE_PERIOD = 0.15  # and before it
+# How far the bonus reaches after a period and before it, in lengths of the period: one tells of a thing afterwards.
+_DECAY_AFTER_PERIOD = 0.5
+_DECAY_BEFORE_PERIOD = 0.15
 _MAX_PERIOD_MICROS = 90 * MICROS_PER_DAY  # longer and open periods reach no further than one of this length
 MAX_WINDOWS = 16  # a question may hold hundreds of times, each of which costs a look at every row; the first count
 EVENT_WEIGHT = 0.2  # what a row gets that lies before, after or about the event which the question names

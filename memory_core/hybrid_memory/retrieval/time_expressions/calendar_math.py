@@ -15,7 +15,7 @@ LOWEST = datetime.min  # noqa: DTZ901 - wall-clock time throughout
 HIGHEST = datetime(9999, 12, 31)  # noqa: DTZ001 - wall-clock time throughout
 DAY = timedelta(days=1)
 _FIRST_YEAR, _LAST_YEAR = 1, 9998
-_MONTHS = 12
+_MONTHS_PER_YEAR = 12
 
 
 class Period(NamedTuple):
@@ -66,7 +66,7 @@ def months(year: int, month: int, count: int = 1, grain: str = "month") -> Perio
 
 def years(year: int, count: int = 1) -> Period | None:
     """Return ``count`` calendar years, ten of which have the grain of a decade."""
-    return months(year, 1, _MONTHS * count, "year" if count == 1 else "decade")
+    return months(year, 1, _MONTHS_PER_YEAR * count, "year" if count == 1 else "decade")
 
 
 def week(index: int, weekday: int = 0, days: int = 7, grain: str = "week") -> Period | None:
@@ -99,10 +99,10 @@ def unit_of(moment: datetime, unit: str, offset: int = 0) -> Period | None:
         return part_of_day(span(shift(midnight(moment), offset, "day"), 1, "day"), "night")
     if unit in _MONTHS_OF:
         size = _MONTHS_OF[unit]
-        index = ((moment.year * _MONTHS + moment.month - 1) // size + offset) * size
+        index = ((moment.year * _MONTHS_PER_YEAR + moment.month - 1) // size + offset) * size
         if unit == "decade":
             return years(moment.year // 10 * 10 + 10 * offset, 10)
-        return months(index // _MONTHS, index % _MONTHS + 1, size, unit)
+        return months(index // _MONTHS_PER_YEAR, index % _MONTHS_PER_YEAR + 1, size, unit)
     return None
 
 
@@ -236,8 +236,8 @@ _HOURS = {"morning": (5, 12), "noon": (11, 14), "afternoon": (12, 18), "evening"
 
 
 def _add_months(moment: datetime, count: int) -> datetime:
-    index = moment.year * _MONTHS + moment.month - 1 + count
-    year, month = index // _MONTHS, index % _MONTHS + 1
+    index = moment.year * _MONTHS_PER_YEAR + moment.month - 1 + count
+    year, month = index // _MONTHS_PER_YEAR, index % _MONTHS_PER_YEAR + 1
     if not _FIRST_YEAR <= year <= _LAST_YEAR + 1:
         raise OverflowError
     longest = 31 if month in {1, 3, 5, 7, 8, 10, 12} else 30
@@ -348,8 +348,8 @@ def _either(near: list[Period], now: datetime) -> list[Period]:
     return past if past == coming else _softer(past + coming, 0.7)
 
 
+# How many years, months or weeks away is looked: first near, then as far as 29 February and Friday the 13th may be.
 _REACHES = (2, 14)
-"""How many years, months or weeks away is looked; few of them lack the day, as 29 February and Friday the 13th."""
 _RECENT = {"month": timedelta(days=31), "day": timedelta(days=2)}
 _LONG = frozenset({"month", "quarter", "season"})
 _CHOICES: dict[str, Callable[[list[Period], datetime], list[Period]]] = {

@@ -27,8 +27,8 @@ from hybrid_memory.retrieval.time_expressions.lexer import (
 )
 
 CENTURY = 100
-_AHEAD = 10
-_DAY_MINUTES = 24 * 60
+_MAX_YEARS_AHEAD = 10  # of a year with two digits: '34 is to come, '45 was
+_MINUTES_PER_DAY = 24 * 60
 
 
 def parse_written_date(cursor: TokenCursor, at: int) -> Parsed | None:
@@ -43,7 +43,7 @@ def parse_written_date(cursor: TokenCursor, at: int) -> Parsed | None:
 def full_year(short: int, now: datetime) -> int:
     """Return the year of which the last two digits are written: at most ten years ahead."""
     year = now.year - now.year % CENTURY + short
-    return year - CENTURY if year > now.year + _AHEAD else year
+    return year - CENTURY if year > now.year + _MAX_YEARS_AHEAD else year
 
 
 def with_certainty_times(period: Period | None, factor: float) -> Period | None:
@@ -62,7 +62,7 @@ def _instant(cursor: TokenCursor, at: int) -> TimeSpec:
     if whole is None or hour > 23 or minute > 59:  # noqa: PLR2004 - the clock's
         return TimeSpec()
     moment = whole.start.replace(hour=hour, minute=minute)
-    if zone and abs(zone[0]) < _DAY_MINUTES:
+    if zone and abs(zone[0]) < _MINUTES_PER_DAY:
         there = timezone(timedelta(minutes=zone[0]))
         moment = moment.replace(tzinfo=there).astimezone(cursor.zone).replace(tzinfo=None)
     return known_times(calendar_math.span(moment, 1, "hour"))
@@ -121,7 +121,7 @@ WRITTEN = frozenset(_READINGS)
 """The kinds of tokens that are dates in digits."""
 
 
-_LONGEST_MONTH = 31
+_MAX_DAY_OF_MONTH = 31
 
 
 def parse_calendar_name(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | None:
@@ -239,7 +239,7 @@ def _day_number(cursor: TokenCursor, at: int) -> tuple[int, int]:
     else:
         number = token.numbers[0] if token.kind in {"number", "ordinal"} else ORDINALS.get(token.text, 0)
         end = at + 1
-    return (number if 1 <= number <= _LONGEST_MONTH else 0), end
+    return (number if 1 <= number <= _MAX_DAY_OF_MONTH else 0), end
 
 
 def _in_month(year: int, *, month: int, first: int, last: int) -> Period | None:

@@ -11,8 +11,7 @@ from hybrid_memory.retrieval.time_expressions.lexer import TokenCursor, word_set
 
 Relation = Literal["before", "after", "during", "on", "around", "since", "until"]
 
-LONGEST = 12
-"""The most words that a phrase keeps."""
+MAX_PHRASE_WORDS = 12  # of an event's phrase; more would find what is not the event
 
 _WORDINGS: tuple[tuple[Relation, tuple[str, ...]], ...] = (
     ("before", ("before", "prior to", "ahead of", "leading up to", "run - up to")),
@@ -151,7 +150,7 @@ def _is_habit(cursor: TokenCursor) -> bool:
 def _end(cursor: TokenCursor, begin: int, taken: set[int]) -> int:
     """Return the place behind a phrase: it ends at a mark, a time, or where the question itself goes on."""
     at = begin
-    while at < len(cursor.tokens) and at - begin < LONGEST and at not in taken:
+    while at < len(cursor.tokens) and at - begin < MAX_PHRASE_WORDS and at not in taken:
         token = cursor.token(at)
         if token.kind == "mark" and not (token.text in _WITHIN or cursor.word(at - 1) in _TITLES):
             break

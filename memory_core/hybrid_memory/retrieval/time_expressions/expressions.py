@@ -47,16 +47,18 @@ from hybrid_memory.retrieval.time_expressions.relative_times import (
     parse_vague,
 )
 
-_DEEPEST = 6
+_MAX_NESTING = (
+    6  # times within times, as in "the morning of the first Monday of March"; a crafted text would nest without end
+)
 _LAST_HOUR = 23
 _NOON = 12
-_MONTHS_A_YEAR = 12
+_MONTHS_PER_YEAR = 12
 
 
 def parse_time(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | None:
     """Return what is named at a place; ``time_expected`` says that a time is expected there, as after "in" or "since"."""
     if (at, time_expected) not in cursor.known:
-        if len(cursor.nested) >= _DEEPEST:
+        if len(cursor.nested) >= _MAX_NESTING:
             return None
         cursor.nested.append(at)
         cursor.known[at, time_expected] = _read(cursor, at, time_expected=time_expected)
@@ -209,7 +211,7 @@ def _day_of_month(cursor: TokenCursor, at: int) -> Parsed | None:
     if not cursor.name_may_end(place):
         return None
     return (
-        TimeSpec((), lambda i: calendar_math.day(i // _MONTHS_A_YEAR, i % _MONTHS_A_YEAR + 1, number), "month"),
+        TimeSpec((), lambda i: calendar_math.day(i // _MONTHS_PER_YEAR, i % _MONTHS_PER_YEAR + 1, number), "month"),
         place,
     )
 
@@ -341,7 +343,8 @@ _BEGINNINGS |= word_set("the a an half shortly just right immediately soon direc
 _TIMELY = TRIGGERS | NUMBERS.keys() | ORDINALS.keys() | VAGUE_COUNTS.keys() | {"half"}
 _LEADS = (_INSIDE | {"the", "a", "an"}) - {"between"}
 _WORDY = frozenset({"word", "mark", "junk"})
-_RUN_UP = 30
+_RUN_UP_DAYS = 30  # "the run-up to Easter", where nothing says how long it is
+# How many days before or after a time such words mean, at least.
 _CLOSE = {"shortly": 14, "just": 10, "right": 7, "immediately": 7, "soon": 21, "directly": 7}
 _TWO_WORD_CLOSE: dict[tuple[str, ...], int] = {
     ("a", "bit"): 21,
@@ -374,7 +377,7 @@ def _related(cursor: TokenCursor, at: int) -> Phrase | None:
             return Phrase(
                 tuple(p._replace(certainty=round(p.certainty * 0.8, 3)) for p in chosen), at, found[1], relation
             )
-        close = close or (_RUN_UP if cursor.word(place) in {"run", "leading"} else 0)
+        close = close or (_RUN_UP_DAYS if cursor.word(place) in {"run", "leading"} else 0)
         periods = tuple(_apply(relation, period, cursor, close) for period in chosen)
         return Phrase(_whole(periods), at, _onwards(cursor, found[1]), relation)
     return None
@@ -517,7 +520,7 @@ def _times(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[tuple[
 def _listed(cursor: TokenCursor, first: TimeSpec, at: int) -> tuple[list[TimeSpec], int]:
     """Return the times of a list whose first has been read; after a comma alone they count only if "and" or "or" follows."""
     things, end, time_expected = [first], at, 1
-    while (word := cursor.word(at)) in _JOINTS and len(things) < _LONGEST_LIST:
+    while (word := cursor.word(at)) in _JOINTS and len(things) < _MAX_LIST:
         place = cursor.skip(at + 1, "and", "or") if word == "," else at + 1
         joined = word != "," or place > at + 1
         place = cursor.skip(place, "in", "on")
@@ -532,7 +535,7 @@ def _listed(cursor: TokenCursor, first: TimeSpec, at: int) -> tuple[list[TimeSpe
     return things[:time_expected], end
 
 
-_LONGEST_LIST = 12
+_MAX_LIST = 12  # times in one list; more are not asked for
 _JOINTS = frozenset({",", "and", "or", "/", "&"})
 
 

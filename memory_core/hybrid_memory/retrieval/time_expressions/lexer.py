@@ -191,7 +191,7 @@ def tokenize(text: str) -> list[Token]:
         raw, start = chunk[0], chunk.start()
         if _DIGIT.search(raw) is None:
             found.extend(_words(raw, start))
-        elif len(raw) > _LONGEST:
+        elif len(raw) > _MAX_DATE_CHARACTERS:
             found.append(Token("", start, start + len(raw), "junk"))
         elif raw.isascii() or _FOREIGN.search(raw) is None:
             found.extend(_numeric(raw, start))
@@ -201,8 +201,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 _CHUNK = re.compile(r"\d{4}\s?[年년]\s?\d\d?\s?[月월](?:\s?\d\d?\s?[日일])?[^\s—…]*|[^\s—…]+")
-_LONGEST = 200
-"""Longer runs without a space hold no date that anyone would ask by."""
+_MAX_DATE_CHARACTERS = 200  # a longer run without a space holds no date that anyone would ask by
 _DIGIT = re.compile(r"\d")
 _FOREIGN = re.compile(r"[^\x00-\x7f\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\s\w]")
