@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -32,13 +33,21 @@ def open_duck(path: Path, clock: FakeClock) -> Iterator[Callable[[], DuckStore]]
         store.close()
 
 
-@pytest.fixture(params=["duck", "memory"])
-def store(request: pytest.FixtureRequest, clock: FakeClock) -> Store:
-    if request.param == "memory":
-        return MemoryStore(clock)
-    return request.getfixturevalue("open_duck")()
+@pytest.fixture(scope="session")
+def new_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the file of a store that holds nothing: a copy of it opens in half the time that making one takes."""
+    file = tmp_path_factory.mktemp("new") / "memory.duckdb"
+    DuckStore.open(file, FakeClock()).close()
+    return file
 
 
 @pytest.fixture
-def duck(open_duck: Callable[[], DuckStore]) -> DuckStore:
+def duck(path: Path, new_database: Path, open_duck: Callable[[], DuckStore]) -> DuckStore:
+    path.parent.mkdir(mode=0o700)
+    shutil.copy(new_database, path)
     return open_duck()
+
+
+@pytest.fixture(params=["duck", "memory"])
+def store(request: pytest.FixtureRequest, clock: FakeClock) -> Store:
+    return MemoryStore(clock) if request.param == "memory" else request.getfixturevalue("duck")

@@ -75,21 +75,29 @@ def test_threads_that_repeat_each_others_requests_write_each_once(store):
 
 
 def test_readers_beside_a_writer_see_whole_writes_only(store):
-    done = threading.Event()
+    writes, half = 20, 10
+    done, looked = threading.Event(), threading.Semaphore(0)
+    seen: list[int] = []
     torn: list[int] = []
 
     def read():
         while not done.is_set():
-            found = store.get("default", [MemoryId(f"{half}{n}") for half in "ab" for n in range(20)])
-            torn.extend(n for n in range(20) if (f"a{n}" in found) != (f"b{n}" in found))
+            found = store.get("default", [MemoryId(f"{letter}{n}") for letter in "ab" for n in range(writes)])
+            torn.extend(n for n in range(writes) if (f"a{n}" in found) != (f"b{n}" in found))
+            seen.append(len(found) // 2)
+            looked.release()
 
     reader = threading.Thread(target=read)
     reader.start()
-    for number in range(20):
+    for number in range(writes):
         put(store, f"a{number}", f"b{number}")
+        if number + 1 == half:  # a look that began before this write may end now; those after it see half of all
+            for _ in range(len(seen) + 2):
+                assert looked.acquire(timeout=30)
     done.set()
     reader.join()
     assert torn == []
+    assert half in seen
 
 
 def test_results_that_nobody_came_back_for_are_forgotten_by_their_age(store, clock):
