@@ -94,3 +94,14 @@ def test_the_newest_release_of_the_changelog_is_the_version_of_the_program():
 
     releases = re.findall(r"^## \[([^\]]+)\]", (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert releases[:2] == ["Unreleased", __version__]
+
+
+@pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_file_and_name_that_a_page_for_contributors_points_to_exists(name):
+    page = (PROJECT / name).read_text(encoding="utf-8")
+    missing = []
+    for path, symbol in re.findall(r"`([\w./-]+/[\w.-]+\.py)`(?: `([\w.]+)`)?", page):
+        found = [PROJECT / root / path for root in ("memory_core", "server", "prompts", "compat", ".")]
+        text = next((file.read_text(encoding="utf-8") for file in found if file.is_file()), "")
+        missing += [path] if not text else [f"{path} {one}" for one in symbol.split(".") if one not in text]
+    assert missing == []
