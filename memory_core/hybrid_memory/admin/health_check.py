@@ -1,4 +1,4 @@
-"""Examines and repairs a store as a whole, for the command ``doctor`` and for programs that keep their own stores."""
+"""Checks and repairs a store as a whole, for the command ``doctor`` and for programs with stores of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_open(store: Store) -> Report:
-    """Examine a store that is open, beside other calls, and take notice of what it reports in its status."""
+    """Check a store that is open, beside other calls; what its status reported is not told there any more."""
     from hybrid_memory.store.duck.store import DuckStore
 
     if not isinstance(store, DuckStore):
@@ -26,7 +26,7 @@ def check_open(store: Store) -> Report:
 
 
 def check(home: Path, clock: Clock) -> Report:
-    """Open the store in a folder, which mends its write-ahead log if need be, examine it, and close it.
+    """Open the store in a folder, which mends its write-ahead log if need be, check it, and close it.
 
     A store that cannot be opened because it is damaged is a finding, no error.
 
