@@ -53,7 +53,7 @@ class Life:
     def __init__(self, folder, seed):
         self.path = folder / DATABASE
         self.draw = random.Random(seed)
-        self.clock, self.rng = FakeClock(BEFORE_2038), FakeRandomSource(seed)
+        self.clock, self.random_source = FakeClock(BEFORE_2038), FakeRandomSource(seed)
         self.tiers = defaultdict(list)
         self.said = []
         self.ids = set()
@@ -61,13 +61,15 @@ class Life:
 
     def open(self):
         store = Watched(DuckStore.open(self.path, self.clock), self.tiers)
-        self.service = MemoryService(store, HashEmbedder(384), clock=self.clock, rng=self.rng, settings=SETTINGS)
+        self.service = MemoryService(
+            store, HashEmbedder(384), clock=self.clock, random_source=self.random_source, settings=SETTINGS
+        )
         self.service.warm_up(Scope(session="morning", actor="life"))
 
     def day(self):
         talks = self.draw.randrange(2, 5)
         for number in range(talks):
-            scope = Scope(session=new_session(self.rng), actor="life")
+            scope = Scope(session=new_session(self.random_source), actor="life")
             for _ in range(A_DAY // talks + 1):
                 self.moment(scope)
             if number or self.draw.random() < 0.5:
