@@ -142,7 +142,7 @@ def test_a_store_that_is_in_use_is_a_clear_refusal_and_is_tried_again(tmp_path):
 
 def test_a_wrong_option_is_told_on_standard_error(tmp_path):
     with started(tmp_path, "--timezone", "Nowhere/Land") as client:
-        assert client.process.wait(5) == 1
+        assert client.process.wait(20) == 1
         assert b"timezone: is not a known time zone" in client.process.stderr.read()
 
 

@@ -79,3 +79,15 @@ def test_others_get_their_answers_when_the_hosts_client_leaves(home, service):
 def test_who_wants_to_host_while_another_is_the_hub_is_sent_there(home, service):
     with ThreadedHub(home, ObservedService()), pytest.raises(ConnectionError):
         run.host(str(home), None)
+
+
+def test_a_hub_for_one_client_alone_is_no_hub_for_others_and_ends_the_session_with_it(home, service):
+    connection, stop = run.host(str(home), None, standalone=True)
+    client = FakeRelay(connection).welcomed()
+    assert client.call("write_memory", content="Ada")["isError"] is False
+    assert connect(str(home)) is None
+    assert not connecting.hub_is_running(str(home))
+    stop()
+    client.close()
+    assert service.closed
+    assert len(service.ended) == 1
