@@ -1,4 +1,4 @@
-"""The rule by which `WriteBatch` change a namespace: pure, and the same for every store."""
+"""How a `WriteBatch` changes a namespace: pure, and the same for every store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hybrid_memory.store.memory_fields import UNCHANGEABLE, check_memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
-    """What a store must do for some `WriteBatch`, each memory once and in its last state.
+    """What a store must do for a `WriteBatch`, each memory once and in its last state.
 
     ``inserted`` are new rows. ``updated_rows`` are existing rows whose changeable fields are written anew. ``retiered`` are
     the other existing rows that change: of these only ``tier`` and ``rev`` differ. ``before`` holds the former state of
@@ -49,7 +49,7 @@ def build_change_set(
     dimensions: int | None,
     stored: Callable[[Iterable[MemoryId]], Mapping[MemoryId, Memory]],
 ) -> ChangeSet:
-    """Work out what ``ops`` do to a namespace at position ``head``: first inserts, then updates, tiers and vectors that follow.
+    """Work out what a batch does to a namespace at position ``head``: first inserts, then updates, tiers and vectors that follow.
 
     ``stored`` gives existing memories by id; ``dimensions`` is the pinned embedder's, None without one. Whether the id
     of a put exists already is for the store to find out.
@@ -179,7 +179,7 @@ class _ChangeSetBuilder:
 
 
 def is_member(memory: Memory, session: str, agent: str, tier: Tier) -> bool:
-    """Say whether a live memory belongs to a session's agent and stands in a tier."""
+    """Return True if a live memory belongs to a session's agent and stands in a tier."""
     return (
         (memory.session, memory.agent, memory.tier) == (session, agent, tier)
         and memory.forgotten_at is None

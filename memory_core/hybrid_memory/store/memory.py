@@ -74,7 +74,7 @@ class _Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
+class _StoredRequest:
     """What a request led to."""
 
     namespace: str
@@ -86,8 +86,8 @@ class _Done:
 class _MemoryWriteView:
     """One moment of one namespace; see `hybrid_memory.store.base.WriteView`."""
 
-    def __init__(self, space: _Namespace, now: datetime) -> None:
-        self._space = space
+    def __init__(self, records: _Namespace, now: datetime) -> None:
+        self._records = records
         self._now = now
 
     @property
@@ -96,30 +96,30 @@ class _MemoryWriteView:
 
     @property
     def head(self) -> int:
-        return self._space.head
+        return self._records.head
 
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
-        return _picked(self._space.memories, ids)
+        return _picked(self._records.memories, ids)
 
     def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
-        return _picked(self._space.usage, ids)
+        return _picked(self._records.usage, ids)
 
     def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
-        return _picked(self._space.vectors, ids)
+        return _picked(self._records.vectors, ids)
 
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
-        held = self._space.memories.values()
+        held = self._records.memories.values()
         found = [one for one in held if is_member(one, session, agent, tier)]
         return sorted(found, key=lambda memory: memory.created_at)
 
     def buffer(self, session: str, agent: str) -> BufferState | None:
-        return self._space.buffers.get((session, agent))
+        return self._records.buffers.get((session, agent))
 
     def buffers(self) -> Sequence[BufferState]:
-        return [self._space.buffers[key] for key in sorted(self._space.buffers)]
+        return [self._records.buffers[key] for key in sorted(self._records.buffers)]
 
     def changes(self, after: int) -> Sequence[LogEntry]:
-        return self._space.behind(after)
+        return self._records.behind(after)
 
 
 @dataclass(slots=True)
@@ -178,7 +178,7 @@ class MemoryEmbedderChange:
         with self._data.reading():
             if self._next is None:
                 return None
-            total = sum(len(space.memories) for space in self._data.namespaces.values())
+            total = sum(len(records.memories) for records in self._data.namespaces.values())
             return NextEmbedder(self._next.identity, self._next.dimensions, len(self._next.vectors), total)
 
     def begin(self, identity: str, dimensions: int) -> None:
@@ -241,8 +241,8 @@ class MemoryEmbedderChange:
         """Let the next embedder be the store's."""
         with self._data.writing():
             done = self._required()
-            for space in self._data.namespaces.values():
-                space.vectors.clear()
+            for records in self._data.namespaces.values():
+                records.vectors.clear()
             for (namespace, id_), vector in done.vectors.items():
                 if id_ in self._data.namespaces[namespace].memories:
                     self._data.namespaces[namespace].vectors[id_] = vector
@@ -254,8 +254,8 @@ class MemoryEmbedderChange:
             self._next = None
 
     def _all_memories(self) -> list[tuple[str, Memory]]:
-        spaces = sorted(self._data.namespaces.items())
-        return [(namespace, memory) for namespace, space in spaces for memory in space.memories.values()]
+        namespaces = sorted(self._data.namespaces.items())
+        return [(namespace, memory) for namespace, records in namespaces for memory in records.memories.values()]
 
     def _required(self) -> _NextEmbedder:
         if self._next is None:
@@ -276,7 +276,7 @@ class MemoryStore:
         self._data = _Data()
         self.embedder_change = MemoryEmbedderChange(self._data)
         self._last_at: datetime | None = None
-        self._done: dict[RequestKey, _Done] = {}
+        self._requests: dict[RequestKey, _StoredRequest] = {}
         self._entries: dict[tuple[str, str, str], _Entries] = {}
 
     def info(self) -> StoreInfo:
@@ -286,7 +286,7 @@ class MemoryStore:
             return StoreInfo(
                 engine="memory",
                 schema_version=0,
-                memories=sum(len(space.memories) for space in self._data.namespaces.values()),
+                memories=sum(len(records.memories) for records in self._data.namespaces.values()),
                 bytes_on_disk=0,
                 embedder=identity,
                 dimensions=dimensions,
@@ -295,7 +295,7 @@ class MemoryStore:
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""
         with self._data.reading():
-            names = {name for name, space in self._data.namespaces.items() if space.head or space.buffers}
+            names = {name for name, records in self._data.namespaces.items() if records.head or records.buffers}
             return sorted(names | {name for (name, _, _), held in self._entries.items() if held.bodies})
 
     def pin_embedder(self, identity: str, dimensions: int) -> bool:
@@ -316,9 +316,9 @@ class MemoryStore:
     def snapshot(self, namespace: str) -> Snapshot:
         """Return head and rows of this moment."""
         with self._data.reading():
-            space = self._namespace(namespace)
-            held = dict(space.memories), dict(space.vectors), dict(space.usage)
-            head = space.head
+            records = self._namespace(namespace)
+            held = dict(records.memories), dict(records.vectors), dict(records.usage)
+            head = records.head
         from hybrid_memory.store.column_batches import build_snapshot
 
         return build_snapshot(namespace, head, *held)
@@ -383,25 +383,27 @@ class MemoryStore:
     def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
         """Return the stored result of a request in a namespace, None if it was never done there."""
         with self._data.reading():
-            done = self._done.get(key)
+            done = self._requests.get(key)
             return _object(done.result) if done and done.namespace == namespace else None
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:
         """Forget the stored results of a relay up to and including a number; None forgets them all."""
         last = NO_LIMIT if up_to is None else up_to
         with self._data.writing():
-            self._done = {key: done for key, done in self._done.items() if key.relay != relay or key.number > last}
+            self._requests = {
+                key: done for key, done in self._requests.items() if key.relay != relay or key.number > last
+            }
 
     def forget_results(self, before: datetime) -> None:
         """Forget the stored results of requests that were made before a moment."""
         with self._data.writing():
-            self._done = {key: done for key, done in self._done.items() if done.at >= before}
+            self._requests = {key: done for key, done in self._requests.items() if done.at >= before}
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""
         with self._data.writing():
-            space = self._namespace(namespace)
-            space.trimmed_before = max(space.trimmed_before, min(before, space.head + 1))
+            records = self._namespace(namespace)
+            records.trimmed_before = max(records.trimmed_before, min(before, records.head + 1))
 
     def put_entry(
         self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
@@ -446,56 +448,56 @@ class MemoryStore:
     def _write(self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec) -> CommitResult:
         from hybrid_memory.store.batch import build_change_set
 
-        space = self._namespace(namespace)
+        records = self._namespace(namespace)
         now = self._clock.now().astimezone(UTC)
         at = now if self._last_at is None else max(now, self._last_at)
         self._data.deciding = True
         try:
-            batch = decide(_MemoryWriteView(space, at))
+            batch = decide(_MemoryWriteView(records, at))
         finally:
             self._data.deciding = False
         changes = build_change_set(
             batch,
             namespace=namespace,
-            head=space.head,
+            head=records.head,
             at=at,
             dimensions=self._data.embedder[1] if self._data.embedder else None,
-            stored=lambda ids: _picked(space.memories, ids),
+            stored=lambda ids: _picked(records.memories, ids),
         )
-        if any(memory.id in space.memories for memory in changes.inserted):
+        if any(memory.id in records.memories for memory in changes.inserted):
             raise ConstraintViolation("a memory with this id exists already")
         stored = None if key is None else object_to_json(codec.encode(batch.result))
-        space = self._data.namespaces.setdefault(namespace, space)
-        self._apply(space, changes, batch.buffers)
-        _record_uses(space, batch.uses)
+        records = self._data.namespaces.setdefault(namespace, records)
+        self._apply(records, changes, batch.buffers)
+        _record_uses(records, batch.uses)
         self._last_at = at
         if key is not None and stored is not None:
-            self._done[key] = _Done(namespace, stored, space.head, at)
+            self._requests[key] = _StoredRequest(namespace, stored, records.head, at)
         return CommitResult(
             result=batch.result,
-            position=space.head,
+            position=records.head,
             at=at,
             log=changes.log,
-            memories={id_: space.memories[id_] for id_ in changes.memories},
+            memories={id_: records.memories[id_] for id_ in changes.memories},
             vectors=changes.vectors,
         )
 
     @staticmethod
-    def _apply(space: _Namespace, changes: ChangeSet, buffers: Sequence[BufferState]) -> None:
+    def _apply(records: _Namespace, changes: ChangeSet, buffers: Sequence[BufferState]) -> None:
         for id_, memory in changes.memories.items():
-            space.memories[id_] = replace(memory, metadata=_object(object_to_json(memory.metadata)))
-        space.vectors.update(changes.vectors)
-        space.log.extend(changes.log)
+            records.memories[id_] = replace(memory, metadata=_object(object_to_json(memory.metadata)))
+        records.vectors.update(changes.vectors)
+        records.log.extend(changes.log)
         for buffer in buffers:
             if buffer.state is None:
-                space.buffers.pop((buffer.session, buffer.agent), None)
+                records.buffers.pop((buffer.session, buffer.agent), None)
             else:
-                space.buffers[buffer.session, buffer.agent] = buffer
+                records.buffers[buffer.session, buffer.agent] = buffer
 
     def _replay(self, namespace: str, key: RequestKey, codec: ResultCodec) -> CommitResult | None:
         check_text(key.relay)
         check_number(key.number)
-        done = self._done.get(key)
+        done = self._requests.get(key)
         if done is None:
             return None
         if done.namespace != namespace:
@@ -508,12 +510,14 @@ class MemoryStore:
         return self._data.namespaces.get(namespace) or _Namespace()
 
 
-def _record_uses(space: _Namespace, uses: Iterable[RecordUse]) -> None:
+def _record_uses(records: _Namespace, uses: Iterable[RecordUse]) -> None:
     for touch in uses:
         check_moment(touch.at)
-        if touch.id in space.memories:
-            known = space.usage.get(touch.id, Usage(accessed_at=touch.at, count=0))
-            space.usage[touch.id] = Usage(accessed_at=max(known.accessed_at, touch.at), count=known.count + touch.count)
+        if touch.id in records.memories:
+            known = records.usage.get(touch.id, Usage(accessed_at=touch.at, count=0))
+            records.usage[touch.id] = Usage(
+                accessed_at=max(known.accessed_at, touch.at), count=known.count + touch.count
+            )
 
 
 def _object(text: str) -> dict[str, Json]:

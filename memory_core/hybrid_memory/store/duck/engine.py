@@ -25,9 +25,11 @@ _COUNT = "SELECT count(*) FROM memory"
 _ALIVE = "SELECT 1"
 _ADVANCE = "UPDATE mark SET number = ?"
 _CHECKPOINT = "CHECKPOINT"
-_LARGE_STORE_MEMORIES = 50_000
-_MAX_JOURNAL_BYTES = 64 * 2**20
-_WRITES_BETWEEN_CHECKPOINT_TRIES = 64
+_LARGE_STORE_MEMORIES = 50_000  # above, a plan with the optimizer pays for itself; see `SqlSession`
+_MAX_JOURNAL_BYTES = (
+    64 * 2**20
+)  # longer, a checkpoint lets the journal begin anew, so that opening reads no more than this
+_WRITES_BETWEEN_CHECKPOINT_TRIES = 64  # a full disk fails each try, which costs more than a write
 
 
 class Transaction(NamedTuple):
@@ -177,7 +179,7 @@ class Engine:
         return None if heads is None else heads.get(namespace, 0)
 
     def is_new_request(self, relay: str, number: int) -> bool:
-        """Say whether a request is known never to have been done, without asking the database."""
+        """Return True if a request is known never to have been done, without asking the database."""
         with self.operation():
             cache = self._cache
             return cache is not None and number not in cache.requests.get(relay, ())
@@ -232,7 +234,7 @@ class Engine:
                 self._lock.release()
 
     def _alive(self) -> bool:
-        """Say whether DuckDB still answers; after a fatal error, such as a full disk in a checkpoint, it never does."""
+        """Return True if DuckDB still answers; after a fatal error, such as a full disk in a checkpoint, it never does."""
         try:
             self._connection.cursor().execute(_ALIVE).fetchall()
         except duckdb.Error:
