@@ -21,7 +21,7 @@ from hybrid_memory.embedding.static import StaticEmbedder
 
 assert StaticEmbedder().embed(["hello"]).shape == (1, 256)
 assert resources.files("hybrid_memory_prompts").joinpath("_quote.md.j2").is_file()
-for package in ("hybrid_memory", "hybrid_memory_mcp", "hybrid_memory_prompts"):
+for package in ("hybrid_memory", "hybrid_memory_dbgpt", "hybrid_memory_mcp", "hybrid_memory_prompts"):
     assert resources.files(package).joinpath("py.typed").is_file(), package
 Renderer()
 print("the installed packages have their data")

@@ -6,10 +6,9 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
+from tests.conformance.case_format import check_form
 from tests.conformance.compare import Mismatch, Unknown, demand
-from tests.conformance.drivers import DRIVERS
-from tests.conformance.drivers_plain import Driver
-from tests.conformance.form import check_form
+from tests.conformance.drivers import DRIVERS, Driver
 from tests.conformance.recording import Recording
 from tests.conformance.world import World
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.conformance.case_format import FIXED, SCHEMA
 from tests.conformance.compare import Mismatch, Unknown
 from tests.conformance.differences import DIFFERENCES, applied
 from tests.conformance.drivers import DRIVERS
-from tests.conformance.form import FIXED, SCHEMA
 from tests.conformance.replay import replay
 
 from hybrid_memory.store.memory import MemoryStore
