@@ -6,7 +6,7 @@ setup:
     uv sync --quiet --group check
 
 # everything that reads the code without running it
-lint:
+lint: setup
     uv run ruff check .
     uv run ruff format --check .
     uv run mypy
