@@ -480,14 +480,6 @@ class Store(ConversationLog, Protocol):
         """Return the memories that exist in this namespace, by id, forgotten ones included."""
         ...
 
-    def contents(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
-        """Return the words alone of the memories that exist in this namespace, which costs a third of `get`."""
-        ...
-
-    def newest_contents(self, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
-        """Return the first ``length`` characters of the ``limit`` newest memories, the oldest of them first."""
-        ...
-
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         ...

@@ -333,18 +333,6 @@ class MemoryStore:
         with self._data.reading():
             return _picked(self._namespace(namespace).memories, ids)
 
-    def contents(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
-        """Return the words of the memories that exist in this namespace."""
-        return {id_: memory.content for id_, memory in self.get(namespace, ids).items()}
-
-    def newest_contents(self, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
-        """Return the first ``length`` characters of the newest memories, oldest of them first."""
-        with self._data.reading():
-            held = sorted(
-                self._namespace(namespace).memories.values(), key=lambda memory: (memory.created_at, memory.id)
-            )
-        return {memory.id: memory.content[:length] for memory in held[-limit:]}
-
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         with self._data.reading():

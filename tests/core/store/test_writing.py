@@ -85,23 +85,6 @@ def test_a_member_that_moves_is_forgotten_or_superseded_is_one_no_longer(store):
     assert members(store, Tier.FADED) == ["moved"]
 
 
-def test_words_alone_can_be_read(store):
-    for name in ("a", "b", "c", "d"):
-        put(store, name)
-    ids = [MemoryId(name) for name in ("a", "b", "c", "d", "nobody")]
-    assert store.contents("default", ids) == {one: store.get("default", [one])[one].content for one in ids[:4]}
-    assert store.contents("elsewhere", ids) == {}
-
-
-def test_the_beginnings_of_the_newest_come_in_their_order(store, clock):
-    for name in ("a", "b", "c"):
-        put(store, name)
-        clock.advance(seconds=1)
-    beginnings = store.newest_contents("default", 2, 3)
-    assert list(beginnings) == ["b", "c"]
-    assert all(len(text) <= 3 for text in beginnings.values())
-
-
 def test_every_field_comes_back_as_it_was(store):
     store.write("default", None, always(inserts=(Insert(FULL),)))
     assert one(store, "full") == FULL

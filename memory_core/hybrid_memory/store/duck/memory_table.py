@@ -87,12 +87,6 @@ _PAIR = 2
 _MAX_BY_EIGHT = 24
 
 
-_CONTENTS = "SELECT namespace, id, content FROM memory WHERE id IN (?, ?, ?)"
-_NEWEST_CONTENTS = """
-    SELECT id, left(content, $3) FROM memory WHERE namespace = $1 ORDER BY created_at DESC, id DESC LIMIT $2
-"""
-
-
 def insert_memory(session: SqlSession, memory: Memory) -> None:
     """Insert a new row; an id that exists already raises `ConstraintViolation`.
 
@@ -172,22 +166,6 @@ def _parts(ids: list[MemoryId], size: int) -> Iterator[list[MemoryId]]:
 def read_members(session: SqlSession, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
     """Return the live memories of a session's agent in a tier, oldest first; of one moment in the order of insertion."""
     return [memory_of(row) for row in session.rows(_MEMBERS, namespace, name, agent, tier.value)]
-
-
-def contents_by_id(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
-    """Return the words of the memories of a namespace that exist."""
-    wanted = list(dict.fromkeys(ids))
-    if not wanted:
-        return {}
-    # Three at a time is what one write asks for; a list of parameters is planned faster than an unnested one.
-    found = [row for part in _parts(wanted, 3) for row in session.rows(_CONTENTS, *part)]
-    return {MemoryId(id_): content for owner, id_, content in found if owner == namespace}
-
-
-def newest_contents(session: SqlSession, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
-    """Return the beginnings of the newest memories of a namespace, the oldest of them first."""
-    found = session.rows(_NEWEST_CONTENTS, namespace, limit, length)
-    return {MemoryId(id_): content for id_, content in reversed(found)}
 
 
 def existing_ids(session: SqlSession, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:

@@ -32,7 +32,7 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
 from hybrid_memory.store.duck.files.store_lock import StoreLock
 from hybrid_memory.store.duck.files.swap import finish_swap
-from hybrid_memory.store.duck.memory_table import contents_by_id, memories_by_id, newest_contents
+from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
 from hybrid_memory.store.duck.schema import MIGRATIONS
@@ -183,16 +183,6 @@ class DuckStore:
         """Return log entries behind ``after``; raises `LogTrimmed`."""
         with self._engine.snapshot() as session:
             return tables.read_log(session, namespace, after, limit)
-
-    def contents(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, str]:
-        """Return the words of the memories that exist in this namespace."""
-        with self._engine.reading() as session:
-            return contents_by_id(session, namespace, ids)
-
-    def newest_contents(self, namespace: str, limit: int, length: int) -> dict[MemoryId, str]:
-        """Return the first ``length`` characters of the newest memories, oldest of them first."""
-        with self._engine.reading() as session:
-            return newest_contents(session, namespace, limit, length)
 
     def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist in this namespace."""
