@@ -11,6 +11,11 @@ import hypothesis
 import pytest
 from filelock import FileLock
 
+from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
+
+# Without pandas DuckDB looks for it at each value that it binds; the server's process has the same empty one.
+install_pandas_stub()
+
 # The quick tier takes as many examples as its time allows; `just thorough` takes more.
 hypothesis.settings.register_profile("quick", max_examples=40, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=500, deadline=None)
