@@ -14,8 +14,6 @@ from hybrid_memory import (
     MemoryService,
     ReadRequest,
     Scope,
-    SystemClock,
-    SystemRandomSource,
     UpdateRequest,
     WriteRequest,
 )
@@ -29,7 +27,7 @@ SAID = (
 
 def main(folder: Path) -> None:
     """Play each verb once and print what came of it."""
-    memory = MemoryService.open(folder, clock=SystemClock(), random_source=SystemRandomSource())
+    memory = MemoryService.open(folder)
     # Which memories are meant: a namespace (nothing crosses it), an agent, and the conversation.
     scope = Scope(namespace="default", agent="example", session="monday")
 
