@@ -63,7 +63,7 @@ class Pack:
         return sum(len(tally.told) for tally in self.tallies)
 
     def has_told(self, writes: int) -> bool:
-        """Say whether so many writes were acknowledged."""
+        """Return True if so many writes were acknowledged."""
         return self.told >= writes
 
     def _work(self, number: int) -> None:

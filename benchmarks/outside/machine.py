@@ -74,7 +74,7 @@ def free_port() -> int:
 
 
 def listens(port: int) -> bool:
-    """Say whether somebody takes connections on a port of the loopback."""
+    """Return True if somebody takes connections on a port of the loopback."""
     try:
         socket.create_connection(("127.0.0.1", port), 1).close()
     except OSError:

@@ -55,5 +55,5 @@ def marks_in(text: str) -> set[str]:
 
 
 def refuses(text: str) -> bool:
-    """Say whether the text of an answer tells of a failure, whatever its error flag says."""
+    """Return True if the text of an answer tells of a failure, whatever its error flag says."""
     return _REFUSED.search(text) is not None

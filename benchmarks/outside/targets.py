@@ -92,7 +92,7 @@ class Store:
         return machine.processes_of(str(self.folder))
 
     def is_left(self) -> bool:
-        """Say whether no process over this store lives any more."""
+        """Return True if no process over this store lives any more."""
         return not self.processes()
 
     def survivors(self) -> set[str]:
@@ -114,7 +114,7 @@ class Store:
 
 
 def acknowledged(answer: Answer) -> bool:
-    """Say whether an answer to a write tells the client that the memory is kept."""
+    """Return True if an answer to a write tells the client that the memory is kept."""
     return not answer.error and not refuses(answer.text)
 
 

@@ -39,12 +39,12 @@ def new_session(random_source: RandomSource) -> str:
 
 
 def unnamed_session(number: int) -> str:
-    """Return the name for a conversation that nobody named which belongs to the last 60 bits of a number."""
+    """Return the name for a conversation that nobody named; it is made of the last 60 bits of a number."""
     return "s-" + _base32(number, 12)
 
 
 def is_unnamed_session(session: str) -> bool:
-    """Say whether a session's name was made by `new_session`, that is, whether it ends with its connection."""
+    """Return True if a session's name was made by `new_session`; such a session ends with its connection."""
     return session.startswith("s-") and len(session) == len("s-") + 12 and all(c in _ALPHABET for c in session[2:])
 
 

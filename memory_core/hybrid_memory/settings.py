@@ -180,7 +180,7 @@ def model_folders() -> tuple[Path, ...]:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Say whether a folder that anybody could have made was made by this user, who alone may write there."""
+    """Return True if a folder that anybody could have made was made by this user, who alone may write there."""
     try:
         found = folder.lstat()
     except OSError:

@@ -183,7 +183,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _joins(character: str) -> bool:
-    """Say whether a character belongs to the one before it."""
+    """Return True if a character belongs to the one before it."""
     code = ord(character)
     return (
         unicodedata.category(character)[0] == "M"

@@ -96,7 +96,7 @@ def _place_step(state: State, call: Call) -> State | None:
 
 
 def _explained(calls: Sequence[Call], state: State, step: Step) -> bool:
-    """Say whether some order of the calls, true to real time, is one that `step` allows."""
+    """Return True if some order of the calls, true to real time, is one that `step` allows."""
     tried: set[tuple[int, State]] = set()
     waiting = [(0, state)]
     whole = sum(1 << at for at, call in enumerate(calls) if call.outcome is Outcome.OK)

@@ -47,6 +47,25 @@ def test_a_signal_closes_the_store_and_ends_the_process(tmp_path):
     assert not (tmp_path / "memory.duckdb.wal").exists()
 
 
+def test_a_wrong_option_is_told_before_the_hub_is_imported(tmp_path):
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        "-m",
+        "hybrid_memory_mcp",
+        "serve",
+        "--standalone",
+        "--home",
+        tmp_path / "new",
+    ]
+    ended = subprocess.run([*command, "--colour"], stdin=subprocess.PIPE, capture_output=True, text=True, check=False)
+    imported, _, told = ended.stderr.rpartition("\nhybrid-memory-mcp: ")
+    assert (ended.returncode, told) == (1, "arguments: unrecognized arguments: --colour; --help shows what there is\n")
+    assert "hybrid_memory_mcp.hub" not in imported
+    assert not (tmp_path / "new").exists()
+
+
 def test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed(tmp_path):
     with started(tmp_path) as client:
         client.initialize()

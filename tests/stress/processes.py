@@ -48,7 +48,7 @@ def hub_of(home: Path) -> int | None:
 
 
 def is_alive(pid: int) -> bool:
-    """Say whether a process runs; one that has ended and was not waited for does not."""
+    """Return True if a process runs; one that has ended and was not waited for does not."""
     try:
         os.kill(pid, 0)
         state = Path(f"/proc/{pid}/stat")

@@ -63,7 +63,7 @@ class StoredTierContext:
         return (known.count if known else 0) + self._extra_uses.get(memory_id, 0)
 
     def pinned(self, memory_id: MemoryId) -> bool:
-        """Say whether a memory is pinned."""
+        """Return True if a memory is pinned."""
         if self._memories is None:
             self._memories = self._view.get(self._ids)
         memory = self._memories.get(memory_id)

@@ -157,7 +157,7 @@ def _is_live(memory: Memory) -> bool:
 
 
 def _is_same_statement(memory: Memory, prepared: PreparedWrite) -> bool:
-    """Say whether a memory with the same words is the same prepared, not another occasion of it."""
+    """Return True if a memory with the same words is this same statement, not another occasion of it."""
     request = prepared.request
     return (
         memory.session == prepared.session

@@ -69,7 +69,7 @@ class TierContext(Protocol):
         ...
 
     def pinned(self, memory_id: MemoryId) -> bool:
-        """Say whether a memory is pinned."""
+        """Return True if a memory is pinned."""
         ...
 
 

@@ -65,7 +65,7 @@ class Story:
         self.console.rule(Text(title, style="bold"), align="left")
 
     def promise(self, what: str, *, kept: bool) -> None:
-        """Say whether a promise was kept."""
+        """Print whether a promise was kept."""
         self.console.print(Text("  kept    " if kept else "  BROKEN  ", style="green" if kept else "bold red") + what)
         if not kept:
             self.broken.append(what)

@@ -50,7 +50,7 @@ class Grant:
     expires_at: datetime | None = None
 
     def expired(self, now: datetime) -> bool:
-        """Say whether the token's time is over."""
+        """Return True if the token's time is over."""
         return self.expires_at is not None and now >= self.expires_at
 
 
@@ -123,7 +123,7 @@ class Tokens:
         return None if found is None or found.expired(self.clock.now()) else found
 
     def still_good(self, grant: Grant) -> bool:
-        """Say whether what a token allowed is still allowed."""
+        """Return True if what a token allowed is still allowed."""
         self._look()
         return self._grants.get(grant.digest) == grant and not grant.expired(self.clock.now())
 

@@ -5,7 +5,6 @@ Nothing of a request is believed before its token is, and nothing of its body is
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -34,10 +33,8 @@ from hybrid_memory_mcp.http.sessions import HttpSession, HttpSessions
 from hybrid_memory_mcp.http.settings import HEALTH, PATH, HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.mcp_api.sdk import handle_modern_request, lowlevel_server_of
-from hybrid_memory_mcp.runtime.error_log import location_of
+from hybrid_memory_mcp.runtime.error_log import log, log_failure
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
-
-log = logging.getLogger("hybrid_memory_mcp")
 
 _STALE_CHECK_SECONDS = 1.0  # so long an open stream outlives its token
 
@@ -91,7 +88,7 @@ class HttpApp:
         except (TimeoutError, OSError):
             log.info("a client was given up that did not read its answer")
         except Exception as error:  # noqa: BLE001 - the last line before the client
-            log.error("a request failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
+            log_failure("a request", error)
             await response.refuse(Refusal(500, "the memory server failed inside; its log says where"))
 
     async def _serve(self, scope: Scope, receive: Receive, response: Response) -> Refusal | None:

@@ -6,7 +6,6 @@ that it began with. From 2026-07-28 on every request stands alone; those of one 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -34,10 +33,8 @@ from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.mcp_api.memory_server import UNKNOWN, MemoryServer, client_name_of
 from hybrid_memory_mcp.mcp_api.sdk import lowlevel_server_of
 from hybrid_memory_mcp.mcp_api.views import Views
-from hybrid_memory_mcp.runtime.error_log import location_of, log_and_continue
+from hybrid_memory_mcp.runtime.error_log import log_and_continue, log_failure
 from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
-
-log = logging.getLogger("hybrid_memory_mcp")
 
 _ID_BITS = 128
 _CLOSE_TIMEOUT_SECONDS = 2.0  # for ending a transport and a conversation: a commit, and a margin for a busy disk
@@ -270,7 +267,7 @@ class HttpSessions:
                         with session.lifetime:
                             await serve_loop(low, reading, writing, lifespan_state=state, session_id=session.id)
         except Exception as error:  # noqa: BLE001 - one client's failure is not the others'
-            log.error("serving a client failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
+            log_failure("serving a client", error)
         finally:
             self._remove(session)
             with anyio.move_on_after(_CLOSE_TIMEOUT_SECONDS, shield=True):

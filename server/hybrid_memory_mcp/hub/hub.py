@@ -8,7 +8,6 @@ until that leaves, or `_serve_command` does one operation for a command line.
 from __future__ import annotations
 
 import json
-import logging
 import socket
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,27 +34,26 @@ from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
 from hybrid_memory_mcp.runtime.background_tasks import flush_recalls_when_idle, run_background_work
-from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log_and_continue
+from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log, log_and_continue, log_failure
 from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
 
-DRAIN_TIMEOUT_SECONDS = (
-    5.0  # for requests at work when the hub leaves; what takes longer the relay asks the next hub again
-)
-HANDOVER_PAUSE_MS = (
-    3000  # until other relays may start a hub: enough for the newer client, which asked for room, to start its own
-)
+# For requests at work when the hub leaves; what takes longer the relay asks the next hub again.
+DRAIN_TIMEOUT_SECONDS = 5.0
+# Until other relays may start a hub: enough for the newer client, which asked for room, to start its own.
+HANDOVER_PAUSE_MS = 3000
+# Nobody is served yet: whoever started this hub is on its way, even where `linger_seconds` is 0. As long as a relay waits
+# for a hub that it started (`connecting.START_TIMEOUT_SECONDS`).
+FIRST_VISITOR_TIMEOUT_SECONDS = 5.0
 
 _HELLO_TIMEOUT_SECONDS = 10.0  # a relay says hello at once; a machine under load may take seconds
 _LISTENER_CHECK_SECONDS = 1.0  # a removed socket is noticed before a relay gives up after START_TIMEOUT_SECONDS
 _ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors: no busy loop until some are free
-_ACKNOWLEDGE_CHECK_SECONDS = 1.0
+_ACKNOWLEDGE_CHECK_SECONDS = 1.0  # how often it is looked whether enough results are due; nobody waits for that
 _ACKNOWLEDGE_EVERY_LINES = 256  # one transaction deletes the stored results of so many requests
 _PROGRESS_SECONDS = 0.1  # how often a command hears how far its operation is
-
-log = logging.getLogger("hybrid_memory_mcp")
 
 
 @dataclass(kw_only=True)
@@ -88,6 +86,9 @@ class Hub:
         self._visitors_changed = anyio.Event()
         self._leaving = anyio.Event()
         self._pause_ms = 0
+        self._greeted = (
+            False  # whether anybody has said hello; a process that only looks whether a hub is there does not
+        )
         self._accepting = anyio.CancelScope()
         self._first: socket.socket | None = None
         self._group: anyio.abc.TaskGroup
@@ -168,15 +169,19 @@ class Hub:
             self._group.start_soon(self._handle_connection, stream, listener.token)
 
     async def _leave_when_unused(self) -> None:
-        """Leave when nobody was connected for ``linger_seconds``."""
+        """Leave when nobody was connected for ``linger_seconds``, and not before whoever started this hub had time to come."""
         while True:
             self._visitors_changed = anyio.Event()
             if self.registry.visitors:
                 await self._visitors_changed.wait()
                 continue
-            with anyio.move_on_after(self._resources.limits.linger_seconds):
+            linger = self._resources.limits.linger_seconds
+            if not self._greeted:
+                linger = max(linger, FIRST_VISITOR_TIMEOUT_SECONDS)
+            with anyio.move_on_after(linger) as waiting:
                 await self._visitors_changed.wait()
-            if not self.registry.visitors:
+            # Not when somebody came and went meanwhile: then the time begins anew.
+            if waiting.cancelled_caught and not self.registry.visitors:
                 self.leave()
                 return
 
@@ -195,13 +200,14 @@ class Hub:
                 reader = FrameReader()
                 hello = await _read_hello(stream, reader)
                 if hello is not None:
+                    self._greeted = True
                     await self._serve_visitor(stream, reader, hello)
             except HybridMemoryError as error:
                 await _send(stream, pack(protocol.REFUSED, str(error).encode()))
             except (OSError, BrokenFrame):
                 pass
             except Exception as error:  # noqa: BLE001 - one connection must not end the hub
-                log.error("a connection failed: %s", location_of(error))  # noqa: TRY400 - a traceback could hold stored text
+                log_failure("a connection", error)
         self._visitors_changed.set()
 
     async def _serve_visitor(self, stream: socket.socket, reader: FrameReader, hello: Hello) -> None:
@@ -351,7 +357,7 @@ def _run_operation(name: str, request: OperationRequest) -> bytes:
     except HybridMemoryError as error:
         return pack(protocol.FAILED, json.dumps({"message": str(error)}).encode())
     except Exception as error:  # noqa: BLE001 - the last line before the command
-        log.error("%s failed: %s", name, location_of(error))  # noqa: TRY400 - a traceback could hold stored text
+        log_failure(name, error)
         return pack(protocol.FAILED, json.dumps({"message": UNEXPECTED_FAILURE}).encode())
 
 

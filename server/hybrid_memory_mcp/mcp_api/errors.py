@@ -16,7 +16,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound
-from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log
+from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, log_failure
 
 _SHOWN_PROBLEMS = 8  # wrong arguments that are named in one answer; a model mends those first
 _SHOWN_NAME_LENGTH = 40  # characters of a made-up name, which could hold anything
@@ -51,7 +51,7 @@ def as_tool_errors(what: str) -> Iterator[None]:
     except HybridMemoryError as error:
         raise ToolError(str(error)) from None
     except Exception as error:  # noqa: BLE001 - the last line before the client
-        log.error("%s failed: %s", what, location_of(error))
+        log_failure(what, error)
         raise ToolError(UNEXPECTED_FAILURE) from None
 
 
@@ -69,7 +69,7 @@ def as_protocol_errors(what: str) -> Iterator[None]:
     except HybridMemoryError as error:
         raise MCPError(code=INTERNAL_ERROR, message=str(error)) from None
     except Exception as error:  # noqa: BLE001 - the last line before the client
-        log.error("%s failed: %s", what, location_of(error))
+        log_failure(what, error)
         raise MCPError(code=INTERNAL_ERROR, message=UNEXPECTED_FAILURE) from None
 
 

@@ -200,7 +200,7 @@ class _Page:
         self._in_text = 0
 
     def add(self, entry: Structured) -> bool:
-        """Take an entry if the page with it still fits; say whether it did."""
+        """Add an entry if the page still fits with it; return True if it does."""
         in_json, in_text = self._cost_with(entry)
         if in_json > self._room or in_text > self._room:
             return False
@@ -214,7 +214,7 @@ class _Page:
         return self._room - max(self._cost_with(entry))
 
     def fits_empty(self) -> bool:
-        """Say whether the page fits as it is without any entry."""
+        """Return True if the page fits as it is without any entry."""
         return token_cost(as_json(self.structured())) <= self._room and token_cost(self.text()) <= self._room
 
     def structured(self) -> Structured:

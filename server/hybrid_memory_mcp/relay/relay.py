@@ -31,8 +31,8 @@ from hybrid_memory_mcp.relay.protocol import BrokenFrame, Frame, FrameReader, Li
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import NoReturn
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any, NoReturn
 
     HostHub = Callable[..., tuple[socket.socket, Callable[[], None]]]
 
@@ -380,7 +380,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
         *(("variable", variable) for variable in variables),
     ]
     embedder = paths.option(arguments, "--embedder")
-    relay = Relay(hello, home, embedder, reading, writing, _host, standalone="--standalone" in arguments)
+    standalone = "--standalone" in arguments
+    if standalone:
+        _check_options(arguments, environment)
+    relay = Relay(hello, home, embedder, reading, writing, _host, standalone=standalone)
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.leave())
@@ -418,14 +421,32 @@ def _working_folder() -> str:
         return "/"
 
 
+def _check_options(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """End the process where an option cannot be used, before the second that importing the hub takes.
+
+    A hub that is no part of this process checks the options itself, when it has read the hello.
+    """
+    client_options = _import_module("hybrid_memory_mcp.runtime.client_options")
+    try:
+        client_options.read_options(arguments, environment)
+    except client_options.InvalidInput as error:
+        sys.exit(f"hybrid-memory-mcp: {error}")
+
+
 def _host(home: str, embedder: str | None, *, standalone: bool) -> tuple[socket.socket, Callable[[], None]]:
+    run = _import_module("hybrid_memory_mcp.hub.run")
+    found: tuple[socket.socket, Callable[[], None]] = run.host(home, embedder, standalone=standalone)
+    return found
+
+
+def _import_module(name: str) -> Any:
+    """Import a module of the hub, which this module does not know otherwise."""
     import gc
     from importlib import import_module
 
     # Collecting garbage while thousands of classes are made costs a third of the time that importing takes (measured, mcp 2.3).
     gc.disable()
-    run = import_module("hybrid_memory_mcp.hub.run")
+    module = import_module(name)
     gc.enable()
     gc.freeze()
-    found: tuple[socket.socket, Callable[[], None]] = run.host(home, embedder, standalone=standalone)
-    return found
+    return module

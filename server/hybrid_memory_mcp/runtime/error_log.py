@@ -25,7 +25,12 @@ def log_and_continue(what: str) -> Iterator[None]:
     except HybridMemoryError as error:
         log.warning("%s: %s", what, error)
     except Exception as error:  # noqa: BLE001 - the thread or task must go on
-        log.error("%s failed: %s", what, location_of(error))  # noqa: TRY400 - a traceback could hold stored text
+        log_failure(what, error)
+
+
+def log_failure(what: str, error: BaseException) -> None:
+    """Log that ``what`` failed unexpectedly: the kind of the error and where it arose, no text and no traceback."""
+    log.error("%s failed: %s", what, location_of(error))
 
 
 def location_of(error: BaseException) -> str:

@@ -132,7 +132,7 @@ def other_token(tokens):
 
 @pytest.fixture
 def foreign_token(tokens):
-    return tokens.create("stranger", namespace="elsewhere", agent="default")
+    return tokens.create("foreign", namespace="elsewhere", agent="default")
 
 
 @pytest.fixture

@@ -80,10 +80,20 @@ def test_results_that_the_relay_has_are_forgotten_by_and_by(hub, service, monkey
         assert service.acknowledged == [(RELAYS[0], 1)]
 
 
-def test_a_hub_to_which_nobody_comes_leaves(home, service):
+def test_a_hub_to_which_nobody_comes_leaves(home, service, monkeypatch):
+    monkeypatch.setattr(hub_module, "FIRST_VISITOR_TIMEOUT_SECONDS", 0)
     hub = ThreadedHub(home, service, linger_seconds=0)
     hub.wait()
     assert list(home.glob("hub.sock")) == []
+
+
+def test_a_hub_that_lingers_for_no_time_still_waits_for_the_relay_that_started_it(home, service):
+    hub = ThreadedHub(home, service, linger_seconds=0)
+    connect(str(home)).close()  # a process that only looks whether a hub is there
+    hub.portal.call(some_turns)
+    with hub.connected() as client:
+        assert client.call("read_memories")["isError"] is False
+    hub.wait()
 
 
 def test_a_hub_leaves_with_its_last_client_and_not_with_the_one_before(home, service):

@@ -1,4 +1,4 @@
-"""The wall between namespaces, with a real memory behind the HTTP server: nothing of one token's reaches the other's."""
+"""Isolation of namespaces over HTTP, with a real memory: a token reads and changes nothing of another namespace."""
 
 from __future__ import annotations
 

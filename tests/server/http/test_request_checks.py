@@ -1,4 +1,4 @@
-"""Who gets through the listener of the HTTP server, and what everybody else is told."""
+"""Which requests the HTTP server serves (address, token, method, size), and how it refuses the others."""
 
 from __future__ import annotations
 
