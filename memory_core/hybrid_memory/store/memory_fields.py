@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from hybrid_memory.clock import from_micros, to_micros
@@ -21,7 +22,7 @@ from hybrid_memory.store.encoding import check_moment, check_text, from_json, ob
 _INT32 = 2**31
 
 
-def _same(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -34,12 +35,12 @@ class ColumnType:
     """
 
     sql: str
-    encode: Callable[[Any], Any] = _same
-    decode: Callable[[Any], Any] = _same
+    encode: Callable[[Any], Any] = _unchanged
+    decode: Callable[[Any], Any] = _unchanged
 
 
 def _enum(kind: type[StrEnum]) -> ColumnType:
-    return ColumnType("VARCHAR", lambda value: value.value, kind)
+    return ColumnType("VARCHAR", attrgetter("value"), kind)
 
 
 def _micros(moment: datetime | None) -> int | None:
@@ -80,6 +81,8 @@ OBJECT = ColumnType("VARCHAR", _object_to_json, _object_from_json)
 """A JSON object."""
 HASHES = ColumnType("INTEGER[]", list, tuple)
 """Signed 32-bit numbers."""
+PLAIN_TYPES = (TEXT, FLOAT, BOOLEAN, INTEGER)
+"""Those whose values are the same in Python and in a column."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from hybrid_memory.store.duck.duckdb_errors import translated
+from hybrid_memory.store.duck.pandas_lookup import without_pandas
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement
 
 if TYPE_CHECKING:
@@ -105,9 +106,11 @@ class SqlSession:
 
     def _execute(self, statement: str, values: Sequence[Any]) -> None:
         if self._parsed is None:
-            self._cursor.execute(statement, values)
+            with without_pandas:
+                self._cursor.execute(statement, values)
             return
         parsed = self._parsed.get(statement)
         if parsed is None:
             parsed = self._parsed[statement] = self._cursor.extract_statements(statement)[0]
-        self._cursor.execute(parsed, values)
+        with without_pandas:
+            self._cursor.execute(parsed, values)

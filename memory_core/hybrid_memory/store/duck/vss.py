@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.store.duck.duckdb_errors import translated
+from hybrid_memory.store.duck.pandas_lookup import without_pandas
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "allow_unsigned_extensions": False,
@@ -73,15 +74,15 @@ class HnswIndex:
 
     def nearest(self, vector: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         """Return the numbers of about the ``count`` vectors with the greatest product."""
-        with translated():
-            asked = [self._text % tuple(vector.tolist()), count]
+        asked = [self._text % tuple(vector.tolist()), count]
+        with translated(), without_pandas:
             found = self._reader.cursor().execute(self._statement(_NEAREST), asked).fetchnumpy()
         return np.asarray(found["place"], np.int64)
 
     def plan(self, count: int) -> str:
         """Return how the engine would search."""
-        with translated():
-            zeros = self._text % ((0.0,) * len(self._columns))
+        zeros = self._text % ((0.0,) * len(self._columns))
+        with translated(), without_pandas:
             return str(self._reader.cursor().execute(self._statement(_EXPLAIN), [zeros, count]).fetchall())
 
     def _statement(self, template: Template) -> str:

@@ -14,6 +14,7 @@ import duckdb
 
 from hybrid_memory.private_files import FILE_MODE, FOLDER_MODE
 from hybrid_memory.store.duck.duckdb_errors import translated, translated_opening
+from hybrid_memory.store.duck.pandas_lookup import without_pandas
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _FILE_MARK = b"DUCK"
@@ -78,13 +79,14 @@ def connect_untranslated(path: Path, memory_limit: str | None, threads: int) -> 
     try:
         keep_private(path)
         make_folder(temp_folder(path))
-        connection.execute(_TEMP_FOLDER, [str(temp_folder(path))])
-        connection.execute(_TEMP_SIZE)
-        connection.execute(_UNCOMPRESSED)
-        connection.execute(_NO_LAST_CHECKPOINT)
-        connection.execute(_ALLOWED_FOLDERS, [[str(backup_folder(path))]])
-        connection.execute(_NO_FILES)
-        connection.execute(_NO_SETTINGS)
+        with without_pandas:
+            connection.execute(_TEMP_FOLDER, [str(temp_folder(path))])
+            connection.execute(_TEMP_SIZE)
+            connection.execute(_UNCOMPRESSED)
+            connection.execute(_NO_LAST_CHECKPOINT)
+            connection.execute(_ALLOWED_FOLDERS, [[str(backup_folder(path))]])
+            connection.execute(_NO_FILES)
+            connection.execute(_NO_SETTINGS)
     except BaseException:
         connection.close()
         raise
@@ -106,11 +108,13 @@ def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duc
     try:
         if folder is not None:
             make_folder(temp_folder(file))
-            connection.execute(_TEMP_FOLDER, [str(temp_folder(file).absolute())])
-        connection.execute(_UNCOMPRESSED)
-        connection.execute(_ALLOWED_FOLDERS, [[str(folder.absolute())] if folder else []])
-        connection.execute(_NO_FILES)
-        connection.execute(_NO_SETTINGS)
+        with without_pandas:
+            if folder is not None:
+                connection.execute(_TEMP_FOLDER, [str(temp_folder(file).absolute())])
+            connection.execute(_UNCOMPRESSED)
+            connection.execute(_ALLOWED_FOLDERS, [[str(folder.absolute())] if folder else []])
+            connection.execute(_NO_FILES)
+            connection.execute(_NO_SETTINGS)
     except BaseException:
         connection.close()
         raise
