@@ -1,6 +1,6 @@
 """Recall by likeness, recency and importance.
 
-BuffersSnapshot retrievers follow DB-GPT's: recency is ``(1 - decay_rate) ** hours`` since the last access (0.99 to the power of the
+Both retrievers follow DB-GPT's: recency is ``(1 - decay_rate) ** hours`` since the last access (0.99 to the power of the
 hours by default, a half-life of 69 hours), the score is the sum of the terms, and the best ``k`` are the answer. The idea
 is that of Generative Agents (Park et al., 2023, https://arxiv.org/abs/2304.03442, section 4.1).
 """
@@ -8,19 +8,19 @@ is that of Generative Agents (Park et al., 2023, https://arxiv.org/abs/2304.0344
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from itertools import islice
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hybrid_memory.clock import Clock, SystemClock
 from hybrid_memory.model import Json, MemoryId
 from hybrid_memory_dbgpt.async_tools import to_utc
-from hybrid_memory_dbgpt.vector_store import Document, VectorStore
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from hybrid_memory_dbgpt.vector_store import Document, FoundColumns, VectorStore, number_of
 
 _SECONDS_AN_HOUR = 3600
 _MARKERS = re.compile(r"\[FORGET\]|\[MERGE\]")
@@ -80,6 +80,17 @@ class VectorLookup(Protocol):
         ...
 
 
+@runtime_checkable
+class ColumnSearch(Protocol):
+    """A vector store that can give what a search found as columns, without a document for each."""
+
+    def search_columns(
+        self, text: str, topk: int | None, score_threshold: float, filters: Mapping[str, Json]
+    ) -> FoundColumns:
+        """Do what `VectorStore.similar_search_with_scores` does."""
+        ...
+
+
 class StreamStorage(Protocol):
     """Keeps a stream of documents outside the vector store."""
 
@@ -92,13 +103,15 @@ class StreamStorage(Protocol):
         ...
 
 
-def recency(last_access: float, now: datetime, decay_rate: float) -> float:
-    """Return ``(1 - decay_rate) ** hours``; an access in the future counts as one of this moment, that is 1.
+def recency(accessed_at: NDArray[np.float64], now: datetime, decay_rate: float) -> NDArray[np.float64]:
+    """Return ``(1 - decay_rate) ** hours`` for times in seconds since 1970, 0 where the time is unknown (not-a-number).
 
-    ``last_access`` is in seconds since 1970.
+    An access in the future counts as one of this moment, that is 1.
     """
-    hours = max(0.0, (now.timestamp() - last_access) / _SECONDS_AN_HOUR)
-    return float((1 - decay_rate) ** hours)
+    hours = np.maximum(0.0, (now.timestamp() - accessed_at) / _SECONDS_AN_HOUR)
+    # The power is Python's: numpy's may differ in the last bit from one place of an array to another, which breaks ties.
+    powers = np.array([float((1 - decay_rate) ** one) for one in hours.tolist()], np.float64)
+    return np.where(np.isnan(accessed_at), 0.0, powers)
 
 
 class TimeWeightedEmbeddingRetriever:
@@ -181,13 +194,11 @@ class TimeWeightedEmbeddingRetriever:
         return replace(document, metadata=metadata, last_accessed_at=accessed, created_at=created)
 
     def _best(self, candidates: Sequence[tuple[Document, float]], now: datetime) -> list[Document]:
-        ordered = sorted(candidates, key=lambda pair: -self._score(pair[0], pair[1], now))
-        return [document for document, _ in ordered[: self._k]]
-
-    def _score(self, document: Document, relevance: float, now: datetime) -> float:
-        accessed = last_access(document)
-        fresh = 0.0 if accessed is None else recency(accessed, now, self._decay_rate)
-        return fresh + relevance + sum(_number(document.metadata.get(key)) for key in self._other_score_keys)
+        documents = [document for document, _ in candidates]
+        fresh = recency(FoundColumns.of_documents(documents).accessed_at, now, self._decay_rate)
+        others = [sum(number_of(one.metadata.get(key), 0.0) for key in self._other_score_keys) for one in documents]
+        scores = fresh + np.array([relevance for _, relevance in candidates]) + np.array(others)
+        return [documents[at] for at in np.argsort(-scores, kind="stable")[: self._k].tolist()]
 
 
 class LongTermRetriever:
@@ -214,14 +225,12 @@ class LongTermRetriever:
 
     def rank(self, query: str, filters: Mapping[str, Json], now: datetime, weights: Weights) -> list[Ranked]:
         """Return every candidate with its score, best first; equals keep the order of their cosine."""
-        found = self._store.similar_search_with_scores(query, self._rules.fetch, self._rules.score_threshold, filters)
-        ranked = [self._ranked(document, now, weights) for document in found]
-        return sorted(ranked, key=lambda one: -one.score)
+        return list(self._best_first(query, filters, now, weights))
 
     def retrieve(self, query: str, filters: Mapping[str, Json], now: datetime, weights: Weights) -> list[Document]:
         """Return the ``k`` best documents, best first, and note their recall where the store can keep that."""
-        ranked = self.rank(query, filters, now, weights)
-        best = [one.document for one in ranked if not one.skipped][: self._rules.k]
+        ranked = self._best_first(query, filters, now, weights)
+        best = list(islice((one.document for one in ranked if not one.skipped), self._rules.k))
         ids = [one.id for one in best if one.id is not None]
         if self._rules.refresh and isinstance(self._store, TouchableStore):
             self._store.touch(ids, now)
@@ -232,35 +241,25 @@ class LongTermRetriever:
             for one in best
         ]
 
-    def _ranked(self, document: Document, now: datetime, weights: Weights) -> Ranked:
-        relevance = document.score or 0.0
-        accessed = last_access(document)
-        skipped = _MARKERS.search(document.content) is not None
-        if accessed is None:
-            score = weights.beta * relevance
-            return Ranked(
-                document=document, relevance=relevance, recency=0.0, importance=0.0, score=score, skipped=skipped
+    def _best_first(self, query: str, filters: Mapping[str, Json], now: datetime, weights: Weights) -> Iterator[Ranked]:
+        """Score all candidates at once, then make the document of one after another, the best first."""
+        rules, store = self._rules, self._store
+        if isinstance(store, ColumnSearch):
+            found = store.search_columns(query, rules.fetch, rules.score_threshold, filters)
+        else:
+            found = FoundColumns.of_documents(
+                store.similar_search_with_scores(query, rules.fetch, rules.score_threshold, filters)
             )
-        fresh = recency(accessed, now, self._rules.decay_rate)
-        importance = _number(document.metadata.get("importance"))
-        score = weights.alpha * fresh + weights.beta * relevance + weights.gamma * importance
-        return Ranked(
-            document=document,
-            relevance=relevance,
-            recency=fresh,
-            importance=importance,
-            score=score,
-            skipped=skipped,
-        )
-
-
-def last_access(document: Document) -> float | None:
-    """Return when a document was recalled or, before its first recall, written last, in seconds since 1970; None if unknown."""
-    if document.last_accessed_at is not None:
-        return document.last_accessed_at.timestamp()
-    stored = document.metadata.get("last_accessed_at")
-    return None if isinstance(stored, bool) or not isinstance(stored, int | float) else float(stored)
-
-
-def _number(value: Json) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+        fresh = recency(found.accessed_at, now, rules.decay_rate)
+        importances = np.where(np.isnan(found.accessed_at), 0.0, found.importances)
+        scores = weights.alpha * fresh + weights.beta * found.cosines + weights.gamma * importances
+        for at in np.argsort(-scores, kind="stable").tolist():
+            document = found.document(at)
+            yield Ranked(
+                document=document,
+                relevance=float(found.cosines[at]),
+                recency=float(fresh[at]),
+                importance=float(importances[at]),
+                score=float(scores[at]),
+                skipped=_MARKERS.search(document.content) is not None,
+            )

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from hybrid_memory.clock import Clock, RandomSource, SystemClock, SystemRandomSource
+from hybrid_memory.clock import Clock, RandomSource, SystemClock, SystemRandomSource, from_micros
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import Json, Kind, Memory, MemoryId, MemoryType, Origin, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.store.base import BufferState, Insert, RecordUse, SetTier, Store, Update, WriteBatch, WriteView
+from hybrid_memory.store.base import (
+    NO_TIME,
+    BufferState,
+    Insert,
+    RecordUse,
+    SetTier,
+    Store,
+    Update,
+    WriteBatch,
+    WriteView,
+)
 from hybrid_memory.text import content_hash, terms
 from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, unit_rows
 from hybrid_memory_dbgpt.shared_stores import close_store, open_store, with_index
@@ -26,6 +37,7 @@ if TYPE_CHECKING:
 _ACTOR = "agent"
 _NAME = "agent_memory"
 _UNRATED = 0.5
+_MICROSECONDS_A_SECOND = 1_000_000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,6 +64,38 @@ class BufferWrite:
     rows: tuple[tuple[Document, Tier], ...] = ()
     moves: tuple[SetTier, ...] = ()
     state: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FoundColumns:
+    """What a search found, as columns of one length, the most alike first; ``document`` makes the document of a place.
+
+    ``accessed_at`` is when a document was recalled or, before its first recall, written last: seconds since 1970, not-a-number
+    where that is unknown. ``importances`` are those of the metadata, 0 where there is none.
+    """
+
+    cosines: NDArray[np.float64]
+    accessed_at: NDArray[np.float64]
+    importances: NDArray[np.float64]
+    document: Callable[[int], Document]
+
+    @classmethod
+    def of_documents(cls, documents: Sequence[Document]) -> Self:
+        """Return documents that a search found as columns."""
+        import numpy as np
+
+        accessed = [
+            number_of(one.metadata.get("last_accessed_at"), math.nan)
+            if one.last_accessed_at is None
+            else one.last_accessed_at.timestamp()
+            for one in documents
+        ]
+        return cls(
+            cosines=np.array([one.score or 0.0 for one in documents], np.float64),
+            accessed_at=np.array(accessed, np.float64),
+            importances=np.array([number_of(one.metadata.get("importance"), 0.0) for one in documents], np.float64),
+            document=documents.__getitem__,
+        )
 
 
 class VectorStore(Protocol):
@@ -205,15 +249,39 @@ class DuckDBVectorStore:
         self, text: str, topk: int | None, score_threshold: float, filters: Mapping[str, Json]
     ) -> list[Document]:
         """Return at most ``topk`` (None: all) documents whose cosine reaches the threshold, most alike first, without vectors."""
+        found = self.search_columns(text, topk, score_threshold, filters)
+        return [found.document(at) for at in range(len(found.cosines))]
+
+    def search_columns(
+        self, text: str, topk: int | None, score_threshold: float, filters: Mapping[str, Json]
+    ) -> FoundColumns:
+        """Do what `similar_search_with_scores` does, and make documents only of those that are asked for."""
+        import numpy as np
+
         query = self._embedder.query(text) if text.strip() else None
         index = self._index_cache.get(self.name)
         where = Where(memory_type=MemoryType.LONG_TERM, metadata=filters)
-        alike = [one for one in index.scan(query, where, self._clock.now()) if one[1] >= score_threshold][:topk]
-        ids = [memory_id for memory_id, _, _ in alike]
-        memories = index.memories(ids, partial(self._store.get, self.name))
-        return [
-            _document_of(memories[one], cosine, recalled_at) for one, cosine, recalled_at in alike if one in memories
-        ]
+        scan = index.scan(query, where, self._clock.now())
+        cosines = scan.cosines.astype(np.float64)
+        rows = np.flatnonzero(cosines >= score_threshold)[:topk]
+        by_id = index.memories([scan.ids[row] for row in rows.tolist()], partial(self._store.get, self.name))
+        if len(by_id) < len(rows):  # some were purged since the scan
+            rows = rows[[scan.ids[row] in by_id for row in rows.tolist()]]
+        memories, cosines, recalled_at = list(by_id.values()), cosines[rows], scan.accessed_at[rows]
+        written_at = [number_of(one.metadata.get("last_accessed_at"), math.nan) for one in memories]
+
+        def document(at: int) -> Document:
+            recalled = int(recalled_at[at])
+            return _document_of(
+                memories[at], float(cosines[at]), None if recalled == NO_TIME else from_micros(recalled)
+            )
+
+        return FoundColumns(
+            cosines=cosines,
+            accessed_at=np.where(recalled_at == NO_TIME, written_at, recalled_at / _MICROSECONDS_A_SECOND),
+            importances=np.array([number_of(one.metadata.get("importance"), 0.0) for one in memories], np.float64),
+            document=document,
+        )
 
     def touch(self, ids: Sequence[MemoryId], moment: datetime) -> None:
         """Note that memories were recalled at a moment."""
@@ -277,6 +345,11 @@ ChromaVectorConfig = DuckDBVectorConfig
 """DB-GPT's name for such a configuration; the store behind is DuckDB's all the same."""
 ChromaStore = DuckDBVectorStore
 """DB-GPT's name for such a store."""
+
+
+def number_of(value: Json, otherwise: float) -> float:
+    """Return a JSON number as float; ``otherwise`` for everything else."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
 
 
 def _store_in_memory(clock: Clock) -> Store:

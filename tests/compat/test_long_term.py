@@ -6,6 +6,7 @@ from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.store.base import SetVector, WriteBatch
 from hybrid_memory.testing import START, HashEmbedder
 from hybrid_memory_dbgpt import AgentMemoryFragment, DuckDBVectorConfig, DuckDBVectorStore, LongTermMemory, RecallRules
+from hybrid_memory_dbgpt.retriever import LongTermRetriever, Weights
 from hybrid_memory_dbgpt.vector_store import Document
 
 pytestmark = pytest.mark.anyio
@@ -160,3 +161,39 @@ async def test_a_text_without_a_vector_is_kept_and_found_without_likeness(vector
     memory = LongTermMemory(vector_store=vectors, clock=clock)
     await memory.write(fragment("   "))
     assert texts(await memory.read("tea")) == ["   "]
+
+
+class Foreign:
+    """A vector store that gives documents only, as one that is not ours does."""
+
+    def __init__(self, vectors):
+        self.similar_search_with_scores = vectors.similar_search_with_scores
+
+
+def scored(document, alpha, beta, gamma):
+    """Return a document's score by the formula, one document at a time."""
+    accessed = document.last_accessed_at or document.metadata.get("last_accessed_at")
+    if accessed is None:
+        return beta * document.score
+    seconds = accessed.timestamp() if isinstance(accessed, datetime) else accessed
+    recency = 0.99 ** max(0.0, (START.timestamp() - seconds) / 3600)
+    return alpha * recency + beta * document.score + gamma * document.metadata.get("importance", 0.0)
+
+
+@pytest.mark.parametrize("query", ["tea cake", ""])
+def test_all_are_ranked_by_the_formula_and_equals_by_their_cosine(vectors, query):
+    words = ["tea", "cake", "tea cake", "coffee", "a tea and a cake"]
+    vectors.load_document(
+        [
+            Document(content=f"{words[at % 5]} {at % 7}", metadata={"importance": at % 4, "last_accessed_at": moment})
+            for at, moment in enumerate(START.timestamp() - 1000.0 * (at % 9) for at in range(80))
+        ]
+    )
+    vectors.load_document([Document(content="tea without a time", metadata={"importance": 9})])
+    vectors.touch([one.id for one in vectors.documents()[::5]], START - timedelta(hours=3))
+    found = vectors.similar_search_with_scores(query, None, 0.0, {})
+    expected = sorted(found, key=lambda one: -scored(one, 0.7, 1.3, 0.2))
+    for store in (vectors, Foreign(vectors)):
+        ranked = LongTermRetriever(store, RecallRules()).rank(query, {}, START, Weights(0.7, 1.3, 0.2))
+        assert [one.document for one in ranked] == expected
+        assert [one.score for one in ranked] == [scored(one, 0.7, 1.3, 0.2) for one in expected]

@@ -204,8 +204,8 @@ class WatchedStore(DuckDBVectorStore):
             self._world.written.append({"document": document.content, "metadata": metadata})
         return ids
 
-    def similar_search_with_scores(self, text: Any, topk: Any, score_threshold: Any, filters: Any) -> Any:
-        found = super().similar_search_with_scores(text, topk, score_threshold, filters)
+    def search_columns(self, text: Any, topk: Any, score_threshold: Any, filters: Any) -> Any:
+        found = super().search_columns(text, topk, score_threshold, filters)
         if self._watching:
             self._world.searches.append(
                 {
@@ -213,7 +213,7 @@ class WatchedStore(DuckDBVectorStore):
                     "topk": topk,
                     "score_threshold": score_threshold,
                     "filters": [[name, "==", value] for name, value in filters.items()] or None,
-                    "candidate_count": len(found),
+                    "candidate_count": len(found.cosines),
                 }
             )
         return found
@@ -260,8 +260,8 @@ class WatchedRetriever(LongTermRetriever):
         super().__init__(world.vectors, world.recall)
         self._world = world
 
-    def rank(self, *given: Any) -> Any:
-        ranked = super().rank(*given)
+    def _best_first(self, *given: Any) -> Any:
+        ranked = list(super()._best_first(*given))
         for one in ranked:
             self._world.ranking.append(
                 {
@@ -273,7 +273,7 @@ class WatchedRetriever(LongTermRetriever):
                     "skipped": one.skipped,
                 }
             )
-        return ranked
+        return iter(ranked)
 
 
 def said(fragments: Any) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.clock import from_micros, to_micros
+from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
@@ -26,11 +26,11 @@ from hybrid_memory.retrieval.id_columns import IdSequence
 from hybrid_memory.retrieval.memory_cache import MemoryCache
 from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, SessionOrder
 from hybrid_memory.retrieval.pipeline import SearchContext, rank
-from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, SearchQuery
+from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
 from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.snapshot_loader import give_back_memory, load
 from hybrid_memory.retrieval.vectors import Matrix
-from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
+from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
 from hybrid_memory.text import QUESTION_TERM, terms
 
 HNSW_FROM = 2_000_000  # rows above which vectors are searched approximately; a scan of a million takes some 32 ms
@@ -157,9 +157,7 @@ class NamespaceIndex:
             found = zip(near.tolist(), cosines.tolist(), strict=True)
             return [(self._columns.ids.name(row), cosine) for row, cosine in found if cosine >= floor]
 
-    def scan(
-        self, vector: NDArray[np.float32] | None, where: Where, now: datetime
-    ) -> list[tuple[MemoryId, float, datetime | None]]:
+    def scan(self, vector: NDArray[np.float32] | None, where: Where, now: datetime) -> ScanResult:
         """Return all live memories that pass the filters, each with its exact cosine and its last recall, the most alike first.
 
         Equals come in the order in which they were written. Without a vector (or with one of another embedder's length)
@@ -175,13 +173,7 @@ class NamespaceIndex:
             else:
                 found = self._columns.newest_first(mask)
                 cosines = np.zeros(len(found), np.float32)
-            recalls = self._columns.accessed_at.values[found].tolist()
-            return [
-                (memory_id, cosine, None if recall == NO_TIME else from_micros(recall))
-                for memory_id, cosine, recall in zip(
-                    self._columns.ids.ids_of(found), cosines.tolist(), recalls, strict=True
-                )
-            ]
+            return ScanResult(self._columns.ids.ids_of(found), cosines, self._columns.accessed_at.values[found])
 
     def vectors_of(self, ids: Collection[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""

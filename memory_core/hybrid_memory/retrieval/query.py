@@ -46,6 +46,15 @@ def ranking_weights(settings: StoreSettings) -> RankingWeights:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ScanResult:
+    """What a scan found, as columns of one length: ids, cosines, and the times of the last recall in microseconds (or `NO_TIME`)."""
+
+    ids: list[MemoryId]
+    cosines: NDArray[np.float32]
+    accessed_at: NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchQuery:
     """A question to the index.

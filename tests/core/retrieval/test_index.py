@@ -23,11 +23,12 @@ from tests.core.retrieval.memories import (
     vector_of,
 )
 
+from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, MemoryId, MemoryType, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
-from hybrid_memory.store.base import Insert, RecordUse, SetTier, Update, WriteBatch
+from hybrid_memory.store.base import NO_TIME, Insert, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock
 from hybrid_memory.text import terms
@@ -183,16 +184,17 @@ def test_a_scan_gives_all_that_pass_the_filters_with_their_cosine_and_last_recal
     index = index_of(memory("a", "dog"), memory("b", "cat", tags=("x",)), memory("c", "cat", tags=("x",)))
     index.record_uses([RecordUse(MemoryId("b"), NOW)])
     found = index.scan(vector_of("cat"), Where(), NOW)
-    assert [one for one, _, _ in found] == ["b", "c", "a"]
-    assert [cosine for _, cosine, _ in found] == pytest.approx([1.0, 1.0, float(vector_of("cat") @ vector_of("dog"))])
-    assert [recall for _, _, recall in found] == [NOW, None, None]
-    assert [one for one, _, _ in index.scan(vector_of("cat"), Where(tags=("x",)), NOW)] == ["b", "c"]
+    assert found.ids == ["b", "c", "a"]
+    assert found.cosines.tolist() == pytest.approx([1.0, 1.0, float(vector_of("cat") @ vector_of("dog"))])
+    assert found.accessed_at.tolist() == [to_micros(NOW), NO_TIME, NO_TIME]
+    assert index.scan(vector_of("cat"), Where(tags=("x",)), NOW).ids == ["b", "c"]
 
 
 @pytest.mark.parametrize("vector", [None, np.ones(5, np.float32)])
 def test_a_scan_without_a_fitting_vector_gives_the_newest_first(vector):
     index = index_of(memory("a", "dog"), memory("b", "cat"))
-    assert index.scan(vector, Where(), NOW) == [("b", 0.0, None), ("a", 0.0, None)]
+    found = index.scan(vector, Where(), NOW)
+    assert (found.ids, found.cosines.tolist()) == (["b", "a"], [0.0, 0.0])
 
 
 def test_the_first_vector_decides_the_dimensions_where_none_are_given():
