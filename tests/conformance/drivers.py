@@ -40,7 +40,6 @@ from hybrid_memory_dbgpt import (
 CONVERSATION = "c"
 BULK = "b000..b202 at angle 0.001*(i+1) rad in 3 dims, importance 0.1; star at cosine 0.5, importance 9"
 OWN_METADATA = {"buffer_idx", "importance", "last_accessed_at"}
-OTHER_WRITERS: dict[tuple[str, str], dict[str, Any]] = {("t1", "theirs"): {"tenant": "t2"}}
 
 
 class Driver:
@@ -276,29 +275,26 @@ class LongTerm(Driver):
     async def do_write(self, text: str, importance: float | None = None, last_accessed_time: str | None = None) -> Any:
         if last_accessed_time is None and self.world.as_recorded and "error" not in self.world.step:
             raise Mismatch("write: has no last_accessed_time, without which the reference only raises")
-        self._let_others_write(text)
+        self._let_others_write()
         fragment = self.world.fragment(
             {"text": text, "importance": importance, "last_accessed_time": last_accessed_time}
         )
         return await self.memory.write(fragment)
 
-    def _let_others_write(self, text: str) -> None:
-        """Become the object that wrote the recorded row, where the input cannot say that it was another one."""
-        metadata = self._settings.get("metadata") or {}
-        known = OTHER_WRITERS.get((str(metadata.get("tenant")), text))
-        found = known or others_metadata(self.world, self.memory)
+    def _let_others_write(self) -> None:
+        """Become the object that wrote the recorded rows, where the input cannot say that it was another one."""
+        found = others_metadata(self.world, self.memory)
         if found is None:
             return
         self._settings["metadata"] = {name: value for name, value in found.items() if name != "session_id"}
-        self._session = found.get("session_id", self._session if known else None)
+        self._session = found.get("session_id")
         self.memory = self._open()
 
     def _ask_as_recorded(self) -> None:
         self._session = self.memory.session_id = recorded_session(self.world, self._session)
 
     async def do_write_batch(self, fragments: list[dict[str, Any]], now: str | None = None) -> Any:
-        if fragments:
-            self._let_others_write(str(fragments[0]["text"]))
+        self._let_others_write()
         rated = bool(fragments) and fragments[0].get("importance") is not None
         if rated and now is not None and "error" in self.world.step and self.world.as_recorded:
             raise Mismatch(
