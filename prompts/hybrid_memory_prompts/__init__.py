@@ -1,1 +1,1 @@
-"""Templates, and the one place that renders them."""
+"""The templates of prompts and resources (``*.md.j2``), and the one module that renders them (``render.py``)."""

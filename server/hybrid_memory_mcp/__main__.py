@@ -1,4 +1,7 @@
-"""``hybrid-memory-mcp``: decides what to be before it imports anything that takes time."""
+"""The program ``hybrid-memory-mcp``: looks at the arguments and runs a relay, a hub, or the command line.
+
+It decides before it imports anything that takes time, because a client waits for its relay.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _HELP_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
-_COMMAND_LINE_OPTIONS = frozenset({"--http"})  # served by the command line, which may take its time to import
+_COMMAND_LINE_OPTIONS = frozenset({"--http"})  # a person starts it, so importing the command line first is no loss
 
 
 def main() -> None:
-    """Be a relay (also one that hosts its hub itself), a hub, or the command line."""
+    """Run what the arguments ask for, see `role_of`."""
     arguments = sys.argv[1:]
     role = role_of(arguments)
     if role in ("relay", "standalone"):
         from hybrid_memory_mcp.relay import relay
 
-        _tell_a_person()
+        _print_hint_on_terminal()
         relay.main(arguments)
     elif role == "hub":
         from hybrid_memory_mcp.hub import program
@@ -42,7 +45,8 @@ def role_of(arguments: Sequence[str]) -> str:
     return "standalone" if "--standalone" in arguments else "relay"
 
 
-def _tell_a_person() -> None:
+def _print_hint_on_terminal() -> None:
+    """Tell a person who typed the command what it waits for; a client's input is no terminal."""
     if sys.stdin is not None and sys.stdin.isatty():
         print("Waiting for an MCP client on standard input; --help shows what else there is.", file=sys.stderr)  # noqa: T201 - for a person
 

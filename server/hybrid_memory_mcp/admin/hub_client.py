@@ -1,4 +1,7 @@
-"""Asking the hub that has the store open to do an operation."""
+"""Asking the hub that has the store open to do an operation, or to leave.
+
+Called by the commands (``cli/operation_call.py``, ``cli/demo.py``) and by ``serve --http``, which takes a hub's place.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from hybrid_memory_mcp.relay.connecting import connect, hub_is_running
 from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, pack, pack_fields
 
 _STOP_TIMEOUT_SECONDS = 15.0  # a hub lets requests end for 5 s and closes the store
-_POLL_SECONDS = 0.02
-_CHUNK_BYTES = 1 << 16
+_POLL_SECONDS = 0.02  # between two looks whether a hub has left, which takes tenths of a second
+_CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
 
 
 def call_hub(

@@ -1,4 +1,4 @@
-"""The command line for people; a client that only wants to be served never imports it."""
+"""The command line for people. ``__main__.py`` imports it only where no relay or hub is asked for."""
 
 
 def main() -> None:

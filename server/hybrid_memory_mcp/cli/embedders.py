@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Embedding models: list them, look at the store's, use another.", no_args_is_help=True)
 
-_MEGA = 1e6
-_STOPPED = 130
+_MEGABYTE = 1e6  # bytes
+_INTERRUPTED_EXIT_CODE = 130  # what shells give a command that Ctrl-C ended
 
 ModelName = Annotated[
     str, typer.Argument(metavar="MODEL", help="static, a name that `embedder list` shows, or a folder with a model.")
@@ -114,7 +114,7 @@ def _fetched(wanted: str, console: Console) -> str:
     model = find_model(spec)
     if model is None or model.here:
         return spec
-    console.print(f"{model.name}: about {model.size / _MEGA:.0f} MB, licence {model.licence}")
+    console.print(f"{model.name}: about {model.size / _MEGABYTE:.0f} MB, licence {model.licence}")
     columns = (TextColumn("downloading"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("", total=model.size)
@@ -200,7 +200,7 @@ def _embed_anew(home: Path | None, console: Console) -> None:
         console.print(
             "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on"
         )
-        raise typer.Exit(_STOPPED) from None
+        raise typer.Exit(_INTERRUPTED_EXIT_CODE) from None
     with one_line_errors():
         _forget_former(home)
     filled = f", {result['late']} of them had waited for one" if result["late"] else ""
@@ -219,7 +219,7 @@ def _row(model: Model) -> dict[str, object]:
     return {
         "name": model.name,
         "dimensions": model.dimensions,
-        "megabytes": round(model.size / _MEGA),
+        "megabytes": round(model.size / _MEGABYTE),
         "licence": model.licence,
         "here": model.here,
     }

@@ -1,4 +1,4 @@
-"""How a command reaches its store, and how it fails: in one line."""
+"""How a command has an operation done: by the store's hub, or in this process where none runs. An error becomes one line."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Name = Annotated[
 ]
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_LONGEST = timedelta(days=36_500)
+_MAX_LIFETIME = timedelta(days=36_500)  # a hundred years
 
 
 @app.command()
@@ -99,6 +99,6 @@ def _lifetime(text: str) -> timedelta:
     if found is None:
         raise InvalidInput("expires", "is a number and m, h, d or w, as 90d")
     lifetime = timedelta(**{_UNITS[found[2]]: int(found[1])})
-    if lifetime > _LONGEST:
+    if lifetime > _MAX_LIFETIME:
         raise InvalidInput("expires", "is at most a hundred years; leave it out for a token without an end")
     return lifetime

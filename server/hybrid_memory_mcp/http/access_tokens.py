@@ -1,7 +1,8 @@
-"""Who may speak to the memory over HTTP: tokens, of which only the SHA-256 is kept, each bound to one namespace.
+"""The access tokens of the HTTP server: each is bound to one namespace and agent, and only its SHA-256 is kept.
 
-They stand in ``tokens.json`` of the store's folder. A server looks at the file's date at each request, so a change counts at
-once. A file that cannot be read, or that others may change, lets nobody in.
+They stand in ``tokens.json`` of the store's folder. The ``token`` commands change that file; ``http/app.py`` asks `Tokens.grant_of`
+at each request, which reads the file again when its date has changed, so a revocation counts at once. A file that cannot be read,
+or that others may change, gives nobody access.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import replace_private
 
 TOKENS = "tokens.json"
-PREFIX = "hmm_"
-MOST_TOKENS = 1000
+TOKEN_PREFIX = "hmm_"  # noqa: S105 - by which people and scanners of secrets know such a token
+MAX_TOKENS = 1000  # comparing with so many hashes takes 0.05 ms a request
 
-_SECRET_BITS = 256
-_LOCK_SECONDS = 10
+_SECRET_BITS = 256  # random, so that a plain hash of it is enough: there is nothing to guess slowly
+_LOCK_TIMEOUT_SECONDS = 10.0  # another command writes the file in milliseconds
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 log = logging.getLogger("hybrid_memory_mcp")
@@ -72,7 +73,7 @@ class Tokens:
         """
         if not _NAME.fullmatch(name):
             raise InvalidInput("name", "has letters, digits, dots, dashes and underscores, 64 at most")
-        token = PREFIX + urlsafe_b64encode(
+        token = TOKEN_PREFIX + urlsafe_b64encode(
             self._random_source.bits(_SECRET_BITS).to_bytes(_SECRET_BITS // 8, "big")
         ).decode().rstrip("=")
         now = self.clock.now()
@@ -87,8 +88,8 @@ class Tokens:
         with self._changing() as (grants, store):
             if any(one.name == name for one in grants):
                 raise InvalidInput("name", "is taken by another token; revoke that one first, or take another name")
-            if len(grants) >= MOST_TOKENS:
-                raise InvalidInput("name", f"there are {MOST_TOKENS} tokens already; revoke one first")
+            if len(grants) >= MAX_TOKENS:
+                raise InvalidInput("name", f"there are {MAX_TOKENS} tokens already; revoke one first")
             store((*grants, grant))
         return token
 
@@ -147,7 +148,7 @@ class Tokens:
     def _changing(self) -> Iterator[tuple[tuple[Grant, ...], Callable[[tuple[Grant, ...]], None]]]:
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with FileLock(self._file.with_suffix(".lock"), timeout=_LOCK_SECONDS, mode=0o600):
+            with FileLock(self._file.with_suffix(".lock"), timeout=_LOCK_TIMEOUT_SECONDS, mode=0o600):
                 yield _read(self._file), self._store
         except OSError:
             raise InvalidInput(TOKENS, "cannot be written; nothing was changed") from None
@@ -183,7 +184,7 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Literal[1]
-    tokens: list[_Entry] = Field(max_length=MOST_TOKENS)
+    tokens: list[_Entry] = Field(max_length=MAX_TOKENS)
 
 
 def _read(file: Path) -> tuple[Grant, ...]:

@@ -1,6 +1,8 @@
-"""The ASGI application: checks address, token and size of every request, then lets the SDK serve it.
+"""The ASGI application: checks every request, then lets the SDK serve it in its session.
 
-Nothing of a request is believed before its token is, and nothing of its body is read before that.
+The steps of a request: `_serve` checks address (Host, Origin), path, token, method and the limit of its token, in this order and
+before a byte of the body is read; `_read_and_dispatch` reads the body within limits; `_dispatch` finds the session, by the era of the
+protocol that the headers tell; `_serve_with_session` or `_serve_without_session` hands the request to the SDK.
 """
 
 from __future__ import annotations
@@ -93,16 +95,19 @@ class HttpApp:
 
     async def _serve(self, scope: Scope, receive: Receive, response: Response) -> Refusal | None:
         headers = Headers(scope=scope)
+        # (1) The address first: a page of a foreign origin must not learn even whether there is such a path.
         refusal = self._refuse_address(headers)
         if refusal is not None:
             return refusal
         if scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
             await response.empty(204)
             return None
+        # (2) The token; then path, method and the number of its requests.
         grant = self._grant(headers)
         refusal = self._refuse_request(scope, grant)
         if refusal is not None or grant is None:
             return refusal
+        # (3) The body, and the session that it is for.
         with self._count(grant):
             return await self._read_and_dispatch(grant, headers, scope, receive, response)
 
@@ -128,12 +133,14 @@ class HttpApp:
         response: Response,
     ) -> Refusal | None:
         """Let the right session serve the request, whose protocol's era its version header tells."""
+        # From 2026-07-28 on there are no sessions: all requests of one token share one.
         version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
         if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
             session = await self.sessions.shared_session(grant)
             if isinstance(session, Refusal):
                 return session
             return await self._serve_without_session(session, message, scope, receive, response)
+        # Before that a session id says which session; only `initialize` begins one, and one that fails leaves none behind.
         session_id = headers.get("mcp-session-id")
         if session_id is not None:
             found = self.sessions.find_session(session_id, grant)
@@ -200,7 +207,7 @@ class HttpApp:
         return LEAVING if self._leaving else NO_SESSION
 
     def _refuse_address(self, headers: Headers) -> Refusal | None:
-        """Refuse what was not meant for this server: a page of another origin, or a name that somebody bent to this address."""
+        """Refuse a page of another origin, and a foreign name that was made to lead here (DNS rebinding)."""
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return Refusal(421, "this server does not go by that Host; `--allow-host` adds a name")

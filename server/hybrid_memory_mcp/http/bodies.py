@@ -1,4 +1,7 @@
-"""Reading the body of a request within limits, and making sure that it is one message before anybody works on it."""
+"""Reading the body of an HTTP request within limits, and checking that it is one JSON-RPC message.
+
+``http/app.py`` calls `BodyReader.reserve` and `BodyReader.read` for each POST, once its token is known.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,8 @@ from hybrid_memory_mcp.http.responses import LATER, NO_JSON, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 
-_CHECKED_ASIDE_BYTES = (
-    256 * 1024
-)  # a larger body is checked in a thread: it would hold up the event loop for milliseconds
+# A body of this size or more is checked in a thread: it would hold up the event loop for milliseconds.
+_CHECK_IN_THREAD_BYTES = 256 * 1024
 # Every alternative matches wherever it begins, at the end of the text too: no input makes this look twice at the same place.
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.|\\\Z)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _OPENING, _CLOSING = (b"[", b"{"), (b"]", b"}")
@@ -73,8 +75,8 @@ class BodyReader:
 
     def try_reserve(self, owner: str, count: int) -> bool:
         """Reserve room for more bytes; return False where there is none."""
-        most = self._settings.buffered
-        if self.held + count > most or self._held[owner] + count > most // 2:
+        limit = self._settings.max_buffered_bytes
+        if self.held + count > limit or self._held[owner] + count > limit // 2:
             return False
         self._held[owner] += count
         return True
@@ -82,15 +84,20 @@ class BodyReader:
     async def read(self, receive: Receive, declared: str | None, reservation: Reservation) -> Body | Refusal | None:
         """Return the body, why it is refused, or None when the client left."""
         settings = self._settings
-        if declared is not None and declared.isascii() and declared.isdigit() and int(declared[:20]) > settings.body:
+        if (
+            declared is not None
+            and declared.isascii()
+            and declared.isdigit()
+            and int(declared[:20]) > settings.max_body_bytes
+        ):
             return self._too_long()
         with anyio.move_on_after(settings.body_timeout_seconds):
             content = await self._gather(receive, reservation)
             if not isinstance(content, bytes):
                 return content
-            if len(content) < _CHECKED_ASIDE_BYTES:
-                return checked(content, settings.depth)
-            return await anyio.to_thread.run_sync(checked, content, settings.depth)
+            if len(content) < _CHECK_IN_THREAD_BYTES:
+                return check_body(content, settings.max_depth)
+            return await anyio.to_thread.run_sync(check_body, content, settings.max_depth)
         return Refusal(408, f"the body took longer than {settings.body_timeout_seconds:g} seconds")
 
     async def _gather(self, receive: Receive, reservation: Reservation) -> bytes | Refusal | None:
@@ -100,7 +107,7 @@ class BodyReader:
             if message["type"] != "http.request":
                 return None
             part = message.get("body", b"")
-            if len(parts) + len(part) > self._settings.body:
+            if len(parts) + len(part) > self._settings.max_body_bytes:
                 return self._too_long()
             if not reservation.try_reserve(len(part)):
                 return Refusal(503, "too many large requests at once; try again", headers=LATER)
@@ -109,7 +116,7 @@ class BodyReader:
                 return bytes(parts)
 
     def _too_long(self) -> Refusal:
-        return Refusal(413, f"the message is longer than {self._settings.body} bytes")
+        return Refusal(413, f"the message is longer than {self._settings.max_body_bytes} bytes")
 
 
 class Reservation:
@@ -128,7 +135,7 @@ class Reservation:
         return True
 
 
-def checked(content: bytes, depth: int) -> Body | Refusal:
+def check_body(content: bytes, depth: int) -> Body | Refusal:
     """Return the one message of a body, or why it is none.
 
     A lone surrogate, which JSON can write but no text can hold, becomes the mark that the memory refuses by name.
@@ -137,7 +144,7 @@ def checked(content: bytes, depth: int) -> Body | Refusal:
         content.decode("utf-8")
     except UnicodeDecodeError:
         return NO_JSON
-    if deeper_than(depth, content):
+    if is_deeper_than(depth, content):
         return Refusal(400, f"the message is nested deeper than {depth}", closing=False)
     read = read_line(content)
     if isinstance(read, JSONRPCError):
@@ -149,7 +156,7 @@ def checked(content: bytes, depth: int) -> Body | Refusal:
     return Body(content, read.message)
 
 
-def deeper_than(limit: int, content: bytes) -> bool:
+def is_deeper_than(limit: int, content: bytes) -> bool:
     """Return True if brackets are nested deeper than ``limit``; brackets in strings do not count."""
     if content.count(b"[") + content.count(b"{") <= limit:
         return False

@@ -1,4 +1,4 @@
-"""Responses over HTTP: refusals, and a response that ends cleanly however its request ends."""
+"""Responses of the HTTP server: refusals (`Refusal`), and `Response`, which ends cleanly however its request ends. Used by ``app.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""``serve --http``: the hub of a store that stays, and serves HTTP beside the relays, by uvicorn."""
+"""``serve --http``: a hub that does not leave when it is unused, and that serves HTTP (with uvicorn) beside the relays.
+
+`main` is called by ``cli/commands.py``. Its steps: read options; listen at the HTTP address; take the hub's lock, asking a running
+hub to leave; open the store; serve relays and HTTP in one event loop until a signal; close the store; release the lock.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +41,7 @@ from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 _TAKEOVER_TIMEOUT_SECONDS = 15.0  # the other hub lets requests end for 5 s and closes the store
 _BACKLOG = 128  # connections that are not accepted yet
-_KEEP_ALIVE_SECONDS = 30
+_KEEP_ALIVE_SECONDS = 30  # an idle connection counts against the limit; its client opens another when it needs one
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -239,7 +243,7 @@ def _config(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
         limit_concurrency=settings.connections,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=1,
-        h11_max_incomplete_event_size=settings.head,
+        h11_max_incomplete_event_size=settings.max_head_bytes,
     )
 
 

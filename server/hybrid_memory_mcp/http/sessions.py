@@ -36,9 +36,10 @@ from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.runtime.error_log import log_and_continue, log_failure
 from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
 
-_ID_BITS = 128
+_SESSION_ID_BITS = 128  # 32 hex digits: nobody guesses one
 _CLOSE_TIMEOUT_SECONDS = 2.0  # for ending a transport and a conversation: a commit, and a margin for a busy disk
 _POLL_SECONDS = 0.02  # only while the server is about to leave
+# Methods that ask the memory; a session that made none of them has no conversation to end.
 _CALLS = ("tools/call", "resources/read", "prompts/get")
 
 
@@ -240,7 +241,7 @@ class HttpSessions:
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
         server = MemoryServer(limiter, scope, settings.zone, views, state_key=key)
-        session_id = f"{self._random_source.bits(_ID_BITS):032x}"
+        session_id = f"{self._random_source.bits(_SESSION_ID_BITS):032x}"
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         return HttpSession(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
 

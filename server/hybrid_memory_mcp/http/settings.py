@@ -1,4 +1,4 @@
-"""What serving over HTTP can be told: its limits, and the options of ``serve --http``."""
+"""The limits of the HTTP server and the options of ``serve --http``. Read by ``http/server.py``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory_mcp.relay.protocol import MESSAGE_LIMIT
+from hybrid_memory_mcp.relay.protocol import MAX_MESSAGE_BYTES
 from hybrid_memory_mcp.runtime.client_options import Options, read_options
 
 PATH = "/mcp"
@@ -31,16 +31,11 @@ _TOKEN_OPTIONS = ("--namespace", "--agent", "--session")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
-    """Where to listen, for whom, and how much one client may ask for. Times are seconds, sizes bytes.
+    """Where to listen, for whom, and how much one client may ask for.
 
-    ``state_key`` seals what clients carry for the server between two requests. ``allowed_hosts`` and ``allowed_origins`` come
-    beside those of this machine. ``requests``, ``calls`` (at work in the memory) and ``sessions`` are limits of one token,
-    ``all_sessions`` and ``connections`` of all together; ``buffered`` is how much of bodies is held at once.
+    ``state_key`` (32 bytes) seals what clients carry for the server between two requests. ``allowed_hosts`` and ``allowed_origins``
+    are accepted beside those of this machine.
     """
-
-    # Why these figures: a body is as long as a line may be over stdio; four of the longest fit into memory at once; no message of
-    # the protocol is nested a tenth as deep; a head of 16 KiB is what proxies allow. Timeouts are far above what a slow network
-    # needs and far below what an attacker would like.
 
     state_key: bytes = field(repr=False)
     host: str = "127.0.0.1"
@@ -49,15 +44,23 @@ class HttpSettings:
     allowed_origins: tuple[str, ...] = ()
     zone: tzinfo | None = None
     prompts: Path | None = None
-    body: int = MESSAGE_LIMIT
-    buffered: int = 4 * MESSAGE_LIMIT
-    depth: int = 100
-    head: int = 16 * 1024
+
+    # Sizes of a request.
+    max_head_bytes: int = 16 * 1024  # what proxies allow
+    max_body_bytes: int = MAX_MESSAGE_BYTES  # as long as a line may be over stdio
+    max_buffered_bytes: int = 4 * MAX_MESSAGE_BYTES  # of all bodies at once, half of it for one token
+    max_depth: int = 100  # nested brackets; no message of the protocol has a tenth of them
+
+    # At once, of one token; ``calls`` are those at work in the memory.
     requests: int = 64
     calls: int = 3
     sessions: int = 32
+
+    # At once, of all clients together.
     all_sessions: int = 512
     connections: int = 512
+
+    # Far above what a slow network needs, far below what an attacker would like.
     session_idle_seconds: float = 30 * 60
     head_timeout_seconds: float = 10
     body_timeout_seconds: float = 30

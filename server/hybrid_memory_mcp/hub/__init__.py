@@ -1,1 +1,1 @@
-"""The process that has the store open and serves every client's relay."""
+"""The hub: the one process that has a store open. It serves the relays of all clients, and the commands of people."""

@@ -1,7 +1,8 @@
-"""One relay at the hub: its client's lines to an MCP server of its own, and that server's lines back.
+"""The connection of one relay at the hub: carries its client's lines to an MCP server of its own, and that server's lines back.
 
-The way of a request: `ClientConnection._read_all` takes the frame, `RequestQueue` says whether it may begin, the SDK's server does
-it, and `_answer` sends the answer through the `Outbox`. Everything here runs on the hub's event loop.
+`Hub._serve_relay` makes a `ClientConnection` for each relay. The way of a request: `ClientConnection._read_all` takes the frame,
+`RequestQueue` says whether it may begin, the SDK's server does it, and `_answer` sends the answer through the `Outbox`. Everything
+here runs on the hub's event loop.
 
 When a hub dies, the relay sends to the next one (1) `REPLAY` frames: ``initialize``, ``notifications/initialized`` and
 subscriptions, which bring the new server into the state of the old one, and whose answers the client has already;
@@ -60,10 +61,9 @@ ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 _INITIALIZE_TIMEOUT_SECONDS = 10.0  # of a replayed handshake; it takes milliseconds, but nothing may wait for ever
 _GOODBYE_TIMEOUT_SECONDS = 0.5  # for the last frame to a relay that does not read
-_MAX_UNSENT_BYTES = (
-    1024 * 1024
-)  # answers beyond that wait in the server, so that a client that does not read costs little
-_CHUNK_BYTES = 1 << 16
+# Answers beyond that wait in the server, so that a client that does not read costs little.
+_MAX_UNSENT_BYTES = 1024 * 1024
+_CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
 _FRAMES_A_SEND = 256  # joined before they are sent: one call of the system instead of many
 
 
@@ -293,6 +293,7 @@ class ClientConnection:
     async def serve(self, server: MemoryServer, welcome: bytes) -> None:
         """Serve until the relay leaves or the surrounding scope is cancelled."""
         self._server = server
+        # The SDK's server runs on a pair of streams in memory. Without a buffer: who gives it a message waits until it is taken.
         self._to_server, incoming = create_context_streams[SessionMessage | Exception](0)
         outgoing, from_server = create_context_streams[SessionMessage](0)
         low = lowlevel_server_of(server)
@@ -302,6 +303,7 @@ class ClientConnection:
                 self._group = group
                 group.start_soon(self._outbox.write_all)
                 group.start_soon(self._write_all, from_server)
+                # The server; then read the relay in this task.
                 group.start_soon(low.run, incoming, outgoing, low.create_initialization_options())
                 with self._reading:
                     await self._read_all()
@@ -362,6 +364,7 @@ class ClientConnection:
     async def _take_request(self, message: JSONRPCRequest, frame: Frame) -> None:
         self.stats.calls += 1
         self._note_client_name(message)
+        # At once, later, or refused: a client has so many places at work and so many that wait.
         request = _queued_request(message, frame.number, frame.kind)
         begins = self._queue.admit(message, request)
         if begins is None:

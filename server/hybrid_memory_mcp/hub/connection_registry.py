@@ -1,4 +1,4 @@
-"""Who is connected to the hub: relays, sessions over HTTP, and how many visitors it must stay for."""
+"""Who is connected to the hub: relays, HTTP sessions, and the number of connections for which the hub stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The beginning of a connection at the hub: each side proves the token over loopback, then the hello says who connects."""
+"""The handshake at the hub, in two steps, called by `Hub._handle_connection`.
+
+1. `authenticate`: over loopback each side proves that it knows the token of the store's folder. A Unix socket needs no proof.
+2. `read_hello`: the first frame says who connects, a relay (`read_client_info`) or a command with an operation.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,11 @@ AUTHENTICATION_TIMEOUT_SECONDS = 5.0  # a relay proves itself in microseconds; w
 
 
 class Hello(BaseModel):
-    """The first frame of a relay, or of a command that wants an operation done."""
+    """The first frame of a relay, or of a command that wants an operation done.
+
+    ``connection`` counts the hubs that the relay had before. ``operation``, ``given`` (its arguments) and ``namespace`` are a
+    command's, the rest of the fields but the first four a relay's.
+    """
 
     protocol: int = Field(ge=1, le=PROTOCOL_VERSION)
     version: str = Field(max_length=50)
@@ -43,7 +51,11 @@ class Hello(BaseModel):
 
     @classmethod
     def of_fields(cls, fields: Sequence[tuple[str, str]]) -> Hello:
-        """Return the hello that fields hold; raises ValueError."""
+        """Return the hello of a frame's fields.
+
+        Raises:
+            ValueError: a field is missing or wrong (pydantic's `ValidationError` is one too).
+        """
         values: dict[str, Any] = dict(fields)
         values["arguments"] = [value for name, value in fields if name == "argument"]
         values["environment"] = dict(value.split("=", 1) for name, value in fields if name == "variable")
@@ -72,7 +84,7 @@ class ClientInfo:
 
 
 async def authenticate(stream: socket.socket, token: bytes) -> bool:
-    """Return True if who connected knows the token, and prove that this hub does; no thread waits for a stranger.
+    """Return True if who connected knows the token, and prove that this hub does. It blocks no thread, however long they take.
 
     The other side sends a nonce; this one answers with its proof and a nonce of its own; the other side answers with its proof.
     """

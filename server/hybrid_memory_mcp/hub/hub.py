@@ -102,8 +102,10 @@ class Hub:
         """
         async with anyio.create_task_group() as group:
             self._group, self._first = group, first
+            # Beside the calls of clients: recalls that wait to be stored, and late vectors.
             group.start_soon(flush_recalls_when_idle, self._resources.provider)
             group.start_soon(run_background_work, self._resources.provider)
+            # Whoever connects: over the listener, or in this process.
             if listener is not None:
                 group.start_soon(self._accept_loop, listener)
             if first is not None:
@@ -230,12 +232,14 @@ class Hub:
         scope = client.options.scope(client.session)
         if stream is self._first:
             self.first_scope = scope
+        # The relay's side (frames, queue of requests) and the client's MCP server are made for each other.
         queue = RequestQueue(limits.requests_at_once, limits.requests_waiting)
         connection = ClientConnection(
             stream, reader, stats, queue, lambda: self._group.start_soon(self._warm_up, scope)
         )
         server = self._build_server(connection, client, scope)
         welcome = json.dumps({"version": __version__}).encode()
+        # Serve until the relay or this hub leaves. From the registry status knows it, and `serve` drains it.
         with self.registry.register(connection):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._acknowledge_delivered, stats)

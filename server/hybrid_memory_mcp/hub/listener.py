@@ -20,9 +20,9 @@ from hybrid_memory_mcp.relay.connecting import connect
 
 LOCK_TIMEOUT_SECONDS = 10.0  # a hub that leaves lets requests end for 5 s, and then closes the store
 
-_POLL_SECONDS = 0.01
+_POLL_SECONDS = 0.01  # between two tries for the lock: short beside the tenths of a second that a hub takes to start
 _BACKLOG = 128  # connections that are not accepted yet: more than relays that start at once
-_TOKEN_BYTES = 32
+_TOKEN_BYTES = 32  # 256 random bits: nobody guesses it
 
 
 class HubListener:

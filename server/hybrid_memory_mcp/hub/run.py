@@ -30,13 +30,11 @@ from hybrid_memory_mcp.mcp_api.sdk import disable_sdk_logging
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.provider import ServiceProvider, open_service
 
-_CLOSE_TIMEOUT_SECONDS = (
-    0.85  # a client that closes its pipes expects the end within a second; what was answered is on disk
-)
+# A client that closes its pipes expects the end within a second; what was answered is on disk.
+_CLOSE_TIMEOUT_SECONDS = 0.85
 _STORE_LOCK_TIMEOUT_SECONDS = 3.0  # a command that just used the store alone is gone by then
-_WARM_PAUSE_SECONDS = (
-    0.02  # the relay in this process writes its first answer in less, undisturbed by what opening imports
-)
+# The relay in this process writes its first answer in less, undisturbed by what opening imports.
+_WARM_PAUSE_SECONDS = 0.02
 # What chooses something for one client: it must not become what the hub takes for everybody's.
 _CLIENT_VARIABLES = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS")
 
@@ -102,9 +100,8 @@ class _HostedHub:
         """
         self._client_left = True
         with suppress(OSError):
-            self.client_end.shutdown(
-                socket.SHUT_WR
-            )  # unlike `close`, it is seen while another thread still reads this end
+            # Unlike `close`, it is seen while another thread still reads this end.
+            self.client_end.shutdown(socket.SHUT_WR)
         if self._hub is not None and self._portal is not None:
             with suppress(RuntimeError):  # it has ended by itself
                 self._portal.start_task_soon(self._hub.leave)

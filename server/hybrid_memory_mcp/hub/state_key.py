@@ -1,4 +1,7 @@
-"""The key that seals what clients carry for a hub, so that the next hub of the same store can read it too."""
+"""The key with which the MCP SDK seals the state that a client carries from one call to the next.
+
+It is kept in the store's folder, so that the next hub of the same store can read what an earlier one sealed.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 
 from hybrid_memory.private_files import replace_private
 
-STATE_KEY_BYTES = 32
+STATE_KEY_BYTES = 32  # the SDK seals with AES-256
 
 _FILE = "state.key"
 

@@ -1,4 +1,4 @@
-"""Lines of JSON-RPC: reading a line so that every request gets an answer.
+"""Reading and writing lines of JSON-RPC (hub and HTTP), so that every request gets an answer.
 
 The SDK's reader ignores what its parser refuses. Here a request that can be answered is: a lone surrogate, which JSON can
 write but no text can hold, becomes a noncharacter that the memory refuses by name; a message that is none, one nested too
@@ -22,11 +22,11 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from hybrid_memory_mcp.relay.protocol import MESSAGE_LIMIT, Oversized
+from hybrid_memory_mcp.relay.protocol import MAX_MESSAGE_BYTES, Oversized
 
-SURROGATE_MARK = "\ufffe"
+SURROGATE_MARK = "\ufffe"  # a noncharacter, which the memory refuses by the argument's name
 
-_KEPT_ENDS = 4096
+_KEPT_ENDS = 4096  # bytes of each end of a line in which its id is looked for
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # The id at the beginning (Python clients) or at the very end (TypeScript clients) belongs to the message itself.
 _ID = r'"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")'
@@ -40,7 +40,7 @@ Read: TypeAlias = SessionMessage | JSONRPCError | None
 def read_line(line: bytes | Oversized) -> Read:
     """Return what a line means."""
     if isinstance(line, Oversized):
-        return _refusal(_id_at_ends(line.head, line.tail), f"the message is longer than {MESSAGE_LIMIT} bytes")
+        return _refusal(_id_at_ends(line.head, line.tail), f"the message is longer than {MAX_MESSAGE_BYTES} bytes")
     text = line.decode("utf-8", "replace")
     try:
         message = jsonrpc_message_adapter.validate_json(text, by_name=False)

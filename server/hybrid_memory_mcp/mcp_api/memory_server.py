@@ -66,7 +66,7 @@ OnStartOf: TypeAlias = Callable[[Context[Any, Any]], Callable[[], None] | None]
 
 
 class MemoryServer(MCPServer[None]):
-    """Serves one scope over the provider's memory.
+    """The MCP server of one client: serves one scope over the provider's memory.
 
     Our own tools are listed and called here; tools added through the SDK keep working. ``zone`` is that of dates without one.
     ``state_key`` (32 bytes) seals what a client carries from one call to the next; without it only this process can read that.
@@ -120,22 +120,26 @@ class MemoryServer(MCPServer[None]):
         Raises:
             ToolError: says what is wrong in words for the model: the tool's name, an argument, or what failed.
         """
+        # (1) Which tool; one that was added through the SDK is the SDK's.
         tool = self._tools.get(name)
         if tool is None:
             if sdk.tool_of(self, name) is not None:
                 return await super().call_tool(name, arguments, context)
             known = ", ".join(tool.name for tool in await self.list_tools())
             raise ToolError(f"unknown tool; this server has {known}")
+        # (2) Check the arguments.
         try:
             given = tool.takes.model_validate(arguments)
         except ValidationError as error:
             raise ToolError(argument_problems(error, name, tuple(tool.takes.model_fields))) from None
+        # (3) On whose behalf, and under which request key (without a context: a test or a program that calls in-process).
         if context is None:
             call, on_start = CallContext(_with_client_name(self._scope, None), self._zone), None
         else:
             scope = _with_client_name(self._scope, context)
             call = CallContext(scope, self._zone, self._request_key_of(context))
             on_start = self._on_start_of(context)
+        # (4) Do it in a worker thread; the first answer also tells what is wrong with the store.
         with as_tool_errors(name):
             if isinstance(given, ReflectArguments) and given.insights is None and context is not None:
                 reflected = await self._reflect_with_client(context, call, given)

@@ -1,6 +1,6 @@
-"""What the five tools take and give: argument models with their way into the library's requests, and JSON schemas of both.
+"""What the five tools take and give: pydantic models of the arguments, which make the library's requests, and the output schemas.
 
-Pydantic is used here alone. A length or a count is checked here only where a model should see it in the schema; the figure is that
+A length or a count is checked here only where a model should see it in the schema; the figure is that
 of `hybrid_memory.validation`, which checks every request for all callers.
 """
 

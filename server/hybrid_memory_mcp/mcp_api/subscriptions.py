@@ -27,9 +27,8 @@ RECENT = "memory://most_recent_memories"
 
 MAX_SUBSCRIPTIONS = 1000  # of the clients of one server: a bound for their memory, far above what a client asks for
 MAX_URI_LENGTH = 2000  # characters; a session's name has 200, escaped at most nine times as long
-NOTIFY_TIMEOUT_SECONDS = (
-    5.0  # after which a client that does not read loses its subscriptions, so that others hear in time
-)
+# After that a client that does not read loses its subscriptions, so that others hear in time.
+NOTIFY_TIMEOUT_SECONDS = 5.0
 
 
 def session_uri(session: str) -> str:

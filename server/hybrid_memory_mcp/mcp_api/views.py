@@ -1,4 +1,4 @@
-"""The texts of resources and prompts: memories fetched in a worker thread and rendered with the templates."""
+"""The texts of resources and prompts: memories fetched in a worker thread, rendered with templates of `hybrid_memory_prompts`."""
 
 from __future__ import annotations
 

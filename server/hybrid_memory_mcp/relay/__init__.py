@@ -1,4 +1,5 @@
-"""What a client starts: a small process between the client's pipes and the hub that has the store open.
+"""The relay: the process that an MCP client starts. It connects the client's pipes with the hub, which has the store open.
 
-Standard library only, and of that only what is quick to import: no dataclasses, pathlib or typing.
+It has to be there in tens of milliseconds, so these modules import only the standard library, and of that only what is quick to
+import: no dataclasses, pathlib or typing.
 """

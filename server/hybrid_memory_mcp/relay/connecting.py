@@ -1,4 +1,4 @@
-"""Finding the hub of a store, or starting one that outlives whoever starts it, once even if many want to.
+"""Connecting to the hub of a store, or starting one first; of many that want to start one, only one does.
 
 Called by the relay (`connect_or_start`), by commands and the hub itself (`connect`, `hub_is_running`).
 """
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 START_TIMEOUT_SECONDS = 5.0
 # While somebody holds the hub's lock and does not listen, as a hub that leaves: it lets requests end and closes the store.
 BUSY_TIMEOUT_SECONDS = 60.0
-NONCE_BYTES = 16
-PROOF_BYTES = 32
+NONCE_BYTES = 16  # never the same twice
+PROOF_BYTES = 32  # of a keyed BLAKE2b, see `proof`
 
 _POLL_SECONDS = 0.005  # adds so much to a start at most, and costs a connection attempt each time
-_MAX_LOG_BYTES = 1024 * 1024
+_MAX_LOG_BYTES = 1024 * 1024  # a longer hub.log becomes hub.log.1, in the place of an older one
 # What belongs to one client must not become what the hub takes for everybody's.
 _CLIENT_VARIABLES = frozenset(
     {"TZ", *(f"HYBRID_MEMORY_{name}" for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS"))}
@@ -50,7 +50,7 @@ class StoreLock:
         self._descriptor = -1
 
     def try_acquire(self) -> bool:
-        """Take the lock if nobody else holds it; where that cannot be told, say yes."""
+        """Return True if the lock is taken now, False if another process holds it; True too where the system has no such locks."""
         try:
             import fcntl
         except ImportError:
@@ -91,12 +91,15 @@ def connect_or_start(
     child: subprocess.Popen[bytes] | None = None
     try:
         while True:
+            # (1) A hub that listens: the usual case, done at once.
             connection = connect(home)
             if connection is not None:
                 return connection
+            # (2) None does: start one, if no other relay is just doing that.
             now = time.monotonic()
-            if child is None and now >= not_before and _made(home) and starting.try_acquire():
-                child = _started(home, embedder, environment)
+            if child is None and now >= not_before and _make_folder(home) and starting.try_acquire():
+                child = _start_hub(home, embedder, environment)
+            # (3) Give up when the hub that was started has ended, or when none listens in time and none is about to.
             failed = child is not None and bool(child.poll())
             waited = now - max(begun, not_before)
             if (failed or waited > START_TIMEOUT_SECONDS) and not hub_is_running(home):
@@ -115,9 +118,9 @@ def connect_or_start(
 def connect(home: str) -> socket.socket | None:
     """Return a socket that is connected to a hub, None where none listens."""
     try:
-        port = _port(home)
+        port = _read_port(home)
         if port is not None:
-            return _over_loopback(home, port)
+            return _connect_over_loopback(home, port)
         if not hasattr(socket, "AF_UNIX"):
             return None
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -192,7 +195,7 @@ def read_exactly(connection: socket.socket, count: int) -> bytes:
     return found
 
 
-def _made(home: str) -> bool:
+def _make_folder(home: str) -> bool:
     """Make the folder, without which there is no lock that lets only one relay start a hub; raises HubUnavailable."""
     try:
         os.makedirs(home, 0o700, exist_ok=True)
@@ -201,14 +204,14 @@ def _made(home: str) -> bool:
     return True
 
 
-def _started(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     try:
         return start_hub(home, embedder, environment)
     except OSError:
         raise HubUnavailable from None
 
 
-def _port(home: str) -> int | None:
+def _read_port(home: str) -> int | None:
     try:
         with open(os.path.join(home, paths.PORT), encoding="ascii") as file:
             return int(file.read(16))
@@ -216,7 +219,7 @@ def _port(home: str) -> int | None:
         return None
 
 
-def _over_loopback(home: str, port: int) -> socket.socket | None:
+def _connect_over_loopback(home: str, port: int) -> socket.socket | None:
     """Connect over loopback. Another user's program may listen there by now, so each side proves that it has the token."""
     with open(os.path.join(home, paths.TOKEN), "rb") as file:
         token = file.read(64)

@@ -1,4 +1,4 @@
-"""Where a store's hub is found: the folder, and in it socket, locks, token and log."""
+"""Names and places of the files by which a relay finds its hub: the store's folder, and in it socket, locks, token and log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOG = "hub.log"
 HOME = "HYBRID_MEMORY_HOME"
 LOOPBACK = "HYBRID_MEMORY_LOOPBACK"
 
-# 108 bytes on Linux, 104 on macOS, the end mark included.
+# The system allows 108 bytes on Linux and 104 on macOS, with the zero at the end.
 _MAX_SOCKET_PATH_BYTES = 100
 _NAME = "hybrid-memory-mcp"
 

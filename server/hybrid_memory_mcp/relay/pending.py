@@ -1,4 +1,7 @@
-"""What a relay keeps of a line until it is answered, and what it says itself when no hub can."""
+"""A client's line that waits for its answer (`PendingLine`), and the messages that a relay writes by itself when no hub can.
+
+Used by ``relay.py``.
+"""
 
 from __future__ import annotations
 

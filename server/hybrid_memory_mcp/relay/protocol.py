@@ -1,4 +1,4 @@
-"""What is sent between a client, its relay and the hub: lines of JSON-RPC, and frames that carry them.
+"""The wire protocol of relay and hub: frames that carry a client's lines of JSON-RPC. Used by both, and by commands.
 
 A frame is a line with kind, number, name and length, then as many bytes. A relay knows no MCP. It numbers the client's lines
 and keeps each until the hub has answered it, so that it can send what is left to the next hub; the hub tells what else has to
@@ -40,8 +40,12 @@ PROGRESS = b"s"  # JSON: how far an operation is
 RESULT = b"v"  # JSON: what an operation gave
 FAILED = b"f"  # JSON: what an operation raised
 
-MAX_HEADER_BYTES = 300
-MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
+MAX_HEADER_BYTES = 300  # kind, numbers and a short name; more is no frame
+MAX_PAYLOAD_BYTES = 64 * 1024 * 1024  # four times the longest line: an answer may be longer than its request
+
+# A longer line of the client is refused with a JSON-RPC error. The longest memory has 100,000 characters.
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+_KEPT_BYTES = 4096  # of each end of a line over the limit: enough to find the id that the refusal must name
 
 
 class Frame:
@@ -123,11 +127,6 @@ def _header(line: bytes) -> tuple[bytes, int, str, int]:
     return found
 
 
-MESSAGE_LIMIT = 16 * 1024 * 1024
-
-_KEPT_BYTES = 4096
-
-
 class Oversized:
     """What is left of a line over the limit: its first and last bytes."""
 
@@ -141,7 +140,7 @@ class Oversized:
 class LineSplitter:
     """Cuts a stream of bytes into lines; of a line over ``limit`` bytes only the ends are kept."""
 
-    def __init__(self, limit: int = MESSAGE_LIMIT) -> None:
+    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
         self._limit = limit
         self._parts: list[bytes] = []
         self._length = 0

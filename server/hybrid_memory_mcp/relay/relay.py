@@ -52,10 +52,10 @@ SHORT_LIVED_SECONDS = 1.0
 MAX_QUICK_DEATHS = 10
 
 _ORPHAN_CHECK_SECONDS = 2.0  # cheap enough to be done by a hundred idle relays
-_MAX_RETRY_PAUSE_SECONDS = 0.5
+_MAX_RETRY_PAUSE_SECONDS = 0.5  # between attempts to reach a hub that is just leaving
 _POLL_SECONDS = 0.002  # only while the process is about to leave
 _DELIVERED_EVERY_LINES = 64  # the hub then deletes stored results; each costs a few hundred bytes until that
-_CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a pipe or socket gives at most
 _VARIABLE_PREFIX = "HYBRID_MEMORY_"
 _NO_HUB = "hybrid-memory-mcp: no hub could be started, so this process serves its client itself"
 _BUSY = "hybrid-memory-mcp: the memory's hub does not answer; end the process that {file} in the store's folder names"
@@ -87,36 +87,41 @@ class Relay:
         self._standalone = standalone
         self._stop_hosting: Callable[[], None] | None = None
         self._leaving = False
-        # Held while there is no hub to send to, and by whoever sends.
+        # Held by whoever sends, and by the main thread while there is no hub to send to.
         self._sending = threading.Lock()
         self._hub: socket.socket | None = None
         self._reader = FrameReader()
         self._frames_after_welcome: list[Frame] = []
-        self._number = 0
-        self._pending: dict[int, PendingLine] = {}
+        self._number = 0  # of the last line of the client
+        self._pending: dict[int, PendingLine] = {}  # lines without an answer, by number
         self._pending_bytes = 0
-        self._capacity = threading.Condition()
-        self._remembered: dict[str, bytes] = {}
-        self._server_requests: dict[str, None] = {}
-        self._finished = 0
-        self._connections = 0
-        self._not_before = 0.0
+        self._capacity = threading.Condition()  # guards ``_pending_bytes``
+        self._remembered: dict[
+            str, bytes
+        ] = {}  # lines that every later hub is sent first, by the name that the hub gave
+        self._server_requests: dict[str, None] = {}  # what the hub asked the client and the client has not answered
+        self._finished = 0  # lines that got their answers
+        self._connections = 0  # hubs so far
+        self._not_before = 0.0  # the monotonic time from which this relay may start a hub
 
     def run(self) -> NoReturn:
-        """Serve until the client is gone."""
+        """Serve until the client is gone: the loop of the main thread, one turn for each hub."""
+        # The client is read from the beginning. What it says before there is a hub is numbered and waits for ``_sending``.
         self._sending.acquire()
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
         quick_deaths = 0
         while True:
+            # Find or start a hub and send it what an earlier one did not answer; only then may new lines follow.
             self._connect()
             self._sending.release()
             begun = time.monotonic()
+            # Carry the hub's frames to the client until the hub is gone.
             try:
                 for frame in self._hub_frames():
                     self._take(frame)
             except (OSError, BrokenFrame):
                 pass
-            # The hub is gone. From here on the client's lines are kept and not sent, until `_resume` has sent the older ones.
+            # From here on the client's lines are kept and not sent, until `_resume` has sent the older ones.
             self._sending.acquire()
             if self._leaving:
                 threading.Event().wait()  # the other thread has ended the hub, and ends this process
@@ -134,6 +139,7 @@ class Relay:
     # the client's side
 
     def _read_client(self) -> None:
+        """Take the client's lines until its end: the work of the thread ``client``."""
         splitter = LineSplitter()
         for chunk in self._client_chunks():
             for line in splitter.feed(chunk):
@@ -166,10 +172,12 @@ class Relay:
             pending = PendingLine(protocol.LINE, "", line)
         else:
             return
+        # Stop reading while too much is unanswered: the client's pipe fills, and the client waits.
         with self._capacity:
             self._capacity.wait_for(
                 lambda: len(self._pending) < MAX_PENDING_LINES and self._pending_bytes < MAX_PENDING_BYTES
             )
+        # Kept before it is sent: if the hub dies at any moment from here on, the next one gets the line.
         with self._sending:
             with self._capacity:
                 self._pending_bytes += len(pending.payload)
@@ -208,6 +216,7 @@ class Relay:
         pause, begun = 0.0, time.monotonic()
         while True:
             self._hub = None
+            # (1) Connect, say who this is, and wait for the hub's first frame, which it sends when it can serve.
             try:
                 connection = self._open_connection()
                 self._reader = FrameReader()
@@ -225,6 +234,7 @@ class Relay:
                 time.sleep(pause)
                 pause = min(_MAX_RETRY_PAUSE_SECONDS, pause * 2 + 0.01)
                 continue
+            # (2) Send what the hub must know, and what is not answered.
             self._hub = connection
             self._connections += 1
             self._resume()
@@ -285,12 +295,14 @@ class Relay:
         self._forget(number)
 
     def _hub_frames(self) -> Iterator[Frame]:
+        """Yield the hub's frames until it is gone, first those that came with its welcome."""
         yield from self._frames_after_welcome
         assert self._hub is not None  # noqa: S101 - `_connect` has just set it
         while chunk := self._hub.recv(_CHUNK_BYTES):
             yield from self._reader.feed(chunk)
 
     def _take(self, frame: Frame) -> None:
+        """Pass one frame of the hub on to the client, or note what it says."""
         kind, pending = frame.kind, self._pending.get(frame.number)
         if kind == protocol.ANSWER:
             # First to the client: as long as a line is pending this process does not leave.
@@ -353,6 +365,7 @@ class Relay:
                 pass
 
     def _say(self, text: str) -> None:
+        """Print a line for a person; standard output belongs to the protocol."""
         try:
             os.write(2, text.encode("utf-8", "replace") + b"\n")
         except OSError:

@@ -1,1 +1,1 @@
-"""What serving stands on: who opens the memory, in which threads its work is done, and what is done beside calls."""
+"""What all ways of serving share: opening the memory, worker threads and limits, background work, options, logging of errors."""

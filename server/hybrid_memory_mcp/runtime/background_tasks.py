@@ -1,4 +1,4 @@
-"""What a hub does for the memory beside the calls of clients: two tasks of its event loop, which run until they are cancelled."""
+"""The two tasks that a hub runs for the memory beside the calls of clients (`Hub.serve`); both run until they are cancelled."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ import anyio.to_thread
 
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
-FLUSH_AFTER_IDLE_SECONDS = (
-    5.0  # a conversation asks again within that; a flush is a write that its next call would wait for
-)
-STEP_INTERVAL_SECONDS = 1.0  # a look costs nothing where there is no work
+# A conversation asks again within that; a flush is a write that its next call would wait for.
+FLUSH_AFTER_IDLE_SECONDS = 5.0
+STEP_INTERVAL_SECONDS = 1.0  # looking for work costs nothing where there is none
 STEP_PAUSE_SECONDS = 0.05  # left to clients between two steps while they call
 
 

@@ -1,4 +1,4 @@
-"""The options of serving, from arguments and the environment."""
+"""What a client chose, by arguments and environment variables. The hub reads them from a relay's hello (``hub/handshake.py``)."""
 
 from __future__ import annotations
 

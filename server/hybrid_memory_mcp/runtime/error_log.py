@@ -1,4 +1,4 @@
-"""How a failure goes to the log: what kind it is and where it arose, never its text, which could hold what somebody stored."""
+"""Logging of failures: the kind of an error and where it arose, never its text, which could hold what somebody stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger("hybrid_memory_mcp")
 
 @contextmanager
 def log_and_continue(what: str) -> Iterator[None]:
-    """Let a failure of the body, which nobody waits for, go to the log alone."""
+    """Log a failure of the body and go on; for work that nobody waits for. ``what`` names the work in the log."""
     try:
         yield
     except HybridMemoryError as error:

@@ -1,4 +1,4 @@
-"""Keeps libraries from doing in this process what nobody asked them for."""
+"""Changes to libraries in this process: no tracebacks in the log, and an empty ``pandas`` so that DuckDB does not look for it."""
 
 from __future__ import annotations
 

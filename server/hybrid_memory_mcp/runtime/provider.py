@@ -1,10 +1,10 @@
 """One open memory for all clients of a process: who opens it, in which threads calls run, and when it may be closed.
 
-`ServiceProvider` is made once by the hub (or by ``serve --standalone``, or by a command). Every call of a client goes through it:
+`ServiceProvider` is made once by a hub, or by a command where no hub runs. Every call of a client goes through it:
 
 1. `ClientLimiter.call`: the client's own places, so that a flood of one client leaves room for others;
 2. `WorkerPool.run`: one of the process's threads;
-3. `ServiceProvider.run`: the service, opened at the first call, under its lock;
+3. `ServiceProvider.run`: the service, opened at the first call, under its shared lock;
 4. the work itself, usually one method of `MemoryService`.
 """
 
@@ -225,7 +225,7 @@ class ServiceProvider:
             self._commits.put((namespace, sessions))
 
     def _notify_listeners(self) -> None:
-        """A listener may wait for an event loop, so this is no work for the thread that wrote."""
+        """Call the listeners of queued commits, in a thread of its own: a listener may wait for an event loop, a writer must not."""
         while (commit := self._commits.get()) is not None:
             for listener, _ in list(self._listeners.values()):
                 with log_and_continue("announcing a change"):
@@ -291,7 +291,7 @@ class _JobState(Enum):
 
 
 class _Job(Generic[T]):
-    """One piece of work, shared by its thread and its caller: the later of the two gives the places free."""
+    """One piece of work, shared by its thread and its caller: whichever ends later releases the places."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
@@ -314,7 +314,7 @@ class _Job(Generic[T]):
                     anyio.from_thread.run_sync(_release, taken, self)
 
     def abandon(self) -> bool:
-        """Return True if the caller, which goes on, is the one to give the places free."""
+        """Note that the caller waits no longer; return True if it has to release the places, False if the thread will."""
         with self._lock:
             running = self._state is _JobState.RUNNING
             self._state = _JobState.ABANDONED
@@ -326,11 +326,11 @@ class _Abandoned(Exception):
 
 
 def open_service(
-    home: Path, embedder: str | None, random_source: RandomSource, lock_timeout: float = 0.0
+    home: Path, embedder: str | None, random_source: RandomSource, lock_timeout_seconds: float = 0.0
 ) -> MemoryService:
     """Open the memory in a folder; blocks, and imports everything heavy. ``embedder`` wins over the store's setting.
 
-    Where another process has the store open, try again for ``lock_timeout`` seconds: a command may just have asked something.
+    Where another process has the store open, try again for ``lock_timeout_seconds``: a command may just have asked something.
 
     Raises:
         HybridMemoryError: the store cannot be opened, or a setting is wrong.
@@ -349,7 +349,7 @@ def open_service(
         try:
             return MemoryService.open(home, clock=SystemClock(), random_source=random_source, settings=settings)
         except StoreLocked:
-            if time.monotonic() - begun >= lock_timeout:
+            if time.monotonic() - begun >= lock_timeout_seconds:
                 raise
             time.sleep(OPEN_RETRY_SECONDS)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.http.conftest import Raw
 
-from hybrid_memory_mcp.http.bodies import Body, BodyReader, checked, deeper_than
+from hybrid_memory_mcp.http.bodies import Body, BodyReader, check_body, is_deeper_than
 from hybrid_memory_mcp.http.responses import Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
 
@@ -30,29 +30,29 @@ def depth_of(value):
 
 @given(JSON, st.integers(0, 6))
 def test_the_depth_of_json_is_that_of_its_brackets_outside_strings(value, limit):
-    assert deeper_than(limit, json.dumps(value, ensure_ascii=False).encode()) == (depth_of(value) > limit)
+    assert is_deeper_than(limit, json.dumps(value, ensure_ascii=False).encode()) == (depth_of(value) > limit)
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_looked_at_without_failing(content):
-    assert isinstance(checked(content, 5), Body | Refusal)
+    assert isinstance(check_body(content, 5), Body | Refusal)
 
 
 @pytest.mark.parametrize("piece", [b'"\\', b'\\"', b'"', b"[", b"{[", b'["', b'\\"["'])
 def test_a_megabyte_of_nonsense_is_looked_at_once(piece):
     """A look that goes back would take hours here."""
-    assert isinstance(checked(piece * (1_000_000 // len(piece)), 100), Refusal)
+    assert isinstance(check_body(piece * (1_000_000 // len(piece)), 100), Refusal)
 
 
 def test_a_deep_message_is_refused_and_a_flat_one_with_brackets_in_text_is_not():
     deep = b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": ' + b"[" * 200 + b"]" * 200 + b"}"
-    assert "nested deeper" in checked(deep, 100).text
+    assert "nested deeper" in check_body(deep, 100).text
     flat = json.dumps(PING | {"params": {"text": "[" * 1000}}).encode()
-    assert isinstance(checked(flat, 100), Body)
+    assert isinstance(check_body(flat, 100), Body)
 
 
 def test_a_lone_surrogate_becomes_the_mark_that_the_memory_refuses():
-    body = checked(b'{"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"text": "\\ud800"}}', 100)
+    body = check_body(b'{"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"text": "\\ud800"}}', 100)
     assert json.loads(body.content)["params"]["text"] == "\ufffe"
 
 
@@ -97,14 +97,14 @@ async def test_forms_that_a_page_can_send_unasked_are_refused(raw, kind):
 
 @pytest.mark.anyio
 async def test_a_body_over_the_limit_is_refused_before_it_is_read(serving, token):
-    async with serving(body=1000) as app:
+    async with serving(max_body_bytes=1000) as app:
         answer = await Raw(app, token).ask(body=[], content_length="1001")
     assert (answer.status, answer.headers["connection"]) == (413, "close")
 
 
 @pytest.mark.anyio
 async def test_a_body_without_a_length_is_cut_off_at_the_limit(serving, token):
-    async with serving(body=1000) as app:
+    async with serving(max_body_bytes=1000) as app:
         answer = await Raw(app, token).ask(body=[b"x" * 600, b"x" * 600, b""])
     assert answer.status == 413
 
@@ -112,13 +112,13 @@ async def test_a_body_without_a_length_is_cut_off_at_the_limit(serving, token):
 @pytest.mark.anyio
 async def test_a_body_of_exactly_the_limit_is_read(serving, token):
     content = json.dumps(PING | {"params": {"text": "x" * 500}}).encode()
-    async with serving(body=len(content)) as app:
+    async with serving(max_body_bytes=len(content)) as app:
         assert (await Raw(app, token).ask(body=content)).status == 400  # there is no session
         assert (await Raw(app, token).ask(body=content + b" ")).status == 413
 
 
 def test_together_bodies_are_held_up_to_a_limit_and_half_of_it_for_one_token():
-    bodies = BodyReader(HttpSettings(state_key=b"k" * 32, buffered=1000))
+    bodies = BodyReader(HttpSettings(state_key=b"k" * 32, max_buffered_bytes=1000))
     with bodies.reserve("laptop") as one, bodies.reserve("laptop") as two, bodies.reserve("phone") as three:
         assert one.try_reserve(400)
         assert not two.try_reserve(101)
@@ -133,7 +133,7 @@ def test_together_bodies_are_held_up_to_a_limit_and_half_of_it_for_one_token():
 
 @pytest.mark.anyio
 async def test_a_body_for_which_there_is_no_room_is_refused_for_now(serving, token):
-    async with serving(buffered=1000) as app:
+    async with serving(max_buffered_bytes=1000) as app:
         raw = Raw(app, token)
         refused = await raw.ask(body=b"x" * 501)
         assert (refused.status, refused.headers["retry-after"]) == (503, "1")

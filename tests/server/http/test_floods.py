@@ -98,7 +98,9 @@ class Mob:
 
 async def crowd(serving, tokens, service, seed, size):
     made = [tokens.create(f"client{number}", namespace="default", agent="default") for number in range(3)]
-    async with serving(requests=20, sessions=3, all_sessions=7, body=10_000, buffered=40_000) as app:
+    async with serving(
+        requests=20, sessions=3, all_sessions=7, max_body_bytes=10_000, max_buffered_bytes=40_000
+    ) as app:
         mob = Mob(app, [*made, "hmm_unknown"], seed)
         async with anyio.create_task_group() as group:
             for _ in range(size):

@@ -9,10 +9,10 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCNotification
 
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
-from hybrid_memory_mcp.relay.protocol import MESSAGE_LIMIT, LineSplitter, Oversized
+from hybrid_memory_mcp.relay.protocol import MAX_MESSAGE_BYTES, LineSplitter, Oversized
 
 
-def split(chunks, limit=MESSAGE_LIMIT):
+def split(chunks, limit=MAX_MESSAGE_BYTES):
     splitter = LineSplitter(limit)
     return [line for chunk in chunks for line in splitter.feed(chunk)]
 
