@@ -1,9 +1,10 @@
-"""Sensory, short-term and long-term memory as one."""
+"""Sensory, short-term and long-term memory as one: `HybridMemory`, and how it finds its buffers in the store again (`_stored_buffers`)."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
@@ -13,16 +14,11 @@ import anyio
 from hybrid_memory.clock import Clock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.ids import new_session
-from hybrid_memory.tiers.buffers import BufferEntry
+from hybrid_memory.model import Kind, MemoryId, Tier
+from hybrid_memory.store.base import SetTier
+from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
+from hybrid_memory.tiers.flow import without_memories
 from hybrid_memory_dbgpt.async_tools import ShiftedClock, run_blocking
-from hybrid_memory_dbgpt.buffer_rows import (
-    BufferKey,
-    BuffersSnapshot,
-    StepResult,
-    buffer_write_of,
-    revived,
-    stored_buffers,
-)
 from hybrid_memory_dbgpt.buffers import BufferSnapshot, EnhancedShortTermMemory, SensoryMemory, ShortTermMemory
 from hybrid_memory_dbgpt.embeddings import Embeddings
 from hybrid_memory_dbgpt.fragments import (
@@ -42,6 +38,33 @@ from hybrid_memory_dbgpt.vector_store import (
 )
 
 _UNNAMED = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class _BuffersSnapshot:
+    """Sensory and short-term memory at one moment."""
+
+    sensory: BufferSnapshot
+    short_term: BufferSnapshot
+
+    def encoded(self) -> str | None:
+        """Return what the store keeps of them; None for empty ones."""
+        if not self.sensory.held and not self.short_term.held:
+            return None
+        return encode_buffers(Buffers(tuple(held.item for held in self.sensory.held), self.short_term.held))
+
+    def tiers(self) -> dict[MemoryId, Tier]:
+        """Return which memory is held in which tier."""
+        sensory = {held.item.id: Tier.SENSORY for held in self.sensory.held}
+        return sensory | {held.item.id: Tier.SHORT_TERM for held in self.short_term.held}
+
+
+@dataclass(frozen=True, slots=True)
+class _StepResult:
+    """What one step did: what left the buffers, and the fragments that came in and are no rows yet."""
+
+    left: DiscardedMemoryFragments
+    newcomers: Sequence[MemoryFragment]
 
 
 class HybridMemory(Memory):
@@ -235,9 +258,9 @@ class HybridMemory(Memory):
         async with self._lock:
             before = self._snapshot()
             held = [*await self.sensory_memory.clear(), *await self.short_term_memory.clear()]
-            emptied = BufferWrite(session=self._key.session, agent=self._key.agent)
+            emptied = BufferWrite(session=self._buffer_session, agent=self._buffer_agent)
             try:
-                await self._commit([], self._journal(before, []) or emptied)
+                await self._commit([], self._buffer_write(before, []) or emptied)
             except BaseException:
                 self._restore(before)
                 raise
@@ -251,17 +274,20 @@ class HybridMemory(Memory):
         """
         if not self._resume or self._vstore is None:
             return
-        store, key = self._vstore, self._key
+        store, kind = self._vstore, self.real_memory_fragment_class
         async with self._lock:
             if not self._resume:
                 return
-            found = await run_blocking(self.long_term_memory.executor, lambda: stored_buffers(store, key))
+            session, agent = self._buffer_session, self._buffer_agent
+            found = await run_blocking(
+                self.long_term_memory.executor, lambda: _stored_buffers(store, session, agent, kind)
+            )
             self._resume = False
             if found is not None:
-                state, fragments = revived(found, self.real_memory_fragment_class)
+                state, fragments = found
                 await self.short_term_memory.prepare([fragments[held.item.id] for held in state.short_term])
                 self._restore(
-                    BuffersSnapshot(
+                    _BuffersSnapshot(
                         BufferSnapshot(tuple(BufferEntry(item) for item in state.sensory), fragments),
                         BufferSnapshot(state.short_term, fragments),
                     )
@@ -284,8 +310,12 @@ class HybridMemory(Memory):
         return store is not None and store.embedder_identity == self.short_term_memory.embedder_identity
 
     @property
-    def _key(self) -> BufferKey:
-        return BufferKey(self.session_id or _UNNAMED, (self.name or _UNNAMED) + self._buffer_suffix)
+    def _buffer_session(self) -> str:
+        return self.session_id or _UNNAMED
+
+    @property
+    def _buffer_agent(self) -> str:
+        return (self.name or _UNNAMED) + self._buffer_suffix
 
     def _use_defaults(self) -> None:
         scorer, extractor = self._defaults
@@ -293,7 +323,7 @@ class HybridMemory(Memory):
         self.insight_extractor = self.insight_extractor or extractor
         self.sensory_memory.importance_scorer = self.sensory_memory.importance_scorer or scorer
 
-    async def _guarded(self, step: Callable[[], Awaitable[StepResult]], moment: datetime) -> DiscardedMemoryFragments:
+    async def _guarded(self, step: Callable[[], Awaitable[_StepResult]], moment: datetime) -> DiscardedMemoryFragments:
         """Do a step of the buffers and store what follows, or neither."""
         before = self._snapshot()
         try:
@@ -301,13 +331,13 @@ class HybridMemory(Memory):
             documents = [
                 self.long_term_memory.document(one, moment, at) for at, one in enumerate(change.left.fragments)
             ]
-            await self._commit(documents, self._journal(before, change.newcomers))
+            await self._commit(documents, self._buffer_write(before, change.newcomers))
         except BaseException:
             self._restore(before)
             raise
         return change.left
 
-    async def _take_in(self, fragment: MemoryFragment, op: WriteOperation) -> StepResult:
+    async def _take_in(self, fragment: MemoryFragment, op: WriteOperation) -> _StepResult:
         if op is WriteOperation.RETRIEVAL:
             return await self._recall([fragment])
         left = DiscardedMemoryFragments()
@@ -317,13 +347,13 @@ class HybridMemory(Memory):
             left.faded += released.faded
             for one in released.fragments:
                 append_discarded(left, self.short_term_memory.take(one, op))
-        return StepResult(left, [fragment])
+        return _StepResult(left, [fragment])
 
-    async def _recall(self, fragments: Sequence[MemoryFragment]) -> StepResult:
+    async def _recall(self, fragments: Sequence[MemoryFragment]) -> _StepResult:
         left = DiscardedMemoryFragments()
         for one in fragments:
             append_discarded(left, self.short_term_memory.take(one, WriteOperation.RETRIEVAL))
-        return StepResult(left, [])
+        return _StepResult(left, [])
 
     async def _reflect_on(self, merged: Sequence[MemoryFragment], moment: datetime) -> None:
         """Store the insights of merged memories, which are safe already; no lock is held while they are thought up."""
@@ -338,22 +368,93 @@ class HybridMemory(Memory):
                 [self.long_term_memory.document(one, moment, at) for at, one in enumerate(thoughts)], None
             )
 
-    async def _commit(self, documents: Sequence[Document], journal: BufferWrite | None) -> None:
-        """Store documents, and the journal where the vector store is our own; a cancellation waits for the outcome."""
+    async def _commit(self, documents: Sequence[Document], buffers: BufferWrite | None) -> None:
+        """Store documents, and the buffers where the vector store is our own; a cancellation waits for the outcome."""
         store, durable = self.long_term_memory.vector_store, self._vstore
         with anyio.CancelScope(shield=True):
-            if durable is not None and (documents or journal is not None):
-                await run_blocking(self.long_term_memory.executor, lambda: durable.commit(documents, journal))
+            if durable is not None and (documents or buffers is not None):
+                await run_blocking(self.long_term_memory.executor, lambda: durable.commit(documents, buffers))
             elif documents:
                 await run_blocking(self.long_term_memory.executor, lambda: store.load_document(documents))
         self.long_term_memory.note(documents)
 
-    def _journal(self, before: BuffersSnapshot, newcomers: Sequence[MemoryFragment]) -> BufferWrite | None:
-        return buffer_write_of(self._key, before, self._snapshot(), newcomers, vectors=self._one_embedder)
+    def _buffer_write(self, before: _BuffersSnapshot, newcomers: Sequence[MemoryFragment]) -> BufferWrite | None:
+        """Return what a step must leave in the store; None if nothing changed.
 
-    def _snapshot(self) -> BuffersSnapshot:
-        return BuffersSnapshot(self.sensory_memory.snapshot(), self.short_term_memory.snapshot())
+        A fragment that is in no buffer any more has faded: it was dropped, evicted, or merged into a long-term row that
+        names it as a parent.
+        """
+        after = self._snapshot()
+        state, tiers = after.encoded(), after.tiers()
+        moves = tuple(
+            SetTier(one, tiers.get(one, Tier.FADED))
+            for one, tier in before.tiers().items()
+            if tiers.get(one, Tier.FADED) is not tier
+        )
+        rows = tuple((self._row(one), tiers.get(one.id, Tier.FADED)) for one in newcomers)
+        if not moves and not rows and state == before.encoded():
+            return None
+        return BufferWrite(session=self._buffer_session, agent=self._buffer_agent, rows=rows, moves=moves, state=state)
 
-    def _restore(self, state: BuffersSnapshot) -> None:
+    def _row(self, fragment: MemoryFragment) -> Document:
+        """Return what is stored of a fragment in a buffer; its vector only if the store's embedder made it."""
+        return Document(
+            id=fragment.id,
+            content=fragment.raw_observation,
+            metadata={} if fragment.importance is None else {"importance": fragment.importance},
+            vector=fragment.embeddings if self._one_embedder else None,
+            is_insight=fragment.is_insight,
+            parents=fragment.parents,
+        )
+
+    def _snapshot(self) -> _BuffersSnapshot:
+        return _BuffersSnapshot(self.sensory_memory.snapshot(), self.short_term_memory.snapshot())
+
+    def _restore(self, state: _BuffersSnapshot) -> None:
         self.sensory_memory.restore(state.sensory)
         self.short_term_memory.restore(state.short_term)
+
+
+def _stored_buffers(
+    store: DuckDBVectorStore, session: str, agent: str, kind: type[MemoryFragment]
+) -> tuple[Buffers, dict[MemoryId, MemoryFragment]] | None:
+    """Return the buffers that stand in the store, and their fragments of ``kind``; None if there are none.
+
+    What is no row any more, or forgotten, is left out.
+
+    Raises:
+        StoreError: the store failed, or what stands there cannot be read.
+    """
+    state = store.buffered(session, agent)
+    if state is None:
+        return None
+    buffers = decode_buffers(state)
+    importances = {item.id: item.importance for item in _items(buffers)}
+    rows = {one: row for one, row in store.rows(importances).items() if row.forgotten_at is None}
+    vectors = store.vectors(importances)
+    buffers = without_memories(buffers, importances.keys() - rows.keys())
+    fragments = {
+        one: kind.build_from(
+            row.content,
+            vectors.get(one),
+            memory_id=one,
+            importance=importances[one],
+            is_insight=row.kind is Kind.INSIGHT,
+            parents=row.parents,
+        )
+        for one, row in rows.items()
+    }
+
+    def with_text(item: Item) -> Item:
+        return replace(item, text=fragments[item.id].raw_observation)
+
+    short_term = tuple(
+        BufferEntry(with_text(one.item), one.count, tuple(map(with_text, one.enhancers))) for one in buffers.short_term
+    )
+    return Buffers(tuple(map(with_text, buffers.sensory)), short_term), fragments
+
+
+def _items(buffers: Buffers) -> Iterator[Item]:
+    yield from buffers.sensory
+    for entry in buffers.short_term:
+        yield from (entry.item, *entry.enhancers)

@@ -1,6 +1,8 @@
-"""A language model and an embedder behind any HTTP API in the form of OpenAI's, under DB-GPT's names.
+"""The model and the embedders that DB-GPT's examples name: one POST to any HTTP API in the form of OpenAI's.
 
-Nothing is sent before the first question or text. A library of OpenAI's is not needed, nor one for HTTP.
+It is here so that those examples run with changed imports and nothing further installed. Nothing is sent before the first question
+or text, and no key is looked for. For any other model there is `CallableLLM`, for any other embedder an object with
+``embed_documents`` and ``embed_query``.
 """
 
 from __future__ import annotations

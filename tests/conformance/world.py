@@ -197,8 +197,8 @@ class WatchedStore(DuckDBVectorStore):
         self._world = world
         self._watching = True
 
-    def commit(self, documents: Any, journal: Any) -> Any:
-        ids = super().commit(documents, journal)
+    def commit(self, documents: Any, buffers: Any) -> Any:
+        ids = super().commit(documents, buffers)
         for document in documents:
             metadata = {name: value for name, value in document.metadata.items() if name != "created_at"}
             self._world.written.append({"document": document.content, "metadata": metadata})
