@@ -345,7 +345,7 @@ class EnhancedShortTermMemory(ShortTermMemory):
             for transfer in step.transfers
         ]
         self._fragments = known
-        self._keep(step.held)
+        self._keep(step.entries)
         return DiscardedMemoryFragments(fragments=merged, faded=[known[held.item.id] for held in step.evicted])
 
     def _offer(

@@ -1,6 +1,6 @@
-"""Work that is done late, one small step at a time: vectors that waited for their model, and the change of the embedder.
+"""Background work, one small step at a time: vectors that waited for their model, and the change of the embedder.
 
-`MemoryService.run_background_step` calls `BackgroundJobs.step` whenever the process has nothing better to do.
+`MemoryService.run_background_step` calls `BackgroundJobs.step` whenever the process is idle.
 
 An `EmbedderChange` runs beside reads and writes. Every new vector is stored as it is made, so a process that dies is
 continued by the next one. Until the one moment of the switch the store answers with the former embedder. Memories written
@@ -34,14 +34,12 @@ if TYPE_CHECKING:
 Backfill = Callable[[str], int]
 """Gives some memories of a namespace their vectors; returns how many."""
 
-BATCH = 256
-"""Memories that are embedded in one step: large enough for a model's batches, small enough to stop between two of them."""
-PAGE = 4_096
-"""Memories that are sorted by length at a time: a model's batch takes as long as its longest text."""
-FEW = 16
-"""How many memories may be left for the switch, during which every other call waits."""
-_MOST_PASSES = 8
-"""After so many passes over the store that did not bring it down to `FEW`, the rest is left to the backfill."""
+BATCH_MEMORIES = (
+    256  # embedded in one step: large enough for a model's batches, small enough to stop between two of them
+)
+PAGE_MEMORIES = 4_096  # sorted by length at a time, because a model's batch takes as long as its longest text
+SWITCH_MEMORIES = 16  # that may be left for the switch, during which every other call waits
+_MAX_PASSES = 8  # over the store; if then more than `SWITCH_MEMORIES` are left, the rest is left to the backfill
 
 
 class BackgroundJobs:
@@ -147,7 +145,7 @@ class EmbedderChange:
         self._embedder = embedder
         self._clock = clock
         self._page: list[Unembedded] = []
-        self._place = -1
+        self._last_place = -1
         self._passes = 0
         self._embedded = 0
         self._started: float | None = None
@@ -180,31 +178,30 @@ class EmbedderChange:
         return Progress(embedder=target.identity, done=target.done, total=target.total, per_second=self._speed())
 
     def _begin(self) -> None:
-        own = (
-            self._embedder.dimensions,
-            self._embedder.identity,
-        )  # in this order: a name is whole only when it is loaded
+        # In this order: an embedder knows its whole identity only when it is loaded, and the dimensions load it.
+        dimensions = self._embedder.dimensions
+        identity = self._embedder.identity
         if self._store.info().embedder is None:
-            self._store.pin_embedder(own[1], own[0])
+            self._store.pin_embedder(identity, dimensions)
         pinned = self._store.info()
-        if (pinned.dimensions, pinned.embedder) == own:
+        if (pinned.embedder, pinned.dimensions) == (identity, dimensions):
             self._change.cancel()
             with self._lock.exclusive():
                 self._encoder.switch_to(self._embedder)
             self.finished = True
         else:
-            self._change.begin(own[1], own[0])
+            self._change.begin(identity, dimensions)
         self._started = self._clock()
 
     def _next_batch(self) -> Sequence[Unembedded]:
         if self.finished:
             return ()
         if not self._page:
-            found = self._change.unembedded(self._place, PAGE)
+            found = self._change.unembedded(self._last_place, PAGE_MEMORIES)
             if found:
-                self._place = found[-1].place
-            self._page = sorted(found, key=lambda one: one.length, reverse=True)
-        batch, self._page = self._page[-BATCH:], self._page[:-BATCH]
+                self._last_place = found[-1].place
+            self._page = sorted(found, key=lambda memory: memory.length, reverse=True)
+        batch, self._page = self._page[-BATCH_MEMORIES:], self._page[:-BATCH_MEMORIES]
         return batch
 
     def _embed(self, batch: Sequence[Unembedded]) -> None:
@@ -222,33 +219,37 @@ class EmbedderChange:
         if self.finished:
             return
         self._passes += 1
-        self._place = -1
-        if len(self._change.unembedded(-1, FEW + 1)) <= FEW or self._passes >= _MOST_PASSES:
+        self._last_place = -1
+        if len(self._change.unembedded(-1, SWITCH_MEMORIES + 1)) <= SWITCH_MEMORIES or self._passes >= _MAX_PASSES:
             self._switch()
 
     def _switch(self) -> None:
+        """Let the new vectors take the place of the old ones, in the store and in every loaded index."""
+        # 1. Outside of the lock: read the new vectors of each index, which takes long.
         dimensions = self._embedder.dimensions
-        renewals: dict[str, VectorSwap] = {}
+        swaps: dict[str, VectorSwap] = {}
         for namespace, index in self._index_cache.loaded().items():
-            everything, some = (
-                partial(self._change.all_vectors, namespace),
-                partial(self._change.vectors, namespace),
-            )
-            renewals[namespace] = VectorSwap(index, dimensions, everything, some)
-            renewals[namespace].catch_up()
+            all_vectors = partial(self._change.all_vectors, namespace)
+            some_vectors = partial(self._change.vectors, namespace)
+            swaps[namespace] = VectorSwap(index, dimensions, all_vectors, some_vectors)
+            swaps[namespace].catch_up()
         with self._lock.exclusive():
-            rest = self._change.unembedded(-1, max(FEW, BATCH))
+            # 2. Nobody writes now: embed what came in meanwhile, so that the switch leaves nothing out.
+            rest = self._change.unembedded(-1, max(SWITCH_MEMORIES, BATCH_MEMORIES))
             if rest:
                 self._embed(rest)
-            kept = [renewal for name, renewal in renewals.items() if self._index_cache.get(name) is renewal.index]
-            for renewal in kept:
-                renewal.catch_up()
+            # 3. An index that was loaded anew since step 1 has no swap; it is dropped below and loaded with the new vectors.
+            current = [swap for name, swap in swaps.items() if self._index_cache.get(name) is swap.index]
+            for swap in current:
+                swap.catch_up()
+            # 4. The store first, in one transaction; then what is in memory.
             self._change.finish()
-            closing = [renewal.finish() for renewal in kept]
-            closing += [index.close for index in self._index_cache.keep_only([renewal.index for renewal in kept])]
+            close_calls = [swap.finish() for swap in current]
+            close_calls += [index.close for index in self._index_cache.keep_only([swap.index for swap in current])]
             self._encoder.switch_to(self._embedder)
         self.finished = True
-        for close in closing:  # which may wait for a thread, so nobody else waits for it
+        # 5. Closing may wait for a thread, so it is done when the lock is free again.
+        for close in close_calls:
             close()
 
     def _speed(self) -> float:

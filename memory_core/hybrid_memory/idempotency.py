@@ -1,9 +1,12 @@
-"""Idempotent requests: a request that was done before is answered with the result that was stored then.
+"""`idempotent`: a request that was done before is answered with the result that was stored then.
 
-Whether a request is new is decided in the transaction of its write, under the write lock: `Store.write` returns the stored result of
-one that is not. The look before the verb is there for repeats alone: what the request needed may be gone by then, or what it did may
-be in its way. For a new request, which nearly all are, both looks ask a set of numbers in memory, and the database is not asked at all;
-for a repeat the stored row is read once, here.
+It decorates the writing methods of `MemoryService`. A request key is looked up twice:
+
+1. here, before the method does anything. A repeat ends here, with the stored result: what the request needed may be gone by now,
+   or what it did may be in its way (a memory that it superseded is superseded);
+2. in the transaction (`Store.write`), under the write lock. Only this decides: of two equal requests at once one is new.
+
+For a new request, which nearly all are, both ask a set of numbers in memory and not the database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The values of the domain: memories, their tiers, kinds, origins and trust, and on whose behalf a call is made. Frozen."""
+"""The values that all layers share: a memory with its tier, kind, origin and trust, and the scope of a call. All are frozen."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BUFFER_TIERS: tuple[Tier, ...] = (Tier.SENSORY, Tier.SHORT_TERM)
 
 
 class MemoryType(StrEnum):
-    """What a writer asks for and a reader filters by (the four types of the seeds)."""
+    """What a writer asks for and a reader filters by (the four types of DB-GPT)."""
 
     SHORT_TERM = "short_term"
     WORKING = "working"
@@ -91,7 +91,7 @@ TRUST_OF: Mapping[Origin, Trust] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """On whose behalf a call is made: the wall, the conversation, the agent and the client's name."""
+    """On whose behalf a call is made. Nothing of another ``namespace`` is seen; ``actor``, the client's name, goes into the log."""
 
     namespace: str = "default"
     session: str

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid_memory.decisions.reflect import Candidates, plan_groups
+from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import (
@@ -41,19 +41,16 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.query import Ranking
     from hybrid_memory.store.base import Store
 
-WEAK_SHOWN = 3
-"""How many memories below the relevance floor fill an answer that would otherwise hold fewer."""
-RELATED_SIMILARITY = 0.6
-"""Cosine from which an earlier memory may be about the same thing as a new one."""
-_RELATED = 3
-_EXCERPT_CHARACTERS = 160
-"""Enough of a related memory to tell whether the new one contradicts it."""
-_PINNED_SHOWN = 20
-_LAST_SESSION_SHOWN = 10
-_FOCUS_LIMIT = 200
-"""Memories that a focus lets into a reflection at most."""
-_REFLECTION_CANDIDATES = 5000
-"""Memories that are compared with one another for groups at most, the newest of them: all pairs of 5,000 take about a second."""
+# Set by hand where no reason is named.
+WEAK_SHOWN = 3  # memories below the relevance floor that fill an answer which would otherwise hold fewer
+RELATED_SIMILARITY = 0.6  # cosine from which an earlier memory may be about the same thing as a new one
+RELATED_SHOWN = 3  # of a write; more would not be read
+_EXCERPT_CHARACTERS = 160  # enough of a related memory to tell whether the new one contradicts it
+_PINNED_SHOWN = 20  # of a brief
+_LAST_SESSION_SHOWN = 10  # of a brief
+_FOCUS_LIMIT = 200  # memories that a focus lets into a reflection at most
+# The newest memories that are compared with one another for groups: all pairs of 5,000 take about a second.
+_MAX_REFLECTION_CANDIDATES = 5000
 
 
 def search(
@@ -70,9 +67,10 @@ def search(
     Raises:
         InvalidInput: the cursor belongs to another question.
     """
+    # A cursor continues the question it was given for, as of the time when its first page was read.
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
-    asked = SearchQuery(
+    query = SearchQuery(
         terms=terms(request.query),
         vector=vector,
         where=request.where,
@@ -84,22 +82,24 @@ def search(
         beta=weights.beta,
         gamma=weights.gamma,
     )
-    ranking = index.search(asked)
+    ranking = index.search(query)
+    # The page: positions in the ranking, behind the last memory that the page before showed.
     order = _strong_first(ranking, all_weak=request.weak)
     offset = position.within(ranking.ids[order]) if position.offset else 0
     page = order[offset : offset + request.limit]
     ids: list[MemoryId] = ranking.ids[page].tolist()
+    # A memory may have been purged since the search; it is left out.
     memories = index.memories(ids, partial(store.get, scope.namespace))
     hits = tuple(
         Hit(
             memory=memories[memory_id],
-            score=float(ranking.scores[at]),
+            score=float(ranking.scores[rank]),
             newer=newer_than(index, memories[memory_id]) or ranking.newer.get(memory_id),
             repeats=ranking.repeats.get(memory_id, ()),
-            weak=bool(ranking.weak[at]),
-            terms=ranking.terms(int(at)) if request.explain else {},
+            weak=bool(ranking.weak[rank]),
+            terms=ranking.terms(int(rank)) if request.explain else {},
         )
-        for at, memory_id in zip(page, ids, strict=True)
+        for rank, memory_id in zip(page, ids, strict=True)
         if memory_id in memories
     )
     return ReadResult(
@@ -128,11 +128,12 @@ def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReque
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     wanted = tuple(dict.fromkeys(request.ids))
-    known = {one: memory for one, memory in store.get(scope.namespace, wanted).items() if memory.forgotten_at is None}
-    found = [known[one] for one in wanted if one in known]
+    stored = store.get(scope.namespace, wanted)
+    live = {memory_id: memory for memory_id, memory in stored.items() if memory.forgotten_at is None}
+    found = [live[memory_id] for memory_id in wanted if memory_id in live]
     offset = position.within([memory.id for memory in found])
     hits = tuple(Hit(memory=memory, newer=newer_than(index, memory)) for memory in found[offset:])
-    missing = tuple(one for one in wanted if one not in known)
+    missing = tuple(memory_id for memory_id in wanted if memory_id not in live)
     return ReadResult(
         hits=hits, total=len(found), offset=offset, missing=missing, fingerprint=digest, asked_at=position.asked_at
     )
@@ -142,53 +143,51 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
     """Return what matters now: pinned memories, open working memory, the last other session, the most recent."""
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
-    first_page = None if request.cursor is None else position.asked_at
-    everything = index.select(request.where, now, asked_at=first_page)
-    first = _sections(index, scope, request.where, now, first_page)
-    end = position.within(_Joined(first, everything)) + request.limit
-    shown = _Joined(first, everything).beginning(end)
-    offset = end - request.limit
-    memories = index.memories(shown[offset:], partial(store.get, scope.namespace))
-    hits = tuple(
-        Hit(memory=memories[one], section=first.get(one, "recent")) for one in shown[offset:] if one in memories
-    )
-    return ReadResult(hits=hits, total=len(everything), offset=offset, fingerprint=digest, asked_at=position.asked_at)
+    first_page_at = None if request.cursor is None else position.asked_at
+    all_ids = index.select(request.where, now, asked_at=first_page_at)
+    sections = _sections(index, scope, request.where, now, first_page_at)
+    listing = _SectionsFirst(sections, all_ids)
+    offset = position.within(listing)
+    page = listing.beginning(offset + request.limit)[offset:]
+    memories = index.memories(page, partial(store.get, scope.namespace))
+    hits = tuple(Hit(memory=memories[one], section=sections.get(one, "recent")) for one in page if one in memories)
+    return ReadResult(hits=hits, total=len(all_ids), offset=offset, fingerprint=digest, asked_at=position.asked_at)
 
 
-class _Joined(Sequence[MemoryId]):
-    """Some ids and then all those of a longer list that are not among them; no more of it is made into text than needed."""
+class _SectionsFirst(Sequence[MemoryId]):
+    """The ids of a brief in order: those of its sections, then the rest; no more ids are made into text than are shown."""
 
-    def __init__(self, first: Mapping[MemoryId, str], everything: IdSequence) -> None:
-        self._first = first
-        self._everything = everything
+    def __init__(self, sections: Mapping[MemoryId, str], all_ids: IdSequence) -> None:
+        self._sections = sections
+        self._all_ids = all_ids
 
     def __len__(self) -> int:
-        return len(self._everything)
+        return len(self._all_ids)
 
     def beginning(self, count: int) -> list[MemoryId]:
-        """Return the first of them."""
-        rest = (one for one in self._everything[: count + len(self._first)].tolist() if one not in self._first)
-        return [*self._first, *rest][:count]
+        """Return the first ``count`` ids."""
+        rest = (one for one in self._all_ids[: count + len(self._sections)].tolist() if one not in self._sections)
+        return [*self._sections, *rest][:count]
 
-    def __getitem__(self, at: Any) -> Any:
-        return self.beginning(len(self))[at]
+    def __getitem__(self, position: Any) -> Any:
+        return self.beginning(len(self))[position]
 
     def index(self, id_: str, start: int = 0, stop: int | None = None) -> int:
-        """Return where an id stands; raises `ValueError`."""
-        listed = list(self._first)
-        if id_ in self._first:
-            return listed.index(MemoryId(id_), start)
+        """Return the position of an id; raises `ValueError`."""
+        in_sections = list(self._sections)
+        if id_ in self._sections:
+            return in_sections.index(MemoryId(id_), start)
         del stop
-        at = self._everything.index(id_)
-        return at + sum(self._everything.index(one) > at for one in listed)
+        position = self._all_ids.index(id_)
+        return position + sum(self._all_ids.index(one) > position for one in in_sections)
 
 
 def _sections(
     index: NamespaceIndex, scope: Scope, where: Where, now: datetime, asked_at: datetime | None
 ) -> dict[MemoryId, str]:
-    """Return what a brief begins with, and why; without what was written after its first page was read, so that pages fit.
+    """Return the memories with which a brief begins, each with the first section that it belongs to.
 
-    Each memory is told in the first section that it belongs to.
+    What was written after the brief's first page was read is left out, so that pages fit together.
     """
     found: dict[MemoryId, str] = {}
     for section, ids in (
@@ -215,17 +214,17 @@ def related(
     index: NamespaceIndex,
     fetch: Fetch,
     vector: NDArray[np.float32] | None,
-    known: Collection[MemoryId | None],
+    excluded: Collection[MemoryId | None],
     now: datetime,
 ) -> tuple[Related, ...]:
-    """Return up to three live memories about the same thing as a vector, nearest first, without those known already.
+    """Return up to three live memories about the same thing as a vector, nearest first, without those excluded.
 
     They are advice beside a write that may be stored already: what cannot be read now is left out, and nothing is raised.
     """
     if vector is None:
         return ()
-    near = index.similar(vector, k=_RELATED + len(known), floor=RELATED_SIMILARITY, now=now)
-    near = [(one, similarity) for one, similarity in near if one not in known][:_RELATED]
+    near = index.similar(vector, k=RELATED_SHOWN + len(excluded), floor=RELATED_SIMILARITY, now=now)
+    near = [(one, similarity) for one, similarity in near if one not in excluded][:RELATED_SHOWN]
     memories: Mapping[MemoryId, Memory] = {}
     with suppress(StoreError):
         memories = index.memories([one for one, _ in near], fetch)
@@ -255,8 +254,10 @@ def reflection_groups(
     if focus is not None:
         ranking = index.search(SearchQuery(terms=terms(focus), vector=focus_vector, where=where, now=now))
         allowed = set(ranking.ids[~ranking.weak][:_FOCUS_LIMIT].tolist())
-    rows = index.reflection_rows(where, now, among=allowed, newest=_REFLECTION_CANDIDATES)
-    candidates = Candidates(ids=rows.ids, created_at=rows.created_at, importance=rows.importance, vectors=rows.vectors)
+    rows = index.reflection_rows(where, now, among=allowed, newest=_MAX_REFLECTION_CANDIDATES)
+    candidates = ReflectionCandidates(
+        ids=rows.ids, created_at=rows.created_at, importance=rows.importance, vectors=rows.vectors
+    )
     groups = plan_groups(candidates, limit=limit)
     members = [[candidates.ids[row] for row in group.rows] for group in groups]
     memories = store.get(scope.namespace, [one for ids in members for one in ids])

@@ -17,45 +17,45 @@ class ReadWriteLock:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._inside = 0
-        self._wanting = 0
-        self._taken = False
-        self._own = threading.local()
+        self._sharing = 0  # threads that hold it shared
+        self._waiting = 0  # threads that want it exclusively
+        self._taken = False  # whether a thread holds it exclusively
+        self._this_thread = threading.local()
 
     @contextmanager
     def shared(self) -> Iterator[None]:
         """Hold the lock beside other shared holders; a thread that holds it already goes straight on."""
-        if getattr(self._own, "inside", False):
+        if getattr(self._this_thread, "holds", False):
             yield
             return
         with self._changed:
-            self._changed.wait_for(lambda: not self._wanting and not self._taken)
-            self._inside += 1
-        self._own.inside = True
+            self._changed.wait_for(lambda: not self._waiting and not self._taken)
+            self._sharing += 1
+        self._this_thread.holds = True
         try:
             yield
         finally:
-            self._own.inside = False
+            self._this_thread.holds = False
             with self._changed:
-                self._inside -= 1
+                self._sharing -= 1
                 self._changed.notify_all()
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Hold the lock alone, once everybody else has let go; not for a thread that holds it already."""
         with self._changed:
-            self._wanting += 1
+            self._waiting += 1
             try:
-                self._changed.wait_for(lambda: not self._inside and not self._taken)
+                self._changed.wait_for(lambda: not self._sharing and not self._taken)
                 self._taken = True
             finally:
-                self._wanting -= 1
+                self._waiting -= 1
                 self._changed.notify_all()
-        self._own.inside = True
+        self._this_thread.holds = True
         try:
             yield
         finally:
-            self._own.inside = False
+            self._this_thread.holds = False
             with self._changed:
                 self._taken = False
                 self._changed.notify_all()
@@ -74,8 +74,8 @@ def shared(method: Callable[Concatenate[G, P], R]) -> Callable[Concatenate[G, P]
     """Run a method under its object's shared lock."""
 
     @wraps(method)
-    def inside(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def locked(self: G, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with self.lock.shared():
             return method(self, *args, **kwargs)
 
-    return inside
+    return locked

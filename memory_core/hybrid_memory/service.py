@@ -1,14 +1,14 @@
-"""`MemoryService`: the seam on which the MCP layer, the command line and the Python API stand. One method a verb.
+"""`MemoryService`: the memory of one store, one public method for each thing that can be done with it.
 
-The way of a writing verb, top to bottom in each method:
+The server, the command line, the DB-GPT names and users of the library call it. The steps of a method that writes:
 
 1. validate the request (`validation`);
 2. compute what a transaction must not wait for: vector, terms, what repeats it (`text_encoder`, `retrieval`);
 3. let a pure function of `decisions` say what changes, inside the store's transaction (`store`);
 4. feed the committed change to the search index, the caches and the listeners (`_commit`).
 
-Reading verbs go 1, then `reads`. Each public method holds the shared lock, so that the moment in which a store changes its
-embedder (`background`) has the store for itself.
+A method that reads does step 1, then calls `reads`. Methods hold the shared lock; only the moment in which a store changes its
+embedder (`background`) holds it exclusively.
 """
 
 from __future__ import annotations
@@ -73,17 +73,11 @@ if TYPE_CHECKING:
 Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
 
-_RECALLED_HITS = 4
-"""So many of a page's first hits count as recalled: the reference system returns four memories a question."""
-_RECALL_QUEUE = 4096
-"""Recalls that wait to be stored; beyond it the oldest are lost, because they are statistics and must not use up memory."""
-_RECALLS_BEFORE_WRITE = 256
-"""A write stores the waiting recalls first when there are so many; fewer wait for an idle moment."""
-_RELATED_SHOWN = 3
-_KEEP_RESULTS = timedelta(days=1)
-"""How long the result of a request is kept for a relay that never came back to acknowledge it."""
-_BACKFILL_BATCH = 64
-"""Late vectors in one transaction: a batch of a model that does not hold up other calls for long."""
+_RECALLED_HITS = 4  # of a page's first hits count as recalled: the reference system returns four memories a question
+_MAX_WAITING_RECALLS = 4096  # beyond it the oldest are lost: they are statistics and must not use up memory
+_RECALLS_BEFORE_WRITE = 256  # so many waiting recalls are stored by the next write; fewer wait for an idle moment
+_KEEP_RESULTS = timedelta(days=1)  # of requests, for a relay that never came back to acknowledge them
+_BACKFILL_BATCH = 64  # late vectors in one transaction: a batch of a model that does not hold up other calls for long
 
 
 class MemoryService:
@@ -115,7 +109,7 @@ class MemoryService:
         self._write_rules = WriteRules(flow=flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
         self._ranking_weights = ranking_weights(self.settings)
         self._listeners: list[Listener] = []
-        self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_RECALL_QUEUE)
+        self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_MAX_WAITING_RECALLS)
         self._recalls_lock = threading.Lock()
         self._latest_write = clock.now()
         self._warmed: set[str] = set()
@@ -154,7 +148,7 @@ class MemoryService:
         random_source = random_source or dice or SystemRandomSource()
         return cls(store, embedder, clock=clock, random_source=random_source, settings=settings, previous=previous)
 
-    # --- write, read, reflect, update, forget -----------------------------------------------------------------------
+    # --- write, read, reflect, update, forget -------------------------------------------------------------------------
 
     @shared
     @idempotent(result_codec.WRITE)
@@ -165,24 +159,24 @@ class MemoryService:
             InvalidInput: names the argument that is wrong.
             NotFound: the memory to supersede does not exist here.
         """
+        # 1. Validate.
         now = self._now()
         validation.check_scope(scope)
         request = validation.check_write(request, now)
         if len(self._recalls) >= _RECALLS_BEFORE_WRITE:
             self.flush_recalls()
+        # 2. Compute vector, terms and what the statement repeats. The search for related memories goes on in another thread
+        #    while the commit waits for the disk.
         index = self._index_cache.get(scope.namespace)
         prepared = self._prepare_write(scope, request, index, now)
-        # The commit waits for the disk; the search for related memories does not have to wait for the commit.
         related = self._start_related_search(prepared, index, now)
-        written = self._commit(
-            scope.namespace,
-            key,
-            partial(decide_write, prepared, self._write_rules, index.vectors_of),
-            result_codec.WRITE,
-        )
+        # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
+        decide = partial(decide_write, prepared, self._write_rules, index.vectors_of)
+        written = self._commit(scope.namespace, key, decide, result_codec.WRITE)
         result: WriteResult = written.result
-        others = (one for one in related.result() if one.id != result.id)
-        return replace(result, related=tuple(others)[:_RELATED_SHOWN])
+        # The decision may have counted the statement on a memory that the search has found: that one is the result.
+        others = (memory for memory in related.result() if memory.id != result.id)
+        return replace(result, related=tuple(others)[: reads.RELATED_SHOWN])
 
     @shared
     def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
@@ -200,12 +194,14 @@ class MemoryService:
         if request.ids:
             result = reads.by_ids(self.store, index, scope, request, now)
         elif not request.query.strip():
+            # Nobody asked for these memories, so they do not count as recalled.
             return reads.brief(self.store, index, scope, request, now)
         else:
             vector = self._encoder.encode_query(request.query)
             result = reads.search(self.store, index, scope, request, vector, now, self._ranking_weights)
             if vector is None and self._encoder.problem is not None:
                 result = replace(result, words_alone=True)
+        # Recalls are stored later, so that a read waits for no transaction.
         self._queue_recalls(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED_HITS], now)
         return result
 
@@ -297,7 +293,7 @@ class MemoryService:
         result: ForgetResult = self._commit(scope.namespace, key, decide, result_codec.FORGET).result
         return result
 
-    # --- looking ----------------------------------------------------------------------------------------------------
+    # --- recent, get, suggest, status, listen -------------------------------------------------------------------------
 
     def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
         """Return the most recent memories of the namespace, or of one session, newest first."""
@@ -321,8 +317,8 @@ class MemoryService:
         index = self._index_cache.get(scope.namespace)
         if what == "id":
             return [str(one) for one in index.select(Where(), self._now()) if one.startswith(prefix)][:limit]
-        known = {"session": index.sessions, "tag": index.tags, "speaker": index.speakers}
-        return known[what](prefix, limit) if what in known else []
+        names = {"session": index.sessions, "tag": index.tags, "speaker": index.speakers}
+        return names[what](prefix, limit) if what in names else []
 
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""
@@ -368,7 +364,7 @@ class MemoryService:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    # --- sessions, requests, late work ------------------------------------------------------------------------------
+    # --- sessions, requests, background work --------------------------------------------------------------------------
 
     def encode_texts(self, texts: Sequence[str]) -> NDArray[np.float32] | None:
         """Return the unit vectors of some texts as rows; None while the model is missing."""
@@ -389,7 +385,7 @@ class MemoryService:
             recalls = [recall for name, recall in pending if name == namespace]
             decide = partial(sessions.decide_recalls, recalls, self._write_rules.flow, index.vectors_of)
             self._commit(namespace, None, decide)
-            index.record_uses(sessions.touches(recalls))
+            index.record_uses(sessions.uses_of(recalls))
 
     @shared
     def end_session(self, scope: Scope) -> None:
@@ -425,9 +421,9 @@ class MemoryService:
         return self._backfill(scope.namespace, limit)
 
     def run_background_step(self) -> bool:
-        """Do one piece of late work, vectors or the change of the embedder; returns whether there is more.
+        """Do one piece of background work, vectors or the change of the embedder; returns whether there is more.
 
-        Call it whenever there is nothing better to do.
+        Call it whenever the process is idle.
         """
         return self._background.step()
 
@@ -452,7 +448,7 @@ class MemoryService:
             self._index_cache.close()
             self.store.close()
 
-    # --- steps of the above -----------------------------------------------------------------------------------------
+    # --- private ------------------------------------------------------------------------------------------------------
 
     def _prepare_write(
         self, scope: Scope, request: WriteRequest, index: NamespaceIndex, now: datetime
@@ -481,10 +477,10 @@ class MemoryService:
         self, prepared: PreparedWrite, index: NamespaceIndex, now: datetime
     ) -> Future[tuple[Related, ...]]:
         """Look for memories about the same thing in another thread, without those that the write itself deals with."""
-        known = {*prepared.repeats, prepared.request.supersedes, prepared.key_owner, prepared.id}
+        excluded = {*prepared.repeats, prepared.request.supersedes, prepared.key_owner, prepared.id}
         fetch = partial(self.store.get, prepared.scope.namespace)
         try:
-            return self._related_search.submit(reads.related, index, fetch, prepared.encoded.vector, known, now)
+            return self._related_search.submit(reads.related, index, fetch, prepared.encoded.vector, excluded, now)
         except RuntimeError:
             raise StoreClosed("the memory was closed; open it again") from None
 

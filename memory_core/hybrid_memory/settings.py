@@ -48,7 +48,7 @@ class ClientSettings(BaseSettings):
 
 
 class StoreSettings(BaseSettings):
-    """How a store remembers. Names and values of the tiers are the seeds'; `sensory_buffer` is 4 where theirs is 0."""
+    """How a store remembers. Names and values of the tiers are those of DB-GPT; only `sensory_buffer` is 4 where it has 0."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid")
 
@@ -120,12 +120,12 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
         InvalidInput: names the setting that is wrong; ``config.toml`` itself when it is not TOML.
     """
 
-    class Here(StoreSettings):
+    class SettingsOfThisStore(StoreSettings):
         model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", toml_file=home / CONFIG)
 
     given = {name: value for name, value in arguments.items() if value is not None}
     try:
-        return Here(**given)
+        return SettingsOfThisStore(**given)
     except ValidationError as error:
         raise _wrong(error) from None
     except tomllib.TOMLDecodeError as error:

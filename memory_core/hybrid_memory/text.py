@@ -1,4 +1,7 @@
-"""How text becomes hashes, words, terms and excerpts. Pure."""
+"""Text to content hashes, words, terms (hashes of words) and excerpts; all that looks at characters is here. Pure.
+
+`TextEncoder` and imports make the stored hash and terms of a memory with it, `reads` the terms of a question.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +51,9 @@ def words(text: str) -> list[str]:
     all, is a word; skin tones are not told apart. English stop words are dropped unless nothing else remains.
     """
     found = list(_split(_fold(text)))
-    telling = [word for word in found if word not in STOP_WORDS] or found
+    content_words = [word for word in found if word not in STOP_WORDS] or found
     stem = _stemmer()
-    return [stem(word) if len(word) <= _LONGEST_STEMMED and word.isascii() else word for word in telling]
+    return [stem(word) if len(word) <= _MAX_STEMMED_CHARACTERS and word.isascii() else word for word in content_words]
 
 
 def terms(text: str) -> tuple[int, ...]:
@@ -65,9 +68,9 @@ def lexical_text(content: str, speaker: str | None, when: datetime | None) -> st
     return dated + dense_text(content, speaker)
 
 
-def without_date_terms(held: NDArray[np.int32]) -> NDArray[np.int32]:
+def without_date_terms(dated_terms: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the `terms` of a dated `lexical_text` without those of the date: day, month and year; "May" is a stop word."""
-    return held[3 if len(held) > 1 and int(held[1]) in _month_terms() else 2 :]
+    return dated_terms[3 if len(dated_terms) > 1 and int(dated_terms[1]) in _month_terms() else 2 :]
 
 
 def dense_text(content: str, speaker: str | None) -> str:
@@ -99,7 +102,7 @@ def estimate_tokens(text: str) -> int:
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _JOINER = "\u200d"
-_LONGEST_STEMMED = 64
+_MAX_STEMMED_CHARACTERS = 64  # a longer run of letters is no English word
 _QUESTION_MARK = re.compile("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")
 
 _SCRIPTS_WITHOUT_SPACES = (
@@ -133,19 +136,20 @@ def _split(text: str) -> Iterator[str]:
     if text.isascii():
         yield from _PLAIN_WORD.findall(text)
         return
-    for sort, run in itertools.groupby(text, _sort_of):
-        if sort == "word":
+    for kind, run in itertools.groupby(text, _character_class):
+        if kind == "word":
             yield "".join(run)
-        elif sort == "dense":
+        elif kind == "dense":
             yield from _pairs("".join(run))
-        elif sort == "flag":
+        elif kind == "flag":
             yield from (a + b for a, b in itertools.zip_longest(run, run, fillvalue=""))
-        elif sort == "symbol":
+        elif kind == "symbol":
             yield from run
 
 
 @functools.lru_cache(maxsize=16_384)
-def _sort_of(character: str) -> str:
+def _character_class(character: str) -> str:
+    """Return what a character is part of: a "word", a "dense" script without spaces, a "flag", a "symbol", a "gap", or "nothing"."""
     code = ord(character)
     if _within(code, _SCRIPTS_WITHOUT_SPACES) or _within(code, _IDEOGRAPHS):
         return "dense" if unicodedata.category(character)[0] in "LMN" else "gap"

@@ -1,6 +1,6 @@
-"""Encoding of texts before they meet the store: digest, lexical terms and vector.
+"""Encoding of texts before the store sees them: content hash, lexical terms and vector.
 
-`MemoryService` encodes every statement and question here. The encoder follows the store's embedder: it serves the one that
+`MemoryService` encodes every statement and question here. The encoder follows the store's embedder: it uses the one that
 made the stored vectors, and knows the one that the store is to change to.
 """
 
@@ -30,8 +30,8 @@ _NOT_HERE = "the store's vectors were made by another embedder, which is not on 
 class TextEncoder:
     """Encodes texts with the embedder that the store is pinned to; without it, by words alone.
 
-    ``embedder`` is the one that the store shall have (the target). A store whose vectors are still of another one is served by
-    ``previous``, if that is it.
+    ``embedder`` is the one that the store shall have (the target). While the store's vectors are still of another one,
+    ``previous`` is used, if it is that one.
     """
 
     def __init__(self, store: Store, embedder: Embedder, previous: Embedder | None = None) -> None:
@@ -65,11 +65,11 @@ class TextEncoder:
 
     def encode(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedText:
         """Encode a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
-        said = _searchable(content, key)
+        searchable = _searchable(content, key)
         return EncodedText(
             content_hash(content),
-            terms(lexical_text(said, speaker, when)),
-            self.vector(dense_text(said, speaker)),
+            terms(lexical_text(searchable, speaker, when)),
+            self.vector(dense_text(searchable, speaker)),
         )
 
     def encode_query(self, text: str) -> NDArray[np.float32] | None:
@@ -125,23 +125,24 @@ class TextEncoder:
     def _find_active(self) -> Embedder | None:
         info = self._store.info()
         pinned = info.embedder
-        known = [self._target] if pinned is None or self._previous is None else [self._target, self._previous]
-        known.sort(
-            key=lambda one: isinstance(one, BackgroundEmbedder)
-        )  # one that is loaded already comes before one that loads
+        candidates = [self._target] if pinned is None or self._previous is None else [self._target, self._previous]
+        # One that is at hand comes before one whose model must be loaded first.
+        candidates.sort(key=lambda embedder: isinstance(embedder, BackgroundEmbedder))
         problem: str | None = None
-        for one in known:
+        for embedder in candidates:
             try:
-                own = (one.dimensions, one.identity)  # in this order, because a name is whole only when it is loaded
+                # In this order: an embedder knows its whole identity only when it is loaded, and the dimensions load it.
+                dimensions = embedder.dimensions
+                identity = embedder.identity
             except EmbedderUnavailable as error:
                 problem = problem or str(error)
                 continue
-            if pinned is None and self._store.pin_embedder(own[1], own[0]):
+            if pinned is None and self._store.pin_embedder(identity, dimensions):
                 self._problem = None
-                return one
-            if (info.dimensions, pinned) == own:
+                return embedder
+            if (info.embedder, info.dimensions) == (identity, dimensions):
                 self._problem = None
-                return one
+                return embedder
         self._problem = problem or _NOT_HERE
         return None
 

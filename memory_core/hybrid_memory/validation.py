@@ -17,18 +17,20 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 
+# Limits of length count characters, the others things of one request. All were set by hand: far above what a conversation
+# needs, low enough that one request cannot fill the memory of the machine.
 CONTENT_LIMIT = 100_000
 QUERY_LIMIT = 10_000
-NAME_LIMIT = 200
-TAG_LIMIT = 100
-TAGS_LIMIT = 50
-METADATA_LIMIT = 16_384
+NAME_LIMIT = 200  # of a session, namespace, agent, speaker, source, key or id
+TAG_LIMIT = 100  # characters of one tag
+TAGS_LIMIT = 50  # tags of a memory
+METADATA_LIMIT = 16_384  # as JSON
 METADATA_DEPTH = 8
 IDS_LIMIT = 100
-PAGE_LIMIT = 100
-INSIGHTS_LIMIT = 20
-EVIDENCE_LIMIT = 100
-_LARGEST_INTEGER = 1 << 63
+PAGE_LIMIT = 100  # memories of one answer
+INSIGHTS_LIMIT = 20  # of one call
+EVIDENCE_LIMIT = 100  # ids of one insight
+_INTEGER_BOUND = 1 << 63  # a column of the store holds 64 bits
 
 _SUSPECT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e007f"
@@ -45,7 +47,7 @@ _REASON = {
 
 
 def check_scope(scope: Scope) -> None:
-    """Check on whose behalf something is done.
+    """Check namespace, session and agent of a call.
 
     Raises:
         InvalidInput: names the part that is wrong.
@@ -99,19 +101,19 @@ def check_where(field: str, where: Where) -> Where:
     Raises:
         InvalidInput: names the first filter that is wrong.
     """
-    at = f"{field}." if field else ""
-    _check_metadata(at + "metadata", where.metadata)
-    _check_name(at + "session", where.session)
-    _check_name(at + "speaker", where.speaker)
+    prefix = f"{field}." if field else ""
+    _check_metadata(prefix + "metadata", where.metadata)
+    _check_name(prefix + "session", where.session)
+    _check_name(prefix + "speaker", where.speaker)
     for name in ("since", "until", "as_of"):
-        _check_moment(at + name, getattr(where, name))
+        _check_moment(prefix + name, getattr(where, name))
     if where.since is not None and where.until is not None and where.until <= where.since:
-        raise InvalidInput(at + "until", "must be later than since")
-    return replace(where, tags=_clean_tags(at + "tags", where.tags))
+        raise InvalidInput(prefix + "until", "must be later than since")
+    return replace(where, tags=_clean_tags(prefix + "tags", where.tags))
 
 
 def check_focus(focus: str) -> str | None:
-    """Return what a reflection shall be about; None where that is blank.
+    """Return the focus of a reflection; None where that is blank.
 
     Raises:
         InvalidInput: it is too long or is not text.
@@ -285,7 +287,7 @@ def _is_plain_number(value: object) -> bool:
     if isinstance(value, bool):
         return True
     if isinstance(value, int):
-        return -_LARGEST_INTEGER <= value < _LARGEST_INTEGER
+        return -_INTEGER_BOUND <= value < _INTEGER_BOUND
     return isinstance(value, float) and math.isfinite(value)
 
 
@@ -301,7 +303,7 @@ def _first_refused(text: str) -> int | None:
         if _kind_of(ord(text[at])) != "tag":
             return at
         if inside_flags is None:
-            inside_flags = {place for flag in _FLAG.finditer(text) for place in range(flag.start(), flag.end())}
+            inside_flags = {position for flag in _FLAG.finditer(text) for position in range(flag.start(), flag.end())}
         if at not in inside_flags:
             return at
     return None

@@ -42,9 +42,9 @@ class Counting(HashEmbedder):
 
 @pytest.fixture(autouse=True)
 def small_steps(monkeypatch):
-    monkeypatch.setattr(background, "BATCH", BATCH)
-    monkeypatch.setattr(background, "PAGE", 3 * BATCH)
-    monkeypatch.setattr(background, "FEW", 4)
+    monkeypatch.setattr(background, "BATCH_MEMORIES", BATCH)
+    monkeypatch.setattr(background, "PAGE_MEMORIES", 3 * BATCH)
+    monkeypatch.setattr(background, "SWITCH_MEMORIES", 4)
 
 
 @pytest.fixture(params=["memory", "duck"])

@@ -32,7 +32,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from tests.core.test_reembedding_kill import EMBEDDERS, OTHER, SCOPE
 
-background.BATCH, background.FEW = 8, 4
+background.BATCH_MEMORIES, background.SWITCH_MEMORIES = 8, 4
 store = DuckStore.open(Path(sys.argv[1]), SystemClock())
 candidate, pinned = store.embedder_change.next_embedder(), store.info().embedder or "a"
 target = candidate.identity if candidate else OTHER[pinned]

@@ -71,7 +71,7 @@ def test_a_thread_that_is_inside_enters_again_although_somebody_waits_to_be_alon
     with lock.shared():
         thread = threading.Thread(target=exclusive)
         thread.start()
-        while not lock._wanting:
+        while not lock._waiting:
             pass
         with lock.shared():
             assert not done.is_set()

@@ -1,4 +1,8 @@
-"""What an update, forgetting and restoring change. Pure decisions of a transaction."""
+"""What an update, forgetting and restoring change. Pure.
+
+`MemoryService.update` and `MemoryService.forget` hand `decide_update` and `decide_forget_or_restore` to the store, which calls
+them in its transaction.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedUpdate:
-    """A checked update; the encoded is that of its new content, if it has any."""
+    """A checked update. ``encoded`` is its new content, if it has any; ``id`` is that of the version which that makes."""
 
     id: MemoryId
     scope: Scope
@@ -61,12 +65,13 @@ def _current(view: WriteView, memory_id: MemoryId) -> Memory:
 
 
 def _change_attributes(old: Memory, changed: Memory, prepared: PreparedUpdate, view: WriteView) -> WriteBatch:
-    held = old.tier in BUFFER_TIERS and old.importance != changed.importance
+    # The buffers keep the importance of their members.
+    in_buffer = old.tier in BUFFER_TIERS and old.importance != changed.importance
     return WriteBatch(
         action="update",
         actor=prepared.scope.actor,
         updates=() if changed == old else (Update(changed),),
-        buffers=_swapped(view, old, changed) if held else (),
+        buffers=_replaced_in_buffers(view, old, changed) if in_buffer else (),
         result=UpdateResult(id=old.id, tier=old.tier),
     )
 
@@ -94,12 +99,12 @@ def _new_version(
         actor=prepared.scope.actor,
         inserts=(Insert(new, encoded.vector),),
         updates=(Update(superseded(old, new.id)),),
-        buffers=_swapped(view, old, new) if old.tier in BUFFER_TIERS else (),
+        buffers=_replaced_in_buffers(view, old, new) if old.tier in BUFFER_TIERS else (),
         result=result,
     )
 
 
-def _swapped(view: WriteView, old: Memory, new: Memory) -> tuple[BufferState, ...]:
+def _replaced_in_buffers(view: WriteView, old: Memory, new: Memory) -> tuple[BufferState, ...]:
     before = buffers_of(view, old.session, old.agent)
     after = flow.with_new_version(before, old.id, Item(new.id, "", new.importance))
     return buffer_changes(view, old.session, old.agent, before, after)
@@ -127,20 +132,22 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> Wri
     Its older versions are forgotten with it: who forgets a statement does not want its first wording to stay readable.
 
     Raises:
-        NotFound: tells the places in ``ids`` of those that do not exist here.
+        NotFound: names the positions in ``ids`` of those that do not exist here.
     """
-    found = _all(view, ids)
-    fresh = [memory for memory in found if memory.forgotten_at is None]
+    found = _existing(view, ids)
+    live = [memory for memory in found if memory.forgotten_at is None]
     result = ForgetResult(
-        ids=tuple(memory.id for memory in fresh),
+        ids=tuple(memory.id for memory in live),
         unchanged=tuple(memory.id for memory in found if memory.forgotten_at is not None),
     )
-    leaving = [one for one in _with_older(view, fresh) if one.forgotten_at is None]
+    forgotten = [one for one in _with_older_versions(view, live) if one.forgotten_at is None]
     return WriteBatch(
         action="forget",
         actor=scope.actor,
-        updates=tuple(Update(replace(one, forgotten_at=view.now, tier=_at_rest(one.tier))) for one in leaving),
-        buffers=buffers_without(view, fresh),
+        updates=tuple(
+            Update(replace(one, forgotten_at=view.now, tier=_tier_outside_buffers(one.tier))) for one in forgotten
+        ),
+        buffers=buffers_without(view, live),
         result=result,
     )
 
@@ -149,12 +156,12 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> Wr
     """Return what bringing forgotten memories back changes.
 
     Raises:
-        NotFound: tells the places in ``ids`` of those that do not exist here.
+        NotFound: names the positions in ``ids`` of those that do not exist here.
     """
-    found = _all(view, ids)
-    gone = [memory for memory in found if memory.forgotten_at is not None]
+    found = _existing(view, ids)
+    forgotten = [memory for memory in found if memory.forgotten_at is not None]
     result = ForgetResult(
-        ids=tuple(memory.id for memory in gone),
+        ids=tuple(memory.id for memory in forgotten),
         unchanged=tuple(memory.id for memory in found if memory.forgotten_at is None),
         restored=True,
     )
@@ -162,13 +169,15 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> Wr
         action="restore",
         actor=scope.actor,
         updates=tuple(
-            Update(replace(one, forgotten_at=None)) for one in _with_older(view, gone) if one.forgotten_at is not None
+            Update(replace(one, forgotten_at=None))
+            for one in _with_older_versions(view, forgotten)
+            if one.forgotten_at is not None
         ),
         result=result,
     )
 
 
-def _with_older(view: WriteView, memories: Sequence[Memory]) -> list[Memory]:
+def _with_older_versions(view: WriteView, memories: Sequence[Memory]) -> list[Memory]:
     """Return memories and all versions that they superseded, each once."""
     found = {memory.id: memory for memory in memories}
     wanted = [memory.supersedes for memory in memories if memory.supersedes is not None]
@@ -179,11 +188,11 @@ def _with_older(view: WriteView, memories: Sequence[Memory]) -> list[Memory]:
     return list(found.values())
 
 
-def _at_rest(tier: Tier) -> Tier:
+def _tier_outside_buffers(tier: Tier) -> Tier:
     return Tier.FADED if tier in BUFFER_TIERS else tier
 
 
-def _all(view: WriteView, ids: Sequence[MemoryId]) -> list[Memory]:
+def _existing(view: WriteView, ids: Sequence[MemoryId]) -> list[Memory]:
     known = view.get(ids)
     missing = [f"ids.{at}" for at, one in enumerate(ids) if one not in known]
     if missing:

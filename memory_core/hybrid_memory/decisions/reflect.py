@@ -26,18 +26,17 @@ if TYPE_CHECKING:
     from hybrid_memory.model import EncodedText
     from hybrid_memory.store.base import WriteView
 
-NEAR = 0.35
-"""Cosine from which two memories are about the same thing (static table; unrelated pairs lie near 0.1)."""
+NEAR = 0.35  # cosine from which two memories are about the same thing (built-in embedder; unrelated pairs lie near 0.1)
+# Set by hand: how far the floor lies above the mean of all pairs, and from where a pair is near whatever the mean.
 _ABOVE_MEAN = 0.15
 _NEAR_ENOUGH = 0.6
-LARGEST_GROUP = 8
-SEEDS = 256
-_DAY = 86_400_000_000
-_TIME_SCALE = 14 * _DAY
+LARGEST_GROUP = 8  # memories; more than one thought can join
+SEEDS = 256  # the most important memories, around which groups are sought: each costs a look at all others
+_TIME_SCALE_MICROS = 14 * 86_400_000_000  # two weeks, in which the part of likeness that time weakens is halved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
+class ReflectionCandidates:
     """Live, not yet reflected memories, aligned by row: int64 microseconds, importance 0..1, unit vectors (rows, d)."""
 
     ids: Sequence[MemoryId]
@@ -54,18 +53,19 @@ class Group:
     worth: float
 
 
-def plan_groups(candidates: Candidates, *, limit: int) -> tuple[Group, ...]:
+def plan_groups(candidates: ReflectionCandidates, *, limit: int) -> tuple[Group, ...]:
     """Return up to ``limit`` disjoint groups of 2 to 8 related memories, the most worthwhile first.
 
     Members are near by their cosine; likeness is the cosine weakened as memories lie further apart in time: to three
-    quarters after two weeks, never under one half. A group is worth the importance in it times how close it is; ties go to the older seed.
+    quarters after two weeks, never under one half. A group is worth the sum
+    of its importances times its mean likeness; ties go to the older seed.
     """
     count = len(candidates.ids)
     if count < 2:  # noqa: PLR2004 - a group has at least two
         return ()
     order = np.lexsort((candidates.created_at, -candidates.importance))[:SEEDS]
-    floor = _floor(candidates.vectors)
-    groups = [_around(candidates, int(seed), floor) for seed in order]
+    floor = _similarity_floor(candidates.vectors)
+    groups = [_group_around(candidates, int(seed), floor) for seed in order]
     best: list[Group] = []
     taken: set[int] = set()
     for group in sorted(filter(None, groups), key=lambda one: -one.worth):
@@ -77,7 +77,7 @@ def plan_groups(candidates: Candidates, *, limit: int) -> tuple[Group, ...]:
     return tuple(best)
 
 
-def _floor(vectors: NDArray[np.float32]) -> float:
+def _similarity_floor(vectors: NDArray[np.float32]) -> float:
     """Return the likeness from which a pair is about the same thing here.
 
     It lies above the mean of all pairs, because memories of one speaker are all somewhat alike; 0.6 is enough anywhere.
@@ -88,14 +88,14 @@ def _floor(vectors: NDArray[np.float32]) -> float:
     return max(NEAR, min(mean + _ABOVE_MEAN, _NEAR_ENOUGH))
 
 
-def _around(candidates: Candidates, seed: int, floor: float) -> Group | None:
+def _group_around(candidates: ReflectionCandidates, seed: int, floor: float) -> Group | None:
     """Return the seed with its nearest, or None when nothing is near."""
     cosines = candidates.vectors @ candidates.vectors[seed]
     cosines[seed] = -np.inf
     near = np.flatnonzero(cosines >= floor)
     if not len(near):
         return None
-    apart = np.abs(candidates.created_at - candidates.created_at[seed]) / _TIME_SCALE
+    apart = np.abs(candidates.created_at - candidates.created_at[seed]) / _TIME_SCALE_MICROS
     likeness = cosines * (0.5 + 0.5 * np.exp2(-apart))
     near = near[np.argsort(-likeness[near], kind="stable")][: LARGEST_GROUP - 1]
     rows = [seed, *(int(row) for row in near)]
@@ -126,27 +126,28 @@ def decide_insights(insights: Sequence[PreparedInsight], scope: Scope, view: Wri
     An insight that is stored already keeps its id and is not stored twice.
 
     Raises:
-        NotFound: tells the place of evidence that does not exist here (or is forgotten).
+        NotFound: names the evidence that does not exist here (or is forgotten).
         InvalidInput: evidence that is an insight itself.
     """
     wanted = {one for prepared in insights for one in (*prepared.insight.evidence, *prepared.repeats)}
     known = view.get(wanted)
     _check_evidence(insights, known)
-    puts: list[Insert] = []
+    inserts: list[Insert] = []
     ids: list[MemoryId] = []
-    said: dict[tuple[str, tuple[MemoryId, ...]], MemoryId] = {}
+    # The same words on the same evidence are one insight, whether stored before or given twice in this call.
+    id_of_insight: dict[tuple[str, tuple[MemoryId, ...]], MemoryId] = {}
     for prepared in insights:
         same = (prepared.encoded.content_hash, prepared.insight.evidence)
-        stored = said.get(same) or _already(prepared, known)
-        said[same] = stored or prepared.id
-        ids.append(said[same])
+        stored = id_of_insight.get(same) or _stored_insight(prepared, known)
+        id_of_insight[same] = stored or prepared.id
+        ids.append(id_of_insight[same])
         if stored is None:
-            puts.append(Insert(_memory(prepared, known, scope, view.now), prepared.encoded.vector))
+            inserts.append(Insert(_new_insight(prepared, known, scope, view.now), prepared.encoded.vector))
     evidence = dict.fromkeys(one for prepared in insights for one in prepared.insight.evidence)
     return WriteBatch(
         action="reflect",
         actor=scope.actor,
-        inserts=tuple(puts),
+        inserts=tuple(inserts),
         updates=tuple(Update(replace(known[one], reflected_at=view.now)) for one in evidence),
         result=tuple(ids),
     )
@@ -154,14 +155,14 @@ def decide_insights(insights: Sequence[PreparedInsight], scope: Scope, view: Wri
 
 def _check_evidence(insights: Sequence[PreparedInsight], known: Mapping[MemoryId, Memory]) -> None:
     for at, prepared in enumerate(insights):
-        for place, one in enumerate(prepared.insight.evidence):
+        for position, one in enumerate(prepared.insight.evidence):
             if one not in known or known[one].forgotten_at is not None:
-                raise NotFound(f"insights.{at}.evidence.{place}: no such memory; nothing was stored")
+                raise NotFound(f"insights.{at}.evidence.{position}: no such memory; nothing was stored")
         if any(known[one].kind is Kind.INSIGHT for one in prepared.insight.evidence):
             raise InvalidInput(f"insights.{at}.evidence", "holds an insight; name the observations it rests on instead")
 
 
-def _already(prepared: PreparedInsight, known: Mapping[MemoryId, Memory]) -> MemoryId | None:
+def _stored_insight(prepared: PreparedInsight, known: Mapping[MemoryId, Memory]) -> MemoryId | None:
     for one in prepared.repeats:
         memory = known.get(one)
         if memory is not None and memory.kind is Kind.INSIGHT and memory.parents == prepared.evidence:
@@ -169,7 +170,7 @@ def _already(prepared: PreparedInsight, known: Mapping[MemoryId, Memory]) -> Mem
     return None
 
 
-def _memory(prepared: PreparedInsight, known: Mapping[MemoryId, Memory], scope: Scope, now: datetime) -> Memory:
+def _new_insight(prepared: PreparedInsight, known: Mapping[MemoryId, Memory], scope: Scope, now: datetime) -> Memory:
     parents = [known[one] for one in prepared.insight.evidence]
     importance = prepared.insight.importance
     if importance is None:

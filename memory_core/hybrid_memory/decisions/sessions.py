@@ -1,4 +1,8 @@
-"""What recalls, the end of a session and a sweep of abandoned sessions change. Pure decisions of a transaction."""
+"""What recalls, the end of a session and a sweep of abandoned sessions change. Pure.
+
+Called in the store's transaction: `decide_recalls` by `MemoryService.flush_recalls`, `decide_end` by `end_session`, `decide_sweep`
+by `warm_up`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """A memory was given to a session's agent at a time."""
+    """One memory was found by a read of a session's agent."""
 
     id: MemoryId
     session: str
@@ -33,38 +37,40 @@ def decide_recalls(
     recalls: Sequence[Recall], rules: flow.FlowRules, vectors_of: VectorsOf, view: WriteView
 ) -> WriteBatch:
     """Return what the recalls collected since the last time change: uses, enhancements, and faded ones coming back up."""
+    # Between the read and this transaction a memory may have been forgotten or replaced.
     known = view.get({recall.id for recall in recalls})
-    current = {one for one, memory in known.items() if memory.forgotten_at is None and memory.superseded_by is None}
+    current = {id_ for id_, memory in known.items() if memory.forgotten_at is None and memory.superseded_by is None}
     live = [recall for recall in recalls if recall.id in current]
-    counts = touches(live)
-    uses = {touch.id: touch.count for touch in counts}
+    counts = uses_of(live)
+    extra_uses = {use.id: use.count for use in counts}
     moved: dict[MemoryId, Moved] = {}
     buffers: list[BufferState] = []
     for session, agent in dict.fromkeys((recall.session, recall.agent) for recall in live):
         before = buffers_of(view, session, agent)
         after = before
-        facts = StoredTierContext(view, before, vectors_of, extra_uses=uses)
-        for memory_id in dict.fromkeys(r.id for r in live if (r.session, r.agent) == (session, agent)):
+        context = StoredTierContext(view, before, vectors_of, extra_uses=extra_uses)
+        own = (recall.id for recall in live if (recall.session, recall.agent) == (session, agent))
+        for memory_id in dict.fromkeys(own):
             memory = known[memory_id]
             item = Item(memory.id, "", memory.importance)
             tier = moved[memory.id].after if memory.id in moved else memory.tier
-            step = flow.recall(after, item, tier, facts, rules)
+            step = flow.recall(after, item, tier, context, rules)
             after = step.buffers
             moved.update({move.id: move for move in step.moved})
         if after != before:
             buffers += buffer_changes(view, session, agent, before, after)
-    moves, patches = changes_of(view, moved.values())
+    tier_changes, updates = changes_of(view, moved.values())
     return WriteBatch(
         action="recall",
         actor="memory",
-        tier_changes=moves,
-        updates=patches,
+        tier_changes=tier_changes,
+        updates=updates,
         buffers=tuple(buffers),
         uses=counts,
     )
 
 
-def touches(recalls: Sequence[Recall]) -> tuple[RecordUse, ...]:
+def uses_of(recalls: Sequence[Recall]) -> tuple[RecordUse, ...]:
     """Return the recalls as usage, one entry a memory."""
     counted: dict[MemoryId, RecordUse] = {}
     for recall in recalls:
@@ -83,13 +89,13 @@ def decide_end(
     return WriteBatch(
         action="end session",
         actor=scope.actor,
-        tier_changes=_moves(step.moved),
+        tier_changes=_tier_changes(step.moved),
         updates=tuple(Update(replace(task, expires_at=view.now)) for task in _open(view.get(tasks), view.now)),
         buffers=buffer_changes(view, scope.session, scope.agent, buffers, step.buffers),
     )
 
 
-def _moves(moved: Sequence[Moved]) -> tuple[SetTier, ...]:
+def _tier_changes(moved: Sequence[Moved]) -> tuple[SetTier, ...]:
     return tuple(SetTier(move.id, move.after) for move in moved)
 
 
@@ -105,27 +111,30 @@ def decide_sweep(
     rules: flow.FlowRules,
     vectors_of: VectorsOf,
 ) -> WriteBatch:
-    """Return what ending all unnamed sessions changes that were silent for ``idle``: their connections ended unsaid.
+    """Return what ending the unnamed sessions changes that were silent for ``idle``, because their connections broke off.
 
     ``tasks`` are the open working memories of the namespace; those of such sessions end as well.
     """
-    moves: list[SetTier] = []
+    tier_changes: list[SetTier] = []
     buffers: list[BufferState] = []
     for state in view.buffers():
         if is_unnamed_session(state.session) and view.now - state.touched_at >= idle:
-            held = buffers_of(view, state.session, state.agent)
-            moves.extend(_moves(flow.end_session(held, StoredTierContext(view, held, vectors_of), rules).moved))
+            abandoned = buffers_of(view, state.session, state.agent)
+            step = flow.end_session(abandoned, StoredTierContext(view, abandoned, vectors_of), rules)
+            tier_changes.extend(_tier_changes(step.moved))
             buffers.append(BufferState(state.session, state.agent, None, view.now))
-    awake = {state.session for state in view.buffers() if view.now - state.touched_at < idle}
-    left = [
+    active_sessions = {state.session for state in view.buffers() if view.now - state.touched_at < idle}
+    ending_tasks = [
         task
         for task in _open(view.get(tasks), view.now)
-        if is_unnamed_session(task.session) and task.session not in awake and view.now - task.created_at >= idle
+        if is_unnamed_session(task.session)
+        and task.session not in active_sessions
+        and view.now - task.created_at >= idle
     ]
     return WriteBatch(
         action="end session",
         actor=scope.actor,
-        tier_changes=tuple(moves),
-        updates=tuple(Update(replace(task, expires_at=view.now)) for task in left),
+        tier_changes=tuple(tier_changes),
+        updates=tuple(Update(replace(task, expires_at=view.now)) for task in ending_tasks),
         buffers=tuple(buffers),
     )

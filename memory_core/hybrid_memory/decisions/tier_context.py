@@ -1,4 +1,8 @@
-"""The attention buffers seen from a transaction: loading and storing them, and what the tier rules ask about memories."""
+"""The attention buffers in a transaction; used by the other modules of this package.
+
+`buffers_of` reads them, `buffer_changes` returns what must be stored of them, and `StoredTierContext` answers what the tier rules
+(`tiers.flow`) ask about memories.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class StoredTierContext:
-    """The answers for `tiers.flow`, each looked up once and only when a rule asks.
+    """A `tiers.flow.TierContext` over a `WriteView`: each answer is looked up once, and only when a rule asks.
 
-    ``vectors_of`` gives stored vectors from a cache; what the cache lacks, because another write came between, the view gives.
-    ``fresh`` are those of this write.
+    ``vectors_of`` reads stored vectors from a cache; those that it lacks, because another write came between, are read from the
+    view. ``fresh`` are the vectors of this write, ``extra_uses`` the uses that it adds.
     """
 
     def __init__(
@@ -52,7 +56,7 @@ class StoredTierContext:
         return float("nan") if a is None or b is None else float(a @ b)
 
     def draw(self, first: MemoryId, second: MemoryId) -> float:
-        """Return the draw of a pair."""
+        """Return a number in [0, 1) for a pair of memories, always the same."""
         return pair_draw(first, second)
 
     def uses(self, memory_id: MemoryId) -> int:
@@ -132,15 +136,15 @@ def buffers_without(
 
 def changes_of(view: WriteView, moved: Iterable[Moved]) -> tuple[tuple[SetTier, ...], tuple[Update, ...]]:
     """Return what moves change: a tier, and where a group moved on together, the members as the head's parents."""
-    moves: list[SetTier] = []
-    patches: list[Update] = []
+    tier_changes: list[SetTier] = []
+    updates: list[Update] = []
     for move in moved:
         head = view.get([move.id]).get(move.id) if move.members else None
         if head is None:
-            moves.append(SetTier(move.id, move.after))
+            tier_changes.append(SetTier(move.id, move.after))
         else:
-            patches.append(Update(replace(head, tier=move.after, parents=joined(head.parents, move.members))))
-    return tuple(moves), tuple(patches)
+            updates.append(Update(replace(head, tier=move.after, parents=joined(head.parents, move.members))))
+    return tuple(tier_changes), tuple(updates)
 
 
 def joined(parents: Iterable[MemoryId], members: Iterable[MemoryId]) -> tuple[MemoryId, ...]:
@@ -151,5 +155,5 @@ def joined(parents: Iterable[MemoryId], members: Iterable[MemoryId]) -> tuple[Me
 def _ids_in(buffers: Buffers) -> Iterable[MemoryId]:
     for item in buffers.sensory:
         yield item.id
-    for held in buffers.short_term:
-        yield held.item.id
+    for entry in buffers.short_term:
+        yield entry.item.id

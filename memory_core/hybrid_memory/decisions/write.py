@@ -83,7 +83,7 @@ class PreparedWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRules:
-    """The rules of attention and the number of sessions that make a habit."""
+    """The rules of the attention buffers, and the number of sessions that make a habit."""
 
     flow: flow.FlowRules
     habit_sessions: int = 3
@@ -137,13 +137,14 @@ def _with_concurrent_writes(prepared: PreparedWrite, view: WriteView) -> Prepare
     """Add the repeats and the key's owner that were stored after the write was prepared."""
     if view.head <= prepared.seen_head:
         return prepared
-    puts = [entry for entry in view.changes(prepared.seen_head) if entry.change is ChangeType.INSERT]
-    repeats = [entry.id for entry in puts if entry.digest == prepared.encoded.content_hash]
+    inserted = [entry for entry in view.changes(prepared.seen_head) if entry.change is ChangeType.INSERT]
+    repeats = [entry.id for entry in inserted if entry.digest == prepared.encoded.content_hash]
     key_owner = prepared.key_owner
     if prepared.request.key is not None:
-        newer = view.get([entry.id for entry in puts]).values()
-        mine = [one.id for one in newer if (one.session, one.key) == (prepared.session, prepared.request.key)]
-        key_owner = mine[-1] if mine else key_owner
+        newer = view.get([entry.id for entry in inserted]).values()
+        own = (prepared.session, prepared.request.key)
+        owners = [memory.id for memory in newer if (memory.session, memory.key) == own]
+        key_owner = owners[-1] if owners else key_owner
     return replace(prepared, repeats=(*prepared.repeats, *repeats), key_owner=key_owner)
 
 
@@ -249,9 +250,9 @@ def _insert(
     moved: tuple[Moved, ...] = (),
     written: tuple[BufferState, ...] | None = None,
 ) -> WriteBatch:
-    """Put the memory, move what moved, and mark what it replaces."""
+    """Insert the memory, move what moved, and mark what it replaces. ``written`` are the buffers that changed already."""
     moved = (*moved, *change.habit)
-    done = () if written is None else ((memory.session, memory.agent),)
+    written_keys = () if written is None else ((memory.session, memory.agent),)
     prepared = change.prepared
     result = WriteResult(
         id=memory.id,
@@ -260,15 +261,15 @@ def _insert(
         moved=moved,
         pending=prepared.encoded.vector is None,
     )
-    moves, patches = changes_of(view, (move for move in moved if move.id != memory.id))
+    tier_changes, updates = changes_of(view, (move for move in moved if move.id != memory.id))
     replaced = () if change.replaced is None else (Update(superseded(change.replaced, memory.id)),)
     return WriteBatch(
         action="remember",
         actor=prepared.scope.actor,
         inserts=(Insert(memory, prepared.encoded.vector),),
-        tier_changes=moves,
-        updates=(*patches, *replaced),
-        buffers=(*(written or ()), *buffers_without(view, change.leaving, done)),
+        tier_changes=tier_changes,
+        updates=(*updates, *replaced),
+        buffers=(*(written or ()), *buffers_without(view, change.leaving, written_keys)),
         uses=tuple(RecordUse(one.id, view.now) for one in change.repeats[:1]),
         result=result,
     )
@@ -295,7 +296,7 @@ def _habit_promotion(memory: Memory, repeats: Sequence[Memory], habit_sessions: 
 
 
 def _later_expiry(same: Memory, request: WriteRequest) -> datetime | None:
-    """Return until when a repeated prepared is valid: as long as either saying of it; a task as it was said last."""
+    """Return until when a repeated statement is valid: as long as either saying of it; a task as it was said last."""
     if request.memory_type is MemoryType.WORKING:
         return request.expires_at or same.expires_at
     if same.expires_at is None or request.expires_at is None:
@@ -313,6 +314,7 @@ def _count_repetition(
 ) -> WriteBatch:
     """Count the repetition on the memory that is there, and add what the repetition says more."""
     request = prepared.request
+    # In the buffers a repetition enhances; a repetition as another type moves the memory to that type's tier.
     buffers = buffers_of(view, same.session, same.agent)
     context = StoredTierContext(view, buffers, vectors_of, extra_uses={same.id: 1})
     item = Item(same.id, "", max(same.importance, request.importance or 0.0))
@@ -323,6 +325,7 @@ def _count_repetition(
         target = _TIER_OF[request.memory_type]
         moved = Moved(id=same.id, before=same.tier, after=target, reason="written again as " + request.memory_type)
         step = flow.FlowResult(flow.without_memories(buffers, {same.id}), (moved,))
+    # What the repetition says more is added to the memory, nothing is taken away.
     richer = replace(
         same,
         importance=item.importance if item.importance is not None else same.importance,
@@ -335,10 +338,11 @@ def _count_repetition(
     )
     if request.tags or request.metadata:
         check_joined(richer.tags, richer.metadata)
-    own = next((move for move in step.moved if move.id == same.id), None)
-    if own is not None:
-        richer = replace(richer, tier=own.after, parents=joined(richer.parents, own.members))
-    moves, patches = changes_of(view, (move for move in step.moved if move.id != same.id))
+    # The memory's own move is part of its update; the others are changes of their own.
+    own_move = next((move for move in step.moved if move.id == same.id), None)
+    if own_move is not None:
+        richer = replace(richer, tier=own_move.after, parents=joined(richer.parents, own_move.members))
+    tier_changes, updates = changes_of(view, (move for move in step.moved if move.id != same.id))
     result = WriteResult(
         id=same.id,
         tier=step.tier_of(same.id, same.tier),
@@ -348,8 +352,8 @@ def _count_repetition(
     return WriteBatch(
         action="repeat",
         actor=prepared.scope.actor,
-        tier_changes=moves,
-        updates=patches if richer == same else (*patches, Update(richer)),
+        tier_changes=tier_changes,
+        updates=updates if richer == same else (*updates, Update(richer)),
         buffers=buffer_changes(view, same.session, same.agent, buffers, step.buffers),
         uses=(RecordUse(same.id, view.now),),
         result=result,

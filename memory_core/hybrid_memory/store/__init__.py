@@ -1,1 +1,1 @@
-"""Keeping: the interface of a store, one over DuckDB (`duck`), and one in memory."""
+"""Where memories are stored: the interface of a store (`base`), one over DuckDB (`duck`), and one in memory (`memory`)."""

@@ -1,4 +1,4 @@
-"""What every store does, whatever engine is behind it.
+"""The interface of a store, and the values that go into and out of it; `MemoryService` knows nothing else of stores.
 
 The shape serves one hub over a DuckDB file today and several over one server later: ids are made by the caller, a write is one
 call, positions come from the namespace's own counter, and a log that any search structure can follow announces every change.
@@ -73,7 +73,7 @@ class SetTier:
 class Update:
     """Replaces a memory's changeable fields.
 
-    MemoryItem as stored are id, namespace, agent, kind, origin, content, terms, content_hash and times of origin.
+    Left as they are stored: id, namespace, agent, kind, origin, content, terms, content_hash and times of origin.
 
     ``memory`` is the wished state with the ``rev`` that was read; another ``rev`` in the store raises `ConcurrentModification`.
     """
@@ -221,7 +221,7 @@ Decision: TypeAlias = Callable[[WriteView], WriteBatch]
 """A pure function of the view; it can run again, and does no embedding, waiting or drawing."""
 
 
-NO_LIMIT = 2**62
+NO_LIMIT = 2**62  # stands for no limit of a number of rows or requests
 NO_TIME = -(2**63) + 1
 """Stands for no time in columns of microseconds, where a moment before 1970 is a negative number too."""
 

@@ -1,4 +1,4 @@
-"""How a `WriteBatch` changes a namespace: pure, and the same for every store."""
+"""How a `WriteBatch` changes a namespace: pure, and the same for every store. Each store calls `build_change_set` in its `write`."""
 
 from __future__ import annotations
 
@@ -52,20 +52,22 @@ def build_change_set(
     """Work out what a batch does to a namespace at position ``head``: first inserts, then updates, tiers and vectors that follow.
 
     ``stored`` gives existing memories by id; ``dimensions`` is the pinned embedder's, None without one. Whether the id
-    of a put exists already is for the store to find out.
+    of an insert exists already is for the store to find out.
 
     Raises:
         ConstraintViolation: a value cannot be stored, or a vector does not fit the pinned embedder.
-        ConcurrentModification: a patch was made from another revision, or a memory to change does not exist.
+        ConcurrentModification: an update was made from another revision, or a memory to change does not exist.
     """
     check_text(namespace, batch.action, batch.actor)
     for buffer in batch.buffers:
         check_text(buffer.session, buffer.agent, buffer.state)
         check_moment(buffer.touched_at)
     check_moment(*(use.at for use in batch.uses))
+    # Inserts first, so that the other changes of this batch may concern the new memories too.
     builder = _ChangeSetBuilder(batch, namespace, head, at)
     for insert in batch.inserts:
         builder.insert(insert, dimensions)
+    # What else is changed is read once.
     wanted = {update.memory.id for update in batch.updates}
     wanted |= {set_tier.id for set_tier in batch.tier_changes} | {set_vector.id for set_vector in batch.vectors}
     before = dict(stored(wanted - builder.after.keys()))
@@ -76,14 +78,15 @@ def build_change_set(
         builder.set_tier(set_tier)
     for set_vector in batch.vectors:
         builder.set_vector(set_vector, dimensions)
+    # A row that was changed several times is written once, in its last state.
     new = [insert.memory.id for insert in batch.inserts]
-    changed = [id_ for id_, was in before.items() if builder.after[id_].rev != was.rev]
+    changed = [id_ for id_, memory in before.items() if builder.after[id_].rev != memory.rev]
     return ChangeSet(
         log=tuple(builder.log),
         inserted=tuple(builder.after[id_] for id_ in new),
         updated_rows=tuple(builder.after[id_] for id_ in changed if id_ in builder.updated),
         retiered=tuple(builder.after[id_] for id_ in changed if id_ not in builder.updated),
-        revectored=tuple(one.id for one in batch.vectors if one.id in before),
+        revectored=tuple(set_vector.id for set_vector in batch.vectors if set_vector.id in before),
         before=before,
         after=builder.after,
         vectors=builder.vectors,
@@ -91,7 +94,7 @@ def build_change_set(
 
 
 def updated(stored: Memory, wished: Memory) -> Memory:
-    """Return ``wished`` with what a patch may not change taken from ``stored``, and the next ``rev``."""
+    """Return ``wished`` with what an update may not change taken from ``stored``, and the next ``rev``."""
     kept = {name: getattr(stored, name) for name in UNCHANGEABLE}
     return replace(wished, **kept, rev=stored.rev + 1)
 
@@ -114,7 +117,7 @@ def checked_vector(vector: NDArray[np.float32], dimensions: int | None) -> NDArr
 
 
 class _ChangeSetBuilder:
-    """The state of one application."""
+    """Builds one `ChangeSet`: each method applies one change to ``after`` and adds its line to the log."""
 
     def __init__(self, batch: WriteBatch, namespace: str, head: int, at: datetime) -> None:
         self.log: list[LogEntry] = []
@@ -138,24 +141,24 @@ class _ChangeSetBuilder:
 
     def update(self, update: Update) -> None:
         check_memory(update.memory, self._namespace)
-        now = self._existing(update.memory.id)
-        if now.rev != update.memory.rev:
+        current = self._existing(update.memory.id)
+        if current.rev != update.memory.rev:
             raise ConcurrentModification("a memory changed since it was read; read it again and repeat")
-        self.after[now.id] = updated(now, update.memory)
-        self.updated.add(now.id)
-        self._announce(ChangeType.UPDATE, self.after[now.id])
+        self.after[current.id] = updated(current, update.memory)
+        self.updated.add(current.id)
+        self._announce(ChangeType.UPDATE, self.after[current.id])
 
     def set_tier(self, set_tier: SetTier) -> None:
-        now = self._existing(set_tier.id)
-        if now.tier is set_tier.tier:
+        current = self._existing(set_tier.id)
+        if current.tier is set_tier.tier:
             return
-        self.after[now.id] = replace(now, tier=set_tier.tier, rev=now.rev + 1)
-        self._announce(ChangeType.UPDATE, self.after[now.id])
+        self.after[current.id] = replace(current, tier=set_tier.tier, rev=current.rev + 1)
+        self._announce(ChangeType.UPDATE, self.after[current.id])
 
     def set_vector(self, set_vector: SetVector, dimensions: int | None) -> None:
-        now = self._existing(set_vector.id)
-        self.vectors[now.id] = checked_vector(set_vector.vector, dimensions)
-        self._announce(ChangeType.UPDATE, now)
+        current = self._existing(set_vector.id)
+        self.vectors[current.id] = checked_vector(set_vector.vector, dimensions)
+        self._announce(ChangeType.UPDATE, current)
 
     def _existing(self, id_: MemoryId) -> Memory:
         try:

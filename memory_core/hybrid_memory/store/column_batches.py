@@ -1,4 +1,7 @@
-"""Builds the columns of a snapshot from memories at hand, and makes numbers of content hashes."""
+"""The arrays of a snapshot: columns built from `Memory` objects, ids as bytes, content hashes as numbers.
+
+`MemoryStore` builds its whole snapshot here; the DuckDB store and the search structures use the helpers.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.base import NO_TIME, ColumnBatch, Snapshot, VectorBatch
 from hybrid_memory.store.encoding import object_to_json
 
-_HEX = 32
-_CHUNK = 20_480
+_HASH_DIGITS = 32  # hex digits of a content hash
+_CHUNK_ROWS = 20_480  # as in `store.duck.snapshot`
 _DIGITS = b"0123456789abcdef"
 _TIERS = {tier: code for code, tier in enumerate(Tier)}
 _KINDS = {kind: code for code, kind in enumerate(Kind)}
@@ -29,23 +32,23 @@ def build_snapshot(
     vectors: Mapping[MemoryId, NDArray[np.float32]],
     usage: Mapping[MemoryId, Usage],
     *,
-    chunk: int = _CHUNK,
+    chunk: int = _CHUNK_ROWS,
 ) -> Snapshot:
     """Return the snapshot of memories at hand, which are not to change until it is read."""
     sessions = tuple(dict.fromkeys(one.session for one in memories.values()))
     speakers = tuple(dict.fromkeys(one.speaker for one in memories.values() if one.speaker is not None))
-    places = [{name: place for place, name in enumerate(names)} for names in (sessions, speakers)]
-    listed, held = list(memories.values()), [one for one in memories if one in vectors]
+    codes = [{name: code for code, name in enumerate(names)} for names in (sessions, speakers)]
+    listed, with_vector = list(memories.values()), [id_ for id_ in memories if id_ in vectors]
     return Snapshot(
         namespace=namespace,
         head=head,
         ids=[pack_ids(one.id for one in listed[at : at + chunk]) for at in range(0, len(listed), chunk)],
         sessions=sessions,
         speakers=speakers,
-        batches=(column_batch(listed[at : at + chunk], usage, *places) for at in range(0, len(listed), chunk)),
+        batches=(column_batch(listed[at : at + chunk], usage, *codes) for at in range(0, len(listed), chunk)),
         vectors=(
             VectorBatch(pack_ids(part), np.array([vectors[one] for one in part], np.float32))
-            for part in (held[at : at + chunk] for at in range(0, len(held), chunk))
+            for part in (with_vector[at : at + chunk] for at in range(0, len(with_vector), chunk))
         ),
     )
 
@@ -99,10 +102,10 @@ def run_offsets(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]
 def digest_of(content_hash: str) -> tuple[int, int]:
     """Return a content hash of 32 hex digits as two 64-bit numbers; any other text by a hash of its own."""
     plain = content_hash.encode()
-    if len(plain) == _HEX and not plain.strip(_DIGITS):
+    if len(plain) == _HASH_DIGITS and not plain.strip(_DIGITS):
         return int(plain[:16], 16), int(plain[16:], 16)
-    made = hashlib.blake2b(plain, digest_size=16).digest()
-    return int.from_bytes(made[:8], "big"), int.from_bytes(made[8:], "big")
+    digest = hashlib.blake2b(plain, digest_size=16).digest()
+    return int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big")
 
 
 def digests_of(content_hashes: Sequence[str]) -> NDArray[np.uint64]:
@@ -113,7 +116,7 @@ def digests_of(content_hashes: Sequence[str]) -> NDArray[np.uint64]:
 def digests_from_hex(joined: bytes) -> NDArray[np.uint64] | None:
     """Return the digests of content hashes of 32 hex digits that stand behind each other; None where some are others."""
     values = _HEX_VALUE[np.frombuffer(joined, np.uint8)]
-    if len(values) % _HEX or np.any(values > 0xF):  # noqa: PLR2004 - the greatest digit
+    if len(values) % _HASH_DIGITS or np.any(values > 0xF):  # noqa: PLR2004 - the greatest digit
         return None
     found: NDArray[np.uint64] = (values[::2] << 4 | values[1::2]).view(">u8").astype(np.uint64).reshape(-1, 2)
     return found

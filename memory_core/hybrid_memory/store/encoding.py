@@ -1,4 +1,4 @@
-"""What every store refuses, and the JSON text in which free values are kept."""
+"""The values that every store refuses (`check_*`), and the JSON text in which free values are stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from hybrid_memory.errors import ConstraintViolation, StoreDamaged
 from hybrid_memory.model import Json
 
-_INT64 = 2**63
+_INT64 = 2**63  # one more than the greatest number of a BIGINT column
 
 
 def check_text(*texts: str | None) -> None:

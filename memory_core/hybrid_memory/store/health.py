@@ -1,4 +1,4 @@
-"""What an examination of a store found."""
+"""The result of a check of a store: findings in order of severity; made by `store.duck.recovery`, shown by ``doctor``."""
 
 from __future__ import annotations
 

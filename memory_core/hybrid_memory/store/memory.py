@@ -1,4 +1,4 @@
-"""A complete store that lives as long as its object: for tests and for memories that nobody needs to keep."""
+"""`MemoryStore`: a whole store in the memory of this process, for tests and for what nobody needs to keep."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.store.batch import ChangeSet
 
-_Held = TypeVar("_Held")
+_Value = TypeVar("_Value")
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class _Namespace:
     def head(self) -> int:
         return len(self.log)
 
-    def behind(self, after: int) -> list[LogEntry]:
+    def changes_after(self, after: int) -> list[LogEntry]:
         if after + 1 < self.trimmed_before:
             raise LogTrimmed("the change log no longer reaches back that far; load a snapshot")
         return self.log[max(after, 0) :]
@@ -99,17 +99,17 @@ class _MemoryWriteView:
         return self._records.head
 
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
-        return _picked(self._records.memories, ids)
+        return _existing(self._records.memories, ids)
 
     def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
-        return _picked(self._records.usage, ids)
+        return _existing(self._records.usage, ids)
 
     def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
-        return _picked(self._records.vectors, ids)
+        return _existing(self._records.vectors, ids)
 
     def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
-        held = self._records.memories.values()
-        found = [one for one in held if is_member(one, session, agent, tier)]
+        memories = self._records.memories.values()
+        found = [one for one in memories if is_member(one, session, agent, tier)]
         return sorted(found, key=lambda memory: memory.created_at)
 
     def buffer(self, session: str, agent: str) -> BufferState | None:
@@ -119,7 +119,7 @@ class _MemoryWriteView:
         return [self._records.buffers[key] for key in sorted(self._records.buffers)]
 
     def changes(self, after: int) -> Sequence[LogEntry]:
-        return self._records.behind(after)
+        return self._records.changes_after(after)
 
 
 @dataclass(slots=True)
@@ -217,9 +217,10 @@ class MemoryEmbedderChange:
         from hybrid_memory.store.batch import checked_vector
 
         with self._data.writing():
-            held = self._required()
-            fitting = {(one.namespace, one.id): checked_vector(one.vector, held.dimensions) for one in vectors}
-            held.vectors = fitting | held.vectors
+            next_embedder = self._required()
+            dimensions = next_embedder.dimensions
+            given = {(one.namespace, one.id): checked_vector(one.vector, dimensions) for one in vectors}
+            next_embedder.vectors = given | next_embedder.vectors
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the next embedder's vectors of those memories that have one."""
@@ -296,7 +297,7 @@ class MemoryStore:
         """Return the names of all namespaces that hold anything, sorted."""
         with self._data.reading():
             names = {name for name, records in self._data.namespaces.items() if records.head or records.buffers}
-            return sorted(names | {name for (name, _, _), held in self._entries.items() if held.bodies})
+            return sorted(names | {name for (name, _, _), entries in self._entries.items() if entries.bodies})
 
     def pin_embedder(self, identity: str, dimensions: int) -> bool:
         """Pin the embedder of a store that has none; return whether its vectors may be stored."""
@@ -317,31 +318,31 @@ class MemoryStore:
         """Return head and rows of this moment."""
         with self._data.reading():
             records = self._namespace(namespace)
-            held = dict(records.memories), dict(records.vectors), dict(records.usage)
+            copies = dict(records.memories), dict(records.vectors), dict(records.usage)
             head = records.head
         from hybrid_memory.store.column_batches import build_snapshot
 
-        return build_snapshot(namespace, head, *held)
+        return build_snapshot(namespace, head, *copies)
 
     def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
         """Return log entries behind ``after``; raises `LogTrimmed`."""
         with self._data.reading():
-            return self._namespace(namespace).behind(after)[: max(limit, 0)]
+            return self._namespace(namespace).changes_after(after)[: max(limit, 0)]
 
     def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist in this namespace."""
         with self._data.reading():
-            return _picked(self._namespace(namespace).memories, ids)
+            return _existing(self._namespace(namespace).memories, ids)
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         with self._data.reading():
-            return _picked(self._namespace(namespace).vectors, ids)
+            return _existing(self._namespace(namespace).vectors, ids)
 
     def usage(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
         """Return how the memories were used."""
         with self._data.reading():
-            return _picked(self._namespace(namespace).usage, ids)
+            return _existing(self._namespace(namespace).usage, ids)
 
     def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
         """Return the attention buffers of a session's agent."""
@@ -400,11 +401,11 @@ class MemoryStore:
         with self._data.writing():
             check_text(namespace, conversation, kind)
             text = object_to_json(body)
-            held = self._entries.setdefault((namespace, conversation, kind), _Entries())
-            number = held.last + 1 if number is None else number
+            entries = self._entries.setdefault((namespace, conversation, kind), _Entries())
+            number = entries.last + 1 if number is None else number
             check_number(number)
-            held.last = max(held.last, number)
-            held.bodies[number] = text
+            entries.last = max(entries.last, number)
+            entries.bodies[number] = text
             return number
 
     def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
@@ -416,9 +417,9 @@ class MemoryStore:
     def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
         """Remove the entries of a conversation; their numbers are not used again."""
         with self._data.writing():
-            held = self._entries.get((namespace, conversation, kind), _Entries())
-            removed = len(held.bodies)
-            held.bodies.clear()
+            entries = self._entries.get((namespace, conversation, kind), _Entries())
+            removed = len(entries.bodies)
+            entries.bodies.clear()
             return removed
 
     def vector_index(self, dimensions: int) -> VectorIndex | None:
@@ -450,7 +451,7 @@ class MemoryStore:
             head=records.head,
             at=at,
             dimensions=self._data.embedder[1] if self._data.embedder else None,
-            stored=lambda ids: _picked(records.memories, ids),
+            stored=lambda ids: _existing(records.memories, ids),
         )
         if any(memory.id in records.memories for memory in changes.inserted):
             raise ConstraintViolation("a memory with this id exists already")
@@ -499,13 +500,11 @@ class MemoryStore:
 
 
 def _record_uses(records: _Namespace, uses: Iterable[RecordUse]) -> None:
-    for touch in uses:
-        check_moment(touch.at)
-        if touch.id in records.memories:
-            known = records.usage.get(touch.id, Usage(accessed_at=touch.at, count=0))
-            records.usage[touch.id] = Usage(
-                accessed_at=max(known.accessed_at, touch.at), count=known.count + touch.count
-            )
+    for use in uses:
+        check_moment(use.at)
+        if use.id in records.memories:
+            known = records.usage.get(use.id, Usage(accessed_at=use.at, count=0))
+            records.usage[use.id] = Usage(accessed_at=max(known.accessed_at, use.at), count=known.count + use.count)
 
 
 def _object(text: str) -> dict[str, Json]:
@@ -513,5 +512,5 @@ def _object(text: str) -> dict[str, Json]:
     return value
 
 
-def _picked(held: Mapping[MemoryId, _Held], ids: Iterable[MemoryId]) -> dict[MemoryId, _Held]:
-    return {id_: held[id_] for id_ in ids if id_ in held}
+def _existing(values: Mapping[MemoryId, _Value], ids: Iterable[MemoryId]) -> dict[MemoryId, _Value]:
+    return {id_: values[id_] for id_ in ids if id_ in values}

@@ -1,1 +1,1 @@
-"""Attention: the pure rules by which memories move through sensory, short-term and long-term memory."""
+"""The pure rules by which memories move through sensory, short-term and long-term memory, and their importance."""

@@ -1,6 +1,6 @@
 """The attention buffers: their values, the rule of each buffer, and their text for the store. Pure.
 
-In the order of a memory's way:
+A new memory passes them in this order:
 
 1. sensory memory takes everything in and lets all of it go at once when it overflows (`add_to_sensory`); what scores too low
    goes no further (`split_by_score`). The rule of DB-GPT's ``SensoryMemory``.
@@ -9,7 +9,7 @@ In the order of a memory's way:
    without importance are evicted first instead of raising, a size of 0 works, what is evicted is reported, and only the
    evicted item itself leaves the other items' enhancers, not every item of the same text.
 
-`tiers.flow` joins the two for the server; the DB-GPT names stand on them directly.
+`tiers.flow` joins the two for `MemoryService`; `hybrid_memory_dbgpt` calls them directly.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from typing import Any
 from hybrid_memory.errors import InvalidInput, StoreDamaged
 from hybrid_memory.model import MemoryId
 
-_FORMAT_VERSION = 1
-"""Of the text in the store; another version is refused as damaged."""
+_FORMAT_VERSION = 1  # of the text in the store; another version is refused as damaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +53,17 @@ class Buffers:
     short_term: tuple[BufferEntry, ...] = ()
 
 
-def add_to_sensory(held: tuple[Item, ...], item: Item, buffer_size: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """Take an item in; return what is held now and what is released: everything on overflow, else nothing.
+def add_to_sensory(
+    buffered: tuple[Item, ...], item: Item, buffer_size: int
+) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """Add an item; return what is in the buffer now and what is released: everything on overflow, else nothing.
 
     A size of 0 releases every item at once.
     """
-    together = (*held, item)
-    if len(together) > buffer_size:
-        return (), together
-    return together, ()
+    all_items = (*buffered, item)
+    if len(all_items) > buffer_size:
+        return (), all_items
+    return all_items, ()
 
 
 def split_by_score(
@@ -119,7 +120,7 @@ class ShortTermRules:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How the newcomer fared against one held item; ``draw`` is None where none was made."""
+    """How the newcomer compares with one entry of the buffer; ``draw`` is None where none was made."""
 
     similarity: float
     probability: float
@@ -142,7 +143,7 @@ class Transfer:
 class OfferResult:
     """The buffer after one offer, and what happened on the way: comparisons in buffer order, transfers, evictions."""
 
-    held: tuple[BufferEntry, ...]
+    entries: tuple[BufferEntry, ...]
     comparisons: tuple[Comparison, ...]
     transfers: tuple[Transfer, ...]
     evicted: tuple[BufferEntry, ...]
@@ -157,7 +158,7 @@ def enhance_probability(similarity: float) -> float:
 
 
 def offer_to_short_term(
-    held: tuple[BufferEntry, ...],
+    entries: tuple[BufferEntry, ...],
     incoming: Item,
     similarities: Sequence[float],
     draws: Iterator[float],
@@ -167,31 +168,31 @@ def offer_to_short_term(
 ) -> OfferResult:
     """Offer an item to short-term memory and return what follows.
 
-    ``similarities`` are the cosines of the newcomer with each held item, in buffer order; not-a-number says that one of
-    the two has no vector, and never enhances. A draw in 0..1 is taken exactly when the probability reaches the
-    threshold, and the held item is enhanced when the draw lies below the probability. BufferEntry ids in ``certain`` are
-    enhanced without a draw.
+    ``similarities`` are the cosines of the newcomer with each entry, in buffer order; not-a-number says that one of the
+    two has no vector, and never enhances. A draw in 0..1 is taken exactly when the probability reaches the threshold,
+    and the entry is enhanced when the draw lies below the probability. Entries whose ids are in ``certain`` are enhanced
+    without a draw.
 
     Raises:
-        InvalidInput: there is not one similarity for each held item, or the draws ran out.
+        InvalidInput: there is not one similarity for each entry, or the draws ran out.
     """
-    if len(similarities) != len(held):
+    if len(similarities) != len(entries):
         raise InvalidInput("similarities", "must be one for each held item")
     comparisons = tuple(
-        _compare(similarity, draws, rules, certain=one.item.id in certain)
-        for one, similarity in zip(held, similarities, strict=True)
+        _compare(similarity, draws, rules, certain=entry.item.id in certain)
+        for entry, similarity in zip(entries, similarities, strict=True)
     )
     enhanced = (
-        BufferEntry(one.item, one.count + 1, (*one.enhancers, incoming)) if comparison.enhanced else one
-        for one, comparison in zip(held, comparisons, strict=True)
+        BufferEntry(entry.item, entry.count + 1, (*entry.enhancers, incoming)) if comparison.enhanced else entry
+        for entry, comparison in zip(entries, comparisons, strict=True)
     )
     staying: list[BufferEntry] = []
     transfers: list[Transfer] = []
-    for one in enhanced:
-        if one.count >= rules.enhance_threshold:
-            transfers.append(Transfer(one, one.enhancers))
+    for entry in enhanced:
+        if entry.count >= rules.enhance_threshold:
+            transfers.append(Transfer(entry, entry.enhancers))
         else:
-            staying.append(one)
+            staying.append(entry)
     evicted: tuple[BufferEntry, ...] = ()
     if operation is Operation.ADD:
         staying.append(BufferEntry(incoming))
@@ -199,23 +200,26 @@ def offer_to_short_term(
     return OfferResult(tuple(staying), comparisons, tuple(transfers), evicted)
 
 
-def append_fifo(held: tuple[Item, ...], incoming: Item, buffer_size: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-    """Append to a first-in-first-out buffer; return what is held now and what fell out, oldest first."""
-    together = (*held, incoming)
-    overflow = max(0, len(together) - buffer_size)
-    return together[overflow:], together[:overflow]
+def append_fifo(
+    buffered: tuple[Item, ...], incoming: Item, buffer_size: int
+) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """Append to a first-in-first-out buffer; return what is in it now and what fell out, oldest first."""
+    all_items = (*buffered, incoming)
+    overflow = max(0, len(all_items) - buffer_size)
+    return all_items[overflow:], all_items[:overflow]
 
 
 def _compare(similarity: float, draws: Iterator[float], rules: ShortTermRules, *, certain: bool) -> Comparison:
-    chance = enhance_probability(similarity)
+    probability = enhance_probability(similarity)
     if certain:
-        return Comparison(similarity, chance, None, enhanced=True)
-    if not chance >= rules.enhance_similarity_threshold:
-        return Comparison(similarity, chance, None, enhanced=False)
+        return Comparison(similarity, probability, None, enhanced=True)
+    # "not >=" instead of "<", because not-a-number must not enhance.
+    if not probability >= rules.enhance_similarity_threshold:
+        return Comparison(similarity, probability, None, enhanced=False)
     draw = next(draws, None)
     if draw is None:
         raise InvalidInput("draws", "ran out before every held item was compared")
-    return Comparison(similarity, chance, draw, enhanced=draw < chance)
+    return Comparison(similarity, probability, draw, enhanced=draw < probability)
 
 
 def _evict_overflow(staying: list[BufferEntry], rules: ShortTermRules) -> tuple[BufferEntry, ...]:
@@ -223,22 +227,22 @@ def _evict_overflow(staying: list[BufferEntry], rules: ShortTermRules) -> tuple[
     evicted: list[BufferEntry] = []
     while len(staying) > rules.buffer_size:
         candidates = range(max(1, len(staying) - 1))
-        worst = min(candidates, key=lambda at: _eviction_order(staying[at]))
-        gone = staying.pop(worst)
-        evicted.append(gone)
-        staying[:] = [_without_enhancer(one, gone.item) for one in staying]
+        first_to_go = min(candidates, key=lambda position: _eviction_order(staying[position]))
+        removed = staying.pop(first_to_go)
+        evicted.append(removed)
+        staying[:] = [_without_enhancer(entry, removed.item) for entry in staying]
     return tuple(evicted)
 
 
-def _eviction_order(one: BufferEntry) -> tuple[float, int]:
-    importance = one.item.importance
+def _eviction_order(entry: BufferEntry) -> tuple[float, int]:
+    importance = entry.item.importance
     unrated = importance is None or math.isnan(importance)
-    return (-math.inf if unrated or importance is None else importance, one.count)
+    return (-math.inf if unrated or importance is None else importance, entry.count)
 
 
-def _without_enhancer(one: BufferEntry, gone: Item) -> BufferEntry:
-    left = tuple(item for item in one.enhancers if item.id != gone.id)
-    return BufferEntry(one.item, one.count - len(one.enhancers) + len(left), left)
+def _without_enhancer(entry: BufferEntry, removed: Item) -> BufferEntry:
+    enhancers = tuple(item for item in entry.enhancers if item.id != removed.id)
+    return BufferEntry(entry.item, entry.count - len(entry.enhancers) + len(enhancers), enhancers)
 
 
 def encode_buffers(buffers: Buffers) -> str:
@@ -265,14 +269,14 @@ def decode_buffers(text: str) -> Buffers:
     """
     try:
         plain = json.loads(text)
-        known = plain["v"] == _FORMAT_VERSION
+        is_known_format = plain["v"] == _FORMAT_VERSION
         buffers = Buffers(
             sensory=tuple(_unpack(entry) for entry in plain["sensory"]),
             short_term=tuple(_unpack_entry(entry) for entry in plain["short_term"]),
         )
     except (ValueError, TypeError, KeyError):
-        known, buffers = False, Buffers()
-    if not known:
+        is_known_format, buffers = False, Buffers()
+    if not is_known_format:
         raise StoreDamaged("the stored attention buffers cannot be read; clear this session to start afresh")
     return buffers
 

@@ -1,4 +1,6 @@
-"""How a memory moves through the buffers of one session's agent, and why it leaves them: the server's rules. Pure.
+"""How a memory moves through the buffers of one session's agent, and why it leaves them. Pure.
+
+Called by `hybrid_memory.decisions`: `admit` for a new observation, `repeat`, `recall` and `end_session`.
 
 The rules of each buffer are the reference's (`tiers.buffers`). One thing differs: where the reference loses what leaves a buffer,
 it goes on to long-term here when it earned that, and otherwise fades, which keeps it findable.
@@ -87,7 +89,7 @@ class FlowResult:
 
 def admit(buffers: Buffers, item: Item, context: TierContext, rules: FlowRules) -> FlowResult:
     """Let a new observation in. It starts in the sensory buffer; a full one is weighed and emptied into short-term."""
-    held, released = add_to_sensory(buffers.sensory, item, rules.sensory_buffer)
+    sensory, released = add_to_sensory(buffers.sensory, item, rules.sensory_buffer)
     kept, dropped = split_by_score(released, [one.importance or 0.0 for one in released], rules.threshold_to_short_term)
     moves = _Moves()
     for one in dropped:
@@ -96,15 +98,15 @@ def admit(buffers: Buffers, item: Item, context: TierContext, rules: FlowRules) 
     for one in kept:
         moves.add(one.id, Tier.SENSORY, Tier.SHORT_TERM, "the sensory buffer was full")
         short_term = _offer(moves, short_term, one, Operation.ADD, context, rules)
-    return FlowResult(Buffers(held, short_term), moves.collapsed())
+    return FlowResult(Buffers(sensory, short_term), moves.collapsed())
 
 
 def repeat(buffers: Buffers, item: Item, tier: Tier, context: TierContext, rules: FlowRules) -> FlowResult:
     """Count the same words said again: in short-term as an enhancement for certain, elsewhere by drawing it there."""
     moves = _Moves()
     if any(one.item.id == item.id for one in buffers.short_term):
-        held = with_new_version(buffers, item.id, item).short_term
-        short_term = _offer(moves, held, item, Operation.RETRIEVAL, context, rules, certain={item.id})
+        entries = with_new_version(buffers, item.id, item).short_term
+        short_term = _offer(moves, entries, item, Operation.RETRIEVAL, context, rules, certain={item.id})
         return FlowResult(Buffers(buffers.sensory, short_term), moves.collapsed())
     if tier not in (Tier.SENSORY, Tier.FADED):
         return FlowResult(buffers)
@@ -131,8 +133,8 @@ def end_session(buffers: Buffers, context: TierContext, rules: FlowRules) -> Flo
     moves = _Moves()
     for item in buffers.sensory:
         _evict(moves, item, Tier.SENSORY, "the session ended", context, rules)
-    for held in buffers.short_term:
-        _evict(moves, held.item, Tier.SHORT_TERM, "the session ended", context, rules, count=held.count)
+    for entry in buffers.short_term:
+        _evict(moves, entry.item, Tier.SHORT_TERM, "the session ended", context, rules, count=entry.count)
     return FlowResult(Buffers(), moves.collapsed())
 
 
@@ -140,7 +142,7 @@ def without_memories(buffers: Buffers, ids: Collection[MemoryId]) -> Buffers:
     """Return the buffers without some memories, as holders and as enhancers."""
     return Buffers(
         tuple(item for item in buffers.sensory if item.id not in ids),
-        tuple(_without_enhancers(held, ids) for held in buffers.short_term if held.item.id not in ids),
+        tuple(_without_enhancers(entry, ids) for entry in buffers.short_term if entry.item.id not in ids),
     )
 
 
@@ -148,14 +150,14 @@ def with_new_version(buffers: Buffers, old: MemoryId, new: Item) -> Buffers:
     """Return the buffers with a memory's new version in its place."""
     return Buffers(
         tuple(new if item.id == old else item for item in buffers.sensory),
-        tuple(replace(held, item=new) if held.item.id == old else held for held in buffers.short_term),
+        tuple(replace(entry, item=new) if entry.item.id == old else entry for entry in buffers.short_term),
     )
 
 
-def _without_enhancers(held: BufferEntry, ids: Collection[MemoryId]) -> BufferEntry:
-    rest = tuple(item for item in held.enhancers if item.id not in ids)
-    gone = len(held.enhancers) - len(rest)
-    return replace(held, count=held.count - gone, enhancers=rest) if gone else held
+def _without_enhancers(entry: BufferEntry, ids: Collection[MemoryId]) -> BufferEntry:
+    enhancers = tuple(item for item in entry.enhancers if item.id not in ids)
+    removed = len(entry.enhancers) - len(enhancers)
+    return replace(entry, count=entry.count - removed, enhancers=enhancers) if removed else entry
 
 
 def _offer(
@@ -168,16 +170,16 @@ def _offer(
     certain: Collection[MemoryId] = (),
 ) -> tuple[BufferEntry, ...]:
     """Offer an item to short-term and note what moved on from there."""
-    similarities = [context.similarity(held.item.id, item.id) for held in short_term]
+    similarities = [context.similarity(entry.item.id, item.id) for entry in short_term]
     draws = _draws(short_term, item, similarities, context.draw, rules.short_term, certain)
     step = offer_to_short_term(short_term, item, similarities, draws, rules.short_term, operation, certain)
     for transfer in step.transfers:
         head = transfer.head.item
         members = tuple(dict.fromkeys(member.id for member in transfer.members if member.id != head.id))
         moves.add(head.id, Tier.SHORT_TERM, Tier.LONG_TERM, f"enhanced {transfer.head.count} times", members)
-    for held in step.evicted:
-        _evict(moves, held.item, Tier.SHORT_TERM, "the short-term buffer was full", context, rules, count=held.count)
-    return step.held
+    for entry in step.evicted:
+        _evict(moves, entry.item, Tier.SHORT_TERM, "the short-term buffer was full", context, rules, count=entry.count)
+    return step.entries
 
 
 def _draws(
@@ -189,9 +191,9 @@ def _draws(
     certain: Collection[MemoryId],
 ) -> Iterator[float]:
     """Yield the draws that `offer_to_short_term` will ask for, in its order, each from the pair it is for."""
-    for held, similarity in zip(short_term, similarities, strict=True):
-        if held.item.id not in certain and enhance_probability(similarity) >= rules.enhance_similarity_threshold:
-            yield draw(held.item.id, item.id)
+    for entry, similarity in zip(short_term, similarities, strict=True):
+        if entry.item.id not in certain and enhance_probability(similarity) >= rules.enhance_similarity_threshold:
+            yield draw(entry.item.id, item.id)
 
 
 def _evict(

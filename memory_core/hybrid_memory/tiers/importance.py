@@ -70,8 +70,8 @@ def heuristic_importance(
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
     missing = 1 - _base(words, text)
     for weight in (
-        *_spoken(words),
-        *_written(text),
+        *_word_weights(words),
+        *_text_weights(text),
         _KIND[kind],
         _NEW * 0.5 ** (max(age, timedelta()) / _NEW_HALF_LIFE),
     ):
@@ -87,23 +87,23 @@ def _base(words: Sequence[str], text: str) -> float:
     return _CHIT_CHAT_BASE if only_courtesy else _BASE
 
 
-def _spoken(words: Sequence[str]) -> tuple[float, ...]:
+def _word_weights(words: Sequence[str]) -> tuple[float, ...]:
     flat = f" {' '.join(words)} "
     vocabulary = frozenset(words)
 
-    def said(single: frozenset[str], phrases: tuple[str, ...] = ()) -> bool:
+    def contains(single: frozenset[str], phrases: tuple[str, ...] = ()) -> bool:
         return not vocabulary.isdisjoint(single) or any(f" {phrase} " in flat for phrase in phrases)
 
     return (
-        _DIRECTIVE if said(cues.DIRECTIVES, cues.DIRECTIVE_PHRASES) else 0.0,
-        _DECISION if said(cues.DECISIONS, cues.DECISION_PHRASES) else 0.0,
-        _PREFERENCE if said(cues.PREFERENCES) else 0.0,
-        _PERSONAL if said(frozenset(), cues.PERSONAL_PHRASES) else 0.0,
-        _EMOTION if said(cues.EMOTIONS) else 0.0,
+        _DIRECTIVE if contains(cues.DIRECTIVES, cues.DIRECTIVE_PHRASES) else 0.0,
+        _DECISION if contains(cues.DECISIONS, cues.DECISION_PHRASES) else 0.0,
+        _PREFERENCE if contains(cues.PREFERENCES) else 0.0,
+        _PERSONAL if contains(frozenset(), cues.PERSONAL_PHRASES) else 0.0,
+        _EMOTION if contains(cues.EMOTIONS) else 0.0,
     )
 
 
-def _written(text: str) -> tuple[float, ...]:
+def _text_weights(text: str) -> tuple[float, ...]:
     return (
         _FIGURE if any(mark.isnumeric() for mark in text) else 0.0,
         _DATE if _DATE_PATTERN.search(text) else 0.0,
@@ -113,7 +113,7 @@ def _written(text: str) -> tuple[float, ...]:
 
 
 def _has_name(text: str) -> bool:
-    """A word with a capital inside a sentence; scripts without capitals have no such signal."""
+    """Return True for a word with a capital inside a sentence; scripts without capitals have no such signal."""
     for match in _WORD.finditer(text):
         before = text[: match.start()].rstrip(" \t\"'([«“")
         inside = before != "" and before[-1] not in _SENTENCE_END

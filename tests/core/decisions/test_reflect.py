@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from hybrid_memory.decisions.reflect import LARGEST_GROUP, NEAR, Candidates, plan_groups
+from hybrid_memory.decisions.reflect import LARGEST_GROUP, NEAR, ReflectionCandidates, plan_groups
 from hybrid_memory.model import MemoryId
 
 DAY = 86_400_000_000
@@ -12,7 +12,7 @@ DAY = 86_400_000_000
 def candidates(vectors, importance=None, days=None):
     rows = np.asarray(vectors, np.float32)
     count = len(rows)
-    return Candidates(
+    return ReflectionCandidates(
         ids=[MemoryId(f"m{at}") for at in range(count)],
         created_at=np.asarray(days if days is not None else np.zeros(count), np.int64) * DAY,
         importance=np.asarray(importance if importance is not None else np.full(count, 0.5), np.float64),

@@ -39,20 +39,20 @@ def run(data, rule, count):
         draws = iter(data.draw(st.lists(st.floats(0, 1, exclude_max=True), min_size=len(held), max_size=len(held))))
         step = offer_to_short_term(held, newcomer, likeness, draws, rule, operation)
         yield held, newcomer, operation, step, sum(1 for _ in draws)
-        held = step.held
+        held = step.entries
 
 
 @given(st.data(), rules)
 def test_the_buffer_is_never_over_its_size(data, rule):
     for _, _, _, step, _ in run(data, rule, 8):
-        assert len(step.held) <= rule.buffer_size
+        assert len(step.entries) <= rule.buffer_size
 
 
 @given(st.data(), rules)
 def test_nothing_disappears(data, rule):
     for before, newcomer, operation, step, _ in run(data, rule, 8):
         there = [one.item.id for one in before] + ([newcomer.id] if operation is Operation.ADD else [])
-        left = [one.item.id for one in (*step.held, *step.evicted)] + [one.head.item.id for one in step.transfers]
+        left = [one.item.id for one in (*step.entries, *step.evicted)] + [one.head.item.id for one in step.transfers]
         assert sorted(left) == sorted(there)
 
 
@@ -67,7 +67,7 @@ def test_a_draw_is_made_exactly_when_the_probability_reaches_the_threshold(data,
 @given(st.data(), rules)
 def test_what_moves_on_has_enough_enhancements_and_names_the_newcomer_last(data, rule):
     for _, newcomer, _, step, _ in run(data, rule, 8):
-        assert all(one.count < rule.enhance_threshold for one in step.held)
+        assert all(one.count < rule.enhance_threshold for one in step.entries)
         for transfer in step.transfers:
             assert transfer.head.count == rule.enhance_threshold == len(transfer.members)
             assert transfer.members[-1] == newcomer
@@ -76,7 +76,7 @@ def test_what_moves_on_has_enough_enhancements_and_names_the_newcomer_last(data,
 @given(st.data(), rules)
 def test_the_count_is_that_of_the_enhancers(data, rule):
     for _, _, _, step, _ in run(data, rule, 8):
-        assert all(one.count == len(one.enhancers) for one in step.held)
+        assert all(one.count == len(one.enhancers) for one in step.entries)
 
 
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False))
@@ -99,7 +99,7 @@ def test_a_certain_one_is_enhanced_without_a_draw():
     step = offer_to_short_term(
         (BufferEntry(item("a")),), item("b"), [-1.0], iter(()), ShortTermRules(), Operation.RETRIEVAL, {"a"}
     )
-    assert (step.held[0].count, step.comparisons[0].draw) == (1, None)
+    assert (step.entries[0].count, step.comparisons[0].draw) == (1, None)
 
 
 def test_the_least_important_leaves_first_and_the_unrated_before_it():
@@ -119,7 +119,7 @@ def test_among_equals_the_less_enhanced_leaves_and_then_the_older():
 def test_a_buffer_that_became_too_large_is_brought_down_to_its_size():
     full = tuple(BufferEntry(item(name)) for name in "abc")
     step = offer_to_short_term(full, item("new"), [0.0] * 3, iter(()), ShortTermRules(buffer_size=1))
-    assert [one.item.id for one in step.held] == ["new"]
+    assert [one.item.id for one in step.entries] == ["new"]
     assert [one.item.id for one in step.evicted] == ["a", "b", "c"]
 
 
@@ -129,8 +129,8 @@ def test_an_eviction_takes_the_evicted_alone_from_the_enhancers():
     step = offer_to_short_term(
         (BufferEntry(item("keep", 9.0), 2, dups), BufferEntry(dups[0])), item("new"), [0.0, 0.0], iter(()), rule
     )
-    assert [one.id for one in step.held[0].enhancers] == ["dup2"]
-    assert step.held[0].count == 1
+    assert [one.id for one in step.entries[0].enhancers] == ["dup2"]
+    assert step.entries[0].count == 1
 
 
 def test_too_few_similarities_are_refused():
