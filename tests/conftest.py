@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import os
 import shutil
 import socket
 import subprocess
@@ -13,11 +14,15 @@ from filelock import FileLock
 
 from hybrid_memory_mcp.runtime.library_patches import install_pandas_stub
 
+# The processes that tests start share the compiled modules: each would compile all of its imports anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # noqa: TID251 - for processes of tests, which take over this one's variables
+sys.dont_write_bytecode = False
+
 # Without pandas DuckDB looks for it at each value that it binds; the server's process has the same empty one.
 install_pandas_stub()
 
 # The quick tier takes as many examples as its time allows; `just thorough` takes more.
-hypothesis.settings.register_profile("quick", max_examples=40, deadline=None)
+hypothesis.settings.register_profile("quick", max_examples=25, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=500, deadline=None)
 hypothesis.settings.load_profile("quick")
 

@@ -1,4 +1,5 @@
 import pytest
+from tests.core.store.empty_database import lay_empty
 
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
@@ -17,7 +18,7 @@ def clock():
 
 @pytest.fixture
 def store(tmp_path, clock):
-    opened = DuckStore.open(tmp_path / "memory.duckdb", clock)
+    opened = DuckStore.open(lay_empty(tmp_path), clock)
     yield opened
     opened.close()
 

@@ -15,6 +15,9 @@ from tests.conformance.replay import replay
 
 from hybrid_memory.store.memory import MemoryStore
 
+# The product is not what is tested here, but the comparison that test_reference_traces.py relies on.
+pytestmark = pytest.mark.tools
+
 FOLDER = Path(__file__).resolve().parents[2] / "tests" / "data" / "reference-traces"
 CASES = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(FOLDER.glob("*.json"))]
 CORE = [case for case in CASES if case["kind"] == "core"]

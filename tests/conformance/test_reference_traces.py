@@ -8,6 +8,7 @@ import pytest
 from tests.conformance.compare import Mismatch
 from tests.conformance.differences import DIFFERENCES, applied
 from tests.conformance.replay import replay
+from tests.core.store.empty_database import lay_empty
 
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
@@ -38,7 +39,7 @@ def open_store(tmp_path):
 
     def opened(clock):
         if not stores:
-            stores.append(DuckStore.open(tmp_path / "memory.duckdb", clock))
+            stores.append(DuckStore.open(lay_empty(tmp_path), clock))
         return stores[0]
 
     yield opened

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from tests.core.store.empty_database import lay_empty
 
 from hybrid_memory import background
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
@@ -20,7 +21,7 @@ from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import HashEmbedder
 from hybrid_memory.text_encoder import text_of
 
-COUNT, BATCH = 40, 8
+COUNT, BATCH = 24, 8
 OLD, NEW = HashEmbedder(64, "old"), HashEmbedder(48, "new")
 SAME_LENGTH = HashEmbedder(64, "new of the same length")
 
@@ -49,9 +50,14 @@ def small_steps(monkeypatch):
 
 @pytest.fixture(params=["memory", "duck"])
 def store(request, clock, tmp_path):
-    store = MemoryStore(clock) if request.param == "memory" else DuckStore.open(tmp_path / "memory.duckdb", clock)
+    store = MemoryStore(clock) if request.param == "memory" else DuckStore.open(lay_empty(tmp_path), clock)
     yield store
     store.close()
+
+
+IN_MEMORY = pytest.mark.parametrize(
+    "store", ["memory"], indirect=True
+)  # where the store takes no part in what is tested
 
 
 @pytest.fixture
@@ -140,6 +146,7 @@ def test_until_the_switch_reads_and_writes_use_the_former_embedder(filled, opene
     assert service.status(scope).notices == ()
 
 
+@IN_MEMORY
 def test_without_the_former_embedder_words_alone_answer_until_the_switch(filled, opened, scope):
     service = opened(NEW)
     answer = service.read(scope, ReadRequest(query="thing17"))
@@ -180,6 +187,7 @@ def test_writers_and_readers_go_on_while_the_embedder_changes(filled, scope):
     assert_all_embedded_by(filled, SAME_LENGTH)
 
 
+@IN_MEMORY
 def test_a_model_that_stops_running_is_told_and_the_work_goes_on_when_it_runs_again(filled, opened, scope):
     model = Counting(enough=BATCH)
     service = opened(model, OLD)
@@ -193,6 +201,7 @@ def test_a_model_that_stops_running_is_told_and_the_work_goes_on_when_it_runs_ag
     assert_all_embedded_by(service, NEW)
 
 
+@IN_MEMORY
 def test_only_one_thread_does_late_work(filled, opened):
     service = opened(NEW, OLD)
     with service._background._busy:
@@ -208,6 +217,7 @@ def test_a_change_that_nobody_wants_any_more_is_dropped(filled, opened):
     assert filled.store.info().embedder == "old"
 
 
+@IN_MEMORY
 def test_a_change_to_the_embedder_that_is_there_does_nothing(filled):
     assert filled.reembed(OLD).done == COUNT
     assert filled.store.embedder_change.next_embedder() is None
@@ -220,6 +230,7 @@ def test_a_store_without_vectors_takes_the_new_embedder_at_once(opened, scope):
     assert_all_embedded_by(service, NEW)
 
 
+@IN_MEMORY
 def test_a_model_that_comes_back_is_found_without_a_restart(opened, scope):
     class Absent(HashEmbedder):
         there = False
@@ -232,10 +243,10 @@ def test_a_model_that_comes_back_is_found_without_a_restart(opened, scope):
 
     model = Absent(64, "late")
     service = opened(BackgroundEmbedder(model, "late", load_wait=20, retry_after=0))
-    ids = [service.write(scope, WriteRequest(content=f"a walrus came by {at}")) for at in range(70)]
+    ids = [service.write(scope, WriteRequest(content=f"a walrus came by {at}")) for at in range(30)]
     assert all(one.pending for one in ids)
     status = service.status(scope)
-    assert status.pending_vectors == 70
+    assert status.pending_vectors == 30
     assert "is not on this machine" in status.notices[0]
     assert service.read(scope, ReadRequest(query="walrus")).words_alone
     assert not service.run_background_step()
@@ -247,6 +258,7 @@ def test_a_model_that_comes_back_is_found_without_a_restart(opened, scope):
     assert not service.read(scope, ReadRequest(query="walrus")).words_alone
 
 
+@IN_MEMORY
 def test_a_text_that_a_model_cannot_embed_is_like_nothing(filled):
     class Failing(HashEmbedder):
         def embed(self, texts):

@@ -15,6 +15,7 @@ HELD_BY = {
         "stress/test_fail_points.py::test_a_kill_at_a_named_place_loses_nothing",
         "core/store/test_duck_full.py::test_a_full_disk_loses_nothing_that_was_acknowledged",
         "server/test_process.py::test_what_one_process_wrote_the_next_one_reads",
+        "server/hub/test_hub_processes.py::test_a_hub_killed_in_the_middle_of_writes_costs_no_write_and_doubles_none",
         "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
         "stress/test_cancelled.py::test_cancelled_calls_are_done_whole_or_not_at_all_and_leave_nothing_behind",
     ],
@@ -45,6 +46,7 @@ HELD_BY = {
         "server/hub/test_client_requests.py::test_the_key_of_a_request_is_its_relay_and_line_also_when_it_comes_again",
     ],
     "one hub": [
+        "server/hub/test_hub_processes.py::test_a_hub_killed_in_the_middle_of_writes_costs_no_write_and_doubles_none",
         "stress/test_killed_hub.py::test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_lose_nothing",
         "server/hub/test_leaving.py::test_a_second_hub_finds_the_lock_taken",
         "server/hub/test_leaving.py::test_what_a_killed_hub_left_behind_is_no_hindrance",

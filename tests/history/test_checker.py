@@ -8,6 +8,8 @@ from tests.history.checker import faults
 from tests.history.simulation import PLANTS, histories
 from tests.stress.cases import CORPUS
 
+pytestmark = pytest.mark.tools
+
 
 def call(act, start, end, word="", seen=(), outcome=Outcome.OK):
     place = "list" if act in (Act.APPEND, Act.LOOK) else "topic"

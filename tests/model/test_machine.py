@@ -344,7 +344,7 @@ def seeded(case):
 
 
 TestLives = Lives.TestCase
-TestLives.settings = settings(max_examples=40, stateful_step_count=30, deadline=None, suppress_health_check=_CALM)
+TestLives.settings = settings(max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=_CALM)
 
 
 @pytest.mark.stress

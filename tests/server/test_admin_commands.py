@@ -1,6 +1,7 @@
 """Backup, restore, export, import and purge from the terminal."""
 
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -36,10 +37,17 @@ def write(home, *contents, namespace="default"):
     return ids
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A store with one memory, which each test gets a copy of."""
+    home = tmp_path_factory.mktemp("written") / "home"
+    write(home, VIOLIN)
+    return home
+
+
 @pytest.fixture
-def home(tmp_path):
-    write(tmp_path / "home", VIOLIN)
-    return tmp_path / "home"
+def home(tmp_path, written):
+    return shutil.copytree(written, tmp_path / "home")
 
 
 def recalled(home, question="Where is the violin?"):

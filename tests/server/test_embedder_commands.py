@@ -1,7 +1,8 @@
-"""The commands about embedding models, on real models and without a network."""
+"""The commands about embedding models, on a tiny model and on a real one, and without a network."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -19,7 +20,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
 
 SCOPE = Scope(session="s")
-PUPPY = "We adopted a puppy from the shelter."
+PUPPY = "We adopted a red puppy from the shelter."
 SMALL = "BAAI/bge-small-en-v1.5"
 
 
@@ -33,14 +34,28 @@ def own_models(tmp_path, monkeypatch):
     monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
 
 
-@pytest.fixture
-def home(tmp_path):
-    home = tmp_path / "home"
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A store with three memories, which each test gets a copy of."""
+    home = tmp_path_factory.mktemp("written") / "home"
     service = opened(home)
-    for words in (PUPPY, "The train to the airport takes forty minutes.", "Rent is due on Monday."):
+    for words in (PUPPY, "The blue train to the airport takes forty minutes.", "The red flat is due on Monday."):
         service.write(SCOPE, WriteRequest(content=words))
     service.close()
     return home
+
+
+@pytest.fixture
+def home(tmp_path, written):
+    return shutil.copytree(written, tmp_path / "home")
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A folder with a model of two dimensions, which is loaded in a tenth of the time of the real one."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    return write_tiny_model(folder)
 
 
 def opened(home):
@@ -85,33 +100,33 @@ def test_using_a_model_makes_all_vectors_anew_and_notes_it(home, minilm):
     assert "puppy" in run("recall", "Which pet lives with us?", "--home", home, "--limit", "1").output
 
 
-def test_going_back_needs_no_note_of_the_former_model(home, minilm):
-    run("embedder", "use", minilm, "--home", home)
+def test_going_back_needs_no_note_of_the_former_model(home, tiny):
+    run("embedder", "use", tiny, "--home", home)
     done = run("embedder", "use", "static", "--home", home)
     assert "3 memories have vectors of static" in done.output
     assert 'embedder = "static"' in config(home)
     assert state(home)["pinned"].startswith("static")
 
 
-def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_path, minilm):
+def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_path, tiny):
     other = tmp_path / "other"
-    other.symlink_to(minilm, target_is_directory=True)
-    run("embedder", "use", minilm, "--home", home)
+    other.symlink_to(tiny, target_is_directory=True)
+    run("embedder", "use", tiny, "--home", home)
     run("embedder", "use", other, "--home", home, "--later")
-    assert f'former_embedder = "fastembed:{minilm}"' in config(home)
+    assert f'former_embedder = "fastembed:{tiny}"' in config(home)
     run("embedder", "use", "static", "--home", home, "--later")
-    assert f'former_embedder = "fastembed:{minilm}"' in config(home)
+    assert f'former_embedder = "fastembed:{tiny}"' in config(home)
     service = opened(home)
     while service._encoder.active() is None:
         pass
-    assert not service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
+    assert not service.write(SCOPE, WriteRequest(content="A robin nests under the red roof.")).pending
     service.close()
     assert run("reembed", "--home", home).exit_code == 0
     assert "former_embedder" not in config(home)
 
 
-def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, minilm):
-    assert "next server start" in run("embedder", "use", minilm, "--home", home, "--later").output
+def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, tiny):
+    assert "next server start" in run("embedder", "use", tiny, "--home", home, "--later").output
     assert state(home)["pinned"].startswith("static")
     assert "`reembed` changes that" in state(home)["problem"]
     done = run("reembed", "--home", home)
@@ -123,7 +138,7 @@ def test_reembed_without_a_wish_says_that_all_is_done(home):
     assert "3 memories have vectors of static" in run("reembed", "--home", home).output
 
 
-def test_an_interrupted_reembed_says_how_to_go_on(home, minilm, monkeypatch):
+def test_an_interrupted_reembed_says_how_to_go_on(home, tiny, monkeypatch):
     def interrupt(_progress):
         raise KeyboardInterrupt
 
@@ -131,7 +146,7 @@ def test_an_interrupted_reembed_says_how_to_go_on(home, minilm, monkeypatch):
         assert progress
         return real(self, progress=interrupt)
 
-    run("embedder", "use", minilm, "--home", home, "--later")
+    run("embedder", "use", tiny, "--home", home, "--later")
     monkeypatch.setattr(background, "BATCH", 1)
     real = MemoryService.reembed
     with monkeypatch.context() as once:
@@ -146,58 +161,58 @@ def test_an_interrupted_reembed_says_how_to_go_on(home, minilm, monkeypatch):
     assert state(home)["changing_to"] is None
 
 
-def test_reembed_to_a_model_does_both(home, minilm):
-    assert run("reembed", "--to", minilm, "--home", home).exit_code == 0
-    assert state(home)["dimensions"] == 384
+def test_reembed_to_a_model_does_both(home, tiny):
+    assert run("reembed", "--to", tiny, "--home", home).exit_code == 0
+    assert state(home)["dimensions"] == 2
 
 
-def test_reembed_gives_late_vectors_too(home, tmp_path, minilm, monkeypatch):
+def test_reembed_gives_late_vectors_too(home, tmp_path, tiny, monkeypatch):
     model = tmp_path / "model"
-    model.symlink_to(minilm, target_is_directory=True)
+    model.symlink_to(tiny, target_is_directory=True)
     run("embedder", "use", model, "--home", home)
     model.unlink()
     service = opened(home)
-    assert service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
+    assert service.write(SCOPE, WriteRequest(content="A robin nests under the red roof.")).pending
     service.close()
     assert "does not exist" in state(home)["problem"]
     assert run("reembed", "--home", home).exit_code == 1
-    model.symlink_to(minilm, target_is_directory=True)
+    model.symlink_to(tiny, target_is_directory=True)
     assert "1 of them had waited" in run("reembed", "--home", home).output
     assert state(home)["waiting_for_vectors"] == 0
 
 
-def test_a_new_store_gets_the_model_from_its_first_memory_on(tmp_path, minilm):
-    done = run("embedder", "use", minilm, "--home", tmp_path / "fresh")
+def test_a_new_store_gets_the_model_from_its_first_memory_on(tmp_path, tiny):
+    done = run("embedder", "use", tiny, "--home", tmp_path / "fresh")
     assert "no memory has a vector yet" in done.output
     assert not (tmp_path / "fresh" / "memory.duckdb").exists()
     service = opened(tmp_path / "fresh")
     while service._encoder.active() is None:
         pass
     service.write(SCOPE, WriteRequest(content=PUPPY))
-    assert service.store.info().dimensions == 384
+    assert service.store.info().dimensions == 2
     service.close()
 
 
-def test_a_store_in_use_gets_the_wish_noted(home, minilm):
+def test_a_store_in_use_gets_the_wish_noted(home, tiny):
     service = opened(home)
-    done = run("embedder", "use", minilm, "--home", home)
+    done = run("embedder", "use", tiny, "--home", home)
     service.close()
     assert done.exit_code == 0
     assert "in use by process" in done.output
-    assert str(minilm) in config(home)
+    assert str(tiny) in config(home)
     service = opened(home)
     while service._encoder.pending_change() is None:
         pass
     assert not service.read(SCOPE, ReadRequest(query="puppy")).words_alone
     while service.run_background_step():
         pass
-    assert service.store.info().dimensions == 384
+    assert service.store.info().dimensions == 2
     service.close()
 
 
-def test_a_variable_that_says_otherwise_is_told(home, minilm, monkeypatch):
+def test_a_variable_that_says_otherwise_is_told(home, tiny, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", "static")
-    done = run("embedder", "use", minilm, "--home", home)
+    done = run("embedder", "use", tiny, "--home", home)
     assert "HYBRID_MEMORY_EMBEDDER" in done.output
     assert state(home)["pinned"].startswith("static")
 
@@ -226,9 +241,9 @@ def test_a_folder_without_a_model_changes_nothing(home, tmp_path):
     assert not (home / "config.toml").exists()
 
 
-def test_a_config_that_is_not_toml_is_left_as_it_is(home, minilm):
+def test_a_config_that_is_not_toml_is_left_as_it_is(home, tiny):
     (home / "config.toml").write_text("embedder = = 3", encoding="utf-8")
-    done = run("embedder", "use", minilm, "--home", home)
+    done = run("embedder", "use", tiny, "--home", home)
     assert done.exit_code == 1
     assert config(home) == "embedder = = 3"
 

@@ -3,38 +3,70 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from tests.server.raw import started
 
+LISTENING = """
+import runpy, sys
 
-def test_what_one_process_wrote_the_next_one_reads(tmp_path):
-    with started(tmp_path) as client:
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.bind", "socket.getaddrinfo"):
+        sys.stderr.write(f"NETWORK {event}\\n")
+
+sys.addaudithook(refuse)
+sys.argv[0] = "hybrid-memory-mcp"
+runpy.run_module("hybrid_memory_mcp", run_name="__main__")
+"""
+
+
+@dataclass
+class Served:
+    """What a process left behind that served one client from the first line to the end of its input."""
+
+    home: Path
+    answer_after_end: int
+    code: int | None
+    errors: bytes
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A process that wrote and read, and was then sent a request and the end of its input at once."""
+    home = tmp_path_factory.mktemp("served")
+    with started(home, program=("-c", LISTENING)) as client:
         client.initialize()
-        client.call(1, "write_memory", content="Ada plays the cello")
-    with started(tmp_path, "--session", "later") as client:
+        assert not client.call(1, "write_memory", content="Ada plays the cello").get("isError")
+        assert client.call(2, "read_memories", query="cello")["structuredContent"]["memories"]
+        client.send({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "read_memories"}})
+        client.process.stdin.close()
+        answered = client.receive()["id"]
+        with suppress(subprocess.TimeoutExpired):
+            client.process.wait(1)
+        return Served(home, answered, client.process.poll(), client.process.stderr.read())
+
+
+def test_what_one_process_wrote_the_next_one_reads(served):
+    with started(served.home, "--session", "later") as client:
         client.initialize()
         (memory,) = client.call(1, "read_memories", query="cello")["structuredContent"]["memories"]
         assert memory["text"] == "Ada plays the cello"
 
 
-def test_the_end_of_input_ends_the_process_within_a_second(tmp_path):
-    with started(tmp_path) as client:
-        client.initialize()
-        client.call(1, "write_memory", content="Ada plays the cello")
-        client.process.stdin.close()
-        assert client.process.wait(1) == 0
-    assert not (tmp_path / "memory.duckdb.wal").exists()
+def test_the_end_of_input_ends_the_process_within_a_second(served):
+    assert served.code == 0
+    assert not (served.home / "memory.duckdb.wal").exists()
 
 
-def test_requests_before_the_end_of_input_are_still_answered(tmp_path):
-    with started(tmp_path) as client:
-        client.initialize()
-        client.call(1, "read_memories")
-        client.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "read_memories"}})
-        client.process.stdin.close()
-        assert client.receive()["id"] == 2
-        assert client.process.wait(2) == 0
+def test_requests_before_the_end_of_input_are_still_answered(served):
+    assert served.answer_after_end == 3
+
+
+def test_a_server_at_work_opens_no_network_connection(served):
+    assert b"NETWORK" not in served.errors
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals between processes")
@@ -174,26 +206,3 @@ def test_without_standard_input_it_says_so_and_leaves():
     assert (found.returncode, found.stdout) == (1, "")
     assert "Traceback" not in found.stderr
     assert "standard input" in found.stderr
-
-
-LISTENING = """
-import runpy, sys
-
-def refuse(event, arguments):
-    if event in ("socket.connect", "socket.bind", "socket.getaddrinfo"):
-        sys.stderr.write(f"NETWORK {event}\\n")
-
-sys.addaudithook(refuse)
-sys.argv[0] = "hybrid-memory-mcp"
-runpy.run_module("hybrid_memory_mcp", run_name="__main__")
-"""
-
-
-def test_a_server_at_work_opens_no_network_connection(tmp_path):
-    with started(tmp_path, program=("-c", LISTENING)) as raw:
-        raw.initialize()
-        assert not raw.call(1, "write_memory", content="a quiet fact").get("isError")
-        assert raw.call(2, "read_memories", query="quiet")["structuredContent"]["memories"]
-        raw.process.stdin.close()
-        told = raw.process.stderr.read()
-    assert b"NETWORK" not in told

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
+from tests.core.store.empty_database import lay_empty
 from tests.core.store.making import DIMENSIONS, memory, vector
 
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
@@ -89,7 +90,7 @@ def opened(folder: Path) -> DuckStore:
 
 
 def filled(folder: Path, items: list[TransferItem]) -> DuckStore:
-    store = opened(folder)
+    store = DuckStore.open(lay_empty(folder), FakeClock())
     store.pin_embedder("e-1", DIMENSIONS)
     store.transfer.import_items(items, action="test", actor="tester")
     return store

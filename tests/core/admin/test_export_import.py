@@ -16,7 +16,7 @@ from hybrid_memory.model import MemoryId, Origin, Tier, Trust
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import START
 
-QUICK = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 FILE = "memories.jsonl"
 
 

@@ -227,7 +227,7 @@ def test_closing_ends_it():
     assert not approximate.ready
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_what_is_found_passes_the_mask_and_is_in_order(data):
     matrix = matrix_of(unit(160, seed=data.draw(st.integers(0, 5))))

@@ -112,7 +112,7 @@ def decide(step, held, now):
     return replace(plain, updates=(Update(replace(one, **changes)),))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(steps(), st.integers(0, 14))
 def test_following_the_log_leads_to_the_state_of_a_fresh_snapshot(todo, loaded_after):
     clock = FakeClock()
@@ -133,7 +133,7 @@ def test_following_the_log_leads_to_the_state_of_a_fresh_snapshot(todo, loaded_a
     assert_alike(followed, fresh, clock.now())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=8), st.integers(1, 4))
 def test_a_snapshot_may_come_in_batches_of_any_size(contents, size):
     made = [

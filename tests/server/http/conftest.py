@@ -3,10 +3,12 @@ from __future__ import annotations
 import json
 import socket
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import anyio
 import httpx2
 import pytest
+import uvicorn.server
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.server.raw import MODERN
@@ -162,7 +164,17 @@ def raw(app, token):
 
 
 @pytest.fixture
-def at_socket(tmp_path_factory):
+def quick_uvicorn(monkeypatch):
+    """uvicorn looks ten times a second whether it should leave; here it looks at each turn of the event loop's clock."""
+
+    async def sleep(_seconds):
+        await anyio.sleep(0.002)
+
+    monkeypatch.setattr("uvicorn.server.asyncio", SimpleNamespace(**vars(uvicorn.server.asyncio) | {"sleep": sleep}))
+
+
+@pytest.fixture
+def at_socket(tmp_path_factory, quick_uvicorn):
     """Serve an application with uvicorn at a Unix socket; gives a maker of the SDK's clients."""
 
     @asynccontextmanager

@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from tests.core.store.empty_database import lay_empty
 from tests.server.hubs import TIMEOUT_SECONDS, ThreadedHub
 from tests.server.raw import MODERN
 
@@ -56,6 +57,7 @@ class RestartedHubs:
 
 @pytest.fixture
 def hubs(home):
+    lay_empty(home)
     return RestartedHubs(home)
 
 

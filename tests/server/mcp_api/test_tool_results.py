@@ -103,7 +103,7 @@ hits = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     found=st.lists(hits, max_size=4),
     budget=st.sampled_from([100, 101, 120, 150, 300, 1500, 20_000]),
