@@ -1,10 +1,11 @@
-"""The real model behind the real server over real stdio."""
+"""Models behind the real server over real stdio, one of them the real one."""
 
 import json
 
+from tests.core.embedding.tiny_model import write_tiny_model
 from tests.server.raw import started
 
-PUPPY = "We adopted a puppy from the shelter."
+PUPPY = "We adopted a red puppy from the shelter."
 
 
 def status(client, number):
@@ -33,17 +34,18 @@ def test_a_question_in_other_words_finds_its_answer(tmp_path, minilm, monkeypatc
         assert "note" not in found
 
 
-def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tmp_path, minilm, monkeypatch):
+def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tmp_path, monkeypatch):
+    tiny = write_tiny_model(tmp_path)
     with started(tmp_path) as client:
         client.initialize()
         client.call(1, "write_memory", content=PUPPY)
         assert status(client, 2)["embedder"].startswith("static")
-    (tmp_path / "config.toml").write_text(f'embedder = "fastembed:{minilm.as_posix()}"\n', encoding="utf-8")
+    (tmp_path / "config.toml").write_text(f'embedder = "fastembed:{tiny.as_posix()}"\n', encoding="utf-8")
     with started(tmp_path) as client:
         client.initialize()
-        assert "embedding" not in client.call(1, "write_memory", content="Rent is due.")["structuredContent"]
+        assert "embedding" not in client.call(1, "write_memory", content="The red rent is due.")["structuredContent"]
         wait_until(client, lambda now: now["embedder"].startswith("fastembed:") and not now["reembedding"])
-        found = client.call(10, "read_memories", query="Which pet lives with us?")["structuredContent"]
+        found = client.call(10, "read_memories", query="Who is red and adopted?")["structuredContent"]
         assert found["memories"][0]["text"] == PUPPY
 
 

@@ -268,7 +268,7 @@ def holding(home, secrets):
 
 
 def test_no_byte_of_what_was_purged_is_left_in_any_file(home):
-    purge_everywhere(home, *canaries(20))
+    purge_everywhere(home, *canaries(8))
 
 
 def purge_everywhere(home, made, secrets):

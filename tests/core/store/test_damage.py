@@ -32,9 +32,8 @@ def test_a_store_that_nobody_closed_is_whole_and_nothing_is_told(template, home)
 
 
 @pytest.mark.parametrize("kind", ["cut", "zeroed", "zeros behind", "flipped", "garbage"])
-@pytest.mark.parametrize("seed", range(2))
-def test_a_damaged_log_costs_nothing_that_the_journal_has(template, home, kind, seed):
-    files = damage(kind, template.files, LOG, random.Random(f"{kind} {seed}"))
+def test_a_damaged_log_costs_nothing_that_the_journal_has(template, home, kind):
+    files = damage(kind, template.files, LOG, random.Random(f"{kind} 0"))
     assert judged(lay_out(home, files), template) == "whole"
 
 
