@@ -22,7 +22,7 @@ from benchmarks.outside import machine
 from benchmarks.outside.hubs import HUB_TRIALS
 from benchmarks.outside.targets import OURS, Target, installed
 from benchmarks.outside.trials import TRIALS, Figures
-from benchmarks.outside.wire import Gone
+from benchmarks.outside.wire import ServerGone
 
 _err = Console(stderr=True)
 
@@ -57,7 +57,7 @@ def run(trial: str, target: Target, program: Path, seed: int) -> Figures:
     began = time.perf_counter()
     try:
         figures = HUB_TRIALS[trial](program, seed) if trial in HUB_TRIALS else TRIALS[trial](target, program, seed)
-    except Gone as gone:
+    except ServerGone as gone:
         figures = {"gone": str(gone)}
     return figures | {"load": machine.load(), "took": round(time.perf_counter() - began, 1)}
 

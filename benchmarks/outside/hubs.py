@@ -16,11 +16,11 @@ from typing import Any
 
 from benchmarks.outside import machine
 from benchmarks.outside.targets import OURS, Store
-from benchmarks.outside.trials import LINGER, Figures, Tally, counted, crowd, pause_of, spread, together
-from benchmarks.outside.wire import Gone, Server
+from benchmarks.outside.trials import LEAVE_TIMEOUT_SECONDS, Figures, Tally, counted, crowd, pause_of, spread, together
+from benchmarks.outside.wire import Server, ServerGone
 
 BARE = Path(__file__).parent.with_name("bare_server.py")
-_PATIENCE = 60.0
+_TIMEOUT_SECONDS = 60.0
 
 
 def hub_of(store: Store) -> int | None:
@@ -32,7 +32,7 @@ def hub_of(store: Store) -> int | None:
     return number if number in store.processes() else None
 
 
-class Pack:
+class ClientGroup:
     """Some clients of one store that write, and read every fourth time, until they are told to stop."""
 
     def __init__(self, store: Store, number: int, seed: int) -> None:
@@ -54,7 +54,7 @@ class Pack:
         """Let every client finish the call that it is in."""
         self._stop.set()
         for one in self._working:
-            one.result(2 * _PATIENCE)
+            one.result(2 * _TIMEOUT_SECONDS)
         self._pool.shutdown()
 
     @property
@@ -75,7 +75,7 @@ class Pack:
                 turn += 1
                 if turn % 4 == 0:
                     tally.read(self._store, server, rng)
-        except Gone as gone:
+        except ServerGone as gone:
             tally.said = tally.said or str(gone)
 
 
@@ -90,14 +90,14 @@ def hub_kills(program: Path, seed: int, *, batches: int = 10, kills: int = 10, c
     with Store(OURS, program) as store:
         for batch in range(batches):
             cold += [_cold(store) for _ in range(2)]
-            pack = Pack(store, clients, seed * 100 + batch)
-            pack.begin()
-            moments = _kill_hubs(store, pack, rng, kills)
-            pack.end()
-            for server in pack.servers:
+            group = ClientGroup(store, clients, seed * 100 + batch)
+            group.begin()
+            moments = _kill_hubs(store, group, rng, kills)
+            group.end()
+            for server in group.servers:
                 server.close()
-            pauses += [pause_of(at, pack.tallies) for at in moments]
-            tallies += pack.tallies
+            pauses += [pause_of(at, group.tallies) for at in moments]
+            tallies += group.tallies
         figures = together(tallies, counted(store))
     return figures | {
         "kills": len(pauses),
@@ -108,12 +108,12 @@ def hub_kills(program: Path, seed: int, *, batches: int = 10, kills: int = 10, c
     }
 
 
-def _kill_hubs(store: Store, pack: Pack, rng: random.Random, kills: int) -> list[float]:
+def _kill_hubs(store: Store, group: ClientGroup, rng: random.Random, kills: int) -> list[float]:
     """Return when the hub was killed; fewer times than wanted where the clients get no further."""
     moments: list[float] = []
     while len(moments) < kills:
-        before = pack.told
-        if machine.until(partial(pack.has_told, before + 2 * len(pack.servers)), _PATIENCE) is None:
+        before = group.told
+        if machine.until(partial(group.has_told, before + 2 * len(group.servers)), _TIMEOUT_SECONDS) is None:
             break
         time.sleep(rng.uniform(0, 0.2))
         if (hub := hub_of(store)) is not None:
@@ -129,23 +129,23 @@ def storm(program: Path, seed: int, *, kills: int = 30, clients: int = 4) -> Fig
     """
     rng = random.Random(seed)
     with Store(OURS, program) as store:
-        pack = Pack(store, clients, seed)
-        pack.begin()
+        group = ClientGroup(store, clients, seed)
+        group.begin()
         for _ in range(kills):
-            machine.until(lambda: hub_of(store) is not None, _PATIENCE)
+            machine.until(lambda: hub_of(store) is not None, _TIMEOUT_SECONDS)
             time.sleep(rng.uniform(0, 4))
             machine.kill_all(filter(None, [hub_of(store)]))
-        pack.end()
-        for server in pack.servers:
+        group.end()
+        for server in group.servers:
             server.close()
-        figures = together(pack.tallies, counted(store))
+        figures = together(group.tallies, counted(store))
     return figures | {"kills": kills, "refused": figures["sent"] - figures["acknowledged"]}
 
 
 def _cold(store: Store) -> float:
     """Return the seconds from a spawn without a hub to the first acknowledged write."""
     machine.kill_all(store.processes())
-    machine.until(lambda: not store.processes(), LINGER)
+    machine.until(lambda: not store.processes(), LEAVE_TIMEOUT_SECONDS)
     server = store.spawn()
     server.initialize()
     Tally().write(store, server, random.Random(server.process.pid))
@@ -157,29 +157,29 @@ def _cold(store: Store) -> float:
 def relay_kill(program: Path, seed: int, *, rounds: int = 5) -> Figures:
     """Kill one client's own process in the middle of its writes; the others go on."""
     with Store(OURS, program) as store:
-        pack = Pack(store, rounds + 3, seed)
+        group = ClientGroup(store, rounds + 3, seed)
         hub = hub_of(store)
-        pack.begin()
-        for victim in pack.servers[:rounds]:
-            before = pack.told
-            machine.until(partial(pack.has_told, before + 50), _PATIENCE)
+        group.begin()
+        for victim in group.servers[:rounds]:
+            before = group.told
+            machine.until(partial(group.has_told, before + 50), _TIMEOUT_SECONDS)
             victim.kill()
-        before = pack.told
-        machine.until(lambda: pack.told >= before + 150, _PATIENCE)
+        before = group.told
+        machine.until(lambda: group.told >= before + 150, _TIMEOUT_SECONDS)
         same = hub is not None and hub == hub_of(store)
-        pack.end()
-        for server in pack.servers[rounds:]:
+        group.end()
+        for server in group.servers[rounds:]:
             server.close()
         survivors = counted(store)
-    others = together(pack.tallies[rounds:], survivors)
-    everyone = together(pack.tallies, survivors)
+    others = together(group.tallies[rounds:], survivors)
+    everyone = together(group.tallies, survivors)
     return {
         "killed": rounds,
         "same_hub": same,
         "others_refused": others["sent"] - others["acknowledged"],
         "others_failed_reads": others["failed_reads"],
         "others_said": others["said"],
-        "others_longest_call": round(max(one for tally in pack.tallies[rounds:] for one in tally.seconds), 2),
+        "others_longest_call": round(max(one for tally in group.tallies[rounds:] for one in tally.seconds), 2),
     } | {name: everyone[name] for name in ("acknowledged", "survive", "lost", "doubled")}
 
 
@@ -219,15 +219,15 @@ def left_over(program: Path, seed: int) -> Figures:
     figures: Figures = {}
     for name, ending in _ENDINGS.items():
         with Store(OURS, program) as store:
-            pack = Pack(store, 4, seed)
-            pack.begin()
-            machine.until(partial(pack.has_told, 40), _PATIENCE)
-            pack.end()
+            group = ClientGroup(store, 4, seed)
+            group.begin()
+            machine.until(partial(group.has_told, 40), _TIMEOUT_SECONDS)
+            group.end()
             running = len(store.processes())
             began = time.perf_counter()
-            ending(store, pack.servers)
-            gone = machine.until(store.is_left, LINGER)
-            time.sleep(max(0.0, began + LINGER - time.perf_counter()))
+            ending(store, group.servers)
+            gone = machine.until(store.is_left, LEAVE_TIMEOUT_SECONDS)
+            time.sleep(max(0.0, began + LEAVE_TIMEOUT_SECONDS - time.perf_counter()))
             figures[name] = {
                 "running": running,
                 "left_after_15_s": len(store.processes()),
@@ -245,7 +245,7 @@ def starting(program: Path, seed: int, *, rounds: int = 21) -> Figures:
         _fill(store, random.Random(seed))
         for _ in range(rounds):
             machine.kill_all(store.processes())
-            machine.until(lambda: not store.processes(), LINGER)
+            machine.until(lambda: not store.processes(), LEAVE_TIMEOUT_SECONDS)
             keeper = store.spawn()
             taken["cold"].append(keeper.initialize())
             Tally().write(store, keeper, random.Random(keeper.process.pid))

@@ -57,11 +57,11 @@ def load() -> float:
     return round(os.getloadavg()[0], 1)
 
 
-def until(holds: Callable[[], bool], patience: float) -> float | None:
+def until(holds: Callable[[], bool], timeout_seconds: float) -> float | None:
     """Wait for something; return the seconds that it took, None where it never came."""
     began = time.perf_counter()
     while not holds():
-        if time.perf_counter() - began > patience:
+        if time.perf_counter() - began > timeout_seconds:
             return None
         time.sleep(0.01)
     return time.perf_counter() - began

@@ -15,7 +15,7 @@ from benchmarks.outside.wire import Answer, Server
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
 HYBRID = "hybrid-memory-mcp"
-_PATIENCE = 30
+_TIMEOUT_SECONDS = 30
 Request = tuple[str, Mapping[str, Any]]
 
 
@@ -81,7 +81,7 @@ class Store:
             return
         port = machine.free_port()
         self._helper = self._run(self.target.helper(self._program, self.home, port), {})
-        machine.until(lambda: machine.listens(port), _PATIENCE)
+        machine.until(lambda: machine.listens(port), _TIMEOUT_SECONDS)
 
     def _run(self, command: Sequence[str], variables: Mapping[str, str]) -> Server:
         environment = {"HOME": str(self.folder), **self.target.environment(self.home), **variables}
@@ -103,7 +103,7 @@ class Store:
         answer: Answer | None = None
         page = 0
         while request := self.target.listing(page, answer):
-            answer = server.call(*request, patience=120)
+            answer = server.call(*request, timeout_seconds=120)
             new = marks_in(answer.text) - found
             found |= new
             page += 1

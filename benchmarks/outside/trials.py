@@ -15,10 +15,10 @@ from typing import Any
 from benchmarks.outside import machine
 from benchmarks.outside.marks import TOPICS, marks_in, secret, sentence
 from benchmarks.outside.targets import Store, Target, acknowledged
-from benchmarks.outside.wire import Answer, Gone, Server
+from benchmarks.outside.wire import Answer, Server, ServerGone
 
 Figures = dict[str, Any]
-LINGER = 15.0
+LEAVE_TIMEOUT_SECONDS = 15.0
 _SHOWN = ("name", "description", "inputSchema")
 
 
@@ -35,15 +35,15 @@ class Tally:
     ended: list[float] = field(default_factory=list)
     said: str = ""
 
-    def write(self, store: Store, server: Server, rng: random.Random, patience: float = 60) -> None:
+    def write(self, store: Store, server: Server, rng: random.Random, timeout_seconds: float = 60) -> None:
         """Write one sentence and note what came of it.
 
         Raises:
-            Gone: the server did not answer.
+            ServerGone: the server did not answer.
         """
         mark, text = sentence(rng)
         self.sent.add(mark)
-        self.note(mark, server.call(*store.target.write(mark, text), patience=patience))
+        self.note(mark, server.call(*store.target.write(mark, text), timeout_seconds=timeout_seconds))
 
     def note(self, mark: str, answer: Answer) -> None:
         """Count an answer to a write."""
@@ -54,13 +54,13 @@ class Tally:
             self.said = self.said or answer.text[:300]
         self.doubled += answer.structured.get("duplicate_of") is not None
 
-    def read(self, store: Store, server: Server, rng: random.Random, patience: float = 60) -> None:
+    def read(self, store: Store, server: Server, rng: random.Random, timeout_seconds: float = 60) -> None:
         """Ask something and note whether it was answered.
 
         Raises:
-            Gone: the server did not answer.
+            ServerGone: the server did not answer.
         """
-        answer = server.call(*store.target.read(rng.choice(TOPICS)), patience=patience)
+        answer = server.call(*store.target.read(rng.choice(TOPICS)), timeout_seconds=timeout_seconds)
         self.reads += 1
         self.bad_reads += answer.error
         self._time(answer)
@@ -140,7 +140,7 @@ def _one_start(store: Store, rng: random.Random) -> Figures:
     row |= {"megabytes": machine.megabytes(running), "processes": len(running)}
     row["leaves"] = server.close()
     store.end_helper()
-    machine.until(lambda: not store.processes(), LINGER)
+    machine.until(lambda: not store.processes(), LEAVE_TIMEOUT_SECONDS)
     row["left_over"] = len(store.processes())
     machine.kill_all(store.processes())
     return row
@@ -198,7 +198,7 @@ def crowd(
                     tally.write(store, server, rng)
                     if read_every and turn % read_every == 0:
                         tally.read(store, server, rng)
-            except Gone as gone:
+            except ServerGone as gone:
                 tally.said = tally.said or str(gone)
             return tally
 
@@ -224,7 +224,7 @@ def _prepare(store: Store, rng: random.Random) -> None:
 def _ready(server: Server) -> bool:
     try:
         server.initialize(120)
-    except Gone:
+    except ServerGone:
         return False
     return True
 
@@ -242,7 +242,7 @@ def see(target: Target, program: Path, seed: int) -> Figures:
             try:
                 writer.call(*target.write(mark, text))
                 found = [mark in marks_in(one.call(*target.read(question)).text) for one in (writer, reader)]
-            except Gone:
+            except ServerGone:
                 found = [False, False]
             for answers, one in zip(seen.values(), found, strict=True):
                 answers.append(one)
@@ -258,7 +258,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
             try:
                 server.initialize()
                 tally.write(store, server, rng)
-            except Gone as gone:
+            except ServerGone as gone:
                 tally.said = tally.said or str(gone)
                 machine.kill_all(store.processes())
                 continue
@@ -269,7 +269,7 @@ def kill(target: Target, program: Path, seed: int, rounds: int = 5) -> Figures:
             writing.result(90)
         try:
             survivors = counted(store)
-        except Gone as gone:
+        except ServerGone as gone:
             return {"gone": str(gone), "acknowledged": len(tally.told), "opened": reopened}
     return together([tally], survivors) | {"rounds": rounds, "opened": reopened}
 
@@ -278,7 +278,7 @@ def _until_gone(tally: Tally, store: Store, server: Server, rng: random.Random) 
     try:
         while True:
             tally.write(store, server, rng)
-    except Gone:
+    except ServerGone:
         return
 
 
@@ -313,7 +313,7 @@ def counted(store: Store) -> set[str]:
 
 def _empty(store: Store) -> None:
     store.end_helper()
-    machine.until(lambda: not store.processes(), LINGER)
+    machine.until(lambda: not store.processes(), LEAVE_TIMEOUT_SECONDS)
     machine.kill_all(store.processes())
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 PROTOCOL = "2025-06-18"
-PATIENCE = 120.0
-_LEAVING = 5.0
+CALL_TIMEOUT_SECONDS = 120.0
+_CLOSE_TIMEOUT_SECONDS = 5.0
 
 
-class Gone(Exception):
+class ServerGone(Exception):
     """The server ended, or said nothing for too long, before it answered."""
 
 
@@ -71,41 +71,41 @@ class Server:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def initialize(self, patience: float = PATIENCE) -> float:
+    def initialize(self, timeout_seconds: float = CALL_TIMEOUT_SECONDS) -> float:
         """Shake hands and return the seconds since the process was spawned.
 
         Raises:
-            Gone: the server did not answer.
+            ServerGone: the server did not answer.
         """
         client = {"name": "outside", "version": "1"}
         wanted = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
-        self._result(self._send("initialize", wanted), patience)
+        self._result(self._send("initialize", wanted), timeout_seconds)
         taken = time.perf_counter() - self.spawned
         self._put({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return taken
 
-    def tools(self, patience: float = PATIENCE) -> list[Any]:
+    def tools(self, timeout_seconds: float = CALL_TIMEOUT_SECONDS) -> list[Any]:
         """Return the tool list, over all its pages.
 
         Raises:
-            Gone: the server did not answer.
+            ServerGone: the server did not answer.
         """
         found: list[Any] = []
         cursor: dict[str, Any] = {}
         while True:
-            result = self._result(self._send("tools/list", cursor), patience)
+            result = self._result(self._send("tools/list", cursor), timeout_seconds)
             found += result.get("tools", [])
             if not result.get("nextCursor"):
                 return found
             cursor = {"cursor": result["nextCursor"]}
 
-    def call(self, tool: str, arguments: Mapping[str, Any], patience: float = PATIENCE) -> Answer:
+    def call(self, tool: str, arguments: Mapping[str, Any], timeout_seconds: float = CALL_TIMEOUT_SECONDS) -> Answer:
         """Call a tool and wait for what it gives.
 
         Raises:
-            Gone: the server did not answer.
+            ServerGone: the server did not answer.
         """
-        return self.later(tool, arguments)(patience)
+        return self.later(tool, arguments)(timeout_seconds)
 
     def later(self, tool: str, arguments: Mapping[str, Any]) -> Call:
         """Call a tool without waiting."""
@@ -116,7 +116,7 @@ class Server:
         began = time.perf_counter()
         self._close_input()
         try:
-            self.process.wait(_LEAVING)
+            self.process.wait(_CLOSE_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill()
             return None
@@ -129,7 +129,7 @@ class Server:
         self.process.kill()
         self.process.wait()
         self._close_input()
-        self._reader.join(_LEAVING)
+        self._reader.join(_CLOSE_TIMEOUT_SECONDS)
         if self.process.stdout and not self._reader.is_alive():
             self.process.stdout.close()
 
@@ -143,7 +143,7 @@ class Server:
         future: Future[Mapping[str, Any]] = Future()
         with self._lock:
             if self._ended:
-                future.set_exception(Gone("the server has ended"))
+                future.set_exception(ServerGone("the server has ended"))
                 return future
             self._waiting[number] = future
         self._put({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
@@ -159,11 +159,11 @@ class Server:
         except (OSError, ValueError):
             pass  # the reader sees the end and tells those who wait
 
-    def _result(self, future: Future[Mapping[str, Any]], patience: float) -> Mapping[str, Any]:
+    def _result(self, future: Future[Mapping[str, Any]], timeout_seconds: float) -> Mapping[str, Any]:
         try:
-            message = future.result(patience)
+            message = future.result(timeout_seconds)
         except Late:
-            raise Gone(f"no answer in {patience:.0f} s") from None
+            raise ServerGone(f"no answer in {timeout_seconds:.0f} s") from None
         result: Mapping[str, Any] = message.get("result", {"protocolError": message.get("error")})
         return result
 
@@ -181,7 +181,7 @@ class Server:
             left = list(self._waiting.values())
             self._waiting.clear()
         for future in left:
-            future.set_exception(Gone("the server has ended"))
+            future.set_exception(ServerGone("the server has ended"))
 
     def _take(self, message: Mapping[str, Any]) -> None:
         if "method" not in message:
@@ -204,11 +204,11 @@ class Call:
         self._done = self._began
         future.add_done_callback(lambda _: setattr(self, "_done", time.perf_counter()))
 
-    def __call__(self, patience: float = PATIENCE) -> Answer:
+    def __call__(self, timeout_seconds: float = CALL_TIMEOUT_SECONDS) -> Answer:
         """Wait for the answer.
 
         Raises:
-            Gone: the server did not answer.
+            ServerGone: the server did not answer.
         """
-        result = self._server._result(self._future, patience)  # noqa: SLF001 - one part in two classes
+        result = self._server._result(self._future, timeout_seconds)  # noqa: SLF001 - one part in two classes
         return Answer(result, self._done - self._began, self._done)

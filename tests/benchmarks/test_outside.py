@@ -12,7 +12,7 @@ from benchmarks.outside.stand_in import SIZE, vector
 from benchmarks.outside.table import compared
 from benchmarks.outside.targets import OURS, PEERS, Store, Target, acknowledged, installed
 from benchmarks.outside.trials import Tally, crowd, inproc, kill, pause_of, see, spread, together
-from benchmarks.outside.wire import Answer, Gone, Server
+from benchmarks.outside.wire import Answer, Server, ServerGone
 
 FORGETFUL = """
 import json, sys
@@ -152,9 +152,9 @@ def test_chatter_and_notices_do_not_confuse_the_client(server):
 
 
 def test_a_server_that_ends_in_a_call_is_gone(server):
-    with pytest.raises(Gone):
+    with pytest.raises(ServerGone):
         server.call("ask", {"die": True})
-    with pytest.raises(Gone):
+    with pytest.raises(ServerGone):
         server.call("ask", {})
 
 

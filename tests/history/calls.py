@@ -24,13 +24,13 @@ class Act(StrEnum):
     RESTORE = "restore"
     READ = "read"
     APPEND = "append"
-    LOOK = "look"
-    SET = "set"
-    GET = "get"
+    READ_LIST = "look"
+    SET_KEY = "set"
+    READ_KEY = "get"
 
 
-READINGS = (Act.READ, Act.LOOK, Act.GET)
-MAKINGS = (Act.WRITE, Act.APPEND, Act.SET)
+READS = (Act.READ, Act.READ_LIST, Act.READ_KEY)
+CREATIONS = (Act.WRITE, Act.APPEND, Act.SET_KEY)
 
 
 class Outcome(StrEnum):

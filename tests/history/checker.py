@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from tests.history.calls import MAKINGS, READINGS, Act, Call, Outcome
+from tests.history.calls import CREATIONS, READS, Act, Call, Outcome
 
 State: TypeAlias = Hashable
 Step: TypeAlias = Callable[[State, Call], State | None]
@@ -23,7 +23,7 @@ Step: TypeAlias = Callable[[State, Call], State | None]
 def faults(history: Sequence[Call]) -> list[str]:
     """Return what is wrong with a history, each fault in a sentence; nothing when it can be explained."""
     calls = [call for call in history if call.outcome is not Outcome.FAIL]
-    readings = [call for call in calls if call.act in READINGS and call.outcome is Outcome.OK]
+    readings = [call for call in calls if call.act in READS and call.outcome is Outcome.OK]
     found = [*_doubled(readings), *_invented(history, readings)]
     for place in sorted({call.place for call in calls}):
         here = [call for call in calls if call.place == place]
@@ -42,7 +42,7 @@ def _doubled(readings: Iterable[Call]) -> Iterator[str]:
 
 
 def _invented(history: Sequence[Call], readings: Iterable[Call]) -> Iterator[str]:
-    made = {(call.place, call.word): call for call in history if call.act in MAKINGS}
+    made = {(call.place, call.word): call for call in history if call.act in CREATIONS}
     for call in readings:
         for word in call.seen:
             maker = made.get((call.place, word))
@@ -76,7 +76,7 @@ def _how(word: str, own: Sequence[Call], readings: Sequence[Call]) -> str:
 
 def _known(calls: Iterable[Call]) -> list[Call]:
     """Return the calls without the readings that nobody knows the answer of."""
-    return [call for call in calls if call.act not in READINGS or call.outcome is Outcome.OK]
+    return [call for call in calls if call.act not in READS or call.outcome is Outcome.OK]
 
 
 def _word_step(word: str, state: State, call: Call) -> State | None:
@@ -90,7 +90,7 @@ def _word_step(word: str, state: State, call: Call) -> State | None:
 def _place_step(state: State, call: Call) -> State | None:
     """The state is what a reading shows: all elements of a list, or the one value of a key."""
     assert isinstance(state, tuple)
-    if call.act in READINGS:
+    if call.act in READS:
         return state if call.seen == state else None
     return (*state, call.word) if call.act is Act.APPEND else (call.word,)
 
@@ -108,7 +108,7 @@ def _explained(calls: Sequence[Call], state: State, step: Step) -> bool:
             continue
         tried.add((done, state))
         for at in _next(calls, done):
-            after = step(state, calls[at]) if calls[at].act not in READINGS else None
+            after = step(state, calls[at]) if calls[at].act not in READS else None
             if after is not None:
                 waiting.append((done | 1 << at, after))
     return False
@@ -117,7 +117,7 @@ def _explained(calls: Sequence[Call], state: State, step: Step) -> bool:
 def _read_on(calls: Sequence[Call], done: int, state: State, step: Step) -> tuple[int, State]:
     """Let all readings come next that may: they change nothing, so to wait with them helps nothing."""
     while True:
-        fitting = [at for at in _next(calls, done) if calls[at].act in READINGS and step(state, calls[at]) is not None]
+        fitting = [at for at in _next(calls, done) if calls[at].act in READS and step(state, calls[at]) is not None]
         if not fitting:
             return done, state
         done |= sum(1 << at for at in fitting)

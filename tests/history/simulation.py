@@ -6,13 +6,17 @@ from dataclasses import dataclass, replace
 
 from hypothesis import assume
 from hypothesis import strategies as st
-from tests.history.calls import MAKINGS, READINGS, Act, Call, Outcome, Recorder
+from tests.history.calls import CREATIONS, READS, Act, Call, Outcome, Recorder
 
 TOPICS = ("birds", "boats")
 LISTS = ("guests", "tools")
 KEYS = ("next step",)
-PLACES = {Act.APPEND: LISTS, Act.LOOK: LISTS, Act.SET: KEYS, Act.GET: KEYS}
-READING_OF = {**dict.fromkeys(TOPICS, Act.READ), **dict.fromkeys(LISTS, Act.LOOK), **dict.fromkeys(KEYS, Act.GET)}
+PLACES = {Act.APPEND: LISTS, Act.READ_LIST: LISTS, Act.SET_KEY: KEYS, Act.READ_KEY: KEYS}
+READING_OF = {
+    **dict.fromkeys(TOPICS, Act.READ),
+    **dict.fromkeys(LISTS, Act.READ_LIST),
+    **dict.fromkeys(KEYS, Act.READ_KEY),
+}
 
 
 @dataclass
@@ -42,7 +46,7 @@ class _World:
         if client.call is None:
             self.begin(client)
         elif not client.done:
-            self.happen(client)
+            self.take_effect(client)
         else:
             self.answer(client)
 
@@ -50,7 +54,7 @@ class _World:
         act = self.draw(st.sampled_from(Act))
         place = self.draw(st.sampled_from(PLACES.get(act, TOPICS)))
         word = ""
-        if act in MAKINGS:
+        if act in CREATIONS:
             self.count += 1
             word = f"w{self.count}"
         elif act in (Act.FORGET, Act.RESTORE):
@@ -61,15 +65,15 @@ class _World:
         client.call = self.recorder.begin(client.name, act, place, word)
         client.done, client.seen, client.refused = False, (), False
 
-    def happen(self, client):
+    def take_effect(self, client):
         call, here = client.call, self.live[client.call.place]
         client.done = True
-        if call.act in READINGS:
+        if call.act in READS:
             client.seen = tuple(here)
-        elif call.act in MAKINGS:
+        elif call.act in CREATIONS:
             client.refused = self.draw(st.integers(0, 4)) == 0
             if not client.refused:
-                here[:] = [call.word] if call.act is Act.SET else [*here, call.word]
+                here[:] = [call.word] if call.act is Act.SET_KEY else [*here, call.word]
         elif call.act is Act.FORGET and call.word in here:
             here.remove(call.word)
             self.gone.append((call.place, call.word))
@@ -110,7 +114,7 @@ def readings(history, place, *, after=0):
     return [
         call
         for call in history
-        if call.act in READINGS and call.outcome is Outcome.OK and call.place == place and call.start > after
+        if call.act in READS and call.outcome is Outcome.OK and call.place == place and call.start > after
     ]
 
 
@@ -159,7 +163,7 @@ def show_what_another_topic_holds(draw, history):
 
 
 def show_what_was_refused(draw, history):
-    write = picked(draw, made(history, *MAKINGS, outcome=Outcome.FAIL))
+    write = picked(draw, made(history, *CREATIONS, outcome=Outcome.FAIL))
     reading = readings(history, write.place)[-1]
     return changed(history, reading, seen=(*reading.seen, write.word))
 
@@ -211,19 +215,19 @@ def overwrite_an_append(draw, history):
 
 def keep_a_value_that_was_replaced(draw, history):
     """A reading shows a value although a later one was set, and acknowledged, before the reading began."""
-    later = picked(draw, made(history, Act.SET))
-    earlier = picked(draw, [one for one in made(history, Act.SET) if one.end < later.start])
+    later = picked(draw, made(history, Act.SET_KEY))
+    earlier = picked(draw, [one for one in made(history, Act.SET_KEY) if one.end < later.start])
     reading = picked(draw, readings(history, later.place, after=later.end))
     return changed(history, reading, seen=(earlier.word,))
 
 
 def hold_two_values_at_once(draw, history):
-    value = picked(draw, made(history, Act.SET))
+    value = picked(draw, made(history, Act.SET_KEY))
     reading = picked(draw, [one for one in readings(history, value.place) if value.word not in one.seen and one.seen])
     return changed(history, reading, seen=(value.word, *reading.seen))
 
 
-PLANTS = (
+FAULT_MAKERS = (
     lose_a_write,
     miss_a_write_once,
     show_a_write_twice,

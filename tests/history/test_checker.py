@@ -5,14 +5,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.history.calls import Act, Call, Outcome, Recorder, from_json, to_json
 from tests.history.checker import faults
-from tests.history.simulation import PLANTS, histories
+from tests.history.simulation import FAULT_MAKERS, histories
 from tests.stress.cases import CORPUS
 
 pytestmark = pytest.mark.tools
 
 
 def call(act, start, end, word="", seen=(), outcome=Outcome.OK):
-    place = "list" if act in (Act.APPEND, Act.LOOK) else "topic"
+    place = "list" if act in (Act.APPEND, Act.READ_LIST) else "topic"
     return Call(client="a", act=act, place=place, word=word, start=start, end=end, outcome=outcome, seen=seen)
 
 
@@ -22,7 +22,7 @@ def test_a_history_of_a_right_memory_has_no_faults(history):
     assert faults(history) == []
 
 
-@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", FAULT_MAKERS, ids=lambda plant: plant.__name__)
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large]
 )
@@ -40,12 +40,12 @@ def test_a_history_can_be_kept_as_json(history):
 def test_two_appends_at_once_may_have_come_in_either_order():
     both = [call(Act.APPEND, 1, 4, "x"), call(Act.APPEND, 2, 3, "y")]
     for order in (("x", "y"), ("y", "x")):
-        assert faults([*both, call(Act.LOOK, 5, 6, seen=order)]) == []
+        assert faults([*both, call(Act.READ_LIST, 5, 6, seen=order)]) == []
 
 
 def test_appends_one_after_the_other_have_one_order():
     both = [call(Act.APPEND, 1, 2, "x"), call(Act.APPEND, 3, 4, "y")]
-    assert faults([*both, call(Act.LOOK, 5, 6, seen=("y", "x"))])
+    assert faults([*both, call(Act.READ_LIST, 5, 6, seen=("y", "x"))])
 
 
 def test_a_write_without_an_answer_may_come_late_or_never():

@@ -1,4 +1,4 @@
-"""Clients that note everything they do: the hands of all tests with concurrent calls."""
+"""Clients that note everything they do: used by all tests with concurrent calls."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Places:
 
 
 @dataclass
-class Hand:
-    """One client at work: every method is one call (an append two), noted in the recorder.
+class RecordingClient:
+    """One MCP client that records: every method is one call (an append two), noted in the recorder.
 
     ``common`` holds topic and id of the statements that all of them write, in one session and in the same words.
     A call that raises keeps its unknown outcome. ``refused`` holds what the server said where nothing should be refused.
-    ``known`` is shared by all hands: topic and id of every statement that one of them has seen.
+    ``known`` is shared by all clients: topic and id of every statement that one of them has seen.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Hand:
     async def set(self, key: str) -> None:
         """Set a key of the working memory, which replaces its value."""
         word = self.word()
-        call = self.recorder.begin(self.name, Act.SET, key, word)
+        call = self.recorder.begin(self.name, Act.SET_KEY, key, word)
         kept = {"memory_type": "working", "key": key, "session": "shared", "tags": [key]}
         self._ended(call, await self._call("write_memory", content=f"{key} is {word}", **kept))
 
@@ -97,7 +97,7 @@ class Hand:
 
     async def append(self, name: str) -> None:
         """Look at a list and replace the version seen by one that is longer; refused when another came first."""
-        seen = await self.read(Act.LOOK, name)
+        seen = await self.read(Act.READ_LIST, name)
         if seen is None:
             return
         word = self.word()
@@ -149,49 +149,49 @@ class Hand:
 
 def _words(act: Act, texts: list[list[str]]) -> list[str]:
     """Return what a reading showed: the last word of each statement, or the elements of the one list."""
-    if act is not Act.LOOK:
+    if act is not Act.READ_LIST:
         return [text[-1] for text in texts]
     return texts[0][2:] if texts else ["no list at all"]
 
 
-async def work(hand: Hand, draw: random.Random, places: Places, calls: int) -> None:
+async def work(client: RecordingClient, draw: random.Random, places: Places, calls: int) -> None:
     """Make ``calls`` calls of all sorts."""
     for _ in range(calls):
-        await one_call(hand, draw, places)
+        await one_call(client, draw, places)
 
 
-async def one_call(hand: Hand, draw: random.Random, places: Places) -> None:
+async def one_call(client: RecordingClient, draw: random.Random, places: Places) -> None:
     """Make one call of any sort (an append is two)."""
     topic = draw.choice(places.topics)
     kind = draw.random()
-    if kind < 0.40 or not hand.known:
-        await hand.write(topic)
+    if kind < 0.40 or not client.known:
+        await client.write(topic)
     elif kind < 0.65:
-        await hand.read(Act.READ, topic)
+        await client.read(Act.READ, topic)
     elif kind < 0.75:
-        await hand.append(draw.choice(places.lists))
+        await client.append(draw.choice(places.lists))
     elif kind < 0.80:
-        await hand.set(draw.choice(places.keys))
+        await client.set(draw.choice(places.keys))
     elif kind < 0.85:
-        await hand.read(Act.GET, draw.choice(places.keys))
+        await client.read(Act.READ_KEY, draw.choice(places.keys))
     elif kind < 0.92:
         act = draw.choice([Act.FORGET, Act.FORGET, Act.RESTORE])
-        await hand.change(act, draw.choice(list(hand.known)))
+        await client.change(act, draw.choice(list(client.known)))
     else:
-        await hand.other(draw, topic)
+        await client.other(draw, topic)
 
 
-def said_twice(hands: Sequence[Hand]) -> list[str]:
+def said_twice(clients: Sequence[RecordingClient]) -> list[str]:
     """Return the topics of which the same words in the same session were kept as several memories."""
-    topics = [topic for topic, _ in set().union(*(hand.common for hand in hands))]
+    topics = [topic for topic, _ in set().union(*(client.common for client in clients))]
     return [topic for topic, times in Counter(topics).items() if times > 1]
 
 
-async def audit(hand: Hand, places: Places) -> None:
+async def audit(client: RecordingClient, places: Places) -> None:
     """Read every place, so that what was lost at the very end shows too."""
     for topic in places.topics:
-        await hand.read(Act.READ, topic)
+        await client.read(Act.READ, topic)
     for name in places.lists:
-        await hand.read(Act.LOOK, name)
+        await client.read(Act.READ_LIST, name)
     for key in places.keys:
-        await hand.read(Act.GET, key)
+        await client.read(Act.READ_KEY, key)

@@ -42,21 +42,24 @@ _WRITES = 120
 _CHECKPOINT = "CHECKPOINT"
 
 
-class Fuse:
-    """Ends the process when it burns for the n-th time after it was lit; tells the parent what was acknowledged."""
+class KillSwitch:
+    """Kills this process, by SIGKILL, when a named place is reached for the n-th time after it was armed.
+
+    ``quiet`` is how many writes come before it is armed. Through the pipe the parent learns what was acknowledged.
+    """
 
     def __init__(self, pipe: int, hit: int, seed: int) -> None:
         self.chance = random.Random(seed)
         self.quiet = self.chance.randrange(1, 6)
-        self.lit = False
+        self.armed = False
         self._pipe = pipe
         self._left = hit
 
     def due(self) -> bool:
-        self._left -= self.lit
-        return self.lit and self._left == 0
+        self._left -= self.armed
+        return self.armed and self._left == 0
 
-    def burn(self) -> None:
+    def count_hit(self) -> None:
         if self.due():
             self.end()
 
@@ -77,11 +80,11 @@ def _made(name: str, more: str) -> Memory:
     return memory(name, content=content, content_hash=content_hash(content))
 
 
-def write_pair(store: DuckStore, fuse: Fuse, number: int, size: int = 0) -> None:
+def write_pair(store: DuckStore, kill_switch: KillSwitch, number: int, size: int = 0) -> None:
     first, second = pair(number, size)
     store.write("default", None, always(inserts=(Insert(first, vector(number)), Insert(second))))
-    fuse.acknowledged(first, second)
-    fuse.lit = fuse.lit or number + 1 >= fuse.quiet
+    kill_switch.acknowledged(first, second)
+    kill_switch.armed = kill_switch.armed or number + 1 >= kill_switch.quiet
 
 
 def opened(path: Path) -> DuckStore:
@@ -95,39 +98,39 @@ def checkpoint(store: DuckStore) -> None:
         session.rows(_CHECKPOINT)
 
 
-def writing(path: Path, fuse: Fuse) -> None:
+def writing(path: Path, kill_switch: KillSwitch) -> None:
     store = opened(path)
     for number in range(_WRITES):
-        write_pair(store, fuse, number)
+        write_pair(store, kill_switch, number)
 
 
-def checkpointing(path: Path, fuse: Fuse) -> None:
+def checkpointing(path: Path, kill_switch: KillSwitch) -> None:
     store = opened(path)
     for number in range(_WRITES):
-        write_pair(store, fuse, number)
-        if number % 3 == fuse.quiet % 3:
+        write_pair(store, kill_switch, number)
+        if number % 3 == kill_switch.quiet % 3:
             checkpoint(store)
 
 
-def renewing(path: Path, fuse: Fuse) -> None:
+def renewing(path: Path, kill_switch: KillSwitch) -> None:
     """Write until the journal is long, so that the engine makes checkpoints of its own accord."""
     engine._MAX_JOURNAL_BYTES = 4_000
-    writing(path, fuse)
+    writing(path, kill_switch)
 
 
-def closing(path: Path, fuse: Fuse) -> None:
+def closing(path: Path, kill_switch: KillSwitch) -> None:
     for number in range(_WRITES):
         store = opened(path)
-        write_pair(store, fuse, number)
+        write_pair(store, kill_switch, number)
         store.close()
 
 
-def breaking(path: Path, fuse: Fuse) -> None:
+def breaking(path: Path, kill_switch: KillSwitch) -> None:
     """Let the disk be full at checkpoints, after which DuckDB answers nothing until the engine opens it again."""
     store = opened(path)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     for number in range(_WRITES):
-        write_pair(store, fuse, number, size=30_000)
+        write_pair(store, kill_switch, number, size=30_000)
         if number % 2:
             resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size, resource.RLIM_INFINITY))
             try:
@@ -138,10 +141,10 @@ def breaking(path: Path, fuse: Fuse) -> None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def mending(path: Path, fuse: Fuse) -> None:
+def mending(path: Path, kill_switch: KillSwitch) -> None:
     """Open what is there, damaged or not, and close it."""
     open_module._REDO_BATCH = 2
-    fuse.lit = True
+    kill_switch.armed = True
     DuckStore.open(path, FakeClock()).close()
 
 
@@ -154,43 +157,43 @@ def served(path: Path, identity: str = "a") -> MemoryService:
     )
 
 
-def say(service: MemoryService, fuse: Fuse, number: int) -> None:
+def say(service: MemoryService, kill_switch: KillSwitch, number: int) -> None:
     content = f"statement {number} is about thing{number % 7}"
     written = service.write(SCOPE, WriteRequest(content=content, importance=0.6))
-    fuse.acknowledged(service.store.get("default", [written.id])[written.id])
+    kill_switch.acknowledged(service.store.get("default", [written.id])[written.id])
 
 
-def consolidating(path: Path, fuse: Fuse) -> None:
-    """Write statements; the fuse burns in those writes only that move other memories between the tiers."""
+def consolidating(path: Path, kill_switch: KillSwitch) -> None:
+    """Write statements; only writes that move other memories between the tiers are counted."""
     decide = service_module.decide_write
 
     @wraps(decide)
     def watched(*given: Any) -> Any:
         ops = decide(*given)
-        fuse.lit = len(ops.tier_changes) > 0
+        kill_switch.armed = len(ops.tier_changes) > 0
         return ops
 
     service_module.decide_write = watched
     service = served(path)
     for number in range(_WRITES):
-        say(service, fuse, number)
-        fuse.lit = False
+        say(service, kill_switch, number)
+        kill_switch.armed = False
 
 
-def reembed(path: Path, fuse: Fuse) -> None:
+def reembed(path: Path, kill_switch: KillSwitch) -> None:
     """Change the embedder to and fro, with statements in between."""
     change.BATCH, change.FEW = 4, 2
     service = served(path)
     for number in range(_WRITES):
-        say(service, fuse, number)
-        if number >= fuse.quiet and number % 2:
-            fuse.lit = True
+        say(service, kill_switch, number)
+        if number >= kill_switch.quiet and number % 2:
+            kill_switch.armed = True
             service.reembed(EMBEDDERS["ba"[number // 2 % 2]])
 
 
-def starting(path: Path, fuse: Fuse) -> None:
+def starting(path: Path, kill_switch: KillSwitch) -> None:
     """Open a store and load its search structures."""
-    fuse.lit = True
+    kill_switch.armed = True
     store = DuckStore.open(path, FakeClock())
     service = MemoryService(store, HashEmbedder(DIMENSIONS, "e"), clock=FakeClock(), random_source=FakeRandomSource())
     service.read(SCOPE, ReadRequest(query="what a0001 says"))
@@ -226,7 +229,7 @@ class Point:
     journal lacks (``short``), or with a damaged log (``damaged``).
     """
 
-    work: Callable[[Path, Fuse], None]
+    work: Callable[[Path, KillSwitch], None]
     owner: Any
     name: str
     moment: str = "before"
@@ -234,22 +237,22 @@ class Point:
     found: str = "new"
     row: bool = False
 
-    def set(self, fuse: Fuse) -> None:
-        """Put the fuse there, in this process for good."""
+    def set(self, kill_switch: KillSwitch) -> None:
+        """Count the calls there, and kill this process at the one that is due; it stays so."""
         plain = getattr(self.owner, self.name)
 
         @wraps(plain)
         def watched(*given: Any, **named: Any) -> Any:
             hit = self.when(*given)
             if hit and self.moment == "before":
-                fuse.burn()
-            if hit and self.moment == "amid" and fuse.due():
+                kill_switch.count_hit()
+            if hit and self.moment == "amid" and kill_switch.due():
                 _, handle, record = given
-                os.write(handle, record[: fuse.chance.randrange(1, len(record))])
-                fuse.end()
+                os.write(handle, record[: kill_switch.chance.randrange(1, len(record))])
+                kill_switch.end()
             done = plain(*given, **named)
             if hit and self.moment == "after":
-                fuse.burn()
+                kill_switch.count_hit()
             return done
 
         setattr(self.owner, self.name, watched)

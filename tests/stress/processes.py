@@ -14,9 +14,9 @@ import anyio
 from mcp import StdioServerParameters
 from mcp.client import Client
 from tests.history.calls import Recorder
-from tests.stress.clients import Hand
+from tests.stress.clients import RecordingClient
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
 @asynccontextmanager
@@ -28,12 +28,12 @@ async def client_of(home: Path, *options: str) -> AsyncIterator[Client]:
 
 
 @asynccontextmanager
-async def hands_on(home: Path, count: int) -> AsyncIterator[list[Hand]]:
+async def recording_clients(home: Path, count: int) -> AsyncIterator[list[RecordingClient]]:
     """Start ``count`` clients of one store that note what they do together."""
     recorder, known = Recorder(), {}
     async with AsyncExitStack() as stack:
         yield [
-            Hand(f"c{number}", await stack.enter_async_context(client_of(home)), recorder, known)
+            RecordingClient(f"c{number}", await stack.enter_async_context(client_of(home)), recorder, known)
             for number in range(count)
         ]
 
@@ -69,7 +69,7 @@ async def kill_hub(home: Path) -> int:
 async def until(condition: Callable[[], bool]) -> float:
     """Wait for something that another process does; returns the seconds that it took."""
     begun = time.monotonic()
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(TIMEOUT_SECONDS):
         while not condition():  # noqa: ASYNC110 - another process sets no event here
             await anyio.sleep(0.005)
     return time.monotonic() - begun

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mcp.client import Client
 from tests.history.calls import Recorder
-from tests.stress.clients import Hand
+from tests.stress.clients import RecordingClient
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
@@ -30,7 +30,7 @@ class Serving:
     service: MemoryService
     provider: ServiceProvider
     recorder: Recorder
-    hands: list[Hand]
+    clients: list[RecordingClient]
 
 
 def opened(path: Path | None) -> MemoryService:
@@ -40,17 +40,17 @@ def opened(path: Path | None) -> MemoryService:
 
 
 @asynccontextmanager
-async def serving(path: Path | None, clients: int) -> AsyncIterator[Serving]:
-    """Serve ``clients`` connections, each a session of its own, and close the store at the end."""
+async def serving(path: Path | None, count: int) -> AsyncIterator[Serving]:
+    """Serve ``count`` clients, each a session of its own, and close the store at the end."""
     service = opened(path)
     provider = ServiceProvider(lambda: service)
     recorder, known = Recorder(), {}
-    hands = []
+    clients = []
     async with AsyncExitStack() as stack:
         stack.callback(service.close)
-        for number in range(clients):
+        for number in range(count):
             scope = Scope(session=f"session{number}")
             server = MemoryServer(provider, scope, UTC, Views(provider, scope, UTC, SystemRandomSource(), None))
-            client = await stack.enter_async_context(Client(server))
-            hands.append(Hand(f"c{number}", client, recorder, known))
-        yield Serving(service, provider, recorder, hands)
+            connected = await stack.enter_async_context(Client(server))
+            clients.append(RecordingClient(f"c{number}", connected, recorder, known))
+        yield Serving(service, provider, recorder, clients)

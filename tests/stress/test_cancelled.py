@@ -30,20 +30,20 @@ async def test_cancelled_calls_are_done_whole_or_not_at_all_and_leave_nothing_be
     threads = []
     async with serving(path, TASKS) as running:
         for name in places.lists:
-            await running.hands[0].start_list(name)
+            await running.clients[0].start_list(name)
         before = threading.active_count()
 
         async def one(number):
             draw = random.Random(f"{seed} {number}")
             for _ in range(calls // TASKS):
                 with anyio.move_on_after(draw.uniform(0, LONGEST)):
-                    await one_call(running.hands[number], draw, places)
+                    await one_call(running.clients[number], draw, places)
                 threads.append(threading.active_count())
 
         async with anyio.create_task_group() as group:
             for number in range(TASKS):
                 group.start_soon(one, number)
-        await audit(running.hands[0], places)
+        await audit(running.clients[0], places)
         with anyio.fail_after(30):
             while running.provider.workers.busy:  # noqa: ASYNC110 - threads tell nobody that they are done
                 await anyio.sleep(0.01)

@@ -20,18 +20,18 @@ async def test_calls_of_many_clients_at_once_have_an_order_that_explains_all_tha
     places = Places.many(topics=2 + calls // 2, keys=1)
     async with serving(tmp_path / "memory.duckdb" if seed % 10 == 0 else None, TASKS) as running:
         for name in places.lists:
-            await running.hands[0].start_list(name)
+            await running.clients[0].start_list(name)
         gate = anyio.Event()
 
         async def one(number):
             await gate.wait()
-            await work(running.hands[number], random.Random(f"{seed} {number}"), places, calls)
+            await work(running.clients[number], random.Random(f"{seed} {number}"), places, calls)
 
         async with anyio.create_task_group() as group:
             for number in range(TASKS):
                 group.start_soon(one, number)
             gate.set()
-        await audit(running.hands[0], places)
+        await audit(running.clients[0], places)
     check(running.recorder.history(), "concurrent", seed)
-    assert [told for hand in running.hands for told in hand.refused] == []
-    assert said_twice(running.hands) == []
+    assert [told for client in running.clients for told in client.refused] == []
+    assert said_twice(running.clients) == []

@@ -27,7 +27,7 @@ if sys.platform == "win32":
     pytest.skip("needs fork", allow_module_level=True)
 
 from tests.stress.cases import seeds
-from tests.stress.failing import POINTS, Fuse, embedder_of, pair
+from tests.stress.failing import POINTS, KillSwitch, embedder_of, pair
 
 HITS = 5
 SEEDS = seeds(3)
@@ -89,9 +89,9 @@ def run(point, path, hit, seed):
         with suppress(BaseException):
             os.close(reading)
             install_pandas_stub()
-            fuse = Fuse(pipe, hit, seed)
-            point.set(fuse)
-            point.work(path, fuse)
+            kill_switch = KillSwitch(pipe, hit, seed)
+            point.set(kill_switch)
+            point.work(path, kill_switch)
             code = 0
         os._exit(code)
     os.close(pipe)

@@ -13,7 +13,7 @@ from tests.history.calls import Act, Outcome
 from tests.server.raw import started
 from tests.stress.cases import check, seed_of_one
 from tests.stress.clients import Places, audit, one_call, said_twice
-from tests.stress.processes import client_of, hands_on, hub_of, is_alive, kill_hub, until
+from tests.stress.processes import client_of, hub_of, is_alive, kill_hub, recording_clients, until
 
 CLIENTS = 3
 SERVED_WITHIN = 2.0
@@ -34,25 +34,25 @@ async def test_clients_of_a_hub_that_is_killed_again_and_again_see_no_error_and_
     places = Places.many(topics=KILLS, lists=2)
     over = anyio.Event()
 
-    async def work(hand):
-        draw = random.Random(f"{seed} {hand.name}")
+    async def work(client):
+        draw = random.Random(f"{seed} {client.name}")
         while not over.is_set():
-            await one_call(hand, draw, places)
+            await one_call(client, draw, places)
 
-    async with hands_on(tmp_path, CLIENTS) as hands:
-        recorder = hands[0].recorder
+    async with recording_clients(tmp_path, CLIENTS) as clients:
+        recorder = clients[0].recorder
         for name in places.lists:
-            await hands[0].start_list(name)
+            await clients[0].start_list(name)
         async with anyio.create_task_group() as group:
-            for hand in hands:
-                group.start_soon(work, hand)
+            for client in clients:
+                group.start_soon(work, client)
             await kill_often(tmp_path, recorder, random.Random(seed), KILLS)
             over.set()
-        await audit(hands[0], places)
+        await audit(clients[0], places)
     history = recorder.history()
     check(history, "killed-hub", seed)
-    assert [told for hand in hands for told in hand.refused] == []
-    assert said_twice(hands) == []
+    assert [told for client in clients for told in client.refused] == []
+    assert said_twice(clients) == []
     assert [call for call in history if call.outcome is Outcome.UNKNOWN] == []
 
 
@@ -72,7 +72,7 @@ async def test_two_clients_see_each_others_writes_at_once_and_the_second_is_serv
     waits = []
     for number in range(8):
         home = tmp_path / str(number)
-        async with hands_on(home, 1) as (first,):
+        async with recording_clients(home, 1) as (first,):
             await first.write("first")
             begun = time.monotonic()
             async with client_of(home) as client:
@@ -89,25 +89,25 @@ async def test_two_clients_see_each_others_writes_at_once_and_the_second_is_serv
     assert statistics.median(waits) <= SERVED_WITHIN
 
 
-async def write_and_look(hand, mine, others):
+async def write_and_look(client, mine, others):
     for _ in range(25):
-        await hand.write(mine)
-        await hand.read(Act.READ, others)
+        await client.write(mine)
+        await client.read(Act.READ, others)
 
 
 @pytest.mark.stress
 @pytest.mark.timeout(600)
 async def test_after_a_kill_the_other_clients_go_on_in_time(tmp_path):
     waits = []
-    async with hands_on(tmp_path, 2) as hands:
+    async with recording_clients(tmp_path, 2) as clients:
         for _ in range(20):
-            await hands[0].write("topic")
+            await clients[0].write("topic")
             await kill_hub(tmp_path)
             begun = time.monotonic()
-            await hands[1].read(Act.READ, "topic")
+            await clients[1].read(Act.READ, "topic")
             waits.append(time.monotonic() - begun)
-        await audit(hands[1], Places(("topic",), (), ()))
-    check(hands[0].recorder.history(), "goes-on", 0)
+        await audit(clients[1], Places(("topic",), (), ()))
+    check(clients[0].recorder.history(), "goes-on", 0)
     print(f"goes on within {statistics.median(waits):.2f} s (median), {max(waits):.2f} s (longest)")  # noqa: T201 - a figure
     assert statistics.median(waits) <= GOES_ON_WITHIN
 
@@ -115,29 +115,29 @@ async def test_after_a_kill_the_other_clients_go_on_in_time(tmp_path):
 @pytest.mark.stress
 @pytest.mark.timeout(120)
 async def test_a_killed_relay_harms_nobody_else(tmp_path):
-    async with hands_on(tmp_path, 2) as hands:
+    async with recording_clients(tmp_path, 2) as clients:
         for number in range(10):
             with started(tmp_path, alone=False) as victim:
                 victim.initialize()
                 victim.call(1, "write_memory", content=f"kept remark v{number}", tags=["kept"])
                 async with anyio.create_task_group() as group:
-                    for hand in hands:
-                        group.start_soon(hand.write, f"topic{number}")
+                    for client in clients:
+                        group.start_soon(client.write, f"topic{number}")
                     victim.process.send_signal(signal.SIGKILL)
-        kept = await hands[0].read(Act.READ, "kept")
+        kept = await clients[0].read(Act.READ, "kept")
         assert kept is not None
-        await audit(hands[1], Places(tuple(f"topic{number}" for number in range(10)), (), ()))
-    history = [call for call in hands[0].recorder.history() if call.place != "kept"]
+        await audit(clients[1], Places(tuple(f"topic{number}" for number in range(10)), (), ()))
+    history = [call for call in clients[0].recorder.history() if call.place != "kept"]
     check(history, "killed-relay", 0)
     assert {call.outcome for call in history} == {Outcome.OK}
-    assert sum(word.startswith("v") for word in hands[0].known) == 10
+    assert sum(word.startswith("v") for word in clients[0].known) == 10
 
 
 @pytest.mark.stress
 @pytest.mark.timeout(120)
 async def test_when_all_clients_are_gone_no_process_is_left(tmp_path):
-    async with hands_on(tmp_path, 2) as hands:
-        await hands[0].write("topic")
+    async with recording_clients(tmp_path, 2) as clients:
+        await clients[0].write("topic")
         pid = hub_of(tmp_path)
         assert pid is not None
     waited = await until(lambda: not is_alive(pid))

@@ -28,25 +28,25 @@ def state():
     return pages * os.sysconf("SC_PAGE_SIZE"), len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
 
 
-async def one_call(hand, draw):
+async def one_call(client, draw):
     """Make a call that leaves as many memories as there were."""
     topic = f"topic{draw.randrange(TOPICS)}"
-    word, (place, memory) = draw.choice(list(hand.known.items()))
+    word, (place, memory) = draw.choice(list(client.known.items()))
     chance = draw.random()
     if chance < 0.45:
-        await hand._call("read_memories", query=topic, where={"tags": [topic]}, limit=20)
+        await client._call("read_memories", query=topic, where={"tags": [topic]}, limit=20)
     elif chance < 0.65:
-        await hand._call("read_memories", query=f"what is said about {topic}?")
+        await client._call("read_memories", query=f"what is said about {topic}?")
     elif chance < 0.75:
-        await hand._call("read_memories")
+        await client._call("read_memories")
     elif chance < 0.87:
-        again = await hand._call("write_memory", content=f"{place} remark {word}", tags=[place])
+        again = await client._call("write_memory", content=f"{place} remark {word}", tags=[place])
         assert again["duplicate_of"] == memory
     elif chance < 0.95:
-        await hand._call("update_memory", id=memory, importance=draw.random())
+        await client._call("update_memory", id=memory, importance=draw.random())
     else:
-        await hand._call("forget_memories", ids=[memory])
-        await hand._call("forget_memories", ids=[memory], restore=True)
+        await client._call("forget_memories", ids=[memory])
+        await client._call("forget_memories", ids=[memory], restore=True)
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ async def one_call(hand, draw):
 async def test_a_long_day_costs_neither_memory_nor_files_nor_threads(tmp_path, known, calls, warm):
     draw = random.Random(seed_of_one())
     async with serving(tmp_path / "memory.duckdb", 1) as running:
-        (hand,) = running.hands
+        (client,) = running.clients
         for number in range(known):
-            await hand.write(f"topic{number % TOPICS}")
+            await client.write(f"topic{number % TOPICS}")
         for _ in range(warm):
-            await one_call(hand, draw)
+            await one_call(client, draw)
         memory, files, threads = state()
         for _ in range(calls - warm):
-            await one_call(hand, draw)
+            await one_call(client, draw)
         later = state()
-        assert hand.refused == []
+        assert client.refused == []
     print(f"grown by {(later[0] - memory) / 1e6:.1f} MB, {later[1:]} after {(files, threads)}")  # noqa: T201 - a figure
     assert later[0] - memory <= MOST_GROWTH
     assert later[1:] == (files, threads)

@@ -129,21 +129,21 @@ def test_more_connections_than_allowed_are_refused_until_one_ends(home, service)
 )
 def test_garbage_instead_of_a_hello_is_turned_away_and_others_are_served(hub, home, bytes_):
     with hub.connected() as client:
-        stranger = connect(str(home))
-        stranger.settimeout(TIMEOUT_SECONDS)
-        stranger.sendall(bytes_)
-        while stranger.recv(1000):
+        probe = connect(str(home))
+        probe.settimeout(TIMEOUT_SECONDS)
+        probe.sendall(bytes_)
+        while probe.recv(1000):
             pass
-        stranger.close()
+        probe.close()
         assert client.call("read_memories")["isError"] is False
 
 
 def test_who_says_nothing_is_turned_away_without_a_word_in_the_log(hub, home, monkeypatch, caplog):
     monkeypatch.setattr(hub_module, "_HELLO_TIMEOUT_SECONDS", 0.02)
-    stranger = connect(str(home))
-    stranger.settimeout(TIMEOUT_SECONDS)
-    assert stranger.recv(1000) == b""
-    stranger.close()
+    probe = connect(str(home))
+    probe.settimeout(TIMEOUT_SECONDS)
+    assert probe.recv(1000) == b""
+    probe.close()
     assert caplog.records == []
 
 

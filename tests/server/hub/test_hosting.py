@@ -65,8 +65,8 @@ def test_others_get_their_answers_when_the_hosts_client_leaves(home, service):
     assert service.begun.wait(TIMEOUT_SECONDS)
     stopping = threading.Thread(target=stop)
     stopping.start()
-    while (stranger := connect(str(home))) is not None:
-        stranger.close()
+    while (probe := connect(str(home))) is not None:
+        probe.close()
     assert not service.closed
     service.go.set()
     answered, message = other.answer()

@@ -156,8 +156,8 @@ def test_a_hub_that_leaves_does_not_listen_again(frequent_checks, hub, home, ser
         reading(client, 1)
         service.wait_for(1)
         hub.leave()
-        while (stranger := connect(str(home))) is not None:
-            stranger.close()
+        while (probe := connect(str(home))) is not None:
+            probe.close()
         assert not opened.wait(0.1)
         service.go.set()
         assert client.answer()[0] == 1

@@ -91,13 +91,13 @@ def test_every_hub_has_a_token_of_its_own(home):
 
 def test_who_does_not_know_the_token_gets_nothing_but_the_hubs_proof(hub, home):
     token = (home / "hub.token").read_bytes()
-    with knock(home) as stranger:
+    with knock(home) as probe:
         nonce = b"n" * 16
-        stranger.sendall(nonce)
-        answer = connecting.read_exactly(stranger, 48)
+        probe.sendall(nonce)
+        answer = connecting.read_exactly(probe, 48)
         assert answer[:32] == proof(token, nonce, b"hub")
-        stranger.sendall(proof(b"w" * 32, answer[32:], b"relay") + pack(protocol.HELLO, b"protocol=1"))
-        assert all_that_comes(stranger) == b""
+        probe.sendall(proof(b"w" * 32, answer[32:], b"relay") + pack(protocol.HELLO, b"protocol=1"))
+        assert all_that_comes(probe) == b""
 
 
 def test_a_hubs_own_proof_is_no_proof_of_a_relay(hub, home):
@@ -109,7 +109,7 @@ def test_a_hubs_own_proof_is_no_proof_of_a_relay(hub, home):
         assert all_that_comes(first) == b""
 
 
-def test_strangers_who_say_nothing_keep_nobody_out_and_hold_up_no_end(hub, home, monkeypatch):
+def test_connections_that_say_nothing_keep_nobody_out_and_hold_up_no_end(hub, home, monkeypatch):
     monkeypatch.setattr(handshake, "AUTHENTICATION_TIMEOUT_SECONDS", 60)
     with ExitStack() as stack:
         for _ in range(60):
@@ -120,20 +120,20 @@ def test_strangers_who_say_nothing_keep_nobody_out_and_hold_up_no_end(hub, home,
         hub.wait()
 
 
-def test_a_stranger_who_says_nothing_is_turned_away(hub, home, monkeypatch):
+def test_a_connection_that_says_nothing_is_turned_away(hub, home, monkeypatch):
     monkeypatch.setattr(handshake, "AUTHENTICATION_TIMEOUT_SECONDS", 0.02)
-    with knock(home) as stranger:
-        assert all_that_comes(stranger) == b""
+    with knock(home) as probe:
+        assert all_that_comes(probe) == b""
 
 
-def test_an_imposter_that_does_not_know_the_token_learns_nothing(home):
+def test_a_server_that_does_not_know_the_token_learns_nothing(home):
     heard = []
-    with socket.create_server(("127.0.0.1", 0)) as imposter:
-        (home / "hub.port").write_text(f"{imposter.getsockname()[1]}\n")
+    with socket.create_server(("127.0.0.1", 0)) as other_server:
+        (home / "hub.port").write_text(f"{other_server.getsockname()[1]}\n")
         (home / "hub.token").write_bytes(b"t" * 32)
 
         def pretend():
-            caller, _ = imposter.accept()
+            caller, _ = other_server.accept()
             with caller:
                 caller.settimeout(TIMEOUT_SECONDS)
                 heard.append(connecting.read_exactly(caller, 16))

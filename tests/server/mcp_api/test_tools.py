@@ -293,12 +293,12 @@ async def test_an_unknown_memory_is_refused(client):
 
 async def test_a_foreign_id_and_an_absent_id_look_the_same(provider):
     other = Scope(namespace="other", session="s-x")
-    async with Client(make_server(provider, scope=other)) as stranger, Client(make_server(provider)) as owner:
+    async with Client(make_server(provider, scope=other)) as other_namespace, Client(make_server(provider)) as owner:
         written = await call(owner, "write_memory", content="Ada plays the cello")
-        foreign = await refusal(stranger, "update_memory", id=written["id"], pinned=True)
-        absent = await refusal(stranger, "update_memory", id="06gzh21e6ndjkvr6d7pw", pinned=True)
+        foreign = await refusal(other_namespace, "update_memory", id=written["id"], pinned=True)
+        absent = await refusal(other_namespace, "update_memory", id="06gzh21e6ndjkvr6d7pw", pinned=True)
         assert foreign.replace(written["id"], "ID") == absent.replace("06gzh21e6ndjkvr6d7pw", "ID")
-        assert (await call(stranger, "read_memories"))["memories"] == []
+        assert (await call(other_namespace, "read_memories"))["memories"] == []
 
 
 async def test_forgetting_says_how_many_and_what_undoes_it(client):

@@ -109,9 +109,9 @@ def test_a_link_or_a_file_in_place_of_the_runtime_folder_is_refused(runtime, tmp
 
 
 def test_a_runtime_folder_of_another_user_is_refused(runtime, monkeypatch):
-    stranger = os.getuid() + 1
-    runtime.with_name(f"hybrid-memory-mcp-{stranger}").mkdir(0o700)
-    monkeypatch.setattr(os, "getuid", lambda: stranger)
+    other_user = os.getuid() + 1
+    runtime.with_name(f"hybrid-memory-mcp-{other_user}").mkdir(0o700)
+    monkeypatch.setattr(os, "getuid", lambda: other_user)
     with pytest.raises(PermissionError):
         paths.runtime_folder()
 
