@@ -124,73 +124,30 @@ __all__ = [
 ]
 
 _NAMES_OF_MODULE = {
-    "hybrid_memory_dbgpt.agent_memory": ("AgentMemory",),
-    "hybrid_memory_dbgpt.agents": (
-        "ActionOutput",
-        "AgentContext",
-        "BlankAction",
-        "CallableLLM",
-        "ConversableAgent",
-        "LLMConfig",
-        "ProfileConfig",
-        "UserProxyAgent",
+    "agent_memory": "AgentMemory",
+    "agents": "ActionOutput AgentContext BlankAction CallableLLM ConversableAgent LLMConfig ProfileConfig UserProxyAgent",
+    "buffers": "EnhancedShortTermMemory SensoryMemory ShortTermMemory",
+    "fragments": (
+        "AgentMemoryFragment DiscardedMemoryFragments InsightMemoryFragment MemoryFragment "
+        "StructuredAgentMemoryFragment WriteOperation"
     ),
-    "hybrid_memory_dbgpt.buffers": ("EnhancedShortTermMemory", "SensoryMemory", "ShortTermMemory"),
-    "hybrid_memory_dbgpt.fragments": (
-        "AgentMemoryFragment",
-        "DiscardedMemoryFragments",
-        "InsightMemoryFragment",
-        "MemoryFragment",
-        "StructuredAgentMemoryFragment",
-        "WriteOperation",
-    ),
-    "hybrid_memory_dbgpt.gpts_memory": (
-        "GptsMemory",
-        "GptsMessage",
-        "GptsMessageMemory",
-        "GptsPlan",
-        "GptsPlansMemory",
-        "PlanStatus",
-    ),
-    "hybrid_memory_dbgpt.hybrid": ("HybridMemory",),
-    "hybrid_memory_dbgpt.long_term": ("LongTermMemory",),
-    "hybrid_memory_dbgpt.memory_base": ("Memory",),
-    "hybrid_memory_dbgpt.memory_manager": (
-        "ConversationContext",
-        "MemoryConfig",
-        "MemoryEntry",
-        "MemoryManager",
-        "MemoryTypes",
-    ),
-    "hybrid_memory_dbgpt.openai_api": (
-        "DefaultEmbeddingFactory",
-        "ModelUnavailable",
-        "OpenAIEmbeddings",
-        "OpenAILLMClient",
-    ),
-    "hybrid_memory_dbgpt.retriever": ("LongTermRetriever", "RecallRules", "TimeWeightedEmbeddingRetriever"),
-    "hybrid_memory_dbgpt.scoring": (
-        "ImportanceScorer",
-        "InsightExtractor",
-        "LLMImportanceScorer",
-        "LLMInsightExtractor",
-    ),
-    "hybrid_memory_dbgpt.vector_store": (
-        "ChromaStore",
-        "ChromaVectorConfig",
-        "Document",
-        "DuckDBVectorConfig",
-        "DuckDBVectorStore",
-        "VectorStore",
-    ),
+    "gpts_memory": "GptsMemory GptsMessage GptsMessageMemory GptsPlan GptsPlansMemory PlanStatus",
+    "hybrid": "HybridMemory",
+    "long_term": "LongTermMemory",
+    "memory_base": "Memory",
+    "memory_manager": "ConversationContext MemoryConfig MemoryEntry MemoryManager MemoryTypes",
+    "openai_api": "DefaultEmbeddingFactory ModelUnavailable OpenAIEmbeddings OpenAILLMClient",
+    "retriever": "LongTermRetriever RecallRules TimeWeightedEmbeddingRetriever",
+    "scoring": "ImportanceScorer InsightExtractor LLMImportanceScorer LLMInsightExtractor",
+    "vector_store": "ChromaStore ChromaVectorConfig Document DuckDBVectorConfig DuckDBVectorStore VectorStore",
 }
-_MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names}
+_MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULE.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULE_OF_NAME[name]), name)
+    return getattr(importlib.import_module(f"{__name__}.{_MODULE_OF_NAME[name]}"), name)
 
 
 def __dir__() -> list[str]:

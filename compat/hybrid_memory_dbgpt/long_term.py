@@ -53,12 +53,10 @@ class LongTermMemory(Memory):
         clock: Clock | None = None,
     ) -> None:
         super().__init__()
-        if retriever is None and vector_store is None:
-            raise InvalidInput("vector_store", "is required: pass one, for example DuckDBVectorStore")
-        if retriever is None and vector_store is not None:
-            retriever = LongTermRetriever(vector_store, recall or RecallRules())
         if retriever is None:
-            raise InvalidInput("retriever", "is required where there is no vector store")
+            if vector_store is None:
+                raise InvalidInput("vector_store", "is required: pass one, for example DuckDBVectorStore")
+            retriever = LongTermRetriever(vector_store, recall or RecallRules())
         self.retriever = retriever
         self.reflection_threshold = reflection_threshold
         self.aggregate_importance = 0.0

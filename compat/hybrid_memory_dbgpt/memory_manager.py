@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
 
 _HIGHEST_RATING = 10.0
-_SUMMARY_LIMIT = 2000
-_LINE_LIMIT = 240
-_PAGE = 100
-_CONVERSATION = 10_000
+_SUMMARY_LIMIT = 2000  # characters of an extractive summary
+_LINE_LIMIT = 240  # characters of one statement in it
+_PAGE = 100  # memories of a short-term search, so that enough are left when those summarised already are taken out
+_CONVERSATION = 10_000  # memories of a conversation that are looked through once, when a manager takes it up again
 
 
 class MemoryTypes:

@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import Clock
     from hybrid_memory.store.base import Store
 
-_DATABASE = "memory.duckdb"
-_LOCK_FILE = "memory.lock"
-
 
 @dataclass(eq=False, slots=True)
 class OpenStore:
-    """A store, its search structures, and how many objects use them."""
+    """A store, its search structures, which lock file it made (device and inode), and how many objects use it."""
 
     store: Store
     index_cache: IndexCache
@@ -53,20 +50,23 @@ def open_store(folder: Path, clock: Clock) -> OpenStore:
     Raises:
         StoreError: the folder cannot be used, or another process has the store open.
     """
+    from hybrid_memory.settings import DATABASE
     from hybrid_memory.store.duck.store import DuckStore
 
     place = folder.expanduser().resolve()
+    database = place / DATABASE
+    lock_file = database.with_suffix(".lock")  # the store makes it beside its file, and it lasts as long
     with _guard:
         known = _open_stores.get(place)
-        if known is not None and known.lock_file == _identity(place / _LOCK_FILE):
+        if known is not None and known.lock_file == _identity(lock_file):
             known.users += 1
             return known
         if known is not None:
             # The file is gone, yet DuckDB would go on with it, and refuse a second database under its name.
             del _open_stores[place]
             known.close()
-        opened = with_index(DuckStore.open(place / _DATABASE, clock))
-        opened.lock_file = _identity(place / _LOCK_FILE)
+        opened = with_index(DuckStore.open(database, clock))
+        opened.lock_file = _identity(lock_file)
         _open_stores[place] = opened
         return opened
 
