@@ -5,6 +5,13 @@ import json
 from tests.core.embedding.tiny_model import write_tiny_model
 from tests.server.raw import started
 
+# The server looks once a second for memories without vectors; here that often in a hundredth of it.
+IMPATIENT = """
+from hybrid_memory_mcp.runtime import background_tasks
+from hybrid_memory_mcp.__main__ import main
+background_tasks.STEP_INTERVAL_SECONDS = 0.01
+main()
+"""
 PUPPY = "We adopted a red puppy from the shelter."
 
 
@@ -22,7 +29,7 @@ def wait_until(client, fulfilled):
 
 def test_a_question_in_other_words_finds_its_answer(tmp_path, minilm, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", f"fastembed:{minilm}")
-    with started(tmp_path) as client:
+    with started(tmp_path, program=("-c", IMPATIENT)) as client:
         client.initialize()
         for number, words in enumerate(
             (PUPPY, "The train to the airport takes forty minutes.", "Rent is due on Monday.")
@@ -36,12 +43,12 @@ def test_a_question_in_other_words_finds_its_answer(tmp_path, minilm, monkeypatc
 
 def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tmp_path, monkeypatch):
     tiny = write_tiny_model(tmp_path)
-    with started(tmp_path) as client:
+    with started(tmp_path, program=("-c", IMPATIENT)) as client:
         client.initialize()
         client.call(1, "write_memory", content=PUPPY)
         assert status(client, 2)["embedder"].startswith("static")
     (tmp_path / "config.toml").write_text(f'embedder = "fastembed:{tiny.as_posix()}"\n', encoding="utf-8")
-    with started(tmp_path) as client:
+    with started(tmp_path, program=("-c", IMPATIENT)) as client:
         client.initialize()
         assert "embedding" not in client.call(1, "write_memory", content="The red rent is due.")["structuredContent"]
         wait_until(client, lambda now: now["embedder"].startswith("fastembed:") and not now["reembedding"])
