@@ -1,5 +1,5 @@
 import pytest
-from tests.core.store.empty_database import lay_empty
+from tests.core.store.empty_database import discard, lay_empty
 
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
@@ -20,7 +20,7 @@ def clock():
 def store(tmp_path, clock):
     opened = DuckStore.open(lay_empty(tmp_path), clock)
     yield opened
-    opened.close()
+    discard(opened)
 
 
 @pytest.fixture

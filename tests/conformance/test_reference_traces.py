@@ -8,7 +8,7 @@ import pytest
 from tests.conformance.compare import Mismatch
 from tests.conformance.differences import DIFFERENCES, applied
 from tests.conformance.replay import replay
-from tests.core.store.empty_database import lay_empty
+from tests.core.store.empty_database import discard, lay_empty
 
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
@@ -44,7 +44,7 @@ def open_store(tmp_path):
 
     yield opened
     for store in stores:
-        store.close()
+        discard(store)
 
 
 @pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from tests.core.store.empty_database import lay_empty
+from tests.core.store.empty_database import discard, lay_empty
 
 from hybrid_memory import background
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
@@ -52,7 +52,8 @@ def small_steps(monkeypatch):
 def store(request, clock, tmp_path):
     store = MemoryStore(clock) if request.param == "memory" else DuckStore.open(lay_empty(tmp_path), clock)
     yield store
-    store.close()
+    if isinstance(store, DuckStore):
+        discard(store)
 
 
 IN_MEMORY = pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.core.store.empty_database import lay_empty
+from tests.core.store.empty_database import discard, lay_empty
 
 from hybrid_memory.store.base import Store
 from hybrid_memory.store.duck.store import DuckStore
@@ -30,7 +30,7 @@ def open_duck(path: Path, clock: FakeClock) -> Iterator[Callable[[], DuckStore]]
 
     yield open_one
     for store in opened:
-        store.close()
+        discard(store)
 
 
 @pytest.fixture
