@@ -28,7 +28,7 @@ from benchmarks.client import call, memory
 from benchmarks.service import fill, sentence
 
 _ROUNDS = 200
-_PAUSE = 0.02
+_PAUSE_SECONDS = 0.02
 
 
 async def status(client: Client) -> dict[str, Any]:
@@ -48,7 +48,7 @@ async def live(client: Client, rng: random.Random, number: int, taken: dict[str,
         began = time.perf_counter()
         await call(client, tool, **arguments)
         taken[tool].append(1000 * (time.perf_counter() - began))
-        await anyio.sleep(_PAUSE)
+        await anyio.sleep(_PAUSE_SECONDS)
 
 
 async def measure(size: int, to: str, progress: Progress) -> dict[str, Any]:

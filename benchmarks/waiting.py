@@ -8,8 +8,8 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, ReadResult
 from hybrid_memory.service import MemoryService
 
-_PATIENCE = 300
-_PAUSE = 0.1
+_TIMEOUT_SECONDS = 300
+_PAUSE_SECONDS = 0.1
 
 
 def complete(service: MemoryService, scope: Scope) -> None:
@@ -18,11 +18,11 @@ def complete(service: MemoryService, scope: Scope) -> None:
     Raises:
         SystemExit: the model is not there.
     """
-    patience = _PATIENCE
+    patience = _TIMEOUT_SECONDS
     while (status := service.status(scope)).pending_vectors and patience:
         if not service.run_background_step():
             patience -= 1
-            time.sleep(_PAUSE)
+            time.sleep(_PAUSE_SECONDS)
     if not status.pending_vectors:
         return
     raise SystemExit(f"{status.pending_vectors} memories have no vector: {' '.join(status.notices)}")
@@ -34,9 +34,9 @@ def read(service: MemoryService, scope: Scope, request: ReadRequest) -> ReadResu
     Raises:
         SystemExit: the model is not there.
     """
-    for _ in range(_PATIENCE):
+    for _ in range(_TIMEOUT_SECONDS):
         result = service.read(scope, request)
         if not result.words_alone:
             return result
-        time.sleep(_PAUSE)
+        time.sleep(_PAUSE_SECONDS)
     raise SystemExit("the embedding model is not there")

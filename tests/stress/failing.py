@@ -112,7 +112,7 @@ def checkpointing(path: Path, kill_switch: KillSwitch) -> None:
             checkpoint(store)
 
 
-def renewing(path: Path, kill_switch: KillSwitch) -> None:
+def outgrowing_the_journal(path: Path, kill_switch: KillSwitch) -> None:
     """Write until the journal is long, so that the engine makes checkpoints of its own accord."""
     engine._MAX_JOURNAL_BYTES = 4_000
     writing(path, kill_switch)
@@ -125,7 +125,7 @@ def closing(path: Path, kill_switch: KillSwitch) -> None:
         store.close()
 
 
-def breaking(path: Path, kill_switch: KillSwitch) -> None:
+def filling_the_disk(path: Path, kill_switch: KillSwitch) -> None:
     """Let the disk be full at checkpoints, after which DuckDB answers nothing until the engine opens it again."""
     store = opened(path)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -141,7 +141,7 @@ def breaking(path: Path, kill_switch: KillSwitch) -> None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
-def mending(path: Path, kill_switch: KillSwitch) -> None:
+def recovering(path: Path, kill_switch: KillSwitch) -> None:
     """Open what is there, damaged or not, and close it."""
     open_module._REDO_BATCH = 2
     kill_switch.armed = True
@@ -157,7 +157,7 @@ def served(path: Path, identity: str = "a") -> MemoryService:
     )
 
 
-def say(service: MemoryService, kill_switch: KillSwitch, number: int) -> None:
+def write_statement(service: MemoryService, kill_switch: KillSwitch, number: int) -> None:
     content = f"statement {number} is about thing{number % 7}"
     written = service.write(SCOPE, WriteRequest(content=content, importance=0.6))
     kill_switch.acknowledged(service.store.get("default", [written.id])[written.id])
@@ -176,7 +176,7 @@ def consolidating(path: Path, kill_switch: KillSwitch) -> None:
     service_module.decide_write = watched
     service = served(path)
     for number in range(_WRITES):
-        say(service, kill_switch, number)
+        write_statement(service, kill_switch, number)
         kill_switch.armed = False
 
 
@@ -185,7 +185,7 @@ def reembed(path: Path, kill_switch: KillSwitch) -> None:
     change.BATCH, change.FEW = 4, 2
     service = served(path)
     for number in range(_WRITES):
-        say(service, kill_switch, number)
+        write_statement(service, kill_switch, number)
         if number >= kill_switch.quiet and number % 2:
             kill_switch.armed = True
             service.reembed(EMBEDDERS["ba"[number // 2 % 2]])
@@ -212,7 +212,7 @@ def inserting(session: SqlSession, statement: str, *_: Any) -> bool:
     return of_a_write(session) and "INSERT" in statement
 
 
-def says(wanted: str) -> Callable[..., bool]:
+def is_statement(wanted: str) -> Callable[..., bool]:
     return lambda _, statement, *__: statement == wanted
 
 
@@ -269,35 +269,39 @@ _MENDED = {"found": "damaged", "row": True}
 POINTS: dict[str, Point] = {
     **both("the begin of a write", writing, SqlSession, "begin", of_a_write),
     **both("a row of a write", writing, SqlSession, "rows", inserting),
-    **both("the number of a write", writing, SqlSession, "rows", says(engine._ADVANCE)),
+    **both("the number of a write", writing, SqlSession, "rows", is_statement(engine._ADVANCE)),
     **both("a commit", writing, SqlSession, "commit"),
     **both("a record of the journal", writing, Journal, "append"),
     "amid a record of the journal": Point(writing, Journal, "_write", "amid"),
-    **both("a checkpoint", checkpointing, SqlSession, "rows", says(_CHECKPOINT)),
+    **both("a checkpoint", checkpointing, SqlSession, "rows", is_statement(_CHECKPOINT)),
     **both("a new journal", checkpointing, Journal, "begin"),
     **both("the replacement of the journal", checkpointing, Path, "replace", of_the_journal),
-    **both("the engine's checkpoint", renewing, SqlSession, "rows", says(_CHECKPOINT)),
-    **both("the journal after the engine's checkpoint", renewing, Path, "replace", of_the_journal),
+    **both("the engine's checkpoint", outgrowing_the_journal, SqlSession, "rows", is_statement(_CHECKPOINT)),
+    **both("the journal after the engine's checkpoint", outgrowing_the_journal, Path, "replace", of_the_journal),
     **both("the last checkpoint", closing, Engine, "_last_checkpoint"),
     **both("the end of the journal", closing, Engine, "_close_journal"),
     "before the lock is released": Point(closing, StoreLock, "release"),
-    **both("opening again after a failure", breaking, store_module, "open_database", lambda path, *_: path.exists()),
-    **both("the engine's mending", breaking, Engine, "_reopen"),
-    **both("opening", mending, open_module, "connect_untranslated", found="left", row=True),
-    **both("going on with the journal", mending, Journal, "resume", found="left", row=True),
-    **both("missing a record", mending, Journal, "mark_incomplete", found="short", row=True),
+    **both(
+        "opening again after a failure", filling_the_disk, store_module, "open_database", lambda path, *_: path.exists()
+    ),
+    **both("the engine's mending", filling_the_disk, Engine, "_reopen"),
+    **both("opening", recovering, open_module, "connect_untranslated", found="left", row=True),
+    **both("going on with the journal", recovering, Journal, "resume", found="left", row=True),
+    **both("missing a record", recovering, Journal, "mark_incomplete", found="short", row=True),
     **both("loading the search", starting, store_module, "read_batches", found="left", row=True),
-    **both("opening a damaged store", mending, open_module, "connect_untranslated", **_MENDED),
-    **both("a file in quarantine", mending, quarantine, "write_private", **_MENDED),
-    **both("the report", mending, quarantine, "write_report", **_MENDED),
-    **both("quarantine", mending, quarantine, "store_copies", **_MENDED),
-    **both("the log's rewriting", mending, open_module._Recovery, "_rewrite_log", **_MENDED),
-    **both("a batch of the redo", mending, open_module, "_redo_batch", found="damaged"),
-    **both("a commit of the redo", mending, SqlSession, "commit", found="damaged"),
-    **both("all of the redo", mending, open_module, "_redo", **_MENDED),
-    **both("the schema", mending, open_module, "migrate", **_MENDED),
-    **both("the checkpoint of the mended", mending, SqlSession, "rows", says(open_module._CHECKPOINT), **_MENDED),
-    **both("the removal of the journal", mending, Journal, "remove", **_MENDED),
+    **both("opening a damaged store", recovering, open_module, "connect_untranslated", **_MENDED),
+    **both("a file in quarantine", recovering, quarantine, "write_private", **_MENDED),
+    **both("the report", recovering, quarantine, "write_report", **_MENDED),
+    **both("quarantine", recovering, quarantine, "store_copies", **_MENDED),
+    **both("the log's rewriting", recovering, open_module._Recovery, "_rewrite_log", **_MENDED),
+    **both("a batch of the redo", recovering, open_module, "_redo_batch", found="damaged"),
+    **both("a commit of the redo", recovering, SqlSession, "commit", found="damaged"),
+    **both("all of the redo", recovering, open_module, "_redo", **_MENDED),
+    **both("the schema", recovering, open_module, "migrate", **_MENDED),
+    **both(
+        "the checkpoint of the mended", recovering, SqlSession, "rows", is_statement(open_module._CHECKPOINT), **_MENDED
+    ),
+    **both("the removal of the journal", recovering, Journal, "remove", **_MENDED),
     **both("a row of a consolidation", consolidating, SqlSession, "rows", inserting),
     **both("the commit of a consolidation", consolidating, SqlSession, "commit"),
     **both("the record of a consolidation", consolidating, Journal, "append"),
@@ -305,7 +309,7 @@ POINTS: dict[str, Point] = {
     **both("the begin of another embedder", reembed, DuckEmbedderChange, "begin"),
     **both("gathering vectors", reembed, DuckEmbedderChange, "add_vectors"),
     **both("a commit of another embedder", reembed, SqlSession, "commit", of_a_write),
-    **both("a row of the switch", reembed, SqlSession, "rows", says(embedder_change._DELETE)),
+    **both("a row of the switch", reembed, SqlSession, "rows", is_statement(embedder_change._DELETE)),
     **both("the switch", reembed, DuckEmbedderChange, "finish"),
 }
 

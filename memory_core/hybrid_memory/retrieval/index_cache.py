@@ -26,13 +26,13 @@ class IndexCache:
         self._store = store
         self._dimensions = dimensions
         self._hnsw_from = hnsw_from
-        self._index_cache: dict[str, NamespaceIndex] = {}
+        self._indexes: dict[str, NamespaceIndex] = {}
         self._lock = threading.RLock()
 
     def get(self, namespace: str) -> NamespaceIndex:
         """Return the index of a namespace, at least as new as the store was when this was called."""
         with self._lock:
-            index = self._index_cache.get(namespace)
+            index = self._indexes.get(namespace)
             if index is None:
                 index = self._load(namespace)
         if index.head < self._store.head(namespace):
@@ -42,20 +42,20 @@ class IndexCache:
     def loaded(self) -> dict[str, NamespaceIndex]:
         """Return the indexes that are there, by namespace."""
         with self._lock:
-            return dict(self._index_cache)
+            return dict(self._indexes)
 
     def keep_only(self, indexes: Collection[NamespaceIndex]) -> list[NamespaceIndex]:
         """Let all other indexes go and return them, to be closed; one that is needed again is loaded anew."""
         with self._lock:
-            going = [name for name, index in self._index_cache.items() if index not in indexes]
-            return [self._index_cache.pop(name) for name in going]
+            going = [name for name, index in self._indexes.items() if index not in indexes]
+            return [self._indexes.pop(name) for name in going]
 
     def apply(self, namespace: str, written: CommitResult) -> None:
         """Apply a write of this process, or catch up when another came between."""
         if not written.log:
             return
         with self._lock:
-            index = self._index_cache.get(namespace)
+            index = self._indexes.get(namespace)
             if index is None:
                 return
             if index.head == written.log[0].position - 1:
@@ -66,7 +66,7 @@ class IndexCache:
     def catch_up(self, namespace: str) -> NamespaceIndex:
         """Apply what the store's log holds behind the index; reload when the log does not reach back that far."""
         with self._lock:
-            index = self._index_cache[namespace]
+            index = self._indexes[namespace]
             try:
                 while log := self._store.changes(namespace, index.head, _PAGE):
                     ids = tuple(dict.fromkeys(entry.id for entry in log))
@@ -78,13 +78,13 @@ class IndexCache:
     def close(self) -> None:
         """Stop what runs in the background."""
         with self._lock:
-            indexes = list(self._index_cache.values())
+            indexes = list(self._indexes.values())
         for index in indexes:
             index.close()
 
     def _load(self, namespace: str) -> NamespaceIndex:
         index = NamespaceIndex(self._dimensions(), make=self._store.vector_index, hnsw_from=self._hnsw_from)
         index.load(self._store.snapshot(namespace))
-        self._index_cache[namespace] = index
+        self._indexes[namespace] = index
         threading.Thread(target=index.sort, name="sort terms", daemon=True).start()
         return index

@@ -1,4 +1,8 @@
-"""A short life on a real MCP client, which tells what happened in each tier and whether it is what was promised."""
+"""The command ``demo``: a real MCP client plays a few scenes on a new store, and each step is compared with what is promised.
+
+`_play` has the order of the scenes: observations, a repeated statement, a correction, a reflection; a restart of all processes; two
+clients at once, whose hub is killed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ from rich.text import Text
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.relay.paths import PID
 
-DAY: Sequence[tuple[str, float]] = (
+OBSERVATIONS: Sequence[tuple[str, float]] = (
     ("Ada moved to Lisbon in March and works from home.", 0.6),
     ("The office coffee machine is out of order again.", 0.05),
     ("Ada is allergic to peanuts; always check recipes for them.", 0.9),
@@ -41,30 +45,30 @@ DAY: Sequence[tuple[str, float]] = (
     ("Rui wants the Portuguese homework by Thursday evening.", 0.5),
     ("The neighbour's cat slept on the balcony.", 0.15),
 )
-HABIT = "Ada goes running along the river before breakfast."
-TIMES = 6
+REPEATED = "Ada goes running along the river before breakfast."
+REPETITIONS = 6
 WRONG = "The dentist appointment is on Tuesday at ten."
 RIGHT = "The dentist appointment is on Thursday at four."
 INSIGHT = "Ada is settling in Lisbon: she learns the language and has a teacher she does homework for."
 QUESTION = "Which ingredient must I avoid when cooking?"
 ANSWER = "peanuts"
-PAINT = ("white", "green", "yellow", "blue", "grey", "red")
-COLOURS = len(PAINT)
+ROOM_COLOURS = ("white", "green", "yellow", "blue", "grey", "red")
+ROOMS = len(ROOM_COLOURS)
 
 
 @dataclass
-class Story:
+class DemoReport:
     """Prints what happens and remembers what was not as promised."""
 
     console: Console
     broken: list[str] = field(default_factory=list)
 
-    def chapter(self, title: str) -> None:
+    def begin_part(self, title: str) -> None:
         """Begin a part."""
         self.console.print()
         self.console.rule(Text(title, style="bold"), align="left")
 
-    def promise(self, what: str, *, kept: bool) -> None:
+    def check(self, what: str, *, kept: bool) -> None:
         """Print whether a promise was kept."""
         self.console.print(Text("  kept    " if kept else "  BROKEN  ", style="green" if kept else "bold red") + what)
         if not kept:
@@ -75,18 +79,18 @@ class Story:
         self.console.print(Text("  " + text))
 
 
-class Life:
+class DemoClient:
     """The client's side: calls the tools of one server process and keeps nothing itself."""
 
-    def __init__(self, client: Client, story: Story) -> None:
+    def __init__(self, client: Client, report: DemoReport) -> None:
         self._client = client
-        self._story = story
+        self._report = report
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its structured result; a failure ends the demo's part with an empty one."""
         result: CallToolResult = await self._client.call_tool(tool, arguments)
         if result.is_error or result.structured_content is None:
-            self._story.promise(f"{tool}: {result.content}", kept=False)
+            self._report.check(f"{tool}: {result.content}", kept=False)
             return {}
         return dict(result.structured_content)
 
@@ -100,7 +104,7 @@ class Life:
 
 def run(keep: Path | None) -> int:
     """Play the demo; returns 0 when everything was as promised, else 1."""
-    story = Story(Console())
+    report = DemoReport(Console())
     with ExitStack() as stack:
         if keep is not None:
             keep.mkdir(parents=True, exist_ok=True)
@@ -108,14 +112,14 @@ def run(keep: Path | None) -> int:
         else:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hybrid-memory-demo-")))
         stack.callback(stop_hub, home)
-        anyio.run(_play, home, story)
-    story.console.print()
-    if story.broken:
-        story.console.print(f"[bold red]{len(story.broken)} promises were broken.[/bold red]")
+        anyio.run(_play, home, report)
+    report.console.print()
+    if report.broken:
+        report.console.print(f"[bold red]{len(report.broken)} promises were broken.[/bold red]")
         return 1
-    story.console.print("[bold green]Everything was as promised.[/bold green]")
-    story.console.print("\nThe entry for an MCP client's configuration (the demo's own memories are not in it):\n")
-    story.console.print(json.dumps(client_entry(), indent=2), markup=False, highlight=False, soft_wrap=True)
+    report.console.print("[bold green]Everything was as promised.[/bold green]")
+    report.console.print("\nThe entry for an MCP client's configuration (the demo's own memories are not in it):\n")
+    report.console.print(json.dumps(client_entry(), indent=2), markup=False, highlight=False, soft_wrap=True)
     return 0
 
 
@@ -127,40 +131,41 @@ def client_entry() -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _server(home: Path, story: Story) -> AsyncIterator[Life]:
+async def _server(home: Path, report: DemoReport) -> AsyncIterator[DemoClient]:
     command = [sys.executable, "-m", "hybrid_memory_mcp", "--home", str(home)]
     async with Client(StdioServerParameters(command=command[0], args=command[1:])) as client:
-        yield Life(client, story)
+        yield DemoClient(client, report)
 
 
-async def _play(home: Path, story: Story) -> None:
-    async with _server(home, story) as life:
-        await _a_day(life, story)
-        habit = await _a_habit(life, story)
-        newer = await _a_correction(life, story)
-        insight = await _a_thought(life, story)
-    story.chapter("A restart: all processes end, others start")
+async def _play(home: Path, report: DemoReport) -> None:
+    async with _server(home, report) as client:
+        await _write_observations(client, report)
+        habit = await _repeat_statement(client, report)
+        newer = await _correct_statement(client, report)
+        insight = await _reflect(client, report)
+    report.begin_part("A restart: all processes end, others start")
     stop_hub(home)
-    async with _server(home, story) as life:
-        await _remember(life, story, habit, newer, insight)
-        async with _server(home, story) as other:
-            await _together(life, other, story, home)
+    async with _server(home, report) as client:
+        await _recall_after_restart(client, report, habit, newer, insight)
+        async with _server(home, report) as other:
+            await _share_between_clients(client, other, report, home)
 
 
-async def _a_day(life: Life, story: Story) -> None:
-    story.chapter(f"A day of {len(DAY)} observations: the sensory buffer takes them in")
+async def _write_observations(client: DemoClient, report: DemoReport) -> None:
+    report.begin_part(f"A day of {len(OBSERVATIONS)} observations: the sensory buffer takes them in")
     moved: list[Mapping[str, Any]] = []
     written = 0
-    for content, importance in DAY:
-        result = await life.call("write_memory", content=content, importance=importance, speaker="Ada")
+    for content, importance in OBSERVATIONS:
+        result = await client.call("write_memory", content=content, importance=importance, speaker="Ada")
         written += bool(result.get("id"))
         moved += result.get("moved", [])
-    story.promise(f"{written} of {len(DAY)} writes acknowledged", kept=written == len(DAY))
-    status = await life.status()
-    _show_tiers(story, status)
-    story.promise(f"full buffers passed memories on: {_count(moved)}", kept=bool(moved))
-    story.promise(
-        "what a buffer drops fades, it is not destroyed", kept=sum(status.get("tiers", {}).values()) == len(DAY)
+    report.check(f"{written} of {len(OBSERVATIONS)} writes acknowledged", kept=written == len(OBSERVATIONS))
+    status = await client.status()
+    _show_tiers(report, status)
+    report.check(f"full buffers passed memories on: {_count(moved)}", kept=bool(moved))
+    report.check(
+        "what a buffer drops fades, it is not destroyed",
+        kept=sum(status.get("tiers", {}).values()) == len(OBSERVATIONS),
     )
 
 
@@ -172,96 +177,98 @@ def _count(moved: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{count} {way}" for way, count in ways.items())
 
 
-def _show_tiers(story: Story, status: Mapping[str, Any]) -> None:
+def _show_tiers(report: DemoReport, status: Mapping[str, Any]) -> None:
     table = Table("tier", "memories", "", box=None, padding=(0, 2))
     for tier, count in status.get("tiers", {}).items():
         if count:
             table.add_row(tier, str(count), Text("■" * count, style="cyan"))
-    story.console.print(table)
+    report.console.print(table)
 
 
-async def _a_habit(life: Life, story: Story) -> str:
-    story.chapter("The same thing said again and again: a habit")
-    story.tell(HABIT)
+async def _repeat_statement(client: DemoClient, report: DemoReport) -> str:
+    report.begin_part("The same thing said again and again: a habit")
+    report.tell(REPEATED)
     first = ""
-    for time in range(1, TIMES + 1):
-        result = await life.call("write_memory", content=HABIT, importance=0.5, speaker="Ada")
+    for time in range(1, REPETITIONS + 1):
+        result = await client.call("write_memory", content=REPEATED, importance=0.5, speaker="Ada")
         first = first or str(result.get("id", ""))
         for move in result.get("moved", []):
             if move["id"] == first:
-                story.tell(f"said {time} times: {move['from']} to {move['to']} ({move['reason']})")
-    found = await life.call("read_memories", ids=[first])
+                report.tell(f"said {time} times: {move['from']} to {move['to']} ({move['reason']})")
+    found = await client.call("read_memories", ids=[first])
     tier = found["memories"][0]["tier"] if found.get("memories") else "nowhere"
-    story.promise(f"after {TIMES} times it is one memory, and it is in {tier}", kept=tier == "long_term")
+    report.check(f"after {REPETITIONS} times it is one memory, and it is in {tier}", kept=tier == "long_term")
     return first
 
 
-async def _a_correction(life: Life, story: Story) -> str:
-    story.chapter("A correction: the newer statement supersedes the older one")
-    found = await life.call("read_memories", query="When is the dentist appointment?", limit=3)
+async def _correct_statement(client: DemoClient, report: DemoReport) -> str:
+    report.begin_part("A correction: the newer statement supersedes the older one")
+    found = await client.call("read_memories", query="When is the dentist appointment?", limit=3)
     old = next((one for one in found.get("memories", []) if one["text"] == WRONG), None)
-    story.promise("the old date is found", kept=old is not None)
+    report.check("the old date is found", kept=old is not None)
     if old is None:
         return ""
-    result = await life.call("update_memory", id=old["id"], content=RIGHT)
-    story.tell(f"{old['id']} is superseded by {result.get('id')}")
-    found = await life.call("read_memories", query="When is the dentist appointment?", limit=5)
+    result = await client.call("update_memory", id=old["id"], content=RIGHT)
+    report.tell(f"{old['id']} is superseded by {result.get('id')}")
+    found = await client.call("read_memories", query="When is the dentist appointment?", limit=5)
     texts = [one["text"] for one in found.get("memories", [])]
-    story.promise("the new date is the first answer", kept=RIGHT in texts[:1])
-    story.promise("the old date is not offered any more", kept=WRONG not in texts)
-    kept = await life.call("read_memories", ids=[old["id"]])
-    story.promise("the old version is kept and can be read by its id", kept=bool(kept.get("memories")))
+    report.check("the new date is the first answer", kept=RIGHT in texts[:1])
+    report.check("the old date is not offered any more", kept=WRONG not in texts)
+    kept = await client.call("read_memories", ids=[old["id"]])
+    report.check("the old version is kept and can be read by its id", kept=bool(kept.get("memories")))
     return str(result.get("id", ""))
 
 
-async def _a_thought(life: Life, story: Story) -> str:
-    story.chapter("A reflection: the memory offers what belongs together, the assistant thinks")
-    offered = await life.call("reflect", focus="learning Portuguese in Lisbon")
+async def _reflect(client: DemoClient, report: DemoReport) -> str:
+    report.begin_part("A reflection: the memory offers what belongs together, the assistant thinks")
+    offered = await client.call("reflect", focus="learning Portuguese in Lisbon")
     groups = offered.get("groups", [])
-    story.promise(f"{len(groups)} groups offered", kept=bool(groups))
+    report.check(f"{len(groups)} groups offered", kept=bool(groups))
     if not groups:
         return ""
     for one in groups[0]["memories"]:
-        story.tell("· " + one["text"])
-    stored = await life.call("reflect", insights=[{"text": INSIGHT, "evidence": groups[0]["ids"], "importance": 0.8}])
+        report.tell("· " + one["text"])
+    stored = await client.call("reflect", insights=[{"text": INSIGHT, "evidence": groups[0]["ids"], "importance": 0.8}])
     ids = stored.get("stored", [])
-    story.promise("the assistant's insight is in long-term with its evidence", kept=len(ids) == 1)
+    report.check("the assistant's insight is in long-term with its evidence", kept=len(ids) == 1)
     return str(ids[0]) if ids else ""
 
 
-async def _together(first: Life, second: Life, story: Story, home: Path) -> None:
-    story.chapter("Two assistants, one memory; then the process behind both is killed")
-    for number in range(COLOURS):
-        await (first, second)[number % 2].call("write_memory", content=f"Room {number} is painted {PAINT[number]}.")
-    seen = await _rooms(first), await _rooms(second)
-    story.promise("each sees at once what the other wrote", kept=seen == (COLOURS, COLOURS))
+async def _share_between_clients(first: DemoClient, second: DemoClient, report: DemoReport, home: Path) -> None:
+    report.begin_part("Two assistants, one memory; then the process behind both is killed")
+    for number in range(ROOMS):
+        await (first, second)[number % 2].call(
+            "write_memory", content=f"Room {number} is painted {ROOM_COLOURS[number]}."
+        )
+    seen = await _count_rooms(first), await _count_rooms(second)
+    report.check("each sees at once what the other wrote", kept=seen == (ROOMS, ROOMS))
     pid = int((home / PID).read_text("ascii"))
     relays = {one["pid"] for one in (await first.status()).get("clients", [])}
     if sys.platform == "win32" or pid in relays:
-        story.tell("here the process behind both cannot be killed: one of the clients' own does its work")
+        report.tell("here the process behind both cannot be killed: one of the clients' own does its work")
         return
     os.kill(pid, signal.SIGKILL)
     result = await second.call("write_memory", content="The kitchen is painted violet.")
-    story.promise("a write right after the kill is answered as if nothing had happened", kept=bool(result.get("id")))
+    report.check("a write right after the kill is answered as if nothing had happened", kept=bool(result.get("id")))
     successor = int((home / PID).read_text("ascii"))
-    story.tell(f"process {pid} is gone, process {successor} has taken over")
-    story.promise("nothing that was acknowledged is lost", kept=await _rooms(first) == COLOURS)
+    report.tell(f"process {pid} is gone, process {successor} has taken over")
+    report.check("nothing that was acknowledged is lost", kept=await _count_rooms(first) == ROOMS)
 
 
-async def _rooms(life: Life) -> int:
-    found = await life.call("read_memories", query="which room is painted in which colour", limit=20)
+async def _count_rooms(client: DemoClient) -> int:
+    found = await client.call("read_memories", query="which room is painted in which colour", limit=20)
     return sum(one["text"].startswith("Room ") for one in found.get("memories", []))
 
 
-async def _remember(life: Life, story: Story, habit: str, newer: str, insight: str) -> None:
-    _show_tiers(story, await life.status())
-    found = await life.call("read_memories", query=QUESTION, limit=3)
+async def _recall_after_restart(client: DemoClient, report: DemoReport, habit: str, newer: str, insight: str) -> None:
+    _show_tiers(report, await client.status())
+    found = await client.call("read_memories", query=QUESTION, limit=3)
     texts = [one["text"] for one in found.get("memories", [])]
-    story.tell(f"{QUESTION}")
+    report.tell(f"{QUESTION}")
     for text in texts:
-        story.tell("· " + text)
-    story.promise("a question in other words finds the allergy", kept=any(ANSWER in text for text in texts))
-    known = await life.call("read_memories", ids=[habit, newer, insight])
+        report.tell("· " + text)
+    report.check("a question in other words finds the allergy", kept=any(ANSWER in text for text in texts))
+    known = await client.call("read_memories", ids=[habit, newer, insight])
     tiers = {one["id"]: one["tier"] for one in known.get("memories", [])}
-    story.promise("habit, correction and insight survived the restart", kept=set(tiers) == {habit, newer, insight})
-    story.promise("the insight is in long-term", kept=tiers.get(insight) == "long_term")
+    report.check("habit, correction and insight survived the restart", kept=set(tiers) == {habit, newer, insight})
+    report.check("the insight is in long-term", kept=tiers.get(insight) == "long_term")
