@@ -1,3 +1,5 @@
+"""Fixtures of the tests of the DB-GPT names."""
+
 import pytest
 from tests.core.store.empty_database import discard, lay_empty
 

@@ -1,3 +1,5 @@
+"""Fixtures of the server tests: the product over a store in memory, and clients of both protocol eras."""
+
 from __future__ import annotations
 
 import pytest

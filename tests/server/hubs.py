@@ -1,4 +1,4 @@
-"""Hubs and relays for tests: a hub that the test plays itself, the real one in a thread, and a relay without a process."""
+"""Hubs and relays for tests: `FakeHub` (the test answers), `ThreadedHub` (the real one in a thread), `FakeRelay` (no process)."""
 
 import json
 import socket
@@ -96,7 +96,7 @@ class FrameSocket:
 
 
 class AcceptedRelay(FrameSocket):
-    """A relay at the hub that the test plays."""
+    """A relay that has connected to a `FakeHub`."""
 
     def welcome(self):
         frame = self.receive_frame()
@@ -124,7 +124,7 @@ class AcceptedRelay(FrameSocket):
         return [(frame.kind, frame.number, json.loads(frame.payload)["method"]) for frame in found]
 
     def begin(self, *numbers, again):
-        """Say that work begins, as hubs do of what comes again."""
+        """Tell the relay that work on these lines begins, as hubs do for lines that are sent ``again``."""
         if again:
             for number in numbers:
                 self.send_frame(protocol.WORK_STARTED, b"", number)
@@ -135,7 +135,7 @@ class AcceptedRelay(FrameSocket):
 
 
 class FakeHub:
-    """The place where relays look for a hub; what the hub says is the test's."""
+    """Listens where relays look for a hub; the test says what the hub answers."""
 
     def __init__(self, home):
         home.mkdir(0o700, parents=True, exist_ok=True)
@@ -143,12 +143,12 @@ class FakeHub:
         self.listener.settimeout(TIMEOUT_SECONDS)
         self.listener.bind(str(home / "hub.sock"))
         self.listener.listen(8)
-        self.meetings = []
+        self.accepted = []
 
     def accept(self):
-        meeting = AcceptedRelay(self.listener.accept()[0])
-        self.meetings.append(meeting)
-        return meeting
+        relay = AcceptedRelay(self.listener.accept()[0])
+        self.accepted.append(relay)
+        return relay
 
     def welcome(self):
         return self.accept().welcome()
@@ -158,8 +158,8 @@ class FakeHub:
 
     def __exit__(self, *_):
         self.listener.close()
-        for meeting in self.meetings:
-            meeting.close()
+        for relay in self.accepted:
+            relay.close()
 
 
 class FakeRelay(FrameSocket):
@@ -248,7 +248,7 @@ class ThreadedHub:
                 await self.hub.serve(self.listener, self._first)
 
     def kill(self):
-        """FrameSocket as a killed process does: no goodbye, and every connection is cut."""
+        """End as a killed process does: no goodbye, and every connection is cut."""
         with suppress(RuntimeError):
             self.portal.start_task_soon(self._scope.cancel)
         self.wait()

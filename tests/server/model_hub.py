@@ -1,4 +1,4 @@
-"""As much of a model hub as its client needs to fetch one repository, on this machine's loopback."""
+"""A fake of huggingface.co on this machine's loopback: what its client needs to fetch one repository."""
 
 import hashlib
 import json

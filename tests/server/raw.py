@@ -1,4 +1,4 @@
-"""Clients that speak lines, against real processes."""
+"""A client that writes and reads lines of JSON-RPC itself, for tests of real processes."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ MODERN = {
 
 
 class Raw:
-    """A client that speaks lines."""
+    """Writes and reads lines on the pipes of a server process; ``lines`` keeps what came."""
 
     def __init__(self, process):
         self.process = process

@@ -1,7 +1,6 @@
 """The memory that server tests run over, servers over it, and how their tools are called.
 
-It is the product with its store in memory. The subclass only watches: it keeps who called what, and fails or waits where a test
-says so.
+It is the product with its store in memory. `ObservedService` records who called what, and fails or waits where a test says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What several long tests need."""
+"""Fixtures of the long tests."""
 
 import sys
 

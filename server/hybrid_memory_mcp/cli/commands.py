@@ -1,4 +1,4 @@
-"""The commands: thin shells over the service, printed with rich."""
+"""The typer application: all commands are registered here. Each has an operation done (``operation_call.py``) and prints the result."""
 
 from __future__ import annotations
 

@@ -138,6 +138,7 @@ async def _server(home: Path, report: DemoReport) -> AsyncIterator[DemoClient]:
 
 
 async def _play(home: Path, report: DemoReport) -> None:
+    """Play the scenes in their order."""
     async with _server(home, report) as client:
         await _write_observations(client, report)
         habit = await _repeat_statement(client, report)

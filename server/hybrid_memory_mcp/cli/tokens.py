@@ -1,4 +1,4 @@
-"""The commands about tokens: making one, listing them, taking one back."""
+"""The commands ``token create``, ``token list`` and ``token revoke``; the tokens themselves are in ``http/access_tokens.py``."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Fixtures of the HTTP tests: the application without a network (`Raw`), and at a Unix socket with uvicorn."""
+
 from __future__ import annotations
 
 import json

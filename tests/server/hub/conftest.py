@@ -1,3 +1,5 @@
+"""Fixtures of the hub tests."""
+
 import pytest
 from tests.server.hubs import short_folder
 

@@ -1,3 +1,5 @@
+"""Fixtures of the relay tests."""
+
 import pytest
 from tests.server.hubs import FakeHub, short_folder
 
