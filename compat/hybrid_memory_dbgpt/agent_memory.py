@@ -112,6 +112,6 @@ class AgentMemory(Memory):
 
     async def write_memories(self, question: str, ai_message: str) -> DiscardedMemoryFragments | None:
         """Remember one exchange as one fragment."""
-        said = [("user", question), ("assistant", ai_message)]
-        text = " ".join(f"{who}: {what}" for who, what in said if what)
+        exchange = [("user", question), ("assistant", ai_message)]
+        text = " ".join(f"{speaker}: {words}" for speaker, words in exchange if words)
         return await self.write(AgentMemoryFragment(text))

@@ -1,4 +1,4 @@
-"""The smallest agent that reads its memory into a prompt and writes each exchange back: the seeds' examples, runnable.
+"""The smallest agent that reads its memory into a prompt and writes each exchange back: the examples of DB-GPT's documentation.
 
 It is no agent framework. It shows, with the names of the DB-GPT documentation, where a memory belongs in one: `read_memories`
 fills ``most_recent_memories``, `write_memories` renders what is kept. Override either in a subclass.

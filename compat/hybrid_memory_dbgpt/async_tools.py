@@ -1,4 +1,4 @@
-"""Waiting for blocking work, and reading times, without an event loop of one's own."""
+"""Blocking work in threads, several awaitables at once, and the clock of an object that begins at a given time."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ async def gather(calls: Iterable[Callable[[], Awaitable[_Result]]]) -> list[_Res
     """Await all calls at once and return their results in order; the first failure cancels the rest and is raised."""
     results: dict[int, _Result] = {}
 
-    async def keep(place: int, call: Callable[[], Awaitable[_Result]]) -> None:
-        results[place] = await call()
+    async def run(number: int, call: Callable[[], Awaitable[_Result]]) -> None:
+        results[number] = await call()
 
     try:
         async with anyio.create_task_group() as group:
-            for place, call in enumerate(calls):
-                group.start_soon(keep, place, call)
+            for number, call in enumerate(calls):
+                group.start_soon(run, number, call)
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None
-    return [results[place] for place in sorted(results)]
+    return [results[number] for number in sorted(results)]
 
 
 class ShiftedClock:

@@ -30,7 +30,7 @@ from hybrid_memory_dbgpt.memory_base import Memory, copies
 
 @dataclass(frozen=True, slots=True)
 class BufferSnapshot:
-    """A buffer at one moment, to go back to when a later step fails."""
+    """A buffer at one moment, to be restored when a later step fails."""
 
     held: tuple[BufferEntry, ...]
     fragments: Mapping[MemoryId, MemoryFragment]
@@ -124,7 +124,7 @@ class SensoryMemory(Memory):
 
     def restore(self, state: BufferSnapshot) -> None:
         """Go back to a state."""
-        self._held = tuple(held.item for held in state.held)
+        self._held = tuple(entry.item for entry in state.held)
         self._fragments = dict(state.fragments)
 
     def _score(self, fragment: MemoryFragment) -> float:
@@ -159,7 +159,7 @@ class ShortTermMemory(Memory):
     @property
     def fragments(self) -> list[MemoryFragment]:
         """What is held, oldest first."""
-        return [self._fragments[held.item.id] for held in self._held]
+        return [self._fragments[entry.item.id] for entry in self._held]
 
     @property
     def short_term_memories(self) -> list[MemoryFragment]:
@@ -194,7 +194,7 @@ class ShortTermMemory(Memory):
         if op is WriteOperation.RETRIEVAL:
             return DiscardedMemoryFragments()
         self._fragments[fragment.id] = fragment
-        kept, fallen = append_fifo(tuple(held.item for held in self._held), _item(fragment), self.buffer_size)
+        kept, fallen = append_fifo(tuple(entry.item for entry in self._held), _item(fragment), self.buffer_size)
         left = DiscardedMemoryFragments(fragments=[self._fragments[item.id] for item in fallen])
         self._keep(tuple(BufferEntry(item) for item in kept))
         return left
@@ -222,14 +222,14 @@ class ShortTermMemory(Memory):
         self._keep(state.held)
 
     async def _with_insights(
-        self, left: DiscardedMemoryFragments, gone: Sequence[BufferEntry], known: Mapping[MemoryId, MemoryFragment]
+        self, left: DiscardedMemoryFragments, removed: Sequence[BufferEntry], known: Mapping[MemoryId, MemoryFragment]
     ) -> DiscardedMemoryFragments:
-        """Add the insights, or put what is gone back at the front of the buffer and pass the failure on."""
+        """Add the insights, or put what was removed back at the front of the buffer and pass the failure on."""
         try:
             left.insights = await self.get_insights(left.fragments)
         except BaseException:
             self._fragments = {**known, **self._fragments}
-            self._keep((*gone, *self._held))
+            self._keep((*removed, *self._held))
             raise
         return left
 
@@ -314,9 +314,9 @@ class EnhancedShortTermMemory(ShortTermMemory):
         before = self.snapshot()
         left = self.take(memory_fragment, op)
         if left.fragments:
-            now_held = {held.item.id for held in self._held} | {one.id for one in left.faded}
-            gone = [held for held in before.held if held.item.id not in now_held]
-            return await self._with_insights(left, gone, before.fragments)
+            still_known = {entry.item.id for entry in self._held} | {fragment.id for fragment in left.faded}
+            merged = [entry for entry in before.held if entry.item.id not in still_known]
+            return await self._with_insights(left, merged, before.fragments)
         return left
 
     async def prepare(self, fragments: Sequence[MemoryFragment]) -> None:
@@ -346,7 +346,7 @@ class EnhancedShortTermMemory(ShortTermMemory):
         ]
         self._fragments = known
         self._keep(step.entries)
-        return DiscardedMemoryFragments(fragments=merged, faded=[known[held.item.id] for held in step.evicted])
+        return DiscardedMemoryFragments(fragments=merged, faded=[known[entry.item.id] for entry in step.evicted])
 
     def _offer(
         self, incoming: Item, similarities: Sequence[float], draws: Iterator[float], op: WriteOperation
@@ -357,8 +357,8 @@ class EnhancedShortTermMemory(ShortTermMemory):
     def _pair_draws(self, incoming: Item, similarities: Sequence[float]) -> Iterator[float]:
         threshold = self.rules.enhance_similarity_threshold
         return (
-            pair_draw(held.item.id, incoming.id)
-            for held, similarity in zip(self._held, similarities, strict=True)
+            pair_draw(entry.item.id, incoming.id)
+            for entry, similarity in zip(self._held, similarities, strict=True)
             if enhance_probability(similarity) >= threshold
         )
 

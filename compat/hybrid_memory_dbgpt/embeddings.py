@@ -1,4 +1,4 @@
-"""One way to embed, whatever object the caller has."""
+"""`TextEmbedder`: one way to embed with either kind of embedder, the project's own or that of LangChain and DB-GPT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent API remembers: fragments, what leaves a buffer, and why something is written."""
+"""Fragments, what every memory of this package remembers, and `DiscardedMemoryFragments`, what left a buffer."""
 
 from __future__ import annotations
 

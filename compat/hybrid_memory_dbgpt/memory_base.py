@@ -1,4 +1,7 @@
-"""What every memory of the agent API can do."""
+"""`Memory`, the base class of all memories under DB-GPT's names, and helpers that several of them use.
+
+It is the name of DB-GPT; a stored statement is `hybrid_memory.model.Memory`.
+"""
 
 from __future__ import annotations
 

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.service import MemoryService
 
-_HIGHEST_RATING = 10.0
-_SUMMARY_LIMIT = 2000  # characters of an extractive summary
-_LINE_LIMIT = 240  # characters of one statement in it
-_PAGE = 100  # memories of a short-term search, so that enough are left when those summarised already are taken out
-_CONVERSATION = 10_000  # memories of a conversation that are looked through once, when a manager takes it up again
+_HIGHEST_RATING = 10.0  # of an `ImportanceScorer`
+# Set by hand: a summary is a short read, and one long statement does not fill it.
+_SUMMARY_CHARACTERS = 2000
+_LINE_CHARACTERS = 240
+_PAGE_MEMORIES = 100  # the most that one read returns: what has left the window is sorted out afterwards
+_MAX_CONVERSATION_MEMORIES = 10_000  # that are looked through for what stands in no summary yet
 
 
 class MemoryTypes:
@@ -78,8 +79,8 @@ class ExtractiveSummarizer:
     async def summarize(self, entries: Sequence[str]) -> str:
         """Return up to ``keep`` statements by `heuristic_importance`, one a line."""
         weighty = sorted(range(len(entries)), key=lambda at: -heuristic_importance(entries[at]))[: self._keep]
-        lines = [excerpt(entries[at], _LINE_LIMIT) for at in sorted(weighty)]
-        return excerpt("\n".join(lines), _SUMMARY_LIMIT)
+        lines = [excerpt(entries[at], _LINE_CHARACTERS) for at in sorted(weighty)]
+        return excerpt("\n".join(lines), _SUMMARY_CHARACTERS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,11 +181,14 @@ class MemoryManager:
             metadata=dict(metadata_filter or {}),
         )
         service = await self.service()
-        request = ReadRequest(query=query, limit=_PAGE if wanted is MemoryType.SHORT_TERM else limit, where=where)
+        request = ReadRequest(
+            query=query, limit=_PAGE_MEMORIES if wanted is MemoryType.SHORT_TERM else limit, where=where
+        )
         result = await run_blocking(None, lambda: service.read(self.scope, request))
         waiting = set(self._left or ())
-        held = [hit.memory for hit in result.hits if hit.memory.tier is not Tier.FADED or hit.memory.id in waiting]
-        found = held[:limit]
+        found = [hit.memory for hit in result.hits if hit.memory.tier is not Tier.FADED or hit.memory.id in waiting][
+            :limit
+        ]
         ids = [memory.id for memory in found]
         vectors = await run_blocking(None, lambda: service.store.vectors(self.scope.namespace, ids))
         return [_entry(memory, vectors.get(memory.id), wanted) for memory in found]
@@ -251,13 +255,13 @@ class MemoryManager:
             await self.summarize()
 
     def _unsummarised(self, service: MemoryService) -> list[MemoryId]:
-        """Return what left this conversation's window in an earlier life and stands in no summary yet, oldest first."""
-        known = service.recent(self.scope, limit=_CONVERSATION, session=self.scope.session)
-        told = {parent for memory in known if memory.kind is Kind.SUMMARY for parent in memory.parents}
+        """Return what left this conversation's window before this object was made and stands in no summary yet, oldest first."""
+        known = service.recent(self.scope, limit=_MAX_CONVERSATION_MEMORIES, session=self.scope.session)
+        summarised = {parent for memory in known if memory.kind is Kind.SUMMARY for parent in memory.parents}
         return [
             memory.id
             for memory in reversed(known)
-            if memory.tier is Tier.FADED and memory.kind is Kind.OBSERVATION and memory.id not in told
+            if memory.tier is Tier.FADED and memory.kind is Kind.OBSERVATION and memory.id not in summarised
         ]
 
     def _open(self) -> MemoryService:

@@ -19,7 +19,7 @@ from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError, Invalid
 from hybrid_memory_dbgpt.async_tools import run_blocking
 
 _OPENAI = "https://api.openai.com/v1"
-_TEXTS_A_REQUEST = 64  # far below OpenAI's 2,048, so that a slow local server answers within the time
+_TEXTS_PER_REQUEST = 64  # far below OpenAI's 2,048, so that a slow local server answers within the time
 
 
 class ModelUnavailable(HybridMemoryError):
@@ -85,7 +85,7 @@ class OpenAIEmbeddings:
         Raises:
             EmbedderUnavailable: the API gave none.
         """
-        groups = [list(texts[at : at + _TEXTS_A_REQUEST]) for at in range(0, len(texts), _TEXTS_A_REQUEST)]
+        groups = [list(texts[at : at + _TEXTS_PER_REQUEST]) for at in range(0, len(texts), _TEXTS_PER_REQUEST)]
         return [vector for group in groups for vector in self._embed(group)]
 
     def embed_query(self, text: str) -> list[float]:
@@ -163,7 +163,7 @@ def _post(url: str, api_key: str | None, body: Mapping[str, Any], timeout: float
 
 
 def _reason(failed: Exception) -> str:
-    """Say what went wrong in our own words; an answer's text may hold what was asked."""
+    """Return what went wrong in our own words; an answer's text may hold what was asked."""
     if isinstance(failed, urllib.error.HTTPError):
         return f"HTTP status {failed.code}"
     if isinstance(failed, TimeoutError):

@@ -22,7 +22,7 @@ from hybrid_memory.model import Json, MemoryId
 from hybrid_memory_dbgpt.async_tools import to_utc
 from hybrid_memory_dbgpt.vector_store import Document, FoundColumns, VectorStore, number_of
 
-_SECONDS_AN_HOUR = 3600
+_SECONDS_PER_HOUR = 3600
 _MARKERS = re.compile(r"\[FORGET\]|\[MERGE\]")
 
 
@@ -108,7 +108,7 @@ def recency(accessed_at: NDArray[np.float64], now: datetime, decay_rate: float) 
 
     An access in the future counts as one of this moment, that is 1.
     """
-    hours = np.maximum(0.0, (now.timestamp() - accessed_at) / _SECONDS_AN_HOUR)
+    hours = np.maximum(0.0, (now.timestamp() - accessed_at) / _SECONDS_PER_HOUR)
     # The power is Python's: numpy's may differ in the last bit from one place of an array to another, which breaks ties.
     powers = np.array([float((1 - decay_rate) ** one) for one in hours.tolist()], np.float64)
     return np.where(np.isnan(accessed_at), 0.0, powers)

@@ -26,7 +26,7 @@ from hybrid_memory.store.duck import embedder_change, engine
 from hybrid_memory.store.duck import store as store_module
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
 from hybrid_memory.store.duck.engine import Engine
-from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery import open as open_module
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import Journal
@@ -280,7 +280,7 @@ POINTS: dict[str, Point] = {
     **both("the journal after the engine's checkpoint", outgrowing_the_journal, Path, "replace", of_the_journal),
     **both("the last checkpoint", closing, Engine, "_last_checkpoint"),
     **both("the end of the journal", closing, Engine, "_close_journal"),
-    "before the lock is released": Point(closing, StoreLock, "release"),
+    "before the lock is released": Point(closing, DatabaseLock, "release"),
     **both(
         "opening again after a failure", filling_the_disk, store_module, "open_database", lambda path, *_: path.exists()
     ),

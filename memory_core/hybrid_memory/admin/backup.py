@@ -21,7 +21,7 @@ from hybrid_memory.private_files import copy_private, fsync_file, fsync_folder
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.files.database_copy import open_session, remove_database, verify
 from hybrid_memory.store.duck.files.database_file import backup_folder, log_file, make_folder
-from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.files.swap import finish_swap, next_file, store_files, swap
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
@@ -142,7 +142,7 @@ def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda
 def hold_store(path: Path) -> Iterator[None]:
     """Hold the lock of a store that nobody has open, after what an earlier crash left was finished."""
     make_folder(path.parent)
-    lock = StoreLock(path)
+    lock = DatabaseLock(path)
     lock.take()
     try:
         finish_swap(path)

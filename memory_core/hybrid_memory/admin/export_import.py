@@ -1,7 +1,8 @@
 """Exports as JSON lines, and imports of them or of another program's lines; `hybrid_memory.admin.jsonl` has the format.
 
 An import reads the file twice: first every line is checked, against the store too, so that a wrong one changes nothing; then the
-items are stored, a transaction for each batch. Without trust an export's memories come in as the words of a stranger.
+items are stored, a transaction for each batch. Unless the caller says that an export is to be trusted, its memories
+are stored as untrusted, like those of another program.
 """
 
 from __future__ import annotations
@@ -134,10 +135,12 @@ def import_file(
         StoreError: the store took no more; what came in so far stays, and the import can be done again.
     """
     with file_errors(), file.open("rb") as stream:
+        # First reading: every line is checked before anything is stored.
         header = _read_header(stream)
         reader = _LineReader(header, policy)
         total, left_out = _check_file(store, reader, _lines(stream))
         vectors = _takes_vectors(store, reader)
+        # Second reading: one transaction for each batch.
         stream.seek(0)
         done = new = 0
         for batch in _batches(reader, _lines(stream)):
@@ -269,7 +272,7 @@ def _read_header(stream: BinaryIO) -> Header | None:
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that say something with their numbers, counted from 1."""
+    """Yield the lines that are not blank with their numbers, counted from 1."""
     number = 0
     while line := stream.readline(_LONGEST_LINE_BYTES):
         number += 1
@@ -325,8 +328,8 @@ def _check_item(number: int, item: TransferItem) -> None:
 def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequence[tuple[int, MemoryItem]]) -> None:
     known = store.transfer.existing([(one.memory.namespace, one.memory.id) for _, one in part]) if part else {}
     for number, one in part:
-        there = known.get((one.memory.namespace, one.memory.id))
-        if there is not None and not reader.is_same(one, there):
+        existing = known.get((one.memory.namespace, one.memory.id))
+        if existing is not None and not reader.is_same(one, existing):
             raise InvalidInput(
                 f"line {number}",
                 "has the id of a memory that is there already and says something else; nothing was imported",

@@ -260,9 +260,9 @@ def _named_line(number: int) -> Iterator[None]:
         yield
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"] if str(part) not in _KINDS)
+        key = ".".join(str(part) for part in first["loc"] if str(part) not in _KINDS)
         reason = _REASONS.get(first["type"], first["msg"])
-        raise InvalidInput(f"line {number}", f"{place or 'the object'}: {reason}") from None
+        raise InvalidInput(f"line {number}", f"{key or 'the object'}: {reason}") from None
     except (binascii.Error, UnicodeError, OverflowError):
         raise InvalidInput(f"line {number}", "holds a value that no export holds") from None
 

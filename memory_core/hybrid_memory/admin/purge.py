@@ -1,4 +1,6 @@
-"""Purge: memories and all that was made from them go for good, their bytes out of every file of the store's folder.
+"""Purge: erase memories and what was made from them, from every file of the store's folder.
+
+Called by the operation ``purge`` of the command line, `purge` last: `check_selection`, a preview, `check_plan`, then `purge`.
 
 Deleting a row leaves its bytes in the file, so each database is copied without them into a new file that takes its place:
 first the backups and what lies in quarantine, the store itself last. A purge that is killed is therefore not done, and
@@ -123,13 +125,13 @@ def purge(
             rewritten += sum([file_purge.rewrite(file, on_step) for file in copies.set_aside if is_database(file)])
             removed = _remove_other_files(home, copies)
             on_step("copies")
-            gone = file_purge.make_next(path)
+            erased = file_purge.make_next(path)
             on_step("erased")
         except BaseException:
             remove_database(next_file(path), work_file(path))
             raise
         swap(path, None, on_step)
-    return Purged(memories=gone, rewritten=rewritten, removed=removed)
+    return Purged(memories=erased, rewritten=rewritten, removed=removed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ class _FilePurge:
         with open_session(work, folder=self.path.parent) as session:
             # Another copy may hold more that belongs to the selection, such as versions that are gone from the store.
             ids = self.ids | plan_purge(session, self.selection).ids
-            gone = purge_rows(
+            erased = purge_rows(
                 session, self.selection, ids, at=self.now, actor=self.actor, remaining_state=_remaining_state
             )
             # Deleted rows leave their bytes in this file; the copy is written from the rows that are left.
@@ -174,7 +176,7 @@ class _FilePurge:
             raise StoreDamaged(
                 "the new file does not hold what was written; the disk may be failing, nothing was purged"
             )
-        return gone
+        return erased
 
     def rewrite(self, file: Path, on_step: OnStep) -> int:
         """Exchange a copy for one without what is erased, or remove it where it is damaged; returns how many were exchanged."""

@@ -35,18 +35,18 @@ def check_target(file: Path, home: Path, *, force: bool) -> Path:
     Raises:
         InvalidInput: the place is a folder or a special file, lies among the store's own files, or is taken.
     """
-    place = file.expanduser().absolute()
+    path = file.expanduser().absolute()
     with file_errors():
-        if not place.parent.is_dir():
+        if not path.parent.is_dir():
             raise InvalidInput("file", "its folder does not exist; make it first")
-        real = place.parent.resolve() / place.name
+        real = path.parent.resolve() / path.name
         if real.is_relative_to(home.resolve()):
             raise InvalidInput("file", "lies in the store's own folder; choose a place outside of it")
-        if place.is_symlink() or (place.exists() and not place.is_file()):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
             raise InvalidInput("file", "is a link, a folder or a special file; name a plain file")
-        if place.exists() and not force:
+        if path.exists() and not force:
             raise InvalidInput("file", "exists already; choose another name, or replace it with --force")
-    return place
+    return path
 
 
 def check_source(file: Path) -> Path:
@@ -55,10 +55,10 @@ def check_source(file: Path) -> Path:
     Raises:
         InvalidInput: there is none.
     """
-    place = file.expanduser().absolute()
-    if not place.is_file():
+    path = file.expanduser().absolute()
+    if not path.is_file():
         raise InvalidInput("file", "is no plain file that can be read; check the name")
-    return place
+    return path
 
 
 @contextmanager

@@ -153,17 +153,17 @@ def _name_for_folder(name: str, folder: Path) -> str:
     known = {model["model"].lower() for model in TextEmbedding.list_supported_models()}
     if name.lower() in known:
         return name
-    own = f"{name}@{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}"
-    if own.lower() not in known:
+    described_name = f"{name}@{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}"
+    if described_name.lower() not in known:
         TextEmbedding.add_custom_model(
-            model=own,
+            model=described_name,
             pooling=PoolingType.CLS if _pooling(folder) == _CLS else PoolingType.MEAN,
             normalization=True,
-            sources=ModelSource(hf=own),
+            sources=ModelSource(hf=described_name),
             dim=_UNUSED_DIMENSIONS,
             model_file=_MODEL_FILE if (folder / _MODEL_FILE).exists() else f"onnx/{_MODEL_FILE}",
         )
-    return own
+    return described_name
 
 
 def is_folder_description(name: str) -> bool:

@@ -68,11 +68,11 @@ def choose_embedders(settings: StoreSettings, pinned: str | None) -> tuple[Embed
     """
     if pinned is None:
         return embedder_for(settings.embedder), None
-    own = setting_for(pinned) or settings.former_embedder
+    pinned_spec = setting_for(pinned) or settings.former_embedder
     if "embedder" in settings.model_fields_set:
-        former = None if own in (None, settings.embedder) else embedder_for(own)
+        former = None if pinned_spec in (None, settings.embedder) else embedder_for(pinned_spec)
         return embedder_for(settings.embedder), former
-    return (UnknownEmbedder() if own is None else embedder_for(own)), None
+    return (UnknownEmbedder() if pinned_spec is None else embedder_for(pinned_spec)), None
 
 
 def setting_for(identity: str) -> str | None:

@@ -90,7 +90,7 @@ class StaticEmbedder:
         for at, text in enumerate(texts):
             rows = table.rows(text)
             if rows:
-                vectors[at] = table.together(_unit(table.sum_of(rows)))
+                vectors[at] = table.contextual(_unit(table.sum_of(rows)))
         return vectors
 
     def tokens(self, text: str) -> list[str]:
@@ -129,7 +129,7 @@ class _Table:
         total: NDArray[np.float32] = weight @ self.table[used].astype(np.float32)
         return total
 
-    def together(self, bag: NDArray[np.float32]) -> NDArray[np.float32]:
+    def contextual(self, bag: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the bag's vector after the layer: one text at a time, so that it does not depend on the batch."""
         hidden: NDArray[np.float32] = self.into @ bag
         hidden += self.bias
@@ -204,14 +204,14 @@ def split_words(text: str) -> list[str]:
 
 
 def _load(folder: Path | None) -> _Table:
-    place = folder or DATA
+    source = folder or DATA
     try:
-        if folder is None and any((place / name).stat().st_size != size for name, size in SIZES.items()):
+        if folder is None and any((source / name).stat().st_size != size for name, size in SIZES.items()):
             raise EmbedderUnavailable("the built-in embedder's files are incomplete; install the package again")
-        table = np.load(place / "table.npy", mmap_mode="r", allow_pickle=False)
-        scale = np.load(place / "scale.npy", allow_pickle=False).astype(np.float32)
-        layer = np.load(place / "layer.npy", allow_pickle=False).astype(np.float32)
-        pieces = (place / "vocab.txt").read_text(encoding="utf-8").split("\n")
+        table = np.load(source / "table.npy", mmap_mode="r", allow_pickle=False)
+        scale = np.load(source / "scale.npy", allow_pickle=False).astype(np.float32)
+        layer = np.load(source / "layer.npy", allow_pickle=False).astype(np.float32)
+        pieces = (source / "vocab.txt").read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:
         raise _unreadable(error) from error
     if table.ndim != 2 or not len(table) == len(scale) == len(pieces):  # noqa: PLR2004 - rows and columns

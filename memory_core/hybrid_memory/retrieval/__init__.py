@@ -1,1 +1,1 @@
-"""Finding: search structures in memory, fed by the store's changes, and the pure arithmetic of ranking."""
+"""Search: the index of a namespace in memory (`index`), fed by the store's changes, and the ranking of its rows (`pipeline`)."""

@@ -86,8 +86,8 @@ class ApproximateSearch:
             return
         wanted = live & self._matrix.has
         missing = self._unindexed(wanted)
-        held = int(np.count_nonzero(wanted)) - len(missing)
-        if self._index is None or self._entries - held > _MAX_DEAD_SHARE * self._entries:
+        live_entries = int(np.count_nonzero(wanted)) - len(missing)
+        if self._index is None or self._entries - live_entries > _MAX_DEAD_SHARE * self._entries:
             self._begin(self._build, np.flatnonzero(wanted))
         elif len(missing) > _MAX_UNINDEXED:
             self._begin(self._extend, missing)
@@ -102,9 +102,9 @@ class ApproximateSearch:
         """Stop everything; no more is begun. Not with the lock held."""
         with self._lock:
             self._off = True
-            thread, held = self._thread, [one for one in (self._index, self._building) if one is not None]
+            thread, indexes = self._thread, [index for index in (self._index, self._building) if index is not None]
             self._index = None
-        for index in held:
+        for index in indexes:
             index.close()
         if thread is not None and thread is not threading.current_thread():
             thread.join(_CLOSE_TIMEOUT_SECONDS)

@@ -133,7 +133,7 @@ class LabelIndex:
 
     def counts(self, mask: NDArray[np.bool_]) -> dict[str, int]:
         """Return how many rows of the mask carry each label."""
-        held = self._rows.values != ABSENT
-        held[held] = mask[self._rows.values[held]]
-        counted = np.bincount(self._codes.values[held], minlength=len(self._names.names))
+        wanted = self._rows.values != ABSENT
+        wanted[wanted] = mask[self._rows.values[wanted]]
+        counted = np.bincount(self._codes.values[wanted], minlength=len(self._names.names))
         return {name: count for name, count in zip(self._names.names, counted.tolist(), strict=True) if count}

@@ -95,13 +95,13 @@ class IdColumn:
 
     def _find_sorted(self, ids: Bytes) -> NDArray[np.intp]:
         """Return the rows of those that came together."""
-        held = self._buffer[: self._sorted]
-        if not len(held):
+        sorted_ids = self._buffer[: self._sorted]
+        if not len(sorted_ids):
             return np.full(len(ids), ABSENT, np.intp)
-        wanted = ids.astype(held.dtype) if ids.dtype.itemsize <= held.dtype.itemsize else ids
-        at = np.minimum(np.searchsorted(held, wanted, sorter=self._order), len(held) - 1)
+        wanted = ids.astype(sorted_ids.dtype) if ids.dtype.itemsize <= sorted_ids.dtype.itemsize else ids
+        at = np.minimum(np.searchsorted(sorted_ids, wanted, sorter=self._order), len(sorted_ids) - 1)
         found = at if self._order is None else self._order[at]
-        return np.where(held[found] == wanted, found, ABSENT)
+        return np.where(sorted_ids[found] == wanted, found, ABSENT)
 
     def name(self, row: int) -> MemoryId:
         """Return the id of a row."""
@@ -240,10 +240,10 @@ class DigestColumn:
         """Return the rows of a content hash, earlier ones first."""
         self._sort_recent()
         high, low = digest_of(content_hash)
-        held = self._high.values
+        high_halves = self._high.values
         wanted = np.uint64(high)
         first, end = (
-            int(np.searchsorted(held[: len(self._order)], wanted, side=side, sorter=self._order))
+            int(np.searchsorted(high_halves[: len(self._order)], wanted, side=side, sorter=self._order))
             for side in ("left", "right")
         )
         found = [*self._order[first:end].tolist(), *self._recent.get(high, ())]

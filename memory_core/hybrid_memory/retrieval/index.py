@@ -1,7 +1,8 @@
-"""The search structure of one namespace: a cache of the store that follows its log.
+"""`NamespaceIndex`: the search index of one namespace, a cache of the store in memory that follows the store's log.
 
-It is loaded from a snapshot and then told each change, its own hub's and any other's in the same way. Everything in it can
-be built anew; nothing is decided from it alone.
+`IndexCache` loads it from a snapshot (`load`, then `sort` in a thread) and applies each change (`apply`), those of this process and
+of any other in the same way. `reads` and `MemoryService` ask it: `search` ranks (`pipeline.rank`), the other methods filter and
+count. Everything in it can be built anew from the store; no write is decided from it alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from hybrid_memory.text import QUESTION_TERM, terms
 
 HNSW_FROM = 2_000_000  # rows above which vectors are searched approximately; a scan of a million takes some 32 ms
 _WARM_PAGE = 1_024  # memories read at a time while the cache is filled
-_FEW_VECTORS = 4_096  # so many are read by their ids; more by a scan of all
+_MAX_VECTORS_BY_ID = 4_096  # more are read by a scan of all
 _INSIGHT = KINDS.index(Kind.INSIGHT)
 _TASK = KINDS.index(Kind.TASK)
 _WORKING = TIERS.index(Tier.WORKING)
@@ -97,7 +98,9 @@ class NamespaceIndex:
         ``memories`` holds the state after the last entry; a memory that is missing there has been purged since.
         """
         with self._lock:
+            # Another thread may have caught up with a part of the log meanwhile.
             fresh = [entry for entry in log if entry.position > self._head]
+            # First the cached memories, so that no reader gets one that is older than `head`.
             self._cache.apply_changes({entry.id for entry in fresh}, memories)
             for entry in fresh:
                 if entry.change is ChangeType.PURGE:
@@ -179,8 +182,8 @@ class NamespaceIndex:
         """Return the vectors of those memories that have one."""
         with self._lock:
             rows = ((one, self._columns.row_of(one)) for one in ids)
-            held = {one: row for one, row in rows if row is not None and self._matrix.has[row]}
-            return dict(zip(held, self._matrix.gather(np.array(list(held.values()), np.intp)), strict=True))
+            row_of = {id_: row for id_, row in rows if row is not None and self._matrix.has[row]}
+            return dict(zip(row_of, self._matrix.gather(np.array(list(row_of.values()), np.intp)), strict=True))
 
     def without_vector(self, now: datetime, limit: int) -> list[MemoryId]:
         """Return live memories that wait for their vector, the newest first."""
@@ -241,9 +244,9 @@ class NamespaceIndex:
             if row is None:
                 return memory_id
             seen = {row}
-            while (heir := int(self._columns.successor.values[row])) >= 0 and heir not in seen:
-                seen.add(heir)
-                row = heir
+            while (successor := int(self._columns.successor.values[row])) >= 0 and successor not in seen:
+                seen.add(successor)
+                row = successor
             return self._columns.ids.name(row)
 
     def statistics(self, now: datetime) -> IndexStatistics:
@@ -345,7 +348,7 @@ class NamespaceIndex:
             old = self._approximate
             self._set_vectors(matrix)
             self._maintain_approximate()
-        return _nothing if old is None else old.close
+        return _do_nothing if old is None else old.close
 
     def _set_state(self, columns: MemoryColumns, lexical: LexicalIndex, matrix: Matrix, head: int) -> None:
         self._columns = columns
@@ -452,14 +455,14 @@ class VectorSwap:
     def catch_up(self) -> None:
         """Fetch the vectors of rows that came in since the last time, and of those that had none then."""
         self._matrix.add_rows(self.index.size() - len(self._matrix.has))
-        if np.count_nonzero(~self._matrix.has) > _FEW_VECTORS:
+        if np.count_nonzero(~self._matrix.has) > _MAX_VECTORS_BY_ID:
             for part in self._everything():
                 rows = self.index.rows_of(part.ids)
                 known = (rows >= 0) & (rows < len(self._matrix.has))
                 self._matrix.scatter(rows[known], part.matrix[known])
         missing = np.flatnonzero(~self._matrix.has)
-        for start in range(0, len(missing), _FEW_VECTORS):
-            rows = missing[start : start + _FEW_VECTORS]
+        for start in range(0, len(missing), _MAX_VECTORS_BY_ID):
+            rows = missing[start : start + _MAX_VECTORS_BY_ID]
             ids = self.index.ids_of(rows)
             found = self._some(ids)
             for row, id_ in zip(rows.tolist(), ids, strict=True):
@@ -474,7 +477,7 @@ class VectorSwap:
         return self.index.replace_vectors(self._matrix)
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 

@@ -1,4 +1,7 @@
-"""The search structures of all namespaces, fed by nothing but the store's changes."""
+"""`IndexCache`: the search index of each namespace, loaded at first use and kept up to date with the store's log.
+
+`MemoryService` asks `get` in every call and hands each commit to `apply`; `background` uses the rest.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
 if TYPE_CHECKING:
     from hybrid_memory.store.base import CommitResult, Store
 
-_PAGE = 1000
+_PAGE_ENTRIES = 1000  # of the log, read at a time
 
 
 class IndexCache:
@@ -47,8 +50,8 @@ class IndexCache:
     def keep_only(self, indexes: Collection[NamespaceIndex]) -> list[NamespaceIndex]:
         """Let all other indexes go and return them, to be closed; one that is needed again is loaded anew."""
         with self._lock:
-            going = [name for name, index in self._indexes.items() if index not in indexes]
-            return [self._indexes.pop(name) for name in going]
+            dropped = [name for name, index in self._indexes.items() if index not in indexes]
+            return [self._indexes.pop(name) for name in dropped]
 
     def apply(self, namespace: str, written: CommitResult) -> None:
         """Apply a write of this process, or catch up when another came between."""
@@ -68,7 +71,7 @@ class IndexCache:
         with self._lock:
             index = self._indexes[namespace]
             try:
-                while log := self._store.changes(namespace, index.head, _PAGE):
+                while log := self._store.changes(namespace, index.head, _PAGE_ENTRIES):
                     ids = tuple(dict.fromkeys(entry.id for entry in log))
                     index.apply(log, self._store.get(namespace, ids), self._store.vectors(namespace, ids))
             except LogTrimmed:

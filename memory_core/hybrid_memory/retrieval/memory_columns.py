@@ -67,7 +67,7 @@ class MemoryColumns:
         self._digests = DigestColumn()
         self._keys: dict[str, list[int]] = {}
         self._key_of: dict[int, str] = {}
-        self._waiting: dict[MemoryId, list[int]] = {}
+        self._rows_awaiting: dict[MemoryId, list[int]] = {}
         self._live = LiveMask(self)
 
     def __len__(self) -> int:
@@ -87,12 +87,12 @@ class MemoryColumns:
         for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker"):
             getattr(self, name).extend(getattr(batch, name))
         for place, key in batch.key.items():
-            self._keep(first + place, key)
+            self._set_key(first + place, key)
         self.tags.load({first + place: tags for place, tags in batch.tags.items()})
         metadata = ((first + place, _pairs(json.loads(text))) for place, text in batch.metadata.items())
         self.metadata.load({row: tuple(dict.fromkeys(pairs)) for row, pairs in metadata})
-        for place, heir in batch.superseded_by.items():
-            self._replaced(first + place, heir)
+        for place, successor in batch.superseded_by.items():
+            self._set_successor(first + place, successor)
         self._live.forget()
 
     def add(self, memory: Memory) -> int:
@@ -105,7 +105,7 @@ class MemoryColumns:
         self.accessed_at.values[row] = NO_TIME
         self._digests.append(memory.content_hash)
         self.change(row, memory)
-        self._arrived(memory.id)
+        self._resolve_successor(memory.id)
         return row
 
     def change(self, row: int, memory: Memory) -> None:
@@ -119,12 +119,12 @@ class MemoryColumns:
         self.importance.values[row] = memory.importance
         for name in ("occurred_at", "expires_at", "forgotten_at", "reflected_at"):
             getattr(self, name).values[row] = _micros(getattr(memory, name))
-        self._keep(row, memory.key)
+        self._set_key(row, memory.key)
         self.tags.put(row, memory.tags)
         self.metadata.put(row, _pairs(memory.metadata))
         self.successor.values[row] = ABSENT
         if memory.superseded_by is not None:
-            self._replaced(row, memory.superseded_by)
+            self._set_successor(row, memory.superseded_by)
         self._live.update(row)
 
     def row_of(self, id_: str) -> int | None:
@@ -135,11 +135,11 @@ class MemoryColumns:
     def purge(self, row: int) -> None:
         """Make a row an empty one, and what it replaced a memory replaced by something unknown."""
         self.gone.values[row] = True
-        heirs = self.successor.values
-        heirs[heirs == row] = UNKNOWN
+        successors = self.successor.values
+        successors[successors == row] = UNKNOWN
         self.tags.put(row, ())
         self.metadata.put(row, ())
-        self._keep(row, None)
+        self._set_key(row, None)
         self._live.update(row)
 
     def visible(self, now: datetime, *, as_of: datetime | None = None, asked_at: datetime | None = None) -> Mask:
@@ -153,11 +153,11 @@ class MemoryColumns:
             mask = self._live.at(to_micros(now))
             return mask if asked_at is None else mask & (self.created_at.values <= to_micros(asked_at))
         moment = to_micros(min(as_of, now))
-        expires, heirs = self.expires_at.values, self.successor.values
+        expires, successors = self.expires_at.values, self.successor.values
         mask = ~self.gone.values & (self.forgotten_at.values < 0) & ((expires < 0) | (expires > moment))
-        current: Mask = heirs == ABSENT
-        known = heirs >= 0
-        current[known] = self.created_at.values[heirs[known]] > moment
+        current: Mask = successors == ABSENT
+        known = successors >= 0
+        current[known] = self.created_at.values[successors[known]] > moment
         mask &= current & (self.created_at.values <= moment)
         if asked_at is not None:
             mask &= self.created_at.values <= to_micros(asked_at)
@@ -220,19 +220,21 @@ class MemoryColumns:
             return found
         return found[np.argsort(-created, kind="stable")]
 
-    def _replaced(self, row: int, heir: MemoryId) -> None:
-        at = self.row_of(heir)
-        self.successor.values[row] = UNKNOWN if at is None else at
-        if at is None:
-            self._waiting.setdefault(heir, []).append(row)
+    def _set_successor(self, row: int, successor: MemoryId) -> None:
+        """Note what replaced a row; a memory that is not here yet is filled in by `_resolve_successor`."""
+        successor_row = self.row_of(successor)
+        self.successor.values[row] = UNKNOWN if successor_row is None else successor_row
+        if successor_row is None:
+            self._rows_awaiting.setdefault(successor, []).append(row)
 
-    def _arrived(self, heir: MemoryId) -> None:
-        at = self.row_of(heir)
-        for row in self._waiting.pop(heir, ()):
-            if at is not None and self.successor.values[row] == UNKNOWN:
-                self.successor.values[row] = at
+    def _resolve_successor(self, successor: MemoryId) -> None:
+        """Fill in a new memory as the successor of the rows that were waiting for it."""
+        successor_row = self.row_of(successor)
+        for row in self._rows_awaiting.pop(successor, ()):
+            if successor_row is not None and self.successor.values[row] == UNKNOWN:
+                self.successor.values[row] = successor_row
 
-    def _keep(self, row: int, key: str | None) -> None:
+    def _set_key(self, row: int, key: str | None) -> None:
         """Note under which key of working memory a row is held."""
         old = self._key_of.pop(row, None)
         if old is not None:
@@ -253,13 +255,13 @@ class LiveMask:
         self._shown: Mask | None = None
 
     def forget(self) -> None:
-        """Make everything anew at the next question."""
+        """Compute the whole mask anew when it is asked for next."""
         self._from = self._until = 0
 
     def at(self, moment: int) -> Mask:
         """Return the mask of a moment in microseconds: read-only, and a new array whenever anything changed."""
         if not self._from <= moment < self._until:
-            self._make(moment)
+            self._compute(moment)
         if self._shown is None:
             self._shown = self._mask.values
             self._shown.flags.writeable = False
@@ -285,13 +287,13 @@ class LiveMask:
             self._until = min(self._until, expires) if live else self._until
         self._mask.values[row] = live
 
-    def _make(self, moment: int) -> None:
+    def _compute(self, moment: int) -> None:
         columns = self._columns
         expires = columns.expires_at.values
-        mortal = expires >= 0
+        has_expiry = expires >= 0
         mask = ~columns.gone.values & (columns.forgotten_at.values < 0) & (columns.successor.values == ABSENT)
-        mask &= ~mortal | (expires > moment)
-        ends = expires[mortal]
+        mask &= ~has_expiry | (expires > moment)
+        ends = expires[has_expiry]
         self._from = int(ends[ends <= moment].max(initial=NO_TIME))
         self._until = int(ends[ends > moment].min(initial=_FOREVER))
         self._mask = GrowableArray(np.bool_)
@@ -332,9 +334,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {key: _plain(held) for key, held in value.items()}
+        return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(held) for held in value]
+        return [_plain(inner) for inner in value]
     return value
 
 

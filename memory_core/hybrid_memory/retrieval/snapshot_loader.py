@@ -1,4 +1,4 @@
-"""Loading: the search structures of a namespace from a snapshot of the store; called by ``index.py``."""
+"""Fills the search structures of a namespace from a snapshot of the store; called by `NamespaceIndex.load`."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def load(snapshot: Snapshot, dimensions: int | None) -> tuple[MemoryColumns, Lex
     for ids in snapshot.ids:
         columns.ids.extend(ids)
     matrix.add_rows(len(columns.ids))
-    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="vectors") as beside:
-        read = beside.submit(_fill, matrix, columns.ids, snapshot.vectors, beside)
+    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="vectors") as executor:
+        vectors_read = executor.submit(_fill, matrix, columns.ids, snapshot.vectors, executor)
         for batch in snapshot.batches:
             columns.extend(batch)
             lexical.load(batch.terms, batch.term_offsets)
-        read.result()
+        vectors_read.result()
     return columns, lexical, matrix
 
 
-def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[VectorBatch], beside: ThreadPoolExecutor) -> None:
+def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[VectorBatch], executor: ThreadPoolExecutor) -> None:
     """Copy vectors into the matrix, each part while the next is being read."""
     copied: Future[int] | None = None
     for part in vectors:
         place = 0 if copied is None else copied.result()
-        copied = beside.submit(_copy, matrix, ids, part, place)
+        copied = executor.submit(_copy, matrix, ids, part, place)
     if copied is not None:
         copied.result()
 

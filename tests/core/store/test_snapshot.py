@@ -66,7 +66,7 @@ def test_a_snapshot_shows_one_moment_whatever_is_written_while_it_is_read(store)
 
 
 def test_rows_of_several_chunks_and_namespaces_stay_aligned(store, monkeypatch):
-    monkeypatch.setattr(duck_snapshot, "_CHUNK", 5)
+    monkeypatch.setattr(duck_snapshot, "_CHUNK_ROWS", 5)
     monkeypatch.setattr(duck_vectors, "_SPAN_ROWS", 3)
     store.pin_embedder("e", DIMENSIONS)
     for number in range(23):
@@ -98,7 +98,7 @@ def test_names_that_share_a_hash_are_told_apart(store, monkeypatch):
     for number in range(6):
         put(store, f"m{number}", session=f"s{number % 3}", speaker=(None, "Ann", "Bob")[number % 3])
     expected = rows(store.snapshot("default"))
-    monkeypatch.setattr(duck_snapshot.NameTable, "sure", False)
+    monkeypatch.setattr(duck_snapshot.NameTable, "is_unambiguous", False)
     assert rows(store.snapshot("default")) == expected
     assert [expected[f"m{number}"]["speaker"] for number in range(3)] == [None, "Ann", "Bob"]
 

@@ -63,20 +63,23 @@ def parse_time_expressions(question: str, now: datetime) -> TimeExpressions:
     lower = _lower(question)
     words = _WORD.findall(lower)
     zone = _zone(now)
-    if not _may_tell(lower, words):
+    if not _may_hold_time(lower, words):
         return _PLAIN_PRESENT if is_present(lower, words) else _NOTHING
     local = now.replace(tzinfo=None, fold=0)
     cursor = TokenCursor(tokenize(question), local, zone, direction_of(lower, words))
     found = find_phrases(cursor)
-    told = find_events(cursor, question, found)
-    found = extend_dated_events(found, told)
-    about, places = asked_state_of(lower, words, found, {one.anchor.relation for one in told}, local)
+    events = find_events(cursor, question, found)
+    found = extend_dated_events(found, events)
+    asked_state, places = asked_state_of(lower, words, found, {event.anchor.relation for event in events}, local)
     places += [
         cursor.place(begin, end)
-        for begin, end in [*((p.begin, p.end) for p in found), *((a.begin, a.middle) for a in told)]
+        for begin, end in [
+            *((phrase.begin, phrase.end) for phrase in found),
+            *((event.begin, event.middle) for event in events),
+        ]
     ]
     windows = _windows([period for phrase in found for period in phrase.periods], zone)
-    return TimeExpressions(windows, tuple(one.anchor for one in told), about, _merged(places))
+    return TimeExpressions(windows, tuple(event.anchor for event in events), asked_state, _merged(places))
 
 
 _WORD = re.compile("[a-z]+")
@@ -92,7 +95,7 @@ def _lower(text: str) -> str:
     return "".join(low if len(low := character.lower()) == 1 else character for character in text).replace("’", "'")
 
 
-def _may_tell(lower: str, words: list[str]) -> bool:
+def _may_hold_time(lower: str, words: list[str]) -> bool:
     return not TRIGGERS.isdisjoint(words) or _DIGIT.search(lower) is not None
 
 

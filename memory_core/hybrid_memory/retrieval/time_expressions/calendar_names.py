@@ -46,7 +46,7 @@ def full_year(short: int, now: datetime) -> int:
     return year - CENTURY if year > now.year + _MAX_YEARS_AHEAD else year
 
 
-def with_certainty_times(period: Period | None, factor: float) -> Period | None:
+def scale_certainty(period: Period | None, factor: float) -> Period | None:
     """Return the period with its sharpness multiplied."""
     return period._replace(certainty=round(period.certainty * factor, 3)) if period else None
 
@@ -74,7 +74,7 @@ def _numeric(cursor: TokenCursor, at: int) -> TimeSpec:
     year = year if year >= CENTURY else full_year(year, cursor.now)
     day_first, month_first = calendar_math.day(year, second, first), calendar_math.day(year, first, second)
     if day_first and month_first and first != second:
-        return known_times(with_certainty_times(day_first, 0.7), with_certainty_times(month_first, 0.5))
+        return known_times(scale_certainty(day_first, 0.7), scale_certainty(month_first, 0.5))
     return known_times(day_first or month_first)
 
 
@@ -198,7 +198,7 @@ def _in_year(cursor: TokenCursor, at: int, each: Each, year: int) -> TimeSpec:
     """Return the year's period; "winter 2024" may be either of two, unless its other year follows."""
     if cursor.word(at - 1) != "winter":
         return known_times(each(year))
-    return known_times(*(with_certainty_times(each(begun), 0.7) for begun in (year - 1, year)))
+    return known_times(*(scale_certainty(each(begun), 0.7) for begun in (year - 1, year)))
 
 
 def _day_month(cursor: TokenCursor, at: int) -> tuple[Each, int] | None:
@@ -318,7 +318,7 @@ def _season(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each,
     if not dated and (cursor.word(at + 1) == "of" or not (told or (time_expected and cursor.name_may_end(at + 1)))):
         return None
     certainty = 0.9 if dated or told else 0.65
-    return (lambda year: with_certainty_times(calendar_math.season(year, SEASONS[name]), certainty)), at + 1
+    return (lambda year: scale_certainty(calendar_math.season(year, SEASONS[name]), certainty)), at + 1
 
 
 def _holiday(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each, int] | None:
@@ -335,7 +335,7 @@ def _holiday(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each
         and not (time_expected and length > 1)
     ):
         return None
-    return (lambda each: with_certainty_times(days(each), 0.9)), end
+    return (lambda each: scale_certainty(days(each), 0.9)), end
 
 
 def _part_of_year(cursor: TokenCursor, at: int, *, time_expected: bool) -> tuple[Each, int] | None:
@@ -409,9 +409,7 @@ def _years(cursor: TokenCursor, at: int, *, time_expected: bool) -> Parsed | Non
     certain = time_expected and (cursor.name_may_end(at + 1) or cursor.token(at + 1).capital)
     if not certain and not cursor.now.year - 80 < year <= cursor.now.year + 2:
         return None
-    return known_times(
-        with_certainty_times(calendar_math.years(year), 1.0 if certain or before == "year" else 0.6)
-    ), at + 1
+    return known_times(scale_certainty(calendar_math.years(year), 1.0 if certain or before == "year" else 0.6)), at + 1
 
 
 def _decade(cursor: TokenCursor, at: int) -> Parsed | None:
@@ -423,7 +421,7 @@ def _decade(cursor: TokenCursor, at: int) -> Parsed | None:
         ):
             return None
         first = full_year(first, cursor.now)
-    return known_times(with_certainty_times(calendar_math.years(first, 10), 0.9)), at + 1
+    return known_times(scale_certainty(calendar_math.years(first, 10), 0.9)), at + 1
 
 
 _YEAR_WORDS: dict[tuple[str, ...], int] = {

@@ -46,7 +46,7 @@ _TITLES = word_set("dr mr mrs ms st prof")
 _EMPTY = word_set("the a an my our his her their of and just right shortly")
 
 
-def _names(cursor: TokenCursor, begin: int, end: int) -> bool:
+def _names_something(cursor: TokenCursor, begin: int, end: int) -> bool:
     """Return True if tokens name anything."""
     return any(cursor.token(at).kind == "word" and cursor.word(at) not in _EMPTY for at in range(begin, end))
 
@@ -77,7 +77,7 @@ def find_events(cursor: TokenCursor, text: str, found: list[Phrase]) -> list[Eve
         related = _relation(cursor, at) if at not in taken else None
         begin = at + related[1] if related else at
         end = _end(cursor, begin, taken) if related else begin
-        if related is None or end <= begin or not _names(cursor, begin, end):
+        if related is None or end <= begin or not _names_something(cursor, begin, end):
             at += 1
             continue
         phrase = text[cursor.token(begin).start : cursor.token(end - 1).end]
@@ -89,13 +89,13 @@ def find_events(cursor: TokenCursor, text: str, found: list[Phrase]) -> list[Eve
     return result
 
 
-def extend_dated_events(found: list[Phrase], told: list[EventMatch]) -> list[Phrase]:
+def extend_dated_events(found: list[Phrase], events: list[EventMatch]) -> list[Phrase]:
     """Return the phrases; one that dates an anchor, as in "before the move in May", reaches from there as the anchor does."""
-    ends = {one.end: one.anchor.relation for one in told}
-    return [_reaching(phrase, ends.get(phrase.begin)) for phrase in found]
+    ends = {event.end: event.anchor.relation for event in events}
+    return [_extended(phrase, ends.get(phrase.begin)) for phrase in found]
 
 
-def _reaching(phrase: Phrase, relation: str | None) -> Phrase:
+def _extended(phrase: Phrase, relation: str | None) -> Phrase:
     if relation not in {"before", "after", "since", "until"} or phrase.relation != "during":
         return phrase
     if any(period.grain in {"day", "hour", "week", "weekend"} for period in phrase.periods):

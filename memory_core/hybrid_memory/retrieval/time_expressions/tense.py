@@ -31,11 +31,13 @@ def asked_state_of(
     first, past, current = (_found(pattern, text) for pattern in (_FIRST, _EARLIER, _CURRENT))
     places = first + past + current
     periods = [period for phrase in phrases for period in phrase.periods]
-    told = _outright(text, first=bool(first), past=bool(past) or "before" in relations) or _by_times(periods, now)
-    return told or _by_tense(text, words, said_now=bool(current), related=not relations <= {"since"}), places
+    state = _stated_outright(text, first=bool(first), past=bool(past) or "before" in relations) or _by_times(
+        periods, now
+    )
+    return state or _by_tense(text, words, said_now=bool(current), related=not relations <= {"since"}), places
 
 
-def _outright(text: str, *, first: bool, past: bool) -> AskedState | None:
+def _stated_outright(text: str, *, first: bool, past: bool) -> AskedState | None:
     if first or past:
         return "first" if first else "past"
     return "current" if _NEWEST.search(text) else None
@@ -55,12 +57,12 @@ def _by_tense(text: str, words: list[str], *, said_now: bool, related: bool) -> 
 
 def is_present(text: str, words: list[str]) -> bool:
     """Return True if a question is wholly in the plain present tense, as "What is my name?", "Where does she work?"."""
-    there = set(words)
-    if _PRESENT.isdisjoint(there) and not _CONTRACTED.search(text):
+    distinct = set(words)
+    if _PRESENT.isdisjoint(distinct) and not _CONTRACTED.search(text):
         return False
-    if not _NOT_PRESENT.isdisjoint(there) or any(word.endswith("ed") and word not in _NO_PAST for word in there):
+    if not _NOT_PRESENT.isdisjoint(distinct) or any(word.endswith("ed") and word not in _NO_PAST for word in distinct):
         return False
-    return not ("you" in there and not _MEMORY.isdisjoint(there)) and _FUTURE.search(text) is None
+    return not ("you" in distinct and not _MEMORY.isdisjoint(distinct)) and _FUTURE.search(text) is None
 
 
 def _found(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:

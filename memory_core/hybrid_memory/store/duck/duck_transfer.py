@@ -1,4 +1,4 @@
-"""Reads, copies and fills a DuckDB store as a whole: `DuckStore.transfer`, see `hybrid_memory.store.transfer`.
+"""Copies, exports and fills a DuckDB store as a whole: `DuckStore.transfer`, called by `hybrid_memory.admin`.
 
 Memories are read a thousand at a time, in an order that does not depend on how their rows came to lie in the file. They are
 stored with one statement for all of them where a write would take one for each.
@@ -142,12 +142,12 @@ class DuckTransfer:
         with self._engine.reading() as session:
             names, ids = to_json([name for name, _ in keys]), to_json([id_ for _, id_ in keys])
             found = [
-                ExistingMemory(name, MemoryId(id_), *said) for name, id_, *said in session.rows(_EXISTING, names, ids)
+                ExistingMemory(name, MemoryId(id_), *facts) for name, id_, *facts in session.rows(_EXISTING, names, ids)
             ]
             return {(one.namespace, one.id): one for one in found}
 
     def import_items(self, items: Sequence[TransferItem], *, action: str, actor: str) -> ImportCounts:
-        """Store items as they are, in one transaction."""
+        """Store items as they are, in one transaction: memories with usage, vectors and log, then buffers, then conversations."""
         memories = [item for item in items if isinstance(item, MemoryItem)]
         buffers = [item for item in items if isinstance(item, BufferItem)]
         with self._engine.transaction() as transaction:
@@ -169,8 +169,8 @@ class DuckTransfer:
         """Return the memories that are not there yet, each once."""
         given = {(one.memory.namespace, one.memory.id): one for one in memories}
         known = self.existing(list(given)) if given else {}
-        for key, there in known.items():
-            if given[key].memory.content_hash != there.content_hash:
+        for key, existing in known.items():
+            if given[key].memory.content_hash != existing.content_hash:
                 raise ConstraintViolation(
                     "a memory of that id is there already and says something else; nothing was changed"
                 )

@@ -1,4 +1,4 @@
-"""The one place that says what an error of DuckDB means for a caller."""
+"""DuckDB's errors into the library's: `translated` around every call of DuckDB or the file system in this package."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def translated(*, committing: bool = False) -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, duckdb.Warning, OSError, RuntimeError, UnicodeError, OverflowError) as error:
-        raise _told(translate(error, committing=committing), error) from None
+        raise _noting_class(translate(error, committing=committing), error) from None
 
 
 @contextmanager
@@ -141,12 +141,12 @@ def translated_opening() -> Iterator[None]:
     try:
         yield
     except (duckdb.InternalException, duckdb.FatalException) as error:
-        raise _told(StoreDamaged(DAMAGED), error) from None
+        raise _noting_class(StoreDamaged(DAMAGED), error) from None
     except (duckdb.Error, OSError, RuntimeError) as error:
-        raise _told(translate(error), error) from None
+        raise _noting_class(translate(error), error) from None
 
 
-def _told(made: StoreError, error: Exception) -> StoreError:
+def _noting_class(made: StoreError, error: Exception) -> StoreError:
     """Note the class of the error behind ``made``; its text may hold stored text, SQL or a path and is left behind."""
     made.add_note(f"raised as {type(error).__name__}")
     return made

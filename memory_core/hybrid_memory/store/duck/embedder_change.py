@@ -84,17 +84,15 @@ class DuckEmbedderChange:
             return []
         with self._engine.reading() as session:
             rows = session.rows(_TEXTS, min(places), max(places), json.dumps(list(places)))
-            return [MemoryText(namespace, MemoryId(id_), *said) for namespace, id_, *said in rows]
+            return [MemoryText(namespace, MemoryId(id_), *text) for namespace, id_, *text in rows]
 
     def add_vectors(self, vectors: Sequence[NewVector]) -> None:
         """Keep vectors of the next embedder, in one transaction."""
         with self._engine.transaction() as (session, reads, _):
             found = _required(reads)
-            fitting = {(one.namespace, one.id): checked_vector(one.vector, found.dimensions) for one in vectors}
-            known = VectorTable(found).known(reads, list(fitting))
-            VectorTable(found).insert_many(
-                session, {key: vector for key, vector in fitting.items() if key not in known}
-            )
+            given = {(one.namespace, one.id): checked_vector(one.vector, found.dimensions) for one in vectors}
+            known = VectorTable(found).known(reads, list(given))
+            VectorTable(found).insert_many(session, {key: vector for key, vector in given.items() if key not in known})
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the next embedder's vectors of those memories that have one."""

@@ -1,4 +1,9 @@
-"""Who may use the open database when: readers at any time, one writer, and nobody after close."""
+"""The open database, shared by all calls of a store: sessions for readers, one write transaction at a time, closing.
+
+`DuckStore` and its parts take a session from `Engine.reading` or `Engine.snapshot`, the write transaction from
+`Engine.transaction`. After each commit the engine appends the write to the journal (`recovery.journal`); when DuckDB gives up
+the database after a failure of its own, the next call opens it again.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ import duckdb
 from hybrid_memory.errors import ConstraintViolation, EngineUnavailable, StoreClosed, StoreDamaged, StoreError
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.files.database_file import keep_private, log_file, temp_folder
-from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery.open import OpenedDatabase
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import WriterCache, load_writer_cache
@@ -26,9 +31,8 @@ _ALIVE = "SELECT 1"
 _ADVANCE = "UPDATE mark SET number = ?"
 _CHECKPOINT = "CHECKPOINT"
 _LARGE_STORE_MEMORIES = 50_000  # above, a plan with the optimizer pays for itself; see `SqlSession`
-_MAX_JOURNAL_BYTES = (
-    64 * 2**20
-)  # longer, a checkpoint lets the journal begin anew, so that opening reads no more than this
+# With a longer one a checkpoint lets the journal begin anew, so that opening reads no more than this.
+_MAX_JOURNAL_BYTES = 64 * 2**20
 _WRITES_BETWEEN_CHECKPOINT_TRIES = 64  # a full disk fails each try, which costs more than a write
 
 
@@ -50,7 +54,7 @@ class Engine:
     ``journal_incomplete`` says that the journal could not take the newest writes.
     """
 
-    def __init__(self, path: Path, lock: StoreLock | None, open_again: Callable[[], OpenedDatabase]) -> None:
+    def __init__(self, path: Path, lock: DatabaseLock | None, open_again: Callable[[], OpenedDatabase]) -> None:
         """Open the database; ``open_again`` does that, now and whenever DuckDB gives it up after a failure of its own.
 
         ``lock`` is released by `close`; None says that the caller goes on holding it.
@@ -114,6 +118,7 @@ class Engine:
     def transaction(self) -> Iterator[Transaction]:
         """Give the write transaction: committed when the block ends, undone when anything is raised."""
         with self.operation(), self._writer_lock():
+            # 1. Two sessions that are kept from write to write, and what the writer knows without asking the database.
             reads = self._reads or SqlSession(self._connection)
             changes = self._changes or SqlSession(self._connection, for_changes=True, large=_is_large_store(reads))
             try:
@@ -122,13 +127,16 @@ class Engine:
                 if self._cache is None:
                     self._cache = load_writer_cache(reads)
                 yield Transaction(changes, reads, self._cache)
+                # 2. Each write that changes anything gets the next number, by which opening compares database and journal.
                 if changes.executed:
                     self.journal.ensure_open(self._cache.mark)
                     self._cache.mark += 1
                     changes.change(_ADVANCE, self._cache.mark)
                 changes.commit()
+                # 3. From here on the write is durable.
                 self._heads = {name: head.position for name, head in self._cache.heads.items()}
             except BaseException:
+                # The cache may hold what was not written; the sessions may be in a transaction that failed.
                 self._cache = None
                 self._heads = None
                 self._changes = self._reads = None
@@ -136,6 +144,7 @@ class Engine:
                 changes.close()
                 reads.close()
                 raise
+            # 4. DuckDB may have made a new write-ahead log; the journal's record comes last, because it is of a committed write.
             with suppress(OSError):
                 keep_private(self.path)
             if changes.executed:

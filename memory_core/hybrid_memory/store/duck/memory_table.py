@@ -1,4 +1,4 @@
-"""How memories become rows of the table ``memory``, and rows become memories again."""
+"""The table ``memory``: its statements, made from `memory_fields.MEMORY_FIELDS`, and rows to `Memory` and back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _columns(fields: Iterable[MemoryField]) -> str:
     return ", ".join(field.name for field in fields)
 
 
-def _places(fields: Iterable[MemoryField]) -> str:
+def _placeholders(fields: Iterable[MemoryField]) -> str:
     # DuckDB 1.5 binds a list of numbers many times slower than its text.
     return ", ".join(f"?::VARCHAR::{one.type.sql}" if one.type is HASHES else "?" for one in fields)
 
@@ -64,11 +64,11 @@ _CHANGEABLE_PARAMETERS = _ParameterReader(_CHANGEABLE)
 _NO_RARE_VALUES = [None] * len(_RARE)
 
 # Statements are made once, from the list of fields; nothing that is stored ever goes into them.
-_INSERT = Template("INSERT INTO memory ($columns) VALUES ($places)").substitute(
-    columns=_columns((*_ALWAYS, *_RARE)), places=_places((*_ALWAYS, *_RARE))
+_INSERT = Template("INSERT INTO memory ($columns) VALUES ($placeholders)").substitute(
+    columns=_columns((*_ALWAYS, *_RARE)), placeholders=_placeholders((*_ALWAYS, *_RARE))
 )
-_INSERT_WITHOUT_RARE = Template("INSERT INTO memory ($columns) VALUES ($places)").substitute(
-    columns=_columns(_ALWAYS), places=_places(_ALWAYS)
+_INSERT_WITHOUT_RARE = Template("INSERT INTO memory ($columns) VALUES ($placeholders)").substitute(
+    columns=_columns(_ALWAYS), placeholders=_placeholders(_ALWAYS)
 )
 _INSERT_MANY = Template("""
     INSERT INTO memory ($columns) SELECT $values

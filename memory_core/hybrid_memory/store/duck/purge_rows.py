@@ -126,10 +126,10 @@ def purge_rows(
             count = len(session.rows(_ALL_IDS, selection.namespace))
             _delete_namespace(session, selection.namespace)
         else:
-            there = frozenset(existing_ids(session, selection.namespace, list(ids)))
-            count = len(there)
-            _delete_memories(session, selection.namespace, there, at=at, actor=actor)
-            _purge_buffers(session, selection.namespace, there, remaining_state)
+            existing = frozenset(existing_ids(session, selection.namespace, list(ids)))
+            count = len(existing)
+            _delete_memories(session, selection.namespace, existing, at=at, actor=actor)
+            _purge_buffers(session, selection.namespace, existing, remaining_state)
             if selection.session is not None:
                 for statement in _DELETE_SESSION:
                     session.change(statement, selection.namespace, selection.session)
@@ -169,23 +169,24 @@ def _expand(
     """Return all that goes, what of it is derived, and what is derived and stays."""
     # For each memory its older versions, and what was derived from it.
     older: dict[MemoryId, set[MemoryId]] = defaultdict(set)
-    made: dict[MemoryId, set[MemoryId]] = defaultdict(set)
-    there = {link.id for link in links}
+    derived_from: dict[MemoryId, set[MemoryId]] = defaultdict(set)
+    linked = {link.id for link in links}
     for link in links:
         older[link.superseded_by].add(link.id)
-        older[link.id] |= {link.supersedes} & there
+        older[link.id] |= {link.supersedes} & linked
         for parent in link.parents if link.is_derived else ():
-            made[parent].add(link.id)
+            derived_from[parent].add(link.id)
     ids: set[MemoryId] = set(named)
     derived: set[MemoryId] = set()
-    rest = list(named)
-    while rest:
-        one = rest.pop()
-        from_it = made[one] - ids
-        derived |= from_it
-        new = (older[one] | from_it if take_derived else older[one]) - ids
+    # From the named memories along both sorts of links, until nothing new is reached.
+    pending = list(named)
+    while pending:
+        id_ = pending.pop()
+        derived_here = derived_from[id_] - ids
+        derived |= derived_here
+        new = (older[id_] | derived_here if take_derived else older[id_]) - ids
         ids |= new
-        rest += new
+        pending += new
     return ids, derived & ids, derived - ids
 
 
@@ -197,17 +198,21 @@ def _delete_namespace(session: SqlSession, namespace: str) -> None:
 
 
 def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datetime, actor: str) -> None:
+    # Read before anything is deleted: what goes, and which rows refer to it.
     wanted = to_json(sorted(ids))
     head = tables.read_head(session, namespace).position
-    gone = session.rows(_REVS, namespace, wanted)
+    deleted = session.rows(_REVS, namespace, wanted)
     referring = [MemoryId(id_) for (id_,) in session.rows(_REFERRING, namespace, wanted) if id_ not in ids]
-    cleaned = [(was, _without_references(was, ids)) for was in memories_by_id(session, namespace, referring).values()]
+    cleaned = [
+        (before, _without_references(before, ids)) for before in memories_by_id(session, namespace, referring).values()
+    ]
     for table in ("memory", "usage", *(name for (name,) in session.rows(_VECTOR_TABLES))):
         session.change(_DELETE.substitute(table=table), namespace, wanted)
-    for was, memory in cleaned:
-        update_memory(session, memory, was.rev)
+    for before, memory in cleaned:
+        update_memory(session, memory, before.rev)
+    # The log keeps that there was something, without the hash of its words.
     session.change(_BLANK_DIGESTS, namespace, wanted)
-    changes = [(ChangeType.PURGE, id_, rev, "") for id_, rev in gone]
+    changes = [(ChangeType.PURGE, id_, rev, "") for id_, rev in deleted]
     changes += [(ChangeType.UPDATE, memory.id, memory.rev, memory.content_hash) for _, memory in cleaned]
     log = [
         LogEntry(
@@ -232,14 +237,14 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
 def _without_references(memory: Memory, ids: Ids) -> Memory:
     """Return a memory that no longer refers to some others."""
 
-    def kept(one: MemoryId | None) -> MemoryId | None:
+    def kept_reference(one: MemoryId | None) -> MemoryId | None:
         return None if one in ids else one
 
     return replace(
         memory,
-        superseded_by=kept(memory.superseded_by),
-        supersedes=kept(memory.supersedes),
-        duplicate_of=kept(memory.duplicate_of),
+        superseded_by=kept_reference(memory.superseded_by),
+        supersedes=kept_reference(memory.supersedes),
+        duplicate_of=kept_reference(memory.duplicate_of),
         parents=tuple(one for one in memory.parents if one not in ids),
         rev=memory.rev + 1,
     )

@@ -1,8 +1,10 @@
 """Reads all memories of a namespace as columns, chunk by chunk, at one moment.
 
-Rows are asked for by their row ids alone, because that skips all others of the table, which a filter by namespace beside it
-does not (measured: .05 instead of .4 s a million rows and column). Texts come joined to one or as hashes: making an object
-of each takes longer than everything else.
+Called by `DuckStore.snapshot`: `read_names` and `read_spans` at once, `read_batches` while the search structures are filled.
+
+Rows are selected by their row ids alone: DuckDB then skips the rest of the table, which it does not with a filter by namespace
+beside it (measured: 0.05 instead of 0.4 s a million rows and column). Texts are read joined to one text, or as hashes, because
+an object for each takes longer than everything else.
 """
 
 from __future__ import annotations
@@ -67,8 +69,8 @@ _SPEAKERS = """
     GROUP BY speaker ORDER BY min(rowid)
 """
 _USAGE = "SELECT id, accessed_at, count FROM usage WHERE namespace = ?"
-_CHUNK = 20_480
-_WIDTH = 64
+_CHUNK_ROWS = 20_480  # ten times what DuckDB reads at once: few statements, and a chunk is a few megabytes
+_MAX_ID_BYTES = 64  # longer texts are not split by length, since one of them would widen all
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,8 @@ class NameTable:
     order: NDArray[np.intp]
 
     @property
-    def sure(self) -> bool:
-        """Whether each name has a hash of its own."""
+    def is_unambiguous(self) -> bool:
+        """Whether each name has a hash of its own, so that a hash is enough to know the name."""
         found = self.hashes[self.order]
         return bool(np.all(found[1:] != found[:-1]))
 
@@ -127,8 +129,8 @@ def read_spans(session: SqlSession, namespace: str) -> list[tuple[int, NDArray[n
     if low is None:
         return []
     found = []
-    for start in range(low, high + 1, _CHUNK):
-        span = (namespace, start, start + _CHUNK - 1)
+    for start in range(low, high + 1, _CHUNK_ROWS):
+        span = (namespace, start, start + _CHUNK_ROWS - 1)
         ids = split_joined(session.rows(_IDS, *span)[0])
         if ids is None:
             ids = pack_ids(session.columns(_PLAIN_IDS, *span)["id"].tolist())
@@ -143,10 +145,10 @@ def read_batches(
     spans: Sequence[tuple[int, NDArray[np.bytes_]]],
     names: tuple[NameTable, NameTable],
 ) -> Iterator[ColumnBatch]:
-    """Yield the batches of some spans; the session must be in the transaction that told of them."""
+    """Yield the batches of some spans; the session must still be in the transaction that read the spans."""
     used = _read_usage(session, namespace)
     for start, ids in spans:
-        span = (namespace, start, start + _CHUNK - 1)
+        span = (namespace, start, start + _CHUNK_ROWS - 1)
         columns = {name: np.asarray(values) for name, values in session.columns(_COLUMNS, *span).items()}
         here = columns.pop("here").astype(np.bool_)
         if not here.all():
@@ -157,7 +159,7 @@ def read_batches(
 def split_joined(row: tuple[Any, ...]) -> NDArray[np.bytes_] | None:
     """Return texts that come joined, with the least and the greatest length; None where they are not of one length."""
     joined, shortest, longest = row
-    if joined is None or shortest != longest or not 0 < longest <= _WIDTH:
+    if joined is None or shortest != longest or not 0 < longest <= _MAX_ID_BYTES:
         return None
     found: NDArray[np.bytes_] = np.frombuffer(joined.encode(), f"S{longest}")
     return found
@@ -213,7 +215,7 @@ def _codes(
     session: SqlSession, span: tuple[str, int, int], columns: Mapping[str, Any], names: tuple[NameTable, NameTable]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the places of the rows' sessions and speakers, by the names themselves if two share a hash."""
-    if all(table.sure for table in names):
+    if all(table.is_unambiguous for table in names):
         return names[0].codes(columns["session"]), names[1].codes(columns["speaker"])
     plain = session.columns(_PLAIN_NAMES, *span)
     found = []
@@ -230,26 +232,26 @@ def _sparse(
     keys: dict[int, str] = {}
     tags: dict[int, tuple[str, ...]] = {}
     metadata: dict[int, str] = {}
-    heirs: dict[int, MemoryId] = {}
-    listed: dict[str, tuple[str, ...]] = {}
+    successors: dict[int, MemoryId] = {}
+    parsed_tags: dict[str, tuple[str, ...]] = {}  # few distinct lists of tags, many rows
     found = session.rows(_SPARSE, *span[1:])
     wanted = np.array([row[0] for row in found], np.int64)
     places = np.minimum(np.searchsorted(rowids, wanted), len(rowids) - 1)
     here = (rowids[places] == wanted).tolist()
-    for place, ours, (_, key, tag_text, data, heir) in zip(places.tolist(), here, found, strict=True):
-        if not ours:
+    for place, is_here, (_, key, tag_text, data, successor) in zip(places.tolist(), here, found, strict=True):
+        if not is_here:
             continue
         if key is not None:
             keys[place] = key
         if tag_text is not None:
-            if tag_text not in listed:
-                listed[tag_text] = texts_from_json(tag_text)
-            tags[place] = listed[tag_text]
+            if tag_text not in parsed_tags:
+                parsed_tags[tag_text] = texts_from_json(tag_text)
+            tags[place] = parsed_tags[tag_text]
         if data is not None:
             metadata[place] = data
-        if heir is not None:
-            heirs[place] = MemoryId(heir)
-    return keys, tags, metadata, heirs
+        if successor is not None:
+            successors[place] = MemoryId(successor)
+    return keys, tags, metadata, successors
 
 
 def _read_usage(session: SqlSession, namespace: str) -> _Usage:

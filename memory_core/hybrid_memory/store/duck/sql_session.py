@@ -1,4 +1,4 @@
-"""One cursor of the database: the only place where statements are executed."""
+"""`SqlSession`: one cursor of the database. All statements but those that open a file are executed here."""
 
 from __future__ import annotations
 

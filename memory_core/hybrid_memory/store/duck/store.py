@@ -1,4 +1,8 @@
-"""The store over one DuckDB file."""
+"""`DuckStore`: the store over one DuckDB file, method by method; the statements are in the modules beside it.
+
+A write goes through `engine` (transaction), `write_transaction` (decide and apply), `memory_table`, `vector_tables` and `tables`; a
+read through `engine` and the module of its table.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ from hybrid_memory.store.duck.duck_transfer import DuckTransfer
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
-from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.files.swap import finish_swap
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.recovery import quarantine
@@ -79,7 +83,7 @@ class DuckStore:
             SchemaTooNew: a later version of this program wrote it.
         """
         make_folder(path.parent)
-        lock = StoreLock(path)
+        lock = DatabaseLock(path)
         lock.take()
         try:
             finish_swap(path)

@@ -1,4 +1,7 @@
-"""The tables beside the memories: heads, log, requests, usage, buffers, and the log of messages and plans."""
+"""The other tables, a function for each thing that is done with them: log, requests, usage, buffers, messages and plans.
+
+``session`` is the one that changes rows, ``reads`` one that sees the state before the transaction. The statements come first.
+"""
 
 from __future__ import annotations
 
@@ -119,10 +122,11 @@ def trim_log(session: SqlSession, cache: WriterCache, namespace: str, before: in
 
 def append_log(session: SqlSession, namespace: str, log: Sequence[LogEntry]) -> None:
     """Append entries of one write, which share time, actor and action."""
-    at = 0
-    while at < len(log):
-        part = log[at : at + 3]
-        at += len(part)
+    # Up to three entries a statement: most writes have no more, and a statement costs more than a row.
+    done = 0
+    while done < len(log):
+        part = log[done : done + 3]
+        done += len(part)
         first = part[0]
         values = [namespace, *_varying_values(first), to_micros(first.at), first.actor, first.action, first.digest]
         for entry in part[1:]:
@@ -215,7 +219,7 @@ def read_usage(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> 
 def record_uses(
     session: SqlSession, reads: SqlSession, namespace: str, uses: Sequence[RecordUse], new: Collection[MemoryId] = ()
 ) -> None:
-    """Add to the usage of memories that exist; ``new`` are those that this transaction has put itself.
+    """Add to the usage of memories that exist; ``new`` are those that this transaction has inserted itself.
 
     ``reads`` looks at the state before the transaction, in which nobody else can have written meanwhile.
     """
@@ -227,10 +231,10 @@ def record_uses(
         seen, times = sums.get(use.id, (to_micros(use.at), 0))
         sums[use.id] = (max(seen, to_micros(use.at)), times + use.count)
     used = read_usage(reads, namespace, sums)
-    there = existing_ids(reads, namespace, [id_ for id_ in sums if id_ not in used and id_ not in new])
+    existing = existing_ids(reads, namespace, [id_ for id_ in sums if id_ not in used and id_ not in new])
     items = [{"id": id_, "seen": seen, "times": times} for id_, (seen, times) in sums.items()]
     known = [item for item in items if item["id"] in used]
-    fresh = [item for item in items if item["id"] in there or (item["id"] in new and item["id"] not in used)]
+    fresh = [item for item in items if item["id"] in existing or (item["id"] in new and item["id"] not in used)]
     if known:
         session.change(_USAGE_ADD, namespace, to_json(known))
     if fresh:

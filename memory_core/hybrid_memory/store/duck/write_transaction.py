@@ -1,4 +1,9 @@
-"""One write: look, decide, apply."""
+"""One write inside its transaction: `replay` returns the stored result of a repeated request, `decide_and_apply` does a new one.
+
+Called by `DuckStore.write`, which holds the transaction. The order: the decision looks at `DuckWriteView` and returns a
+`WriteBatch`; `store.batch` works out what that changes; then rows, vectors, log, buffers, usage and the request's result are
+written.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +53,8 @@ class DuckWriteView:
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist."""
         wanted = list(dict.fromkeys(ids))
-        recent = self._cache.memories
-        found = {id_: memory for id_ in wanted if (memory := recent.get((self._namespace, id_)))}
+        cached = self._cache.memories
+        found = {id_: memory for id_ in wanted if (memory := cached.get((self._namespace, id_)))}
         for memory in memories_by_id(
             self._session, self._namespace, [id_ for id_ in wanted if id_ not in found]
         ).values():
@@ -125,6 +130,7 @@ def decide_and_apply(
     """Run ``decide`` on the namespace and write what it says; the caller commits."""
     session, _, cache = transaction
     head = cache.heads.get(namespace, Head()).position
+    # 1. The decision, and what it comes to for each memory.
     view = DuckWriteView(transaction, namespace, head, now)
     batch = decide(view)
     changes = build_change_set(
@@ -135,6 +141,7 @@ def decide_and_apply(
         dimensions=cache.embedder.dimensions if cache.embedder else None,
         stored=view.get,
     )
+    # 2. Memories with their vectors, the log, buffers and usage.
     position = head + len(changes.log)
     _write_memories(session, cache, namespace, changes)
     tables.append_log(session, namespace, changes.log)
@@ -143,6 +150,7 @@ def decide_and_apply(
     tables.record_uses(session, transaction.reads, namespace, batch.uses, [memory.id for memory in changes.inserted])
     if changes.log or batch.buffers or batch.uses or key is not None:
         tables.advance(cache, namespace, position, to_micros(now))
+    # 3. The result of a request with a key, in the same transaction: a repeat finds it exactly if the write happened.
     if key is not None:
         stored = object_to_json(codec.encode(batch.result))
         tables.insert_request(session, cache, key, StoredRequest(namespace, stored, position, now))

@@ -1,4 +1,4 @@
-"""What the store's only writer knows without asking the database."""
+"""What the store's only writer knows without asking the database; loaded by the first write, kept by `engine.Engine`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _BUFFER_KEYS = "SELECT namespace, session, agent FROM buffer"
 _MARK = "SELECT store, number FROM mark"
 _EMBEDDER = "SELECT number, identity, dimensions FROM embedder ORDER BY number DESC LIMIT 1"
 
-_CACHED_ROWS = 1024
-_MAX_CACHED_CHARACTERS = 4_000
+_CACHED_ROWS = 1024  # of each sort: the buffers of some hundred conversations
+_MAX_CACHED_CHARACTERS = 4_000  # of a memory; a longer one is read again, so that 1,024 of them stay small
 
 MembersKey: TypeAlias = tuple[str, str, str, Tier]
 """Namespace, session, agent and tier."""
@@ -60,28 +60,28 @@ class Mark:
 
 
 class LruCache(Generic[_Key, _Value]):
-    """The values that were used last, at most ``_RECENT`` of them."""
+    """The values that were used last, at most `_CACHED_ROWS` of them."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[_Key, _Value] = OrderedDict()
+        self._values: OrderedDict[_Key, _Value] = OrderedDict()
 
     def get(self, key: _Key) -> _Value | None:
         """Return a value, None where it is not at hand."""
-        value = self._held.get(key)
+        value = self._values.get(key)
         if value is not None:
-            self._held.move_to_end(key)
+            self._values.move_to_end(key)
         return value
 
     def put(self, key: _Key, value: _Value) -> None:
         """Keep a value; the one unused for longest makes room."""
-        self._held[key] = value
-        self._held.move_to_end(key)
-        if len(self._held) > _CACHED_ROWS:
-            self._held.popitem(last=False)
+        self._values[key] = value
+        self._values.move_to_end(key)
+        if len(self._values) > _CACHED_ROWS:
+            self._values.popitem(last=False)
 
     def drop(self, key: _Key) -> None:
         """Keep a value no longer."""
-        self._held.pop(key, None)
+        self._values.pop(key, None)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class WriterCache:
     """What rows say, changed along with them and dropped when a transaction fails.
 
     Right because the holder of the store's lock is the only one who changes the rows. ``requests`` and ``buffers`` say
-    which rows exist; the ``recent`` ones hold rows of late, since the buffers' members are asked for at every write.
+    which rows exist; the three `LruCache` hold rows themselves, since the members of the buffers are asked for at every write.
     """
 
     heads: dict[str, Head]

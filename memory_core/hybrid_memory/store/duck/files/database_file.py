@@ -50,7 +50,7 @@ def make_folder(folder: Path) -> None:
         StoreReadOnly: it cannot be made.
     """
     with translated():
-        for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
+        for missing in reversed([parent for parent in (folder, *folder.parents) if not parent.exists()]):
             missing.mkdir(FOLDER_MODE, exist_ok=True)
 
 

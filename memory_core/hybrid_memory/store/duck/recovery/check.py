@@ -150,7 +150,9 @@ class _StoreCheck:
         changed = 0
         for span in _spans(self._bounds("memory")):
             with self._reading("the table memory") as session:
-                changed += sum(content_hash(words) != known for words, known in session.rows(_CONTENTS, *span))
+                changed += sum(
+                    content_hash(words) != stored_hash for words, stored_hash in session.rows(_CONTENTS, *span)
+                )
         if changed:
             self._add(
                 Severity.ERROR,

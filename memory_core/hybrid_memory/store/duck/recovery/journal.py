@@ -263,8 +263,8 @@ def _parse_header(content: bytes) -> _Header | None:
     body = content[_HEADER.size : _HEADER.size + length]
     if mark != _FILE_MARK or len(body) != length or digest != _digest(b"", 0, body):
         return None
-    told = json.loads(body)
-    return _Header(str(told["store"]), int(told["base"]), _HEADER.size + length)
+    values = json.loads(body)
+    return _Header(str(values["store"]), int(values["base"]), _HEADER.size + length)
 
 
 def _parse_record(content: memoryview, offset: int, key: bytes) -> _RawRecord | None:

@@ -1,4 +1,4 @@
-"""Opens a database as it is, or mends it from what its write-ahead log and its journal still hold.
+"""Opens a database; where writes are missing or a file is damaged, restores what log and journal still hold.
 
 `open_database` is called by the engine, at the start and whenever DuckDB gave up, and by a repair. Its steps:
 
@@ -215,16 +215,18 @@ class _Recovery:
         """Bring the database to its last acknowledged write and to the newest schema."""
         session = SqlSession(connection)
         try:
+            # Compare database and journal (step 3 of the module), restore what is missing and report it (step 4).
             done = done_migrations(session)
             mark = read_mark(session) if len(done) >= _MARK_MIGRATION else None
             plan, contents = self._plan(session, mark, is_ours=bool(done))
             recovery = self._recover(session, mark, contents, plan)
             self._close_interrupted(mark, contents, recovery.lost if recovery is not None else plan.lost)
+            # Step 5. The mark is read again, because the first opening of a store makes it.
             migrate(session, self._now)
-            # Again: the first opening of a store makes the mark.
             mark = read_mark(session)
             journal = Journal(journal_file(self._path), mark.store)
             is_migrated = len(done) < len(MIGRATIONS)
+            # Step 6, in four cases.
             if plan.resume and contents is not None and not is_migrated:
                 # The usual way after a kill: nothing is written, the next write is appended.
                 with translated():
@@ -359,9 +361,9 @@ def _redo_batch(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement
             return 0
     else:
         return len(writes)
-    for at, one in enumerate(writes):
-        if not _redo_batch(session, [one]):
-            return at
+    for number, write in enumerate(writes):
+        if not _redo_batch(session, [write]):
+            return number
     return len(writes)
 
 

@@ -30,7 +30,7 @@ from hybrid_memory.private_files import copy_private
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
-from hybrid_memory.store.duck.files.store_lock import StoreLock
+from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.check import TABLES, check_store
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, read_journal, read_origin
@@ -77,7 +77,7 @@ def repair(path: Path, now: datetime, settings: ConnectionSettings) -> Report:
         StoreFull, StoreReadOnly: there is no room for the copies; nothing was changed.
         SchemaTooNew: a later version of this program wrote it.
     """
-    lock = StoreLock(path)
+    lock = DatabaseLock(path)
     lock.take()
     try:
         return _Repair(path, now, settings).run()
@@ -138,10 +138,10 @@ class _Repair:
             return folder
 
     def _write_report(self, folder: Path) -> None:
-        said = "; ".join(finding.what for finding in self._findings) or "nothing had to be changed"
+        summary = "; ".join(finding.what for finding in self._findings) or "nothing had to be changed"
         recovery = RecoveryReport(
             at=quarantine.report_time(self._now),
-            damaged=f"the store was repaired: {said}",
+            damaged=f"the store was repaired: {summary}",
             folder=folder.name,
             lost=0 if self._saved_all else None,
         )
@@ -172,9 +172,9 @@ class _Rebuild:
             self._add_finding(Severity.ERROR, "DuckDB cannot open the database file at all", "restore a backup")
         # The migrations made a mark of their own; the store keeps its id and its number, or the journal would be foreign.
         self._session.rows(_NO_MARK)
-        there = {name for (name,) in self._session.rows(_TABLES_THERE)}
+        damaged_tables = {name for (name,) in self._session.rows(_TABLES_THERE)}
         for table in TABLES if self._readable else ():
-            if table in there:
+            if table in damaged_tables:
                 self._copy_table(table)
         vectors = self._copy_vectors()
         self._redo_journal(vectors)

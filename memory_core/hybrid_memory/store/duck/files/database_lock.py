@@ -1,4 +1,4 @@
-"""The lock of a store: whoever opens the database file holds it.
+"""The lock of a database file: whoever opens the file holds it, a `DuckStore` or a command on files.
 
 DuckDB locks its file with a POSIX record lock, which the owner loses as soon as any code in its process opens and
 closes that file. This lock is an advisory lock on another file and does not have this fault.
@@ -17,7 +17,7 @@ from hybrid_memory.private_files import FILE_MODE, replace_private
 from hybrid_memory.store.duck.duckdb_errors import translated
 
 
-class StoreLock:
+class DatabaseLock:
     """Holds ``<name>.lock`` beside a database file; ``<name>.pid`` tells others which process does."""
 
     def __init__(self, database: Path) -> None:
