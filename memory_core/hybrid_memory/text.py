@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LEXICON = "words-1"
-"""The version of `words` and `terms`: stored terms of another version must be made anew."""
-
 _STOP_WORDS = (
     "a an the of to in on at for from by with as is are was were be been being am do does did doing have has had "
     "having and or but if then than so that this these those it its i you he she they we me him her them my your his "
