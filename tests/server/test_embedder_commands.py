@@ -147,7 +147,7 @@ def test_an_interrupted_reembed_says_how_to_go_on(home, tiny, monkeypatch):
         return real(self, progress=interrupt)
 
     run("embedder", "use", tiny, "--home", home, "--later")
-    monkeypatch.setattr(background, "BATCH", 1)
+    monkeypatch.setattr(background, "BATCH_MEMORIES", 1)
     real = MemoryService.reembed
     with monkeypatch.context() as once:
         once.setattr(MemoryService, "reembed", interrupted)

@@ -59,7 +59,7 @@ class Held:
 
 def waiting_alone(provider):
     """Return once somebody waits for the store's lock alone."""
-    while not (provider._service.lock._wanting or provider._operations._wanting):
+    while not (provider._service.lock._waiting or provider._operations._waiting):
         pass
 
 
