@@ -30,7 +30,7 @@ NEAR = 0.35  # cosine from which two memories are about the same thing (built-in
 # Set by hand: how far the floor lies above the mean of all pairs, and from where a pair is near whatever the mean.
 _ABOVE_MEAN = 0.15
 _NEAR_ENOUGH = 0.6
-LARGEST_GROUP = 8  # memories; more than one thought can join
+LARGEST_GROUP = 8  # memories in a group; set by hand
 SEEDS = 256  # the most important memories, around which groups are sought: each costs a look at all others
 _TIME_SCALE_MICROS = 14 * 86_400_000_000  # two weeks, in which the part of likeness that time weakens is halved
 

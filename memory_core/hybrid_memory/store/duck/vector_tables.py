@@ -68,7 +68,7 @@ _ORPHANS = Template("""
     DELETE FROM vector_$number AS v
     WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
 """)
-_SPAN_ROWS = 10_240  # a fifth of a chunk of `snapshot`; see `VectorTable.spans`
+_SPAN_ROWS = 10_240  # half a chunk of `snapshot`, because vectors are long; see `VectorTable.spans`
 
 Key: TypeAlias = tuple[str, MemoryId]
 """Namespace and id."""

@@ -24,8 +24,8 @@ _BUFFER_KEYS = "SELECT namespace, session, agent FROM buffer"
 _MARK = "SELECT store, number FROM mark"
 _EMBEDDER = "SELECT number, identity, dimensions FROM embedder ORDER BY number DESC LIMIT 1"
 
-_CACHED_ROWS = 1024  # of each sort: the buffers of some hundred conversations
-_MAX_CACHED_CHARACTERS = 4_000  # of a memory; a longer one is read again, so that 1,024 of them stay small
+_CACHED_ROWS = 1024  # of each sort; set by hand
+_MAX_CACHED_CHARACTERS = 4_000  # of a memory, set by hand; a longer one is read again, so that the cache stays small
 
 MembersKey: TypeAlias = tuple[str, str, str, Tier]
 """Namespace, session, agent and tier."""
