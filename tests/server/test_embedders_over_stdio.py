@@ -7,9 +7,9 @@ from tests.server.raw import started
 
 # The server looks once a second for memories without vectors; here that often in a hundredth of it.
 IMPATIENT = """
-from hybrid_memory_mcp.runtime import background_tasks
+from hybrid_memory_mcp.runtime import provider
 from hybrid_memory_mcp.__main__ import main
-background_tasks.STEP_INTERVAL_SECONDS = 0.01
+provider.STEP_INTERVAL_SECONDS = 0.01
 main()
 """
 PUPPY = "We adopted a red puppy from the shelter."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.store.health import Finding, Report, Severity
+from hybrid_memory.store.base import Finding, Report, Severity
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,14 @@ count. Everything in it can be built anew from the store; no write is decided fr
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +32,12 @@ from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, 
 from hybrid_memory.retrieval.pipeline import SearchContext, rank
 from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
 from hybrid_memory.retrieval.query_expansion import expansion_table
-from hybrid_memory.retrieval.snapshot_loader import give_back_memory, load
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
 from hybrid_memory.text import QUESTION_TERM, terms
+
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.id_columns import IdColumn
 
 HNSW_FROM = 2_000_000  # rows above which vectors are searched approximately; a scan of a million takes some 32 ms
 _WARM_PAGE = 1_024  # memories read at a time while the cache is filled
@@ -491,3 +496,54 @@ def _ranked_names(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, 
         if len(found) >= limit:
             break
     return found[: max(limit, 0)]
+
+
+def load(snapshot: Snapshot, dimensions: int | None) -> tuple[MemoryColumns, LexicalIndex, Matrix]:
+    """Return rows, terms and vectors of all memories of a snapshot; the terms are still to be sorted.
+
+    Vectors are read beside the rest: the store and numpy work mostly without holding the interpreter's lock.
+    """
+    columns, lexical, matrix = MemoryColumns(snapshot.sessions, snapshot.speakers), LexicalIndex(), Matrix(dimensions)
+    count = sum(map(len, snapshot.ids))
+    columns.reserve(count)
+    columns.ids.reserve(count)
+    for ids in snapshot.ids:
+        columns.ids.extend(ids)
+    matrix.add_rows(len(columns.ids))
+    with ThreadPoolExecutor(max_workers=2, thread_name_prefix="vectors") as executor:
+        vectors_read = executor.submit(_fill, matrix, columns.ids, snapshot.vectors, executor)
+        for batch in snapshot.batches:
+            columns.extend(batch)
+            lexical.load(batch.terms, batch.term_offsets)
+        vectors_read.result()
+    return columns, lexical, matrix
+
+
+def _fill(matrix: Matrix, ids: IdColumn, vectors: Iterable[VectorBatch], executor: ThreadPoolExecutor) -> None:
+    """Copy vectors into the matrix, each part while the next is being read."""
+    copied: Future[int] | None = None
+    for part in vectors:
+        place = 0 if copied is None else copied.result()
+        copied = executor.submit(_copy, matrix, ids, part, place)
+    if copied is not None:
+        copied.result()
+
+
+def _copy(matrix: Matrix, ids: IdColumn, part: VectorBatch, place: int) -> int:
+    """Copy a part that should begin with the vector of row ``place``; returns the row of the vector expected next.
+
+    Vectors mostly stand in the order of their memories; then they are copied as they come.
+    """
+    if ids.starts_with(place, part.ids):
+        matrix.fill(place, part.matrix)
+        return place + len(part.ids)
+    rows = ids.rows(part.ids)
+    known = rows != ABSENT
+    matrix.scatter(rows[known], part.matrix[known])
+    return int(rows[-1]) + 1
+
+
+def give_back_memory() -> None:
+    """Let the system have what was freed. The C library of Linux else keeps much of what loading took for a moment."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -16,7 +16,223 @@ from datetime import timedelta
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Kind
-from hybrid_memory.tiers import cues
+
+DIRECTIVES: frozenset[str] = frozenset(
+    [
+        "always",
+        "never",
+        "remember",
+        "must",
+        "forbid",
+        "forbidden",
+        "important",
+        "critical",
+        "essential",
+        "mandatory",
+        "require",
+        "required",
+        "requires",
+        "ensure",
+        "note",
+        "reminder",
+        "warning",
+    ]
+)
+DIRECTIVE_PHRASES: tuple[str, ...] = (
+    "do not",
+    "don't",
+    "make sure",
+    "keep in mind",
+    "from now on",
+    "no matter what",
+    "under no circumstances",
+    "at all times",
+)
+
+DECISIONS: frozenset[str] = frozenset(
+    [
+        "decide",
+        "decided",
+        "decides",
+        "decision",
+        "agreed",
+        "agree",
+        "chose",
+        "chosen",
+        "choose",
+        "settled",
+        "approved",
+        "rejected",
+        "resolved",
+        "conclude",
+        "concluded",
+        "plan",
+        "planned",
+        "plans",
+        "deadline",
+        "due",
+        "goal",
+        "promise",
+        "promised",
+        "commit",
+        "committed",
+        "scheduled",
+        "appointment",
+        "switched",
+        "migrated",
+        "cancelled",
+        "canceled",
+        "adopted",
+    ]
+)
+DECISION_PHRASES: tuple[str, ...] = ("we will", "i will", "going to", "let's use", "we use", "went with", "instead of")
+
+PREFERENCES: frozenset[str] = frozenset(
+    [
+        "prefer",
+        "prefers",
+        "preferred",
+        "preference",
+        "like",
+        "likes",
+        "love",
+        "loves",
+        "loved",
+        "hate",
+        "hates",
+        "dislike",
+        "dislikes",
+        "enjoy",
+        "enjoys",
+        "favorite",
+        "favourite",
+        "favorites",
+        "favourites",
+        "allergic",
+        "vegetarian",
+        "vegan",
+        "want",
+        "wants",
+        "wish",
+        "wishes",
+        "avoid",
+        "avoids",
+    ]
+)
+
+PERSONAL_PHRASES: tuple[str, ...] = (
+    "my name",
+    "i am",
+    "i'm",
+    "i live",
+    "i work",
+    "i was born",
+    "i moved",
+    "i have",
+    "i've",
+    "my wife",
+    "my husband",
+    "my partner",
+    "my son",
+    "my daughter",
+    "my mother",
+    "my father",
+    "my job",
+    "my birthday",
+    "my address",
+    "call me",
+)
+
+EMOTIONS: frozenset[str] = frozenset(
+    [
+        "happy",
+        "glad",
+        "proud",
+        "excited",
+        "delighted",
+        "thrilled",
+        "grateful",
+        "relieved",
+        "sad",
+        "upset",
+        "angry",
+        "furious",
+        "afraid",
+        "scared",
+        "worried",
+        "anxious",
+        "nervous",
+        "lonely",
+        "ashamed",
+        "embarrassed",
+        "jealous",
+        "disappointed",
+        "frustrated",
+        "devastated",
+        "heartbroken",
+        "grief",
+        "stressed",
+        "exhausted",
+        "hurt",
+        "miss",
+        "misses",
+        "cried",
+    ]
+)
+
+CHIT_CHAT: frozenset[str] = frozenset(
+    [
+        "hi",
+        "hello",
+        "hey",
+        "bye",
+        "goodbye",
+        "ok",
+        "okay",
+        "k",
+        "yes",
+        "no",
+        "yeah",
+        "yep",
+        "nope",
+        "sure",
+        "thanks",
+        "thank",
+        "you",
+        "thx",
+        "cheers",
+        "please",
+        "welcome",
+        "lol",
+        "haha",
+        "hmm",
+        "hm",
+        "oh",
+        "ah",
+        "well",
+        "right",
+        "cool",
+        "nice",
+        "great",
+        "fine",
+        "good",
+        "morning",
+        "evening",
+        "night",
+        "afternoon",
+        "there",
+        "how",
+        "are",
+        "sounds",
+        "got",
+        "it",
+        "np",
+        "wow",
+        "see",
+        "later",
+    ]
+)
+
 
 # How much each signal says, from 0 (nothing) to 1 (certain to matter). Set by hand, fitted to no set; tests hold their order.
 _BASE = 0.25
@@ -83,7 +299,7 @@ def heuristic_importance(
 def _base(words: Sequence[str], text: str) -> float:
     if not any(mark.isalnum() for mark in text):
         return 0.0
-    only_courtesy = 0 < len(words) <= _CHIT_CHAT_WORDS and all(word in cues.CHIT_CHAT for word in words)
+    only_courtesy = 0 < len(words) <= _CHIT_CHAT_WORDS and all(word in CHIT_CHAT for word in words)
     return _CHIT_CHAT_BASE if only_courtesy else _BASE
 
 
@@ -95,11 +311,11 @@ def _word_weights(words: Sequence[str]) -> tuple[float, ...]:
         return not vocabulary.isdisjoint(single) or any(f" {phrase} " in flat for phrase in phrases)
 
     return (
-        _DIRECTIVE if contains(cues.DIRECTIVES, cues.DIRECTIVE_PHRASES) else 0.0,
-        _DECISION if contains(cues.DECISIONS, cues.DECISION_PHRASES) else 0.0,
-        _PREFERENCE if contains(cues.PREFERENCES) else 0.0,
-        _PERSONAL if contains(frozenset(), cues.PERSONAL_PHRASES) else 0.0,
-        _EMOTION if contains(cues.EMOTIONS) else 0.0,
+        _DIRECTIVE if contains(DIRECTIVES, DIRECTIVE_PHRASES) else 0.0,
+        _DECISION if contains(DECISIONS, DECISION_PHRASES) else 0.0,
+        _PREFERENCE if contains(PREFERENCES) else 0.0,
+        _PERSONAL if contains(frozenset(), PERSONAL_PHRASES) else 0.0,
+        _EMOTION if contains(EMOTIONS) else 0.0,
     )
 
 

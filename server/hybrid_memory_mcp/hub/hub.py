@@ -33,9 +33,13 @@ from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
-from hybrid_memory_mcp.runtime.background_tasks import flush_recalls_when_idle, run_background_work
 from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log, log_and_continue, log_failure
-from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
+from hybrid_memory_mcp.runtime.provider import (
+    ClientLimiter,
+    ServiceProvider,
+    flush_recalls_when_idle,
+    run_background_work,
+)
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
@@ -298,6 +302,8 @@ class Hub:
             self._resources.provider.run(partial(_acknowledge, stats.client.relay, None))
             if is_unnamed_session(scope.session):
                 self._resources.provider.run(lambda service: service.end_session(scope))
+                if scope is self.first_scope:
+                    self.first_scope = None  # whoever hosts this hub need not end it a second time
 
     # commands
 

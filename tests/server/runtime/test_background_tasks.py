@@ -8,7 +8,7 @@ from tests.server.services import SCOPE
 
 from hybrid_memory.errors import StoreFull, StoreLocked
 from hybrid_memory.requests import ReadRequest
-from hybrid_memory_mcp.runtime import background_tasks
+from hybrid_memory_mcp.runtime import provider as provider_module
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 pytestmark = pytest.mark.anyio
@@ -43,14 +43,14 @@ def opened(provider, service, monkeypatch):
 
 
 async def test_recalls_are_stored_once_when_nothing_is_asked_for(provider, service, monkeypatch):
-    monkeypatch.setattr(background_tasks, "FLUSH_AFTER_IDLE_SECONDS", 0)
+    monkeypatch.setattr(provider_module, "FLUSH_AFTER_IDLE_SECONDS", 0)
     memory = service.keep("Ada plays the cello")
     await provider.call(lambda service: service.read(SCOPE, ReadRequest(query="cello")))
     before, flushed, real = service.flushes, anyio.Event(), provider.flush_recalls
     monkeypatch.setattr(provider, "flush_recalls", lambda: (real(), anyio.from_thread.run_sync(flushed.set)))
     with anyio.fail_after(5):
         async with anyio.create_task_group() as group:
-            group.start_soon(background_tasks.flush_recalls_when_idle, provider)
+            group.start_soon(provider_module.flush_recalls_when_idle, provider)
             await flushed.wait()
             for _ in range(20):
                 await anyio.lowlevel.checkpoint()
@@ -71,10 +71,10 @@ async def test_a_failure_while_recalls_are_stored_stops_nothing(provider, servic
 
 
 async def test_background_work_is_done_to_its_end(opened, monkeypatch):
-    monkeypatch.setattr(background_tasks, "STEP_INTERVAL_SECONDS", 0.001)
+    monkeypatch.setattr(provider_module, "STEP_INTERVAL_SECONDS", 0.001)
     steps = Steps(5)
     async with anyio.create_task_group() as group:
-        group.start_soon(background_tasks.run_background_work, opened(steps))
+        group.start_soon(provider_module.run_background_work, opened(steps))
         while steps.pieces > 0:
             await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()

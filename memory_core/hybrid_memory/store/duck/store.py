@@ -23,6 +23,7 @@ from hybrid_memory.store.base import (
     Decision,
     LogEntry,
     RecordUse,
+    Report,
     RequestKey,
     ResultCodec,
     Snapshot,
@@ -45,7 +46,6 @@ from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, pinned_embedder
 from hybrid_memory.store.encoding import check_text, object_to_json
-from hybrid_memory.store.health import Report
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,10 +16,10 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import HybridMemoryError, StoreClosed
+from hybrid_memory.store.base import Finding, Report, Severity, report_of
 from hybrid_memory.store.duck.files.database_file import size_on_disk
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.sql_session import SqlSession
-from hybrid_memory.store.health import Finding, Report, Severity, report_of
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:

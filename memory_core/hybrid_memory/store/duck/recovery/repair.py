@@ -27,6 +27,7 @@ import duckdb
 
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError, StoreFull
 from hybrid_memory.private_files import copy_private
+from hybrid_memory.store.base import Finding, Report, Severity, report_of
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
@@ -39,7 +40,6 @@ from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import read_mark
-from hybrid_memory.store.health import Finding, Report, Severity, report_of
 
 AddFinding: TypeAlias = Callable[[Severity, str, str], None]
 
