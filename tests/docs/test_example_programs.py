@@ -24,7 +24,13 @@ def short_linger(monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_LINGER_SECONDS", "1")  # no hub stays behind for long
 
 
-@pytest.mark.parametrize("name", sorted(SAID))
+# Those that start more than one process run with the other tests of what stands around the product.
+SLOW = ("agent_loop", "http_client")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.tools if name in SLOW else ()) for name in sorted(SAID)]
+)
 def test_an_example_program_runs(name):
     """In a process of its own: the SDK's client keeps the standard error of the moment in which it is imported."""
     done = subprocess.run(
