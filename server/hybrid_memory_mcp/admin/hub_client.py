@@ -62,14 +62,14 @@ def call_hub(
     raise StoreError("the memory's hub ended before it was done; run the command again")
 
 
-def stop_hub(home: Path) -> bool:
+def stop_hub(home: Path, *, pause_ms: int = 0) -> bool:
     """Ask the hub of a store to leave, and wait until it has; return True if there is none any more.
 
-    Its clients find or start another one when they need it.
+    Its clients find another one when they need it; they start one themselves after ``pause_ms`` at the earliest.
     """
     begun = time.monotonic()
     with suppress(HybridMemoryError):
-        call_hub(home, "default", "leave", {}, lambda *_: None)
+        call_hub(home, "default", "leave", {"pause": pause_ms}, lambda *_: None)
     while hub_is_running(str(home)):
         if time.monotonic() - begun > _STOP_TIMEOUT_SECONDS:
             return False

@@ -30,7 +30,7 @@ from hybrid_memory_mcp.http.access_tokens import Tokens
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
 from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url, is_loopback, read_http_options
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
-from hybrid_memory_mcp.hub.hub import Hub, HubResources
+from hybrid_memory_mcp.hub.hub import HANDOVER_PAUSE_MS, Hub, HubResources
 from hybrid_memory_mcp.hub.listener import HubListener, acquire_listener
 from hybrid_memory_mcp.hub.run import forget_client, make_resources
 from hybrid_memory_mcp.hub.state_key import load_state_key
@@ -88,7 +88,8 @@ def take_over_store(home: Path) -> HubListener:
     """
     begun = time.monotonic()
     while time.monotonic() - begun < _TAKEOVER_TIMEOUT_SECONDS:
-        stop_hub(home)
+        # Without the pause a relay may have the next hub running before this process has the lock.
+        stop_hub(home, pause_ms=HANDOVER_PAUSE_MS)
         try:
             listener = acquire_listener(home)
         except OSError:

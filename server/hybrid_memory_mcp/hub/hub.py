@@ -20,7 +20,7 @@ import anyio.to_thread
 
 from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
-from hybrid_memory.ids import is_unnamed_session
+from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import Scope
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory_mcp import __version__
@@ -314,7 +314,10 @@ class Hub:
             self.leave(int(hello.given.get("pause", 0)))
             await _send(stream, pack(protocol.RESULT, b"{}"))
             return
-        scope = Scope(namespace=hello.namespace, session="", actor="command line")
+        session = new_session(
+            self._resources.random_source
+        )  # of its own: what a command asks is no client's conversation
+        scope = Scope(namespace=hello.namespace, session=session, actor="command line")
         latest: list[bytes] = []
 
         def on_progress(done: int, total: int) -> None:
