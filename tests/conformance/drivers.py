@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -83,7 +84,7 @@ def _as_given(work: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]
     return {name: value for name, value in given.items() if value is not None or name not in with_default}
 
 
-class Buffer(Driver):
+class Buffer(Driver, ABC):
     """What the drivers of sensory, short-term and agent memory share."""
 
     always_reports = False
@@ -100,8 +101,9 @@ class Buffer(Driver):
         self.memory = self.build()
         self.memory.initialize(name="case", importance_scorer=self.world.scorer, insight_extractor=self.world.extractor)
 
+    @abstractmethod
     def build(self) -> Any:
-        raise NotImplementedError
+        """Return the memory of the case's settings."""
 
     async def do_write(self, text: str, importance: float | None = None, op: str = "add") -> Any:
         fragment = self.world.fragment({"text": text, "importance": importance})

@@ -20,42 +20,6 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
 
 
-class Severity(StrEnum):
-    """How bad a finding is: data is damaged, something should be seen to, or it is only worth knowing."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was found, and what to do about it."""
-
-    severity: Severity
-    what: str
-    remedy: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """All findings, the worst first, and how many rows were read of each table."""
-
-    findings: tuple[Finding, ...] = ()
-    rows: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def sound(self) -> bool:
-        """Whether nothing is wrong."""
-        return all(finding.severity is Severity.NOTE for finding in self.findings)
-
-
-def report_of(findings: list[Finding], rows: Mapping[str, int] | None = None) -> Report:
-    """Return a report of findings in their order of severity."""
-    order = list(Severity)
-    return Report(tuple(sorted(findings, key=lambda one: order.index(one.severity))), rows or {})
-
-
 class ChangeType(StrEnum):
     """What a log entry announces."""
 
@@ -333,6 +297,42 @@ class StoreInfo:
     embedder: str | None
     dimensions: int | None
     notices: tuple[str, ...] = ()
+
+
+class Severity(StrEnum):
+    """How bad a finding is: data is damaged, something should be seen to, or it is only worth knowing."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was found, and what to do about it."""
+
+    severity: Severity
+    what: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings, the worst first, and how many rows were read of each table."""
+
+    findings: tuple[Finding, ...] = ()
+    rows: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return all(finding.severity is Severity.NOTE for finding in self.findings)
+
+
+def report_of(findings: list[Finding], rows: Mapping[str, int] | None = None) -> Report:
+    """Return a report of findings in their order of severity."""
+    order = list(Severity)
+    return Report(tuple(sorted(findings, key=lambda one: order.index(one.severity))), rows or {})
 
 
 class VectorIndex(Protocol):

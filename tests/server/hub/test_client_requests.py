@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import JSONRPCRequest
-from tests.server.hubs import BlockingService, ThreadedHub, reading
+from tests.server.hubs import ThreadedHub, reading
 from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.hub.client import LISTEN, QueuedRequest, RequestQueue
@@ -102,20 +102,6 @@ def test_what_is_cancelled_while_it_waits_never_begins():
     queue.finish(2)
     asked, turn = queue.finish(1)
     assert (asked.number, turn.id) == (1, 3)
-
-
-@pytest.fixture
-def service():
-    service = BlockingService()
-    yield service
-    service.go.set()
-
-
-@pytest.fixture
-def hub(home, service):
-    with ThreadedHub(home, service) as real:
-        yield real
-        service.go.set()
 
 
 def test_fifty_calls_at_once_are_all_answered(hub, service):

@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from tests.server.hubs import TIMEOUT_SECONDS, BlockingService, ThreadedHub
+from tests.server.hubs import TIMEOUT_SECONDS, ThreadedHub
 from tests.server.raw import VERSIONS
 
 from hybrid_memory_mcp.hub import hub as hub_module
@@ -14,20 +14,6 @@ from hybrid_memory_mcp.relay.connecting import connect
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
 RELAYS = [f"{number:032x}" for number in range(1, 10)]
-
-
-@pytest.fixture
-def service():
-    service = BlockingService()
-    yield service
-    service.go.set()
-
-
-@pytest.fixture
-def hub(home, service):
-    with ThreadedHub(home, service) as real:
-        yield real
-        service.go.set()
 
 
 def test_each_relay_is_served_in_the_scope_that_its_client_chose(hub, service):

@@ -6,7 +6,7 @@ import threading
 
 import anyio.lowlevel
 import pytest
-from tests.server.hubs import TIMEOUT_SECONDS, BlockingService, ThreadedHub, reading
+from tests.server.hubs import TIMEOUT_SECONDS, ThreadedHub, reading
 from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.hub import hub as hub_module
@@ -17,20 +17,6 @@ from hybrid_memory_mcp.relay.connecting import connect
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
 RELAYS = [f"{number:032x}" for number in range(1, 10)]
-
-
-@pytest.fixture
-def service():
-    service = BlockingService()
-    yield service
-    service.go.set()
-
-
-@pytest.fixture
-def hub(home, service):
-    with ThreadedHub(home, service) as real:
-        yield real
-        service.go.set()
 
 
 @pytest.fixture
