@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 # Set by hand where no reason is named.
 WEAK_SHOWN = 3  # memories below the relevance floor that fill an answer which would otherwise hold fewer
+UNKNOWN_SHOWN = 3  # memories that stand nearest to a question about which nothing is known
 RELATED_SIMILARITY = 0.6  # cosine from which an earlier memory may be about the same thing as a new one
 RELATED_SHOWN = 3  # of a write; more would not be read
 _EXCERPT_CHARACTERS = 160  # enough of a related memory to tell whether the new one contradicts it
@@ -86,7 +87,8 @@ def search(
     # The page: positions in the ranking, behind the last memory that the page before showed.
     order = _strong_first(ranking, all_weak=request.weak)
     offset = position.within(ranking.ids[order]) if position.offset else 0
-    page = order[offset : offset + request.limit]
+    shown = min(request.limit, UNKNOWN_SHOWN) if ranking.unknown and request.cursor is None else request.limit
+    page = order[offset : offset + shown]
     ids: list[MemoryId] = ranking.ids[page].tolist()
     # A memory may have been purged since the search; it is left out.
     memories = index.memories(ids, partial(store.get, scope.namespace))
@@ -109,6 +111,7 @@ def search(
         below_floor=sum(hit.weak for hit in hits),
         pending=int(np.count_nonzero(~ranking.has_vector[page])),
         confidence=ranking.confidence,
+        unknown=ranking.unknown,
         fingerprint=digest,
         asked_at=position.asked_at,
     )

@@ -177,6 +177,7 @@ class ReadResult:
     ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now;
     ``words_alone`` says that all were, because the embedding model is not at hand.
     ``confidence`` tells how likely the question can be answered at all, from 0 to 1; comparable between questions.
+    ``unknown`` says that probably nothing is known about what was asked; False makes no claim.
     """
 
     hits: tuple[Hit, ...]
@@ -187,6 +188,7 @@ class ReadResult:
     pending: int = 0
     words_alone: bool = False
     confidence: float = 0.0
+    unknown: bool = False
     fingerprint: str = ""
     asked_at: datetime | None = None
 

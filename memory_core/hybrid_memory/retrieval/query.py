@@ -84,7 +84,8 @@ class Ranking:
 
     ``weak`` marks those below the relevance floor, ``has_vector`` those whose vector is there. ``parts`` are the summands of
     the score by name, in an order of their own: ``positions`` leads from a rank to them, because few ranks are ever explained.
-    ``confidence`` tells how likely the question is answered here at all, from 0 to 1. ``newer`` names, for a memory that a
+    ``confidence`` tells how likely the question is answered here at all, from 0 to 1; ``unknown`` says that it is not, where
+    that can be told. ``newer`` names, for a memory that a
     later one seems to change, that one; ``repeats`` those that say the same in the same words and are left out.
     """
 
@@ -95,6 +96,7 @@ class Ranking:
     parts: Mapping[str, NDArray[np.float32]]
     positions: NDArray[np.intp]
     confidence: float = 0.0
+    unknown: bool = False
     repeats: Mapping[MemoryId, tuple[MemoryId, ...]] = field(default_factory=dict)
     newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
 

@@ -342,6 +342,7 @@ READ_OUTPUT: Final = _object_of(
         "cursor": _TEXT_OR_NULL,
         "below_floor": _COUNT,
     },
+    unknown=_FLAG,
     missing=_TEXTS,
     note=_TEXT,
 )

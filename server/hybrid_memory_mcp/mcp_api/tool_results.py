@@ -38,6 +38,7 @@ INSTRUCTIONS = (
 )
 NOTHING_TO_REFLECT = "Nothing is worth a thought yet; write more memories, or name another focus."
 
+PROBABLY_UNKNOWN = "Probably nothing is known about this. Closest:"
 WORDS_ALONE = "searched by words alone, the embedding model is not at hand; try other words for the same thing"
 
 # Of the missing ids that share is named, tried in this order until a memory fits beside them; None leaves out the note too.
@@ -224,16 +225,20 @@ class _Page:
     def text(self) -> str:
         """Return the text part: a line for each memory, then what else there is to say."""
         lines = [_line(entry) for entry in self.entries] or ["No memories found."]
-        return "\n".join([*lines, *self._footer(len(self.entries))])
+        return "\n".join([*self._header(len(self.entries)), *lines, *self._footer(len(self.entries))])
 
     def _cost_with(self, entry: Structured) -> tuple[int, int]:
         count = len(self.entries) + 1
-        footer = self._footer(count)
-        ends = len("\n") * len(footer)
+        around = self._header(count) + self._footer(count)
+        ends = len("\n") * len(around)
         return (
             self._in_json + token_cost(as_json(entry)) + token_cost(as_json(self._frame(count))),
-            self._in_text + token_cost(_line(entry)) + sum(map(token_cost, footer)) + ends,
+            self._in_text + token_cost(_line(entry)) + sum(map(token_cost, around)) + ends,
         )
+
+    def _unknown(self) -> bool:
+        """Return True if this is the first page of a question about which nothing is known: later pages need not repeat it."""
+        return self._result.unknown and not self._result.offset
 
     def _frame(self, count: int) -> Structured:
         """Everything of the structured part but the memories, when ``count`` of them are shown."""
@@ -244,22 +249,20 @@ class _Page:
             "cursor": result.cursor_after(count),
             "below_floor": result.below_floor,
         }
+        if self._unknown():
+            frame["unknown"] = True
         if self._missing:
             frame["missing"] = list(self._missing)
         if self._note:
             frame["note"] = self._note
         return frame
 
+    def _header(self, count: int) -> list[str]:
+        return [PROBABLY_UNKNOWN] if count and self._unknown() else []
+
     def _footer(self, count: int) -> list[str]:
         frame = self._frame(count)
         lines = [f"{frame['remaining']} more, cursor {frame['cursor']}"] if frame["cursor"] else []
-        if self._result.below_floor:
-            nothing = self._result.below_floor == len(self._result.hits) and not self._result.offset
-            lines.append(
-                f"nothing above the floor; {self._result.below_floor} weak matches"
-                if nothing
-                else f"{self._result.below_floor} weaker below the floor"
-            )
         if self._missing:
             lines.append(f"missing: {' '.join(self._missing)}")
         if self._note:

@@ -55,7 +55,7 @@ def memory(content, number=0, **fields):
     )
 
 
-def page(hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0, words_alone=False):
+def page(hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0, words_alone=False, unknown=False):
     return ReadResult(
         hits=tuple(hits),
         total=offset + len(hits) if total is None else total,
@@ -64,6 +64,7 @@ def page(hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0, wo
         pending=pending,
         words_alone=words_alone,
         below_floor=below_floor,
+        unknown=unknown,
         fingerprint="f" * 32,
         asked_at=NOW,
     )
@@ -110,15 +111,17 @@ hits = st.builds(
     more=st.integers(0, 10**6),
     missing=st.integers(0, 100),
     whole=st.booleans(),
+    unknown=st.booleans(),
 )
-def test_no_part_of_a_page_is_ever_over_the_budget(found, budget, more, missing, whole):
+def test_no_part_of_a_page_is_ever_over_the_budget(found, budget, more, missing, whole, unknown):
     asked = page(
         found,
-        total=10**6 + len(found) + more if found else 0,
+        total=2 * 10**6 + more if found else 0,
         missing=tuple(MemoryId(f"{n:020d}") for n in range(missing)),
-        offset=10**6 if found else 0,
+        offset=10**6 if found and not unknown else 0,
         pending=more,
         below_floor=more,
+        unknown=unknown,
     )
     structured, text = read_parts(asked, budget, SCOPE, UTC, whole=whole)
     assert estimate_tokens(json.dumps(structured, ensure_ascii=False)) <= budget
@@ -213,3 +216,26 @@ def test_a_search_by_words_alone_says_so_in_both_parts():
     structured, text = read_parts(page([Hit(memory=memory("red"))], pending=1, words_alone=True), 500, SCOPE, UTC)
     assert structured["note"] == WORDS_ALONE
     assert text.endswith(WORDS_ALONE)
+
+
+def test_what_is_probably_not_known_is_said_first_in_both_parts():
+    structured, text = read_parts(page([Hit(memory=memory("red"))], unknown=True), 500, SCOPE, UTC)
+    assert structured["unknown"] is True
+    assert text.splitlines()[0] == "Probably nothing is known about this. Closest:"
+
+
+def test_a_question_that_may_be_answered_makes_no_claim():
+    structured, text = read_parts(page([Hit(memory=memory("red"), weak=True)], below_floor=1), 500, SCOPE, UTC)
+    assert "unknown" not in structured
+    assert "nothing" not in text.lower()
+
+
+def test_what_is_probably_not_known_is_said_on_the_first_page_only():
+    structured, text = read_parts(page([Hit(memory=memory("red"))], offset=3, unknown=True), 500, SCOPE, UTC)
+    assert "unknown" not in structured
+    assert "Probably" not in text
+
+
+def test_an_empty_store_does_not_announce_memories_that_stand_nearest():
+    _, text = read_parts(page([], unknown=True), 500, SCOPE, UTC)
+    assert text == "No memories found."
