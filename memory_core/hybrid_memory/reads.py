@@ -16,18 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid_memory.cursor import FINGERPRINT_BYTES, PagePosition, decode_cursor
 from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import (
     Hit,
-    PagePosition,
     ReadRequest,
     ReadResult,
     ReflectionGroup,
     Related,
     Where,
-    decode_cursor,
 )
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.time_expressions import parse_time_expressions
@@ -173,16 +172,8 @@ class _SectionsFirst(Sequence[MemoryId]):
         return [*self._sections, *rest][:count]
 
     def __getitem__(self, position: Any) -> Any:
-        return self.beginning(len(self))[position]
-
-    def index(self, id_: str, start: int = 0, stop: int | None = None) -> int:
-        """Return the position of an id; raises `ValueError`."""
-        in_sections = list(self._sections)
-        if id_ in self._sections:
-            return in_sections.index(MemoryId(id_), start)
-        del stop
-        position = self._all_ids.index(id_)
-        return position + sum(self._all_ids.index(one) > position for one in in_sections)
+        end = position.stop if isinstance(position, slice) else position + 1
+        return self.beginning(len(self) if end is None or end <= 0 else end)[position]
 
 
 def _sections(
@@ -275,8 +266,8 @@ def newer_than(index: NamespaceIndex, memory: Memory) -> MemoryId | None:
     return None if memory.superseded_by is None else index.newest_version(memory.id)
 
 
-def fingerprint(scope: Scope, request: ReadRequest) -> str:
+def fingerprint(scope: Scope, request: ReadRequest) -> bytes:
     """Return a short digest of the question, so that a cursor cannot continue another one."""
     asked = {"namespace": scope.namespace, "query": request.query, "ids": request.ids, "where": asdict(request.where)}
     text = json.dumps(asked, sort_keys=True, default=str, ensure_ascii=True)
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    return hashlib.blake2b(text.encode(), digest_size=FINGERPRINT_BYTES).digest()

@@ -1,18 +1,15 @@
 """Requests and results of `MemoryService`: frozen values without MCP. The service checks requests (`validation`).
 
-A result of several pages carries a cursor: the opaque text with which the next page is asked for.
+A result of several pages carries a `cursor`.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
-from hybrid_memory.clock import from_micros, to_micros
-from hybrid_memory.errors import InvalidInput
+from hybrid_memory.cursor import PagePosition, encode_cursor, mark_of
 from hybrid_memory.model import (
     Json,
     Memory,
@@ -108,50 +105,6 @@ class ReadRequest:
     zone: tzinfo | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PagePosition:
-    """How far a reading has come: memories shown, when its first page was read, and the id of the last one shown."""
-
-    offset: int
-    asked_at: datetime
-    last: str = ""
-
-    def within(self, ids: Sequence[str]) -> int:
-        """Return where to go on in ``ids``, behind the last one shown.
-
-        Where that one has been forgotten or replaced since, those behind it have moved up by one.
-        """
-        if not self.last:
-            return self.offset
-        try:
-            return ids.index(self.last) + 1
-        except ValueError:
-            return max(self.offset - 1, 0)
-
-
-def encode_cursor(position: PagePosition, fingerprint: str) -> str:
-    """Return a cursor: the position, and which question it belongs to."""
-    plain = f"{position.offset}.{to_micros(position.asked_at)}.{fingerprint}.{position.last}"
-    return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
-
-
-def decode_cursor(cursor: str, fingerprint: str) -> PagePosition:
-    """Return the position of a cursor of the question with this ``fingerprint``.
-
-    Raises:
-        InvalidInput: the cursor is not one of ours, or belongs to another question.
-    """
-    try:
-        plain = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        first, second, owner, last = plain.split(".", 3)
-        position = PagePosition(int(first), from_micros(int(second)), last)
-    except (ValueError, OverflowError, binascii.Error):
-        raise InvalidInput("cursor", "is not one that read_memories gave; leave it out to start over") from None
-    if owner != fingerprint or position.offset < 0:
-        raise InvalidInput("cursor", "belongs to another question; repeat the first call's query and filters with it")
-    return position
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A memory found.
@@ -189,7 +142,7 @@ class ReadResult:
     words_alone: bool = False
     confidence: float = 0.0
     unknown: bool = False
-    fingerprint: str = ""
+    fingerprint: bytes = b""
     asked_at: datetime | None = None
 
     def cursor_after(self, shown: int) -> str | None:
@@ -197,7 +150,7 @@ class ReadResult:
         reached = self.offset + shown
         if reached >= self.total or self.asked_at is None:
             return None
-        last = self.hits[shown - 1].memory.id if 0 < shown <= len(self.hits) else ""
+        last = mark_of(self.hits[shown - 1].memory.id) if 0 < shown <= len(self.hits) else None
         return encode_cursor(PagePosition(reached, self.asked_at, last), self.fingerprint)
 
 

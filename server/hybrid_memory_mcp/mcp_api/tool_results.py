@@ -3,6 +3,9 @@
 Stored text appears only as a JSON string, in the text part too, so that it can neither end its line nor pass for framing.
 Keys without a value are left out.
 
+The text part of a page has a line for each memory: its id, the day, the text, and in brackets what a model can use beside them.
+The rest stands in the structured part; reading by ids and ``explain`` show it in the text part too.
+
 A page of memories costs at most a number of tokens, in each of the two parts. Costs are counted in quarter tokens, so that those of
 pieces add up exactly to `hybrid_memory.text.estimate_tokens` of the whole; `_fill` puts on a `_Page` what fits.
 """
@@ -16,7 +19,7 @@ from typing import Any, TypeAlias
 
 from mcp.types import CallToolResult, TextContent
 
-from hybrid_memory.model import Kind, Memory, MemoryId, Scope
+from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import ForgetResult, Hit, ReadResult, ReflectionGroup, UpdateResult, WriteResult
 from hybrid_memory.text import excerpt
 
@@ -24,6 +27,17 @@ Structured: TypeAlias = dict[str, Any]
 
 CUT_MARK = "…[cut; read by ids]"
 CUT_WHOLE = "…[cut; raise token_budget]"
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_TOLD_ORIGINS = {
+    Origin.TOOL.value: "from a tool",
+    Origin.IMPORT.value: "imported",
+    Origin.DERIVED.value: "concluded",
+}
+"""How the text part names an origin that is neither the user nor the assistant itself."""
+
+_LINE_FIELDS = frozenset({"id", "text", "section", "newer", "key", "speaker", "weak", "cut"})
+"""What a line says in its own way; not again where the rest of an entry is shown."""
+
 QUARTERS = 4  # of a token, the unit of costs
 
 # JSON lets them stand in a string, but many programs break lines at them
@@ -66,11 +80,10 @@ def write_result(result: WriteResult) -> CallToolResult:
     if result.pending:
         structured["embedding"] = "pending"
     first = f"Already known as {result.id}" if result.duplicate_of == result.id else f"Remembered as {result.id}"
-    lines = [f"{first} ({result.tier.value})" + (", embedding pending" if result.pending else "")]
+    lines = [first + (", embedding pending" if result.pending else "")]
     if result.duplicate_of not in (None, result.id):
         lines.append(f"said before: {result.duplicate_of}")
-    lines += [f"related {one['id']} {one['similarity']}: {quoted(one['text'])}" for one in structured["related"]]
-    lines += [f"moved {one.id}: {one.before.value} to {one.after.value}, {one.reason}" for one in result.moved]
+    lines += [f"related {one['id']} {quoted(one['text'])}" for one in structured["related"]]
     return _result(structured, "\n".join(lines))
 
 
@@ -113,7 +126,7 @@ def read_result(
     """
     room = budget * QUARTERS
     for share in _SHARES_OF_MISSING:
-        page = _Page(result, room, share)
+        page = _Page(result, room, share, whole=whole)
         if _fill(page, result.hits, room, scope, zone, whole=whole):
             return _result(page.structured(), page.text())
     raise AssertionError("the smallest budget holds the smallest page")
@@ -143,6 +156,12 @@ def when(moment: datetime, zone: tzinfo | None) -> str:
     except (OverflowError, ValueError):
         written = moment.isoformat(timespec="seconds")
     return written.removesuffix("+00:00") + "Z" if written.endswith("+00:00") else written
+
+
+def day_of(written: str) -> str:
+    """Return the day of a moment that `when` wrote, as ``Sat 2026-01-10``: weekdays are what models count wrong."""
+    moment = datetime.fromisoformat(written)
+    return f"{_WEEKDAYS[moment.weekday()]} {moment.date().isoformat()}"
 
 
 def token_cost(text: str) -> int:
@@ -191,8 +210,9 @@ class _Page:
     Of the missing ids ``share`` is named; with None there is no note either.
     """
 
-    def __init__(self, result: ReadResult, room: int, share: float | None) -> None:
+    def __init__(self, result: ReadResult, room: int, share: float | None, *, whole: bool) -> None:
         self.entries: list[Structured] = []
+        self._whole = whole
         self._result = result
         self._room = room
         self._missing = result.missing[: int(len(result.missing) * (share or 0.0))]
@@ -202,12 +222,13 @@ class _Page:
 
     def add(self, entry: Structured) -> bool:
         """Add an entry if the page still fits with it; return True if it does."""
+        lines = self._lines(entry, self.entries)
         in_json, in_text = self._cost_with(entry)
         if in_json > self._room or in_text > self._room:
             return False
         self.entries.append(entry)
         self._in_json += token_cost(as_json(entry)) + len(", ")
-        self._in_text += token_cost(_line(entry)) + len("\n")
+        self._in_text += sum(token_cost(line) + len("\n") for line in lines)
         return True
 
     def room_beside(self, entry: Structured) -> int:
@@ -224,17 +245,30 @@ class _Page:
 
     def text(self) -> str:
         """Return the text part: a line for each memory, then what else there is to say."""
-        lines = [_line(entry) for entry in self.entries] or ["No memories found."]
+        lines = [line for at, one in enumerate(self.entries) for line in self._lines(one, self.entries[:at])]
+        lines = lines or ["No memories found."]
         return "\n".join([*self._header(len(self.entries)), *lines, *self._footer(len(self.entries))])
 
     def _cost_with(self, entry: Structured) -> tuple[int, int]:
         count = len(self.entries) + 1
+        lines = self._lines(entry, self.entries)
         around = self._header(count) + self._footer(count)
         ends = len("\n") * len(around)
         return (
             self._in_json + token_cost(as_json(entry)) + token_cost(as_json(self._frame(count))),
-            self._in_text + token_cost(_line(entry)) + sum(map(token_cost, around)) + ends,
+            self._in_text
+            + sum(map(token_cost, lines))
+            + len("\n") * (len(lines) - 1)
+            + sum(map(token_cost, around))
+            + ends,
         )
+
+    def _lines(self, entry: Structured, before: Sequence[Structured]) -> list[str]:
+        """Return an entry's line, under the name of its section where that begins."""
+        line = _line(entry, whole=self._whole)
+        section = entry.get("section")
+        begins = section is not None and (not before or before[-1].get("section") != section)
+        return [f"{section}:", line] if begins else [line]
 
     def _unknown(self) -> bool:
         """Return True if this is the first page of a question about which nothing is known: later pages need not repeat it."""
@@ -366,15 +400,28 @@ def _affordable(fields: Structured, room: int) -> Structured:
     return kept
 
 
-_LINE_FIELDS = frozenset({"id", "text", "created_at", "tier", "origin"})
+def _line(entry: Structured, *, whole: bool = False) -> str:
+    """Return one memory in one line: id, day, text, what a model can use; if ``whole`` or explained, the rest as JSON."""
+    parts = [entry["id"], day_of(entry.get("occurred_at") or entry["created_at"]), quoted(entry["text"])]
+    parts += [f"({'; '.join(remarks)})"] if (remarks := _remarks(entry)) else []
+    if whole or "explain" in entry:
+        rest = {name: value for name, value in entry.items() if name not in _LINE_FIELDS and value is not None}
+        parts.append(one_line(as_json(rest)))
+    return " ".join(parts)
 
 
-def _line(entry: Structured) -> str:
-    """Return one memory in one line: id, time, tier, origin, text, and the rest as JSON."""
-    head = f"{entry['id']} {entry['created_at']} {entry['tier']} {entry['origin']}"
-    rest = {name: value for name, value in entry.items() if name not in _LINE_FIELDS and value is not None}
-    line = f"{head} {quoted(entry['text'])}"
-    return f"{line} {one_line(as_json(rest))}" if rest else line
+def _remarks(entry: Structured) -> list[str]:
+    """Return what stands in brackets behind a text. A name that a client gave is quoted: it is stored text."""
+    remarks = [name for name in ("weak", "cut") if entry.get(name)]
+    if "newer" in entry:
+        remarks.append(f"newer {entry['newer']}")
+    if "key" in entry:
+        remarks.append(f"key {quoted(entry['key'])}")
+    if "speaker" in entry:
+        remarks.append(f"said by {quoted(entry['speaker'])}")
+    if entry["origin"] in _TOLD_ORIGINS:
+        remarks.append(_TOLD_ORIGINS[entry["origin"]])
+    return remarks
 
 
 def _group(group: ReflectionGroup, room: int, zone: tzinfo | None) -> Structured:

@@ -65,7 +65,7 @@ def page(hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0, wo
         words_alone=words_alone,
         below_floor=below_floor,
         unknown=unknown,
-        fingerprint="f" * 32,
+        fingerprint=b"ffff",
         asked_at=NOW,
     )
 
@@ -239,3 +239,69 @@ def test_what_is_probably_not_known_is_said_on_the_first_page_only():
 def test_an_empty_store_does_not_announce_memories_that_stand_nearest():
     _, text = read_parts(page([], unknown=True), 500, SCOPE, UTC)
     assert text == "No memories found."
+
+
+def line_of(hit, *, zone=UTC, whole=False):
+    _, text = read_parts(page([hit]), 1500, SCOPE, zone, whole=whole)
+    return text.split(" ", 1)[1]
+
+
+def test_a_line_is_id_day_and_text():
+    _, text = read_parts(page([Hit(memory=memory("Ada sails"), score=0.5)]), 1500, SCOPE, UTC)
+    assert text == f'{0:020d} Sat 2026-01-10 "Ada sails"'
+
+
+def test_the_day_of_a_line_is_that_of_what_happened_in_the_zone_of_the_client():
+    from zoneinfo import ZoneInfo
+
+    happened = memory("Ada sailed", occurred_at=datetime(2026, 1, 3, 23, 30, tzinfo=UTC))
+    assert line_of(Hit(memory=happened), zone=ZoneInfo("Asia/Tokyo")).startswith("Sun 2026-01-04 ")
+    assert line_of(Hit(memory=happened), zone=ZoneInfo("America/New_York")).startswith("Sat 2026-01-03 ")
+
+
+@pytest.mark.parametrize(
+    ("fields", "remark"),
+    [
+        ({"speaker": "Ada"}, '(said by "Ada")'),
+        ({"origin": Origin.TOOL}, "(from a tool)"),
+        ({"origin": Origin.IMPORT}, "(imported)"),
+        ({"origin": Origin.DERIVED, "kind": Kind.INSIGHT}, "(concluded)"),
+        ({"key": "task"}, '(key "task")'),
+        ({"origin": Origin.USER}, None),
+        ({"origin": Origin.AGENT, "tags": ("sea",), "session": "s-other", "tier": Tier.LONG_TERM}, None),
+    ],
+)
+def test_a_line_tells_what_a_model_can_use_and_nothing_else(fields, remark):
+    told = 'Sat 2026-01-10 "Ada sails"'
+    assert line_of(Hit(memory=memory("Ada sails", **fields))) == (f"{told} {remark}" if remark else told)
+
+
+def test_a_line_names_the_newer_memory_and_says_what_is_weak():
+    hit = Hit(memory=memory("Ada sails"), newer=MemoryId("n" * 20), weak=True)
+    assert line_of(hit).endswith(f'"Ada sails" (weak; newer {"n" * 20})')
+
+
+@given(st.text(min_size=1, max_size=200), st.text(min_size=1, max_size=50))
+def test_neither_text_nor_speaker_nor_key_can_pass_for_anything_else_of_a_line(content, name):
+    line = line_of(Hit(memory=memory(content, speaker=name, key=name)))
+    day, rest = line[:15], line[15:]
+    text, end = json.JSONDecoder().raw_decode(rest)
+    key, _ = json.JSONDecoder().raw_decode(rest[end + len(" (key ") :])
+    assert (day, text, key) == ("Sat 2026-01-10 ", content, name)
+    assert len(line.splitlines()) == 1
+
+
+def test_who_fetches_by_id_is_told_the_rest_in_the_text_too():
+    hit = Hit(memory=memory("Ada sails", tags=("sea",), session="s-other"))
+    assert '"tags": ["sea"]' in line_of(hit, whole=True)
+    assert '"session": "s-other"' in line_of(hit, whole=True)
+
+
+def test_the_parts_of_a_score_are_in_the_text_where_they_were_asked_for():
+    assert '"explain": {"lexical": 0.5}' in line_of(Hit(memory=memory("Ada sails"), score=0.5, terms={"lexical": 0.5}))
+
+
+def test_the_sections_of_a_brief_are_headings():
+    found = [Hit(memory=memory(f"note {n}", n), section="pinned" if n < 2 else "recent") for n in range(4)]
+    _, text = read_parts(page(found), 1500, SCOPE, UTC)
+    assert [line for line in text.splitlines() if "note" not in line] == ["pinned:", "recent:"]
