@@ -1,10 +1,11 @@
 """How well memories are found: a retrieval set written and asked through `MemoryService`.
 
-    python -m benchmarks.retrieval --data FILE [--embedder static|fastembed:MODEL] [--ranked OUT.jsonl] [--json]
+    python -m benchmarks.retrieval --data FILE|alike [--embedder static|fastembed:MODEL] [--ranked OUT.jsonl] [--json]
 
-FILE holds conversations, stores of an assistant's memories, pairs of memory and question, or pairs of statements. Every
-memory is a `write` and every question a `read` of the service on which the tools stand; each collection is a namespace. In
-the same run the same memories are asked by words alone (BM25), by vectors alone, and by the reference system's formula.
+FILE holds conversations, stores of an assistant's memories, pairs of memory and question, or pairs of statements; `alike`
+is the generated set of look-alikes. Every memory is a `write` and every question a `read` of the service on which the tools
+stand; each collection is a namespace. In the same run the same memories are asked by words alone (BM25), by vectors alone,
+and by the reference system's formula.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,12 +26,12 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from benchmarks import measures, waiting
+from benchmarks import alike, measures, waiting
 from benchmarks.pairs import of_pairs
 from benchmarks.sets import Collection, Item, Question, collections_of, pairs_of
 from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.model import MemoryId, Origin, Scope
-from hybrid_memory.requests import ReadRequest, WriteRequest
+from hybrid_memory.requests import Hit, ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.testing import FakeClock
@@ -60,9 +61,8 @@ class Figures:
     def add(self, question: Question, answer: Answer, session_of: Mapping[str, str]) -> None:
         """Take in the answer to one question."""
         answerable = bool(question.gold)
-        if answerable or question.category == "none":
-            self.tops[answerable].append(answer.top)
-            self.floors[answerable].append(answer.floor)
+        self.tops[answerable].append(answer.top)
+        self.floors[answerable].append(answer.floor)
         if answerable:
             self.rows[question.category].append(measures.of_question(answer.ranked, question.gold, session_of))
         if question.stale and question.gold:
@@ -124,9 +124,21 @@ class Library:
         )
         self._ids[written.id].append(item.id)
 
+    def set_time(self, moment: datetime) -> None:
+        """Let it be ``moment`` for what is asked next."""
+        self._clock.set(moment)
+
+    def items_of(self, hit: Hit) -> list[str]:
+        """Return the items that a hit shows: its own, and those that repeat it."""
+        return [item for one in (hit.memory.id, *hit.repeats) for item in self._ids[one]]
+
+    def items_named(self, memory: MemoryId) -> list[str]:
+        """Return the items of a memory; two where the same was written twice."""
+        return list(self._ids[memory])
+
     def ask(self, service: MemoryService, question: Question) -> Answer:
         """Return the whole ranking of a question, at its own time."""
-        self._clock.set(question.now)
+        self.set_time(question.now)
         request = ReadRequest(query=question.text, limit=PAGE, weak=True, zone=UTC)
         ranked: list[str] = []
         top, floor = 0.0, True
@@ -135,12 +147,16 @@ class Library:
             if request.cursor is None and result.hits:
                 top, floor = result.confidence, all(hit.weak for hit in result.hits)
             for hit in result.hits:
-                for one in (hit.memory.id, *hit.repeats):
-                    ranked.extend(self._ids[one])
+                ranked.extend(self.items_of(hit))
             cursor = result.cursor_after(len(result.hits))
             if cursor is None:
                 return Answer(tuple(ranked), top, floor)
             request = replace(request, cursor=cursor)
+
+
+def read_set(name: str) -> Any:
+    """Return what `run` takes: the generated set for ``alike``, else what the file of this name holds."""
+    return alike.collections() if name == "alike" else json.loads(Path(name).read_text(encoding="utf-8"))
 
 
 def run(
@@ -151,12 +167,15 @@ def run(
     ranked: IO[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Write and ask a whole set; ``ranked`` takes one line of JSON a question. Returns the figures."""
+    """Write and ask a whole set, collections or what `collections_of` reads; ``ranked`` takes a line of JSON a question.
+
+    Returns the figures.
+    """
     settings = StoreSettings(embedder=embedder)
     pairs = pairs_of(data)
     if pairs is not None:
         return of_pairs(pairs, settings)
-    collections = collections_of(data)
+    collections = data if isinstance(data, tuple) else collections_of(data)
     scorers = {"fused": "fused", **(BASELINES if baselines else {})}
     figures: dict[str, Figures] = {name: Figures() for name in scorers}
     for collection in collections:
@@ -238,13 +257,13 @@ def _print(summary: Mapping[str, Any]) -> None:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", required=True, help="a file, or alike")
     parser.add_argument("--embedder", default="static")
     parser.add_argument("--ranked", type=Path)
     parser.add_argument("--no-baselines", dest="baselines", action="store_false")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    data = json.loads(arguments.data.read_text(encoding="utf-8"))
+    data = read_set(arguments.data)
     options = {"embedder": arguments.embedder, "baselines": arguments.baselines}
     with Progress(console=Console(stderr=True)) as progress:
         if arguments.ranked is None:
