@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ import numpy as np
 from hybrid_memory.cursor import FINGERPRINT_BYTES, PagePosition, decode_cursor
 from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.errors import StoreError
-from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.model import TRUST_ORDER, Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import (
     Hit,
     ReadRequest,
@@ -28,6 +28,8 @@ from hybrid_memory.requests import (
     Related,
     Where,
 )
+from hybrid_memory.retrieval.cutoff import hits_worth_showing
+from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.time_expressions import parse_time_expressions
 from hybrid_memory.text import excerpt, terms
@@ -83,29 +85,33 @@ def search(
         gamma=weights.gamma,
     )
     ranking = index.search(query)
+    fetch = partial(store.get, scope.namespace)
     # The page: positions in the ranking, behind the last memory that the page before showed.
-    order = _strong_first(ranking, all_weak=request.weak)
-    offset = position.within(ranking.ids[order]) if position.offset else 0
-    shown = min(request.limit, UNKNOWN_SHOWN) if ranking.unknown and request.cursor is None else request.limit
-    page = order[offset : offset + shown]
+    listing = _Listing(_strong_first(ranking, all_weak=request.weak))
+    if request.concise:
+        listing = _without_near_copies(listing.order, ranking, index, fetch)
+    offset = position.within(ranking.ids[listing.order]) if position.offset else 0
+    page = listing.order[offset : offset + request.limit]
+    if request.cursor is None:
+        page = page[: _first_page_size(ranking, listing.scored_as(page), concise=request.concise)]
     ids: list[MemoryId] = ranking.ids[page].tolist()
     # A memory may have been purged since the search; it is left out.
-    memories = index.memories(ids, partial(store.get, scope.namespace))
+    memories = index.memories(ids, fetch)
     hits = tuple(
         Hit(
             memory=memories[memory_id],
-            score=float(ranking.scores[rank]),
+            score=float(ranking.scores[scored]),
             newer=newer_than(index, memories[memory_id]) or ranking.newer.get(memory_id),
-            repeats=ranking.repeats.get(memory_id, ()),
-            weak=bool(ranking.weak[rank]),
-            terms=ranking.terms(int(rank)) if request.explain else {},
+            repeats=(*ranking.repeats.get(memory_id, ()), *listing.copies.get(rank, ())),
+            weak=bool(ranking.weak[scored]),
+            terms=ranking.terms(scored) if request.explain else {},
         )
-        for rank, memory_id in zip(page, ids, strict=True)
+        for rank, scored, memory_id in zip(page.tolist(), listing.scored_as(page), ids, strict=True)
         if memory_id in memories
     )
     return ReadResult(
         hits=hits,
-        total=len(order),
+        total=len(listing.order),
         offset=offset,
         below_floor=sum(hit.weak for hit in hits),
         pending=int(np.count_nonzero(~ranking.has_vector[page])),
@@ -114,6 +120,67 @@ def search(
         fingerprint=digest,
         asked_at=position.asked_at,
     )
+
+
+def _first_page_size(ranking: Ranking, scored: Sequence[int], *, concise: bool) -> int:
+    """Return how many hits of a first page are shown. Who goes on with a cursor gets the pages that were asked for."""
+    if ranking.unknown:
+        return UNKNOWN_SHOWN
+    if not concise:
+        return len(scored)
+    return hits_worth_showing(
+        [float(ranking.scores[one]) for one in scored], [bool(ranking.weak[one]) for one in scored]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """What all pages show together: positions in the ranking, in order.
+
+    ``copies`` are the near-copies that a position stands for; ``best`` is the position at which such a one has its place, because
+    the newest of several copies is shown in the place of the best.
+    """
+
+    order: NDArray[np.intp]
+    copies: Mapping[int, tuple[MemoryId, ...]] = field(default_factory=dict)
+    best: Mapping[int, int] = field(default_factory=dict)
+
+    def scored_as(self, page: NDArray[np.intp]) -> list[int]:
+        """Return for some positions those whose score and weakness count for them."""
+        return [self.best.get(rank, rank) for rank in page.tolist()]
+
+
+def _without_near_copies(order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, fetch: Fetch) -> _Listing:
+    """Fold near-copies among the best hits, the same on each page of a question.
+
+    What is told of different days, by different people or under different keys are different memories whatever their words.
+    """
+    compared = order[:COMPARED_HITS].tolist()
+    ids: list[MemoryId] = ranking.ids[order[:COMPARED_HITS]].tolist()
+    memories = index.memories(ids, fetch)
+    known = [memories.get(one) for one in ids]
+    keys = [one if memory is None else _copy_key(memory) for one, memory in zip(ids, known, strict=True)]
+    ranks = [(0, 0.0) if one is None else (TRUST_ORDER.index(one.trust), one.created_at.timestamp()) for one in known]
+    groups = fold(keys, ranks)
+    shown = [compared[group[0]] for group in groups]
+    several = [group for group in groups if len(group) > 1]
+    if not several:
+        return _Listing(order)
+    return _Listing(
+        np.concatenate((np.array(shown, np.intp), order[COMPARED_HITS:])),
+        {
+            compared[group[0]]: tuple(
+                one for place in group[1:] for one in (ids[place], *ranking.repeats.get(ids[place], ()))
+            )
+            for group in several
+        },
+        {compared[group[0]]: compared[min(group)] for group in several},
+    )
+
+
+def _copy_key(memory: Memory) -> Hashable:
+    happened = memory.occurred_at and memory.occurred_at.date()
+    return copy_key(memory.content), memory.speaker, memory.key, happened
 
 
 def _strong_first(ranking: Ranking, *, all_weak: bool) -> NDArray[np.intp]:

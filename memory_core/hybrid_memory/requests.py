@@ -92,7 +92,9 @@ class ReadRequest:
     """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer.
 
     ``zone`` is that of "yesterday" and other times in the question, this process's own when None. ``weak`` asks for all
-    memories below the relevance floor as well, behind the others.
+    memories below the relevance floor as well, behind the others. ``concise`` asks for an answer that a model reads: it ends where
+    the scores fall off, and memories that say the same in nearly the same words are shown once; ``limit`` is an upper bound then,
+    and what is left out before it is on the next page.
     """
 
     query: str = ""
@@ -102,6 +104,7 @@ class ReadRequest:
     cursor: str | None = None
     explain: bool = False
     weak: bool = False
+    concise: bool = False
     zone: tzinfo | None = None
 
 
@@ -111,7 +114,7 @@ class Hit:
 
     ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score; ``newer`` is the memory
     that replaced it, or that a question found to tell the later state of the same thing; ``repeats`` are memories that say
-    the same in the same words, shown with it; ``weak`` says that it lies below the relevance floor.
+    the same in the same or nearly the same words, shown with it; ``weak`` says that it lies below the relevance floor.
     """
 
     memory: Memory

@@ -144,6 +144,7 @@ class ReadArguments(Arguments):
             ids=_ids(self.ids),
             cursor=self.cursor,
             explain=bool(self.explain),
+            concise=True,
             zone=zone,
         )
 

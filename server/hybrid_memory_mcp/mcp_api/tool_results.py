@@ -415,6 +415,8 @@ def _remarks(entry: Structured) -> list[str]:
     remarks = [name for name in ("weak", "cut") if entry.get(name)]
     if "newer" in entry:
         remarks.append(f"newer {entry['newer']}")
+    if "repeats" in entry:
+        remarks.append(f"said {len(entry['repeats']) + 1} times")
     if "key" in entry:
         remarks.append(f"key {quoted(entry['key'])}")
     if "speaker" in entry:

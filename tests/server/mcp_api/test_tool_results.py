@@ -276,6 +276,11 @@ def test_a_line_tells_what_a_model_can_use_and_nothing_else(fields, remark):
     assert line_of(Hit(memory=memory("Ada sails", **fields))) == (f"{told} {remark}" if remark else told)
 
 
+def test_a_line_says_how_often_a_thing_was_said():
+    hit = Hit(memory=memory("Ada sails"), repeats=(MemoryId("m" * 20), MemoryId("n" * 20)))
+    assert line_of(hit).endswith('"Ada sails" (said 3 times)')
+
+
 def test_a_line_names_the_newer_memory_and_says_what_is_weak():
     hit = Hit(memory=memory("Ada sails"), newer=MemoryId("n" * 20), weak=True)
     assert line_of(hit).endswith(f'"Ada sails" (weak; newer {"n" * 20})')
