@@ -1,4 +1,7 @@
+import itertools
+
 from benchmarks.cutoff import Record, by_set, fits, judge
+
 from hybrid_memory.retrieval.cutoff import CutRules
 
 RULES = CutRules(least=1, share=0.5, gap=1.0)
@@ -22,4 +25,4 @@ def test_a_question_without_a_right_hit_loses_none():
 def test_a_fit_shows_more_only_for_fewer_lost():
     sets = by_set([record([1, 0.6, 0.45, 0.3, 0.2], [False, False, True, False, True], name) for name in "ab"])
     found = [judged for _, judged in fits(sets)]
-    assert all(a.shown <= b.shown and a.gold_lost > b.gold_lost for a, b in zip(found, found[1:], strict=False))
+    assert all(a.shown <= b.shown and a.gold_lost > b.gold_lost for a, b in itertools.pairwise(found))
