@@ -31,8 +31,8 @@ from hybrid_memory.requests import (
 from hybrid_memory.retrieval.cutoff import hits_worth_showing
 from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
-from hybrid_memory.retrieval.time_expressions import parse_time_expressions
-from hybrid_memory.text import excerpt, terms
+from hybrid_memory.retrieval.question import parse_question
+from hybrid_memory.text import excerpt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,12 +73,13 @@ def search(
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     query = SearchQuery(
-        terms=terms(request.query),
+        question=parse_question(
+            request.query, (request.where.as_of or position.asked_at).astimezone(request.zone)
+        ),
         vector=vector,
         where=request.where,
         now=now,
         asked_at=None if request.cursor is None else position.asked_at,
-        time=parse_time_expressions(request.query, (request.where.as_of or position.asked_at).astimezone(request.zone)),
         scorer=weights.scorer,
         alpha=weights.alpha,
         beta=weights.beta,
@@ -115,7 +116,6 @@ def search(
         offset=offset,
         below_floor=sum(hit.weak for hit in hits),
         pending=int(np.count_nonzero(~ranking.has_vector[page])),
-        confidence=ranking.confidence,
         unknown=ranking.unknown,
         fingerprint=digest,
         asked_at=position.asked_at,
@@ -313,7 +313,7 @@ def reflection_groups(
     """
     allowed: set[MemoryId] | None = None
     if focus is not None:
-        ranking = index.search(SearchQuery(terms=terms(focus), vector=focus_vector, where=where, now=now))
+        ranking = index.search(SearchQuery(question=parse_question(focus, now), vector=focus_vector, where=where, now=now))
         allowed = set(ranking.ids[~ranking.weak][:_FOCUS_LIMIT].tolist())
     rows = index.reflection_rows(where, now, among=allowed, newest=_MAX_REFLECTION_CANDIDATES)
     candidates = ReflectionCandidates(

@@ -132,7 +132,6 @@ class ReadResult:
 
     ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now;
     ``words_alone`` says that all were, because the embedding model is not at hand.
-    ``confidence`` tells how likely the question can be answered at all, from 0 to 1; comparable between questions.
     ``unknown`` says that probably nothing is known about what was asked; False makes no claim.
     """
 
@@ -143,7 +142,6 @@ class ReadResult:
     missing: tuple[MemoryId, ...] = ()
     pending: int = 0
     words_alone: bool = False
-    confidence: float = 0.0
     unknown: bool = False
     fingerprint: bytes = b""
     asked_at: datetime | None = None

@@ -47,16 +47,33 @@ def words(text: str) -> list[str]:
     characters, and an ideograph alone among other characters also stands for itself. A symbol outside ASCII, an emoji above
     all, is a word; skin tones are not told apart. English stop words are dropped unless nothing else remains.
     """
-    found = list(_split(_fold(text)))
-    content_words = [word for word in found if word not in STOP_WORDS] or found
-    stem = _stemmer()
-    return [stem(word) if len(word) <= _MAX_STEMMED_CHARACTERS and word.isascii() else word for word in content_words]
+    return [word for _, word in _spelled_words(text)]
 
 
 def terms(text: str) -> tuple[int, ...]:
     """Return the signed 32-bit CRC of each of the `words`, in order; `QUESTION_TERM` follows them if the text asks something."""
     hashed = tuple(_term(word) for word in words(text))
     return (*hashed, QUESTION_TERM) if _QUESTION_MARK.search(text) else hashed
+
+
+def spelled_terms(text: str) -> list[tuple[str, int]]:
+    """Return for each of the `words`, in order, how it is spelled in the text (folded, without a stem's change) and its term."""
+    return [(spelling, _term(word)) for spelling, word in _spelled_words(text)]
+
+
+def spellings(text: str) -> list[str]:
+    """Return all words of a text as they are spelled, folded: stop words too, and no stems."""
+    return list(_split(_fold(text)))
+
+
+def _spelled_words(text: str) -> list[tuple[str, str]]:
+    found = spellings(text)
+    content_words = [word for word in found if word not in STOP_WORDS] or found
+    stem = _stemmer()
+    return [
+        (word, stem(word) if len(word) <= _MAX_STEMMED_CHARACTERS and word.isascii() else word)
+        for word in content_words
+    ]
 
 
 def lexical_text(content: str, speaker: str | None, when: datetime | None) -> str:

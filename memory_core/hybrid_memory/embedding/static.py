@@ -13,13 +13,14 @@ import math
 import re
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_memory.embedding.vocabulary import row_of_piece
 from hybrid_memory.errors import EmbedderUnavailable
 
 DATA = Path(__file__).with_name("data")
@@ -96,7 +97,8 @@ class StaticEmbedder:
     def tokens(self, text: str) -> list[str]:
         """Return the word pieces that a text is made of, those of its vector."""
         table = self._table()
-        return [table.pieces[row] for row in table.rows(text)]
+        pieces = list(table.row_of)
+        return [pieces[row] for row in table.rows(text)]
 
     def _table(self) -> _Table:
         if self._loaded is None:
@@ -110,8 +112,7 @@ class StaticEmbedder:
 class _Table:
     table: NDArray[np.int8]
     scale: NDArray[np.float32]
-    pieces: list[str]
-    row_of: dict[str, int]
+    row_of: Mapping[str, int]
     known: dict[str, tuple[int, ...]]
     into: NDArray[np.float32]
     bias: NDArray[np.float32]
@@ -211,10 +212,10 @@ def _load(folder: Path | None) -> _Table:
         table = np.load(source / "table.npy", mmap_mode="r", allow_pickle=False)
         scale = np.load(source / "scale.npy", allow_pickle=False).astype(np.float32)
         layer = np.load(source / "layer.npy", allow_pickle=False).astype(np.float32)
-        pieces = (source / "vocab.txt").read_text(encoding="utf-8").split("\n")
+        row_of = row_of_piece() if folder is None else _rows_of(source / "vocab.txt")
     except (OSError, ValueError) as error:
         raise _unreadable(error) from error
-    if table.ndim != 2 or not len(table) == len(scale) == len(pieces):  # noqa: PLR2004 - rows and columns
+    if table.ndim != 2 or not len(table) == len(scale) == len(row_of):  # noqa: PLR2004 - rows and columns
         raise EmbedderUnavailable("table, scales and vocabulary of the static embedder do not belong together")
     size = table.shape[1]
     if layer.ndim != 2 or layer.shape[1] != 2 * size + 1:  # noqa: PLR2004 - rows and columns
@@ -224,7 +225,11 @@ def _load(folder: Path | None) -> _Table:
         layer[:, size].copy(),
         np.ascontiguousarray(layer[:, size + 1 :]),
     )
-    return _Table(table, scale, pieces, {piece: row for row, piece in enumerate(pieces)}, {}, into, bias, out)
+    return _Table(table, scale, row_of, {}, into, bias, out)
+
+
+def _rows_of(vocabulary: Path) -> dict[str, int]:
+    return {piece: row for row, piece in enumerate(vocabulary.read_text(encoding="utf-8").split("\n"))}
 
 
 def _unreadable(error: Exception) -> EmbedderUnavailable:

@@ -121,6 +121,10 @@ class LexicalIndex:
             return found
         return statistics.frequencies(terms, self.postings)
 
+    def name_shares(self, terms: Collection[int]) -> list[float | None]:
+        """Return for each term in which share of the rows that hold it it is written as a name; None where no row holds it."""
+        return [0.6 if holding else None for holding in self.frequencies(terms).tolist()]
+
     def frequencies(self, terms: Collection[int]) -> NDArray[np.int64]:
         """Return how many rows hold each of some terms."""
         if self._sorted is None:
@@ -307,9 +311,6 @@ def saturation(counts: Floats, relative_lengths: Floats) -> Floats:
     return np.maximum(factors, np.float32(MIN_TERM_FACTOR)).astype(np.float32, copy=False)
 
 
-MAX_EXPANDED_TERMS = 32  # the rarest words of a question; a pasted page would else be met by all words there are
-
-
 @dataclass(frozen=True, slots=True)
 class QueryTerms:
     """The distinct terms of a question: their shares of its weight (summing to 1, none for an empty question), expansions.
@@ -336,12 +337,8 @@ class Coverage:
     expanded: Floats
 
 
-def score(lexical: LexicalIndex, query: Sequence[int], counted: Mask, table: ExpansionTable) -> Coverage:
-    """Score all rows against the terms of a question.
-
-    A term counts by its rarity among the ``counted`` rows; a row has it as well as it has the best of its near terms.
-    """
-    words = _query_terms(lexical, query, counted, table)
+def score(lexical: LexicalIndex, words: QueryTerms) -> Coverage:
+    """Score all rows against the terms of a question; a row has a term as well as it has the best of its near terms."""
     exact, expanded, best = (np.zeros(len(lexical), np.float32) for _ in range(3))
     sizes = [len(expansions) for expansions in words.expansions]
     shares = np.repeat(np.array(words.shares, np.float32), sizes)
@@ -410,15 +407,3 @@ def count_terms(held: Sequence[NDArray[np.int32]]) -> TermCounts:
         np.bincount(owner[kept] * len(terms) + columns, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float32)
     )
     return TermCounts(terms.tolist(), counts, counts.sum(axis=1))
-
-
-def _query_terms(lexical: LexicalIndex, query: Sequence[int], counted: Mask, table: ExpansionTable) -> QueryTerms:
-    distinct = tuple(term for term in dict.fromkeys(query) if term != QUESTION_TERM)
-    number, mean_length = lexical.statistics(counted)
-    if not number:
-        return QueryTerms((), (), (), 1.0)
-    weights = [idf(number, holding) for holding in lexical.document_frequencies(distinct, counted)]
-    total = sum(weights)
-    rarest = set(sorted(range(len(distinct)), key=lambda at: -weights[at])[:MAX_EXPANDED_TERMS])
-    expansions = tuple(table.expansions(term) if at in rarest else {term: 1.0} for at, term in enumerate(distinct))
-    return QueryTerms(distinct, tuple(weight / total for weight in weights), expansions, mean_length)

@@ -17,23 +17,26 @@ if TYPE_CHECKING:
 
     from hybrid_memory.retrieval.bm25 import LexicalIndex
     from hybrid_memory.retrieval.candidates import Candidates
+    from hybrid_memory.retrieval.ranking_parameters import RankingParameters
 
-# No record says how these were found, but that it was by measurement on the development sets (docs/benchmarks.md).
-FEEDBACK_WEIGHT = 0.2  # what a row gets that shares all feedback terms with the best hit
-FEEDBACK_TERMS = 5  # how many of the hit's rarest terms make the second question
 _RAREST_TERMS = 64  # of a long hit only so many terms are counted
 _COMMON_SHARE = 0.1  # of the rows; a term that more of them hold tells nothing
 
 
 def add_pseudo_relevance_feedback(
-    candidates: Candidates, query: Sequence[int], lexical: LexicalIndex, counted: NDArray[np.bool_]
+    candidates: Candidates,
+    query: Sequence[int],
+    lexical: LexicalIndex,
+    counted: NDArray[np.bool_],
+    parameters: RankingParameters,
 ) -> None:
     """Add what rows share with the best hit beyond the question, so that its continuation is found; nothing where no row has to do with it.
 
     The rarest words of the hit that are held by others too form a second question (pseudo-relevance feedback as in Lavrenko
     and Croft, "Relevance-Based Language Models", 2001, with one document). The best hit itself keeps its lead.
     """
-    if len(candidates) < 2:  # noqa: PLR2004 - one hit has no others
+    strongest = parameters.feedback_weight
+    if len(candidates) < 2 or not strongest:  # noqa: PLR2004 - one hit has no others
         return
     scores = candidates.total()
     top = int(scores.argmax())
@@ -50,7 +53,7 @@ def add_pseudo_relevance_feedback(
     own, weights = own[others], idfs(number, holding[others])
     if not len(own):
         return
-    rare = top_k(weights, FEEDBACK_TERMS)
+    rare = top_k(weights, parameters.feedback_terms)
     shared = np.zeros(len(lexical), np.float32)
     for block in lexical.blocks(own[rare].tolist()):
         scores = saturation(block.counts, lexical.lengths[block.rows] / np.float32(mean_length))
@@ -58,6 +61,6 @@ def add_pseudo_relevance_feedback(
         ends = np.cumsum(block.sizes).tolist()
         for first, end in itertools.pairwise((0, *ends)):
             shared[block.rows[first:end]] += scores[first:end]
-    part = shared[candidates.rows] * np.float32(FEEDBACK_WEIGHT / float(weights[rare].sum()))
-    part[top] = max(float(part.max()), FEEDBACK_WEIGHT)
-    candidates.add("echo", part)
+    part = shared[candidates.rows] * np.float32(strongest / float(weights[rare].sum()))
+    part[top] = max(float(part.max()), strongest)
+    candidates.add("feedback", part)

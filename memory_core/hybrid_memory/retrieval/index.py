@@ -32,6 +32,7 @@ from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, 
 from hybrid_memory.retrieval.pipeline import SearchContext, rank
 from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
 from hybrid_memory.retrieval.query_expansion import expansion_table
+from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
 from hybrid_memory.text import QUESTION_TERM, terms
@@ -64,6 +65,8 @@ class NamespaceIndex:
         self._lock = threading.RLock()
         self._make = make
         self._hnsw_from = hnsw_from
+        self.parameters = FITTED
+        """What each step of a search adds; replaced only to measure."""
         self._initial_dimensions = dimensions
         self._head = 0
         self._cache = MemoryCache()
@@ -149,8 +152,9 @@ class NamespaceIndex:
                     self._lexical,
                     self._matrix,
                     self._neighbours(),
-                    self._named_speakers(query.terms),
+                    self._named_speakers(query.question.terms),
                     expansion_table(),
+                    self.parameters,
                 ),
             )
 

@@ -1,13 +1,12 @@
 """The steps of a search, from the rows that pass the filters to a ranking.
 
-`rank` is called by `NamespaceIndex.search` and reads like a list of the steps: cover the question by words, compare vectors,
-add what the question says about time, choose candidates, add what their conversation and the best hit tell, weigh, detect
-updates, order, and leave duplicates out.
+`rank` is called by `NamespaceIndex.search` and reads like a list of the steps: weigh the question's words, cover it by words,
+compare vectors, fuse both, add what the question says about time, choose candidates, add what their conversation, the names and
+the best hit tell, detect updates, order, and leave duplicates out. Each step's numbers are in ``ranking_parameters.py``.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.retrieval import bm25, ranking_signals
+from hybrid_memory.retrieval import bm25, fusion, ranking_signals, term_weights
 from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
 from hybrid_memory.retrieval.candidates import MAX_CANDIDATES, Candidates, SessionNeighbours, select_candidates, total
@@ -23,44 +22,23 @@ from hybrid_memory.retrieval.deduplication import group_duplicates, without_dupl
 from hybrid_memory.retrieval.feedback import add_pseudo_relevance_feedback
 from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
+from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
+from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
+from hybrid_memory.retrieval.term_weights import WeighedQuestion
 from hybrid_memory.retrieval.update_detection import find_updates
 from hybrid_memory.retrieval.vectors import Matrix, top_k
 from hybrid_memory.text import terms
 
 Weights = tuple[float, float, float]
 
-# How much recency, relevance and importance weigh unless the question says otherwise. Recency settles what is otherwise alike.
-# That the newest of several values comes first is left to `find_updates`: recency would have to weigh so much for it that old
-# memories are lost.
-DEFAULT_WEIGHTS: Mapping[Scorer, Weights] = {
-    Scorer.FUSED: (0.02, 1.0, 0.0),
-    Scorer.REFERENCE: (1.0, 1.0, 1.0),
-    Scorer.LEXICAL: (0.0, 1.0, 0.0),
-    Scorer.DENSE: (0.0, 1.0, 0.0),
-}
-
-# Below both a row is weak: neither its words nor its vector say that it has to do with the question. Low on purpose. Measured
-# with the first built-in table and before near words counted, 0.5 % of the wanted memories of conversations and 5 to 7 % of
-# those worded quite differently lay below, and 19 % and 50 to 84 % of all others.
+# Below both a row is weak: neither its words nor its vector say that it has to do with the question. Low on purpose.
 MIN_COVERAGE = 0.1
 MIN_COSINE = 0.15
 # A row that its context carries to this share of the best score is not weak either, if any row is strong by itself.
 CARRIED_SHARE = 0.3
-# A row below this share of the best score is weak whatever it matches: beside the best it is noise, and costs tokens. On our
-# development sets no wanted memory among the first eight lies below with the built-in embedder, and 4 in 1,000 with MiniLM.
+# A row below this share of the best score is weak whatever it matches: beside the best it is noise, and costs tokens.
 FAINT_SHARE = 0.15
-
-# Below this confidence nothing is said to be known. It lies between two points measured on a development set: below 0.6 are
-# 15 % of the questions without an answer and 2 % of the others, below 0.7 35 and 8 %. The chance that an answerable question has
-# the greater confidence is .80 there with the built-in embedder and .82 with a contextual one, each store judged by what was
-# fitted on the others.
-MIN_CONFIDENCE = 0.65
-# Where a memory holds this share of the question's words themselves, or is this near to it in meaning, something is known
-# whatever the confidence.
-KNOWN_COVERAGE = 0.5
-KNOWN_COSINE = 0.5
-CONFIDENCE_HITS = 5  # the lead of the best over this one tells how far it stands out
 
 _PROPOSED_ROWS = 256  # how many of the nearest rows an approximate index is asked for
 _GATHER_BELOW_SHARE = 4  # a selective filter pays for copying vectors: below a quarter of the rows
@@ -76,62 +54,65 @@ class SearchContext:
     neighbours: SessionNeighbours
     named: Mask
     expansions: ExpansionTable
+    parameters: RankingParameters = FITTED
 
 
 def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     """Return the rows that pass the filters, best first."""
-    columns, lexical, scorer = context.columns, context.lexical, Scorer(query.scorer)
-    fused = scorer is Scorer.FUSED
+    columns, lexical, parameters = context.columns, context.lexical, context.parameters
+    fused = Scorer(query.scorer) is Scorer.FUSED
 
-    # 1. Filters. Terms are weighed by their rarity among all visible columns, so that a filter does not change their weight.
+    # 1. Filters. Words are weighed by their rarity among all visible rows, so that a filter does not change their weight.
     visible = columns.visible(query.now, as_of=query.where.as_of, asked_at=query.asked_at)
     mask = columns.matching(query.where)
     mask &= visible
     found = np.flatnonzero(mask)
 
-    # 2. Relevance by words and vectors. Near words count for the fused scorer alone: the others are what it is measured against.
-    coverage = bm25.score(lexical, query.terms, visible, context.expansions if fused else NO_EXPANSIONS)
-    cosine = _cosines(query, context.matrix, mask, found, coverage.expanded)
-    parts = _relevance(scorer, coverage, cosine, found, has_vector=context.matrix.fits(query.vector))
+    # 2. How far each row covers the question by words. The other scorers are what the fused one is measured against.
+    if fused:
+        table = context.expansions if _known(query, parameters) else NO_EXPANSIONS
+        weighed = term_weights.weigh(query.question, lexical, visible, table, parameters)
+    else:
+        weighed = term_weights.by_rarity(query.question, lexical, visible)
+    coverage = bm25.score(lexical, weighed.query_terms)
 
-    # 3. The period that the question names.
-    if fused and query.time.windows:
-        parts["period"] = ranking_signals.period_bonus(columns.happened_at(found), query.time.windows)
+    # 3. How near it is by meaning, and both as one score.
+    likeness = _likeness(query, context, mask, found, coverage)
+    parts = _fused(query, context, weighed, coverage, likeness, found) if fused else _alone(query, coverage, likeness, found)
 
-    # 4. Only the best go on; what follows compares rows with each other.
+    # 4. The period that the question names.
+    time = query.question.time
+    if fused and time.windows and parameters.period_weight:
+        happened_at = columns.happened_at(found)
+        parts["period"] = np.float32(parameters.period_weight) * ranking_signals.in_windows(happened_at, time.windows)
+
+    # 5. Only the best go on; what follows compares rows with each other.
     candidates = select_candidates(
         found,
-        cosine,
+        likeness.cosine,
         parts,
         context.neighbours,
-        prefilter=lambda: _prefilter_scores(query, scorer, columns, found, parts),
+        prefilter=lambda: _prefilter_scores(query, context, found, parts),
     )
-    strong = _matches_itself(scorer, candidates, coverage)
+    strong = _matches_itself(query, candidates, coverage)
 
-    # 5. What their conversation, the events that the question names and the best hit tell about the candidates.
+    # 6. What their conversation, the names and events of the question, and the best hit tell about the candidates.
     if fused:
-        strong |= ranking_signals.add_context(candidates, strong, columns, lexical.asks, context.named)
+        strong |= ranking_signals.add_context(candidates, strong, columns, lexical.asks, context.named, parameters)
+        ranking_signals.add_missing_names(candidates, weighed.names, lexical, visible, parameters)
         _add_events(query, candidates, context, visible)
-        add_pseudo_relevance_feedback(candidates, query.terms, lexical, visible)
+        add_pseudo_relevance_feedback(candidates, query.question.terms, lexical, visible, parameters)
 
-    # 6. Confidence is told from the scores as usually weighted, for which alone its formula was fitted; then the query's weights.
-    defaults, weights = DEFAULT_WEIGHTS[scorer], _weights(query, scorer)
-    usual = _query_independent_scores(query, scorer, columns, candidates.rows, defaults)
-    certain = _confidence(total(candidates.parts | usual), candidates, coverage, lexical)
+    # 7. The query's own weights of relevance, recency and importance.
+    weights = _weights(query, parameters)
     candidates.scale(weights[1])
-    candidates.parts |= (
-        usual if weights == defaults else _query_independent_scores(query, scorer, columns, candidates.rows, weights)
-    )
+    candidates.parts |= _query_independent_scores(query, columns, candidates.rows, weights)
 
-    # 7. Which hit is the newer word on the same thing; it is put above the older one where the question is about now.
-    newer: dict[int, int] = {}
-    if fused:
-        if not _is_known(certain, coverage, candidates):
-            strong[:] = False
-        newer = find_updates(query, candidates, coverage, columns, lexical, context.matrix)
+    # 8. Which hit is the newer word on the same thing; it is put above the older one where the question is about now.
+    newer = find_updates(query, candidates, coverage, columns, lexical, context.matrix) if fused else {}
 
-    # 8. and 9. Order, and duplicates.
-    return _build_ranking(context, candidates, strong, newer, certain, fused=fused)
+    # 9. and 10. Order, and duplicates.
+    return _build_ranking(context, candidates, strong, newer, fused=fused)
 
 
 def _build_ranking(
@@ -139,13 +120,12 @@ def _build_ranking(
     candidates: Candidates,
     strong: Mask,
     newer: Mapping[int, int],
-    certain: float,
     *,
     fused: bool,
 ) -> Ranking:
     """Return the candidates in their order, those marked that are weak, each text once: the last two steps of `rank`."""
     columns = context.columns
-    # 8. Order; faded memories come last among equals. What is weak beside the best is marked.
+    # 9. Order; faded memories come last among equals. What is weak beside the best is marked.
     scores = candidates.total()
     if fused and strong.any():
         highest = scores.max()
@@ -155,7 +135,7 @@ def _build_ranking(
         scores, columns.tier.values[candidates.rows] == FADED, columns.created_at.values[candidates.rows]
     )
 
-    # 9. Memories that say the same in the same words are shown as one.
+    # 10. Memories that say the same in the same words are shown as one.
     stays, duplicates = group_duplicates(candidates.rows[order], columns.contents_of)
     order = order[stays]
     newer = without_duplicate_pairs(newer, duplicates)
@@ -169,91 +149,124 @@ def _build_ranking(
         positions=order,
         newer={name(earlier): name(later) for earlier, later in newer.items()},
         repeats={name(row): tuple(map(name, others)) for row, others in duplicates.items()},
-        confidence=certain,
     )
 
 
-def confidence(*, terms: int, gap: float, rarest: float, best_exact: float, best_product: float) -> float:
-    """Return the likelihood, from 0 to 1, that the best hits answer a question.
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """How near the rows found are to the question: cosines, those after the mean is subtracted, and the same of a sample of all rows.
 
-    ``terms``: distinct words of the question, of which a long one has fewer in common with any memory; ``gap``: how far the
-    best score lies above the fifth; ``rarest``: how well the best hit has the question's rarest word; ``best_exact``: the
-    greatest coverage of any row by the question's own words, at most 1; ``best_product``: the greatest product of a row's
-    coverage and cosine, which must outweigh the coverage alone.
-
-    A logistic regression fitted on a development set in which one question of eight has no answer (assistant-dev; the script
-    that fitted it is not in this repository).
+    A row without a vector, or of whose words the embedder knows none, has a cosine of 0. All are empty without a vector of the question.
     """
-    odds = 4.3 * gap + 1.9 * math.log1p(terms) + 1.5 * rarest + 5.5 * best_product - 2.1 * best_exact - 3.55
-    return 1 / (1 + math.exp(-odds))
+
+    cosine: Floats
+    centred: Floats
+    sampled: Floats
+    sampled_centred: Floats
 
 
-def is_known(certain: float, best_exact: float, best_cosine: float) -> bool:
-    """Return True if something is known about a question, by its confidence, best coverage by its own words and best cosine."""
-    return certain >= MIN_CONFIDENCE or best_exact >= KNOWN_COVERAGE or best_cosine >= KNOWN_COSINE
+def _known(query: SearchQuery, parameters: RankingParameters) -> float:
+    return fusion.known_weight(query.question.known_share, parameters)
 
 
-def _is_known(certain: float, coverage: Coverage, candidates: Candidates) -> bool:
-    best_exact = float(coverage.exact[candidates.rows].max(initial=0))
-    return is_known(certain, best_exact, float(candidates.cosine.max(initial=0)))
+def _likeness(
+    query: SearchQuery, context: SearchContext, mask: Mask, found: NDArray[np.intp], coverage: Coverage
+) -> _Likeness:
+    matrix, vector = context.matrix, query.vector
+    if vector is None or not matrix.fits(vector):
+        nothing = np.zeros(0, np.float32)
+        return _Likeness(np.zeros(len(found), np.float32), nothing, nothing, nothing)
+    sampled = fusion.sample(np.flatnonzero(context.columns.visible(query.now, as_of=query.where.as_of) & matrix.has))
+    rows = _rows_to_compare(vector, matrix, mask, found, coverage)
+    if rows is None:
+        everywhere = matrix.scores(vector)
+        centred = matrix.centred_scores(vector, everywhere)
+        return _Likeness(everywhere[found], centred[found], everywhere[sampled], centred[sampled])
+    cosine, centred = np.zeros((2, len(found)), np.float32)
+    at = np.searchsorted(found, rows)
+    cosine[at] = matrix.scores(vector, rows)
+    centred[at] = matrix.centred_scores(vector, cosine[at], rows)
+    of_sample = matrix.scores(vector, sampled)
+    return _Likeness(cosine, centred, of_sample, matrix.centred_scores(vector, of_sample, sampled))
 
 
-def _cosines(query: SearchQuery, matrix: Matrix, mask: Mask, found: NDArray[np.intp], expanded: Floats) -> Floats:
-    """Return the cosines of the rows that were found.
+def _rows_to_compare(
+    vector: NDArray[np.float32], matrix: Matrix, mask: Mask, found: NDArray[np.intp], coverage: Coverage
+) -> NDArray[np.intp] | None:
+    """Return the rows whose vectors are compared, None for all.
 
-    With an approximate index of very many vectors they are those of the rows that it proposes and of the rows that words
-    make likely; that of any other row counts as nothing.
+    With an approximate index of very many vectors they are the rows that it proposes and those that words make likely.
     """
-    if query.vector is None or not matrix.fits(query.vector):
-        return np.zeros(len(found), np.float32)
-    proposed = matrix.proposed(query.vector, min(_PROPOSED_ROWS, len(found)), mask)
+    proposed = matrix.proposed(vector, min(_PROPOSED_ROWS, len(found)), mask)
     if proposed is not None:
-        likely = found[top_k(expanded[found], MAX_CANDIDATES)]
-        rows = np.union1d(proposed, likely[expanded[likely] > 0])
-        cosine = np.zeros(len(found), np.float32)
-        cosine[np.searchsorted(found, rows)] = matrix.scores(query.vector, rows)
-        return cosine
-    if len(found) * _GATHER_BELOW_SHARE < len(matrix.has):
-        return matrix.scores(query.vector, found)
-    return matrix.scores(query.vector)[found]
+        likely = found[top_k(coverage.expanded[found], MAX_CANDIDATES)]
+        return np.union1d(proposed, likely[coverage.expanded[likely] > 0])
+    return found if len(found) * _GATHER_BELOW_SHARE < len(matrix.has) else None
 
 
-def _relevance(
-    scorer: Scorer, coverage: Coverage, cosine: Floats, found: NDArray[np.intp], *, has_vector: bool
+def _fused(
+    query: SearchQuery,
+    context: SearchContext,
+    weighed: WeighedQuestion,
+    coverage: Coverage,
+    likeness: _Likeness,
+    found: NDArray[np.intp],
 ) -> dict[str, Floats]:
-    """Return the summands that words and vector bring; without a vector the words speak alone, whatever the scorer."""
-    covered = coverage.expanded[found]
-    if scorer is Scorer.LEXICAL or not has_vector:
+    """Return the summands that words and vector bring; without a vector the words speak alone."""
+    parameters = context.parameters
+    covered = fusion.relative(coverage.expanded[found])
+    if not len(likeness.sampled):
         return {"lexical": covered}
-    if scorer is Scorer.FUSED:
-        weight = np.float32(ranking_signals.dense_weight(float(coverage.exact[found].max(initial=0))))
-        return {"lexical": (1 - weight) * covered, "dense": weight * ranking_signals.relative(cosine)}
-    return {"dense": cosine}
+    spoken = context.columns.speaker.values[found] >= 0
+    plain = fusion.standardized(likeness.cosine, likeness.sampled)
+    centred = fusion.standardized(likeness.centred, likeness.sampled_centred)
+    share = np.where(spoken, np.float32(0), np.float32(parameters.centred_share))
+    dense = (1 - share) * plain + share * centred
+    dense[likeness.cosine == 0] = 0
+    weight = fusion.dense_weights(weighed.unknown_share, _known(query, parameters), spoken, parameters)
+    return {"lexical": (1 - weight) * covered, "dense": weight * dense / np.float32(parameters.dense_spread)}
 
 
-def _matches_itself(scorer: Scorer, candidates: Candidates, coverage: Coverage) -> Mask:
+def _alone(
+    query: SearchQuery, coverage: Coverage, likeness: _Likeness, found: NDArray[np.intp]
+) -> dict[str, Floats]:
+    """Return the summand of words or of the vector, as the scorer says; without a vector that of the words."""
+    if Scorer(query.scorer) is Scorer.LEXICAL or not len(likeness.sampled):
+        return {"lexical": coverage.expanded[found]}
+    return {"dense": likeness.cosine}
+
+
+def _matches_itself(query: SearchQuery, candidates: Candidates, coverage: Coverage) -> Mask:
     """Return which candidates are strong by their own words or vector."""
     by_words = coverage.expanded[candidates.rows] >= MIN_COVERAGE
-    if scorer is Scorer.LEXICAL:
+    if Scorer(query.scorer) is Scorer.LEXICAL:
         return by_words
     return by_words | (candidates.cosine >= MIN_COSINE)
 
 
 def _add_events(query: SearchQuery, candidates: Candidates, context: SearchContext, visible: Mask) -> None:
     """Add what the events tell that the question names as times: the memory that tells best of an event gives its time."""
-    columns = context.columns
-    anchors = [one for one in dict.fromkeys(query.time.anchors) if one.relation != "during"]
-    for anchor in anchors[: ranking_signals.MAX_EVENTS]:
-        told = bm25.score(context.lexical, terms(anchor.phrase), visible, NO_EXPANSIONS).exact
+    columns, weight = context.columns, context.parameters.event_weight
+    anchors = [one for one in dict.fromkeys(query.question.time.anchors) if one.relation != "during"]
+    for anchor in anchors[: ranking_signals.MAX_EVENTS] if weight else ():
+        event = Question(words=tuple(map(QuestionWord, dict.fromkeys(terms(anchor.phrase)))))
+        told = bm25.score(context.lexical, term_weights.by_rarity(event, context.lexical, visible).query_terms).exact
         told = np.where(visible, told, np.float32(0))
         teller = int(told.argmax()) if len(told) else 0
         if len(told) and told[teller] >= ranking_signals.EVENT_COVERED:
             event_at = int(columns.happened_at(np.array([teller]))[0])
-            candidates.add("event", ranking_signals.event_bonus(columns.happened_at(candidates.rows), anchor, event_at))
+            bonus = ranking_signals.event_bonus(columns.happened_at(candidates.rows), anchor, event_at)
+            candidates.add("event", np.float32(weight) * bonus)
 
 
-def _weights(query: SearchQuery, scorer: Scorer) -> Weights:
-    recency, relevance, importance = DEFAULT_WEIGHTS[scorer]
+def _weights(query: SearchQuery, parameters: RankingParameters) -> Weights:
+    """Return the weights of recency, relevance and importance: the query's own, or those of its scorer."""
+    recency, relevance, importance = {
+        Scorer.FUSED: (parameters.recency, 1.0, 0.0),
+        Scorer.REFERENCE: (1.0, 1.0, 1.0),
+        Scorer.LEXICAL: (0.0, 1.0, 0.0),
+        Scorer.DENSE: (0.0, 1.0, 0.0),
+    }[Scorer(query.scorer)]
     return (
         recency if query.alpha is None else query.alpha,
         relevance if query.beta is None else query.beta,
@@ -262,7 +275,7 @@ def _weights(query: SearchQuery, scorer: Scorer) -> Weights:
 
 
 def _query_independent_scores(
-    query: SearchQuery, scorer: Scorer, columns: MemoryColumns, found: NDArray[np.intp], weights: Weights
+    query: SearchQuery, columns: MemoryColumns, found: NDArray[np.intp], weights: Weights
 ) -> dict[str, Floats]:
     """Return the summands that do not depend on the question: recency and importance.
 
@@ -272,7 +285,7 @@ def _query_independent_scores(
     parts: dict[str, Floats] = {}
     recency, _, importance = weights
     now = to_micros(query.asked_at or query.now)
-    if recency and scorer is Scorer.REFERENCE:
+    if recency and Scorer(query.scorer) is Scorer.REFERENCE:
         used = columns.accessed_at.values[found]
         ages = now - np.where(used >= 0, used, columns.created_at.values[found])
         parts["recency"] = np.float32(recency) * ranking_signals.hourly_decay(ages)
@@ -284,30 +297,11 @@ def _query_independent_scores(
 
 
 def _prefilter_scores(
-    query: SearchQuery, scorer: Scorer, columns: MemoryColumns, found: NDArray[np.intp], parts: dict[str, Floats]
+    query: SearchQuery, context: SearchContext, found: NDArray[np.intp], parts: dict[str, Floats]
 ) -> Floats:
     """Return by what candidates are chosen: with recency and importance too, unless these are light."""
-    recency, relevance, importance = weights = _weights(query, scorer)
+    recency, relevance, importance = weights = _weights(query, context.parameters)
     scores = np.float32(relevance) * total(parts)
-    if importance or recency > DEFAULT_WEIGHTS[Scorer.FUSED][0] * relevance:
-        scores += total(_query_independent_scores(query, scorer, columns, found, weights))
+    if importance or recency > context.parameters.recency * relevance:
+        scores += total(_query_independent_scores(query, context.columns, found, weights))
     return scores
-
-
-def _confidence(scores: Floats, candidates: Candidates, coverage: Coverage, lexical: LexicalIndex) -> float:
-    """Return the confidence of a ranking; without vectors it is how far the words of the question are covered."""
-    covered = np.minimum(coverage.expanded[candidates.rows], 1)
-    if not candidates.cosine.any():
-        return float(covered.max(initial=0))
-    highest = np.sort(np.partition(scores, max(len(scores) - CONFIDENCE_HITS, 0))[-CONFIDENCE_HITS:])
-    words, rarest = coverage.query_terms, 0.0
-    if words.shares:
-        best = bm25.count_terms([lexical.terms_of(int(candidates.rows[scores.argmax()]))])
-        rarest = float(bm25.per_term_scores(words, best)[0, np.argmax(words.shares)])
-    return confidence(
-        terms=len(words.terms),
-        gap=float(highest[-1] - highest[0]),
-        rarest=rarest,
-        best_exact=min(float(coverage.exact[candidates.rows].max()), 1.0),
-        best_product=float((covered * np.maximum(candidates.cosine, 0)).max()),
-    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import Where
-from hybrid_memory.retrieval.time_expressions import TimeExpressions
+from hybrid_memory.retrieval.question import Question
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,19 +59,18 @@ class ScanResult:
 class SearchQuery:
     """A question to the index.
 
-    ``terms`` are the `hybrid_memory.text.terms` of the question, ``vector`` its unit vector (None, or one of another
+    ``question`` is the parsed text, ``vector`` its unit vector (None, or one of another
     embedder's length: words alone decide). ``asked_at``, the time of the first page, hides memories created later, so that
-    pages fit together. ``time`` is what the question says about time.
+    pages fit together.
     ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
     weight.
     """
 
-    terms: tuple[int, ...] = ()
+    question: Question = field(default_factory=Question)
     vector: NDArray[np.float32] | None = None
     where: Where = field(default_factory=Where)
     now: datetime
     asked_at: datetime | None = None
-    time: TimeExpressions = field(default_factory=TimeExpressions)
     scorer: Scorer | str = Scorer.FUSED
     alpha: float | None = None
     beta: float | None = None
@@ -84,8 +83,7 @@ class Ranking:
 
     ``weak`` marks those below the relevance floor, ``has_vector`` those whose vector is there. ``parts`` are the summands of
     the score by name, in an order of their own: ``positions`` leads from a rank to them, because few ranks are ever explained.
-    ``confidence`` tells how likely the question is answered here at all, from 0 to 1; ``unknown`` says that it is not, where
-    that can be told. ``newer`` names, for a memory that a
+    ``unknown`` says that the question is not answered here, where that can be told. ``newer`` names, for a memory that a
     later one seems to change, that one; ``repeats`` those that say the same in the same words and are left out.
     """
 
@@ -95,7 +93,6 @@ class Ranking:
     has_vector: NDArray[np.bool_]
     parts: Mapping[str, NDArray[np.float32]]
     positions: NDArray[np.intp]
-    confidence: float = 0.0
     unknown: bool = False
     repeats: Mapping[MemoryId, tuple[MemoryId, ...]] = field(default_factory=dict)
     newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)

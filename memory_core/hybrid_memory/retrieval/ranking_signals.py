@@ -1,9 +1,7 @@
 """The ranking signals: what each adds to the score of a row. Pure functions of numbers, called by ``pipeline.py``.
 
-Relevance (weight of the vectors), recency, the conversation that a row is part of, and time in the question. BM25 is in
-``bm25.py``. Where no source is named, form and constants were chosen by measurement on the development sets: dialogues, whose
-questions repeat the words of their answers (locomo-dev), and an assistant's memories, whose questions often share no word with
-their answer (assistant-dev); see docs/benchmarks.md. How each single value was found is not recorded.
+Recency, the conversation that a row is part of, names that it does not hold, and time in the question. Words are in ``bm25.py``,
+their fusion with vectors is in ``fusion.py``; the weights are in ``ranking_parameters.py``.
 """
 
 from __future__ import annotations
@@ -17,62 +15,38 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval.arrays import ABSENT, Floats
+from hybrid_memory.retrieval.bm25 import idf
 from hybrid_memory.retrieval.candidates import total
 
 if TYPE_CHECKING:
+    from hybrid_memory.retrieval.bm25 import LexicalIndex
     from hybrid_memory.retrieval.candidates import Candidates
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
+    from hybrid_memory.retrieval.ranking_parameters import RankingParameters
+    from hybrid_memory.retrieval.term_weights import Name
     from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions, Window
+
+SURE_NAME = 0.8  # the strength from which a word of the question is treated as a name
 
 MICROS_PER_HOUR = 3_600_000_000
 MICROS_PER_DAY = 24 * MICROS_PER_HOUR
 
-# Share of the vectors in a fused score when a row covers all words of the question, and what is added when none does.
-DENSE_WEIGHT = 0.12
-DENSE_WEIGHT_UNCOVERED = 0.3
-_MAX_DENSE_WEIGHT = 0.9  # words never count for nothing
-
 HALF_LIFE_DAYS = 180.0  # recency only settles what is otherwise alike, so it fades slowly
 REFERENCE_DECAY_PER_HOUR = 0.99  # the value of the reference system; the form is of Park et al., see `hourly_decay`
 
-REPLY_WEIGHT = 0.45  # share of its question's score that an answer gets
-FOLLOWED_WEIGHT = 0.2  # share of the next utterance's score that an utterance gets
-SESSION_WEIGHT = 0.6  # share of the mean of a session's best scores that each of its rows gets
-SESSION_BEST_SCORES = 2  # how many scores make that mean: one alone may be chance
+SESSION_BEST_SCORES = 2  # how many scores of a session lend to each of its turns: one alone may be chance
 SESSION_ROWS = 1_000  # how many of the best rows are looked at for it
-SPEAKER_WEIGHT = 0.15  # what a row gets whose speaker the question names
 
-PERIOD_WEIGHT = 0.5  # what a row gets that happened in the period which the question names
-_OUTSIDE_PERIOD = 0.7  # share of it just outside the period
+_OUTSIDE_PERIOD = 0.7  # nearness just outside a period; 1 within
 # How far the bonus reaches after a period and before it, in lengths of the period: one tells of a thing afterwards.
 _DECAY_AFTER_PERIOD = 0.5
 _DECAY_BEFORE_PERIOD = 0.15
 _MAX_PERIOD_MICROS = 90 * MICROS_PER_DAY  # longer and open periods reach no further than one of this length
 MAX_WINDOWS = 16  # a question may hold hundreds of times, each of which costs a look at every row; the first count
-EVENT_WEIGHT = 0.2  # what a row gets that lies before, after or about the event which the question names
 EVENT_COVERED = 0.5  # how far the words of a memory must cover those of an event to be taken for it
 MAX_EVENTS = 4  # as `MAX_WINDOWS`
 _AFTER_EVENT_MICROS = 30 * MICROS_PER_DAY  # "after the move" fades at this rate
 _AROUND_EVENT_MICROS = 3 * MICROS_PER_DAY  # "on the day of the move" too, but sooner
-
-
-def dense_weight(best_coverage: float) -> float:
-    """Return how much of a fused score the vectors decide: the more, the less of the question any row covers in words.
-
-    A fixed weight after stretching both lists to 0..1 lets the best match by words win even where it matches badly.
-    """
-    return min(max(DENSE_WEIGHT + DENSE_WEIGHT_UNCOVERED * (1 - best_coverage), 0.0), _MAX_DENSE_WEIGHT)
-
-
-def relative(cosines: Floats) -> Floats:
-    """Return the squares of the positive cosines divided by the greatest.
-
-    Squared, because the cosines of one question lie close together, those of a bag of words above all, and a lead among them
-    tells more than their height.
-    """
-    positive = np.maximum(cosines, np.float32(0))
-    greatest = positive.max(initial=np.float32(0))
-    return np.square(positive / greatest) if greatest > 0 else positive
 
 
 def half_life(age_micros: NDArray[np.int64], days: float = HALF_LIFE_DAYS) -> Floats:
@@ -87,24 +61,25 @@ def hourly_decay(age_micros: NDArray[np.int64], decay: float = REFERENCE_DECAY_P
     return np.power(decay, hours).astype(np.float32)
 
 
-def reply_context(
+def neighbours_lend(
     scores: Floats,
     before: NDArray[np.int32],
     after: NDArray[np.int32],
     asks: NDArray[np.bool_],
-    spoken: NDArray[np.bool_],
+    parameters: RankingParameters,
 ) -> Floats:
     """Return what neighbours in a session add: an answer is found by its question, an utterance a little by what follows.
 
-    ``before`` and ``after`` are the neighbours' places in ``scores``, -1 where there is none; ``spoken`` are utterances.
+    ``before`` and ``after`` are the neighbours' places in ``scores``, -1 where there is none.
     """
     asked = np.where((before >= 0) & asks[before], scores[before], np.float32(0))
-    followed = np.where((after >= 0) & spoken, scores[after], np.float32(0))
-    return (REPLY_WEIGHT * asked + FOLLOWED_WEIGHT * followed).astype(np.float32)
+    followed = np.where(after >= 0, scores[after], np.float32(0))
+    lent = np.float32(parameters.reply_weight) * asked + np.float32(parameters.followed_weight) * followed
+    return lent.astype(np.float32, copy=False)
 
 
-def session_bonus(scores: Floats, sessions: NDArray[np.int32]) -> Floats:
-    """Return for each row a share of the mean of its session's two best scores (0 where there are fewer).
+def best_of_session(scores: Floats, sessions: NDArray[np.int32]) -> Floats:
+    """Return for each row the mean of its session's two best scores (0 for each that is missing).
 
     A conversation that speaks about the question several times is likely to hold the answer. Only the 1,000 best rows
     are looked at.
@@ -125,7 +100,7 @@ def session_bonus(scores: Floats, sessions: NDArray[np.int32]) -> Floats:
         stays = np.ones(len(left), np.bool_)
         stays[holder[holder >= 0]] = False
         left, of = left[stays], of[stays]
-    return (sums[sessions] * (SESSION_WEIGHT / SESSION_BEST_SCORES)).astype(np.float32)
+    return (sums[sessions] / SESSION_BEST_SCORES).astype(np.float32)
 
 
 def best_first(scores: Floats, faded: NDArray[np.bool_], created_at: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -149,22 +124,54 @@ def add_context(
     columns: MemoryColumns,
     asks: NDArray[np.bool_],
     named: NDArray[np.bool_],
+    parameters: RankingParameters,
 ) -> NDArray[np.bool_]:
     """Add the summands of context; return which rows are strong because they answer a question that is.
 
     Turns of a conversation need each other to be understood; notes, which have no speaker, stand for themselves.
     """
-    own = total({name: part for name, part in candidates.parts.items() if name in ("lexical", "dense")})
-    asking = asks[candidates.rows]
     speaker = columns.speaker.values[candidates.rows]
     spoken = speaker >= 0
-    candidates.add("reply", reply_context(own, candidates.before, candidates.after, asking, spoken))
-    bonus = session_bonus(own, columns.session.values[candidates.rows])
-    candidates.add("session", np.where(spoken, bonus, np.float32(0)))
+    answers = np.zeros(len(spoken), np.bool_)
+    if not spoken.any():
+        return answers
+    asking = asks[candidates.rows]
+    own = total({name: part for name, part in candidates.parts.items() if name in ("lexical", "dense")})
+    lent = np.where(spoken, np.maximum(own - np.float32(parameters.context_floor), 0), np.float32(0))
+    nothing = np.float32(0)
+    reply = neighbours_lend(lent, candidates.before, candidates.after, asking, parameters)
+    candidates.add("reply", np.where(spoken, reply, nothing))
+    session = best_of_session(lent, columns.session.values[candidates.rows])
+    candidates.add("session", np.where(spoken, np.float32(parameters.session_weight) * session, nothing))
     if named.any():
-        candidates.add("speaker", np.where(spoken & named[speaker], np.float32(SPEAKER_WEIGHT), np.float32(0)))
-    answers: NDArray[np.bool_] = (candidates.before >= 0) & asking[candidates.before] & strong[candidates.before]
+        candidates.add("speaker", np.where(spoken & named[speaker], np.float32(parameters.speaker_weight), nothing))
+    answers |= spoken & (candidates.before >= 0) & asking[candidates.before] & strong[candidates.before]
     return answers
+
+
+def add_missing_names(
+    candidates: Candidates,
+    names: Sequence[Name],
+    lexical: LexicalIndex,
+    counted: NDArray[np.bool_],
+    parameters: RankingParameters,
+) -> None:
+    """Take away from rows that do not hold the names of the question: what is asked about one is not told by what is said of another.
+
+    A name counts by its rarity, as a share of that of a word which a single memory holds.
+    """
+    sure = [name for name in names if name.strength >= SURE_NAME]
+    if not sure or not parameters.missing_name_penalty:
+        return
+    number, _ = lexical.statistics(counted)
+    rarest = idf(number, 1)
+    missing = np.zeros(len(candidates), np.float32)
+    for name in sure:
+        holds = np.zeros(len(lexical), np.bool_)
+        for rows, _ in lexical.postings([name.term])[name.term]:
+            holds[rows] = True
+        missing += np.where(holds[candidates.rows], np.float32(0), np.float32(name.rarity / rarest))
+    candidates.add("missing names", np.float32(-parameters.missing_name_penalty / len(sure)) * missing)
 
 
 def in_period(times: NDArray[np.int64], window: Window) -> Floats:
@@ -191,8 +198,8 @@ def in_period(times: NDArray[np.int64], window: Window) -> Floats:
     return np.asarray(window.certainty * near, np.float32)
 
 
-def period_bonus(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
-    """Return what the windows of a question, at least one, add: half for lying in the best of them, half for lying in all of them.
+def in_windows(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
+    """Return how far times lie in the windows of a question, at least one, from 0 to 1: half for the best of them, half for all.
 
     A question may name alternatives ("May or June") as well as a period within another ("this year, in March").
     """
@@ -200,11 +207,11 @@ def period_bonus(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
     for window in windows[1:MAX_WINDOWS]:
         nearness = in_period(times, window)
         nearest, every = np.maximum(nearest, nearness), every * nearness
-    return np.asarray(PERIOD_WEIGHT / 2 * (nearest + every), np.float32)
+    return np.asarray((nearest + every) / 2, np.float32)
 
 
 def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floats:
-    """Return what lying before, after or about an event at ``event_at`` adds."""
+    """Return how far times lie before, after or about an event at ``event_at``, from 0 to 1."""
     distance = times - event_at
     if anchor.relation in ("before", "until"):
         near = (distance < 0).astype(np.float64)
@@ -212,7 +219,7 @@ def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floa
         near = np.where(distance > 0, np.exp(-np.maximum(distance, 0) / _AFTER_EVENT_MICROS), 0)
     else:
         near = np.exp(-np.abs(distance) / _AROUND_EVENT_MICROS)
-    return (EVENT_WEIGHT * near).astype(np.float32)
+    return near.astype(np.float32)
 
 
 def asks_about_now(time: TimeExpressions, now: datetime) -> bool:

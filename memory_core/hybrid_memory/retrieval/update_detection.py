@@ -124,7 +124,7 @@ def find_updates(
     first = top_k(scores, COMPARED_HITS)
     times = columns.happened_at(candidates.rows[first])
     pairs = _update_pairs(candidates.rows[first], times, coverage, columns, lexical, matrix)
-    if asks_about_now(query.time, query.where.as_of or query.asked_at or query.now):
+    if asks_about_now(query.question.time, query.where.as_of or query.asked_at or query.now):
         lift = np.zeros(len(candidates), np.float32)
         lift[first] = boosted(scores[first].tolist(), times.tolist(), pairs) - scores[first]
         if lift.any():

@@ -14,6 +14,10 @@ _SPARE_SHARE = 8  # a matrix that is made for rows in bulk has room for an eight
 _GATHER_BELOW_SHARE = 4  # a selective filter pays for copying rows: below a quarter of them
 
 
+_MIN_LENGTH = 1e-6  # shorter is the mean itself but for rounding
+_EXACT_MEAN_ROWS = 4_096  # whose mean takes less than a millisecond
+
+
 class CandidateSource(Protocol):
     """What a matrix needs of an approximate index (`hybrid_memory.retrieval.approximate_search`)."""
 
@@ -39,6 +43,12 @@ class Matrix:
         self._has = np.zeros(_FIRST_CAPACITY, np.bool_)
         self._size = 0
         self.approximate: CandidateSource | None = None
+        self._forget_centre()
+
+    def _forget_centre(self) -> None:
+        self._mean: NDArray[np.float32] | None = None
+        self._averaged = 0
+        self._along = np.zeros(0, np.float32)
 
     @property
     def dimensions(self) -> int:
@@ -74,6 +84,7 @@ class Matrix:
         """Set the vectors of the rows from ``first`` on."""
         if self._adopt(vectors.shape[1]):
             self._buffer[first : first + len(vectors)] = vectors
+            self._forget_centre()
             self._has[first : first + len(vectors)] = True
 
     def scatter(self, rows: NDArray[np.intp], vectors: NDArray[np.float32]) -> None:
@@ -81,6 +92,7 @@ class Matrix:
         if self._adopt(vectors.shape[1]):
             self._buffer[rows] = vectors
             self._has[rows] = True
+            self._forget_centre()
 
     def put(self, row: int, vector: NDArray[np.float32]) -> None:
         """Set the vector of one row."""
@@ -101,6 +113,41 @@ class Matrix:
         matrix = self.values if rows is None else self.gather(rows)
         found: NDArray[np.float32] = matrix @ np.asarray(vector, np.float32)
         return found
+
+    def centred_scores(
+        self, vector: NDArray[np.float32], scores: NDArray[np.float32], rows: NDArray[np.intp] | None = None
+    ) -> NDArray[np.float32]:
+        """Return the cosines with a unit vector after the mean of all rows is subtracted from both; 0 for rows at the mean.
+
+        ``scores`` are the `scores` of the same vector and rows. What all memories have in common says nothing about one.
+        """
+        mean, along = self._centre()
+        if rows is not None:
+            along = along[rows]
+        square = float(mean @ mean)
+        asked = float(mean @ vector)
+        lengths = np.sqrt(np.maximum(1 - 2 * along + square, 0) * max(float(vector @ vector) - 2 * asked + square, 0))
+        found = (scores - asked - along + np.float32(square)) / np.maximum(lengths, np.float32(_MIN_LENGTH))
+        return np.where(lengths > _MIN_LENGTH, found, np.float32(0)).astype(np.float32, copy=False)
+
+    def _centre(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return the mean vector and its product with each row, kept until vectors change.
+
+        The mean of very many rows is that of the first of them, as many as a sixteenth of a power of two counts: it is the same
+        whenever the same rows are here, and need not be computed anew for each that comes.
+        """
+        counted = self._size
+        if counted > _EXACT_MEAN_ROWS:
+            step = 1 << (counted.bit_length() - 5)
+            counted -= counted % step
+        if self._mean is None or self._averaged != counted:
+            has = np.count_nonzero(self._has[:counted])
+            mean = self.values[:counted].sum(axis=0, dtype=np.float64) / max(has, 1)
+            self._mean, self._averaged = mean.astype(np.float32), counted
+            self._along = np.zeros(0, np.float32)
+        if len(self._along) < self._size:
+            self._along = np.concatenate((self._along, self.values[len(self._along) :] @ self._mean))
+        return self._mean, self._along
 
     def top(
         self, vector: NDArray[np.float32], count: int, mask: NDArray[np.bool_]
@@ -136,6 +183,8 @@ class Matrix:
         return self._buffer[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
 
     def _mark_changed(self, row: int) -> None:
+        if row < max(self._averaged, len(self._along)):
+            self._forget_centre()
         if self.approximate is not None:
             self.approximate.mark_changed(row)
 

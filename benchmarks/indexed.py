@@ -1,0 +1,158 @@
+"""Retrieval sets in search indexes of memory alone, without a store: the same ranking, asked thousands of times in a minute."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import measures
+from benchmarks.sets import Collection, Question, collections_of
+from hybrid_memory.embedding.embedder import Embedder
+from hybrid_memory.model import Kind, Memory, MemoryId, Tier
+from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
+from hybrid_memory.retrieval.question import parse_question
+from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
+from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
+
+Triple = tuple[float, float, float]
+"""hit@1, recall@10 and nDCG@10, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as it is put to an index."""
+
+    question: Question
+    query: SearchQuery
+
+
+@dataclass(frozen=True)
+class IndexedCollection:
+    """A collection whose memories are in an index."""
+
+    collection: Collection
+    index: NamespaceIndex
+    asked: tuple[Asked, ...]
+
+    def rank(self, one: Asked) -> Ranking:
+        """Return the ranking of a question."""
+        return self.index.search(one.query)
+
+    def triple(self, one: Asked) -> Triple:
+        """Return the measures of a question that has an answer."""
+        ranking = self.rank(one)
+        ranked: list[str] = []
+        for id_ in ranking.ids[:10].tolist():
+            ranked += [str(same) for same in (id_, *ranking.repeats.get(id_, ()))]
+        gold = one.question.gold
+        return float(ranked[:1] != [] and ranked[0] in gold), measures.recall(ranked, gold, 10), measures.ndcg(ranked, gold)
+
+
+def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.FUSED) -> IndexedCollection:
+    """Put a collection into an index; each question is asked as of its own time."""
+    items = collection.items
+    vectors = embedder.embed([dense_text(item.text, item.speaker) for item in items])
+    memories = {
+        MemoryId(item.id): Memory(
+            id=MemoryId(item.id),
+            namespace=collection.id,
+            session=item.session,
+            agent="a",
+            content=item.text,
+            kind=Kind.OBSERVATION,
+            tier=Tier.SHORT_TERM,
+            importance=0.5,
+            created_at=item.at,
+            occurred_at=item.at if item.spoken else None,
+            content_hash=content_hash(item.text),
+            terms=terms(lexical_text(item.text, item.speaker, None)),
+            speaker=item.speaker,
+            tags=item.tags,
+        )
+        for item in items
+    }
+    index = NamespaceIndex()
+    log = [_entry(at, item.id, item.at) for at, item in enumerate(items, 1)]
+    index.apply(log, memories, {MemoryId(item.id): vector for item, vector in zip(items, vectors, strict=True)})
+    questions = [question for question in collection.questions if any(item.at <= question.now for item in items)]
+    asked = embedder.embed([question.text for question in questions])
+    return IndexedCollection(
+        collection,
+        index,
+        tuple(_asked(question, vector, scorer) for question, vector in zip(questions, asked, strict=True)),
+    )
+
+
+@dataclass(frozen=True)
+class IndexedSet:
+    """All collections of one set."""
+
+    name: str
+    parts: tuple[IndexedCollection, ...]
+
+    def triple(self, parameters: RankingParameters = FITTED) -> Triple:
+        """Return the mean measures over the questions that have an answer."""
+        rows = []
+        for part in self.parts:
+            part.index.parameters = parameters
+            rows += [part.triple(one) for one in part.asked if _counts(one.question)]
+        return tuple(map(fmean, zip(*rows, strict=True)))  # type: ignore[return-value]  # three columns give three means
+
+
+def load_sets(paths: Sequence[str | Path], embedder: Embedder, scorer: Scorer = Scorer.FUSED) -> tuple[IndexedSet, ...]:
+    """Read sets of files (or the generated one, "alike") and put them into indexes."""
+    return tuple(
+        IndexedSet(name, tuple(indexed(one, embedder, scorer) for one in collections))
+        for name, collections in map(_read, paths)
+    )
+
+
+def mean_of(triples: Mapping[str, Triple]) -> Triple:
+    """Return the mean over sets: each has one vote."""
+    return tuple(map(fmean, zip(*triples.values(), strict=True)))  # type: ignore[return-value]  # as above
+
+
+def written(triple: Sequence[float]) -> str:
+    """Return measures in percent."""
+    return " / ".join(f"{100 * one:.1f}" for one in triple)
+
+
+def _read(path: str | Path) -> tuple[str, Sequence[Collection]]:
+    if str(path) == "alike":
+        from benchmarks.alike import collections
+
+        return "alike", collections()
+    data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+    return Path(path).stem.removesuffix("-dev"), collections_of(data)
+
+
+def _counts(question: Question) -> bool:
+    return bool(question.gold) and question.category != measures.ADVERSARIAL
+
+
+def _entry(position: int, id_: str, at: Any) -> LogEntry:
+    return LogEntry(
+        position=position, change=ChangeType.INSERT, id=MemoryId(id_), rev=1, at=at, actor="", action="write", digest=""
+    )
+
+
+def _asked(question: Question, vector: NDArray[np.float32], scorer: Scorer) -> Asked:
+    return Asked(
+        question,
+        SearchQuery(
+            question=parse_question(question.text, question.now),
+            vector=vector,
+            now=question.now,
+            asked_at=question.now,
+            scorer=scorer,
+        ),
+    )

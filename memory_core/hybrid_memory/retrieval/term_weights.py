@@ -1,0 +1,147 @@
+"""How much each word of a question counts: by its rarity here and in English, and if it is a name, a repeat, or a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hybrid_memory.retrieval.bm25 import QueryTerms, idf
+from hybrid_memory.retrieval.question import QuestionWord, WordForm
+from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
+
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.arrays import Mask
+    from hybrid_memory.retrieval.bm25 import LexicalIndex
+    from hybrid_memory.retrieval.query_expansion import ExpansionTable
+    from hybrid_memory.retrieval.question import Question
+    from hybrid_memory.retrieval.ranking_parameters import RankingParameters
+
+MAX_EXPANDED_TERMS = 32  # the weightiest words of a question; a pasted page would else be met by all words there are
+_COUNTED_REPEATS = 3
+_RANKS_PER_STEP, _STEPS = 1_000.0, 31.0  # a word behind the 30,000 of the vocabulary counts 1 + the floor
+_USUALLY = 0.5  # the share of memories that write a word as a name from which a capital letter in the question tells a name
+_MOSTLY = 0.7  # ... that of the first word of its sentence
+_NEARLY_ALWAYS = 0.9  # ... and from which a word is a name though the question writes it small
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A word of the question that is a name: its term and rarity, and how sure that is, from 0 to 1."""
+
+    term: int
+    rarity: float
+    strength: float
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedQuestion:
+    """A question's words as a search counts them.
+
+    ``unknown_share``: the share of their rarity that no visible memory holds, from 0 to 1. ``names`` are those that the store
+    holds, ``unknown_names`` those that it does not.
+    """
+
+    query_terms: QueryTerms
+    unknown_share: float
+    names: tuple[Name, ...] = ()
+    unknown_names: tuple[Name, ...] = ()
+
+
+def by_rarity(question: Question, lexical: LexicalIndex, counted: Mask) -> WeighedQuestion:
+    """Return the words weighed by their rarity alone, as plain BM25 does."""
+    number, mean_length = lexical.statistics(counted)
+    if not number or not question.words:
+        return WeighedQuestion(QueryTerms((), (), (), 1.0), 1.0)
+    held = lexical.document_frequencies(question.terms, counted)
+    rarities = [idf(number, holding) for holding in held]
+    expansions = tuple({term: 1.0} for term in question.terms)
+    return WeighedQuestion(
+        QueryTerms(question.terms, _shares(rarities), expansions, mean_length), _unknown(rarities, held)
+    )
+
+
+def weigh(
+    question: Question, lexical: LexicalIndex, counted: Mask, table: ExpansionTable, parameters: RankingParameters
+) -> WeighedQuestion:
+    """Return the words with all that tells how much each counts, and the near words that may stand in for them."""
+    number, mean_length = lexical.statistics(counted)
+    if not number or not question.words:
+        return WeighedQuestion(QueryTerms((), (), (), 1.0), 1.0)
+    held = lexical.document_frequencies(question.terms, counted)
+    rarities = [idf(number, holding) for holding in held]
+    strengths = [
+        name_strength(word, share)
+        for word, share in zip(question.words, lexical.name_shares(question.terms), strict=True)
+    ]
+    weights = [
+        rarity * _word_weight(word, strength, parameters)
+        for word, rarity, strength in zip(question.words, rarities, strengths, strict=True)
+    ]
+    if not parameters.near_weight and not parameters.unknown_near_weight:
+        table = NO_EXPANSIONS
+    heaviest = set(sorted(range(len(weights)), key=lambda at: -weights[at])[:MAX_EXPANDED_TERMS])
+    expansions = tuple(
+        _expanded(term, table, parameters.near_weight + (not holding) * parameters.unknown_near_weight)
+        if at in heaviest
+        else {term: 1.0}
+        for at, (term, holding) in enumerate(zip(question.terms, held, strict=True))
+    )
+    names = [
+        (Name(word.term, rarity, strength), holding)
+        for word, rarity, strength, holding in zip(question.words, rarities, strengths, held, strict=True)
+        if strength
+    ]
+    return WeighedQuestion(
+        QueryTerms(question.terms, _shares(weights), expansions, mean_length),
+        _unknown(rarities, held),
+        names=tuple(name for name, holding in names if holding),
+        unknown_names=tuple(name for name, holding in names if not holding),
+    )
+
+
+def name_strength(word: QuestionWord, share: float | None) -> float:
+    """Return how surely a word is a name, from 0 to 1.
+
+    ``share``: in how many of the memories that hold it the word is written as a name; None where no memory holds it.
+    """
+    if word.form is WordForm.IDENTIFIER:
+        return 1.0
+    if word.form is WordForm.CAPITALISED and (share is None or share > _USUALLY):
+        return 1.0
+    if word.form is WordForm.FIRST and share is not None and share > _MOSTLY:
+        return 1.0
+    if word.form is WordForm.NUMBER or (share is not None and share > _NEARLY_ALWAYS):
+        return 0.8
+    return 0.5 if word.form is WordForm.DIGITS else 0.0
+
+
+def _word_weight(word: QuestionWord, strength: float, parameters: RankingParameters) -> float:
+    """Return by what the rarity of a word is multiplied."""
+    factor = 1.0
+    if word.rank is not None and parameters.rarity_power:
+        rarity = parameters.rarity_floor + math.log1p(word.rank / _RANKS_PER_STEP) / math.log(_STEPS)
+        factor = rarity**parameters.rarity_power
+    factor *= 1 + parameters.repeat_weight * min(word.count - 1, _COUNTED_REPEATS)
+    factor *= 1 + parameters.name_weight * strength
+    return factor * parameters.time_word_weight if word.in_time else factor
+
+
+def _expanded(term: int, table: ExpansionTable, weight: float) -> Mapping[int, float]:
+    """Return what may stand in for a term: itself, and near words for ``weight`` of their nearness."""
+    expansions = table.expansions(term)
+    if len(expansions) == 1:
+        return expansions
+    return {near: 1.0 if near == term else weight * nearness for near, nearness in expansions.items()}
+
+
+def _shares(weights: Sequence[float]) -> tuple[float, ...]:
+    total = sum(weights)
+    return tuple(weight / total for weight in weights)
+
+
+def _unknown(rarities: Sequence[float], held: Sequence[int]) -> float:
+    """Return the share of the rarity that belongs to words which nothing holds."""
+    total = sum(rarities)
+    return sum(rarity for rarity, holding in zip(rarities, held, strict=True) if not holding) / total if total else 1.0
