@@ -54,7 +54,11 @@ class IndexedCollection:
         for id_ in ranking.ids[:10].tolist():
             ranked += [str(same) for same in (id_, *ranking.repeats.get(id_, ()))]
         gold = one.question.gold
-        return float(ranked[:1] != [] and ranked[0] in gold), measures.recall(ranked, gold, 10), measures.ndcg(ranked, gold)
+        return (
+            float(ranked[:1] != [] and ranked[0] in gold),
+            measures.recall(ranked, gold, 10),
+            measures.ndcg(ranked, gold),
+        )
 
 
 def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.FUSED) -> IndexedCollection:

@@ -37,9 +37,9 @@ def main(folder: Path) -> None:
     dentist = memory.write(scope, WriteRequest(content="The dentist appointment is on Tuesday at ten."))
     print("written:", dentist.id, "in tier", dentist.tier.value)
 
-    # Read. The best hit comes first; `confidence` says how likely the question is answered at all.
+    # Read. The best hit comes first; `unknown` is true where it is clear that nothing is known.
     found = memory.read(scope, ReadRequest(query="When is the dentist appointment?", limit=3))
-    print(f"found: {found.hits[0].memory.content} (confidence {found.confidence:.2f})")
+    print("found:", found.hits[0].memory.content)
 
     # Correct. New words make a new version; the old one is kept, but no longer offered.
     corrected = memory.update(

@@ -73,9 +73,7 @@ def search(
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     query = SearchQuery(
-        question=parse_question(
-            request.query, (request.where.as_of or position.asked_at).astimezone(request.zone)
-        ),
+        question=parse_question(request.query, (request.where.as_of or position.asked_at).astimezone(request.zone)),
         vector=vector,
         where=request.where,
         now=now,
@@ -313,7 +311,9 @@ def reflection_groups(
     """
     allowed: set[MemoryId] | None = None
     if focus is not None:
-        ranking = index.search(SearchQuery(question=parse_question(focus, now), vector=focus_vector, where=where, now=now))
+        ranking = index.search(
+            SearchQuery(question=parse_question(focus, now), vector=focus_vector, where=where, now=now)
+        )
         allowed = set(ranking.ids[~ranking.weak][:_FOCUS_LIMIT].tolist())
     rows = index.reflection_rows(where, now, among=allowed, newest=_MAX_REFLECTION_CANDIDATES)
     candidates = ReflectionCandidates(

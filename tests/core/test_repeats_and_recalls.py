@@ -38,7 +38,7 @@ def test_a_recalled_memory_enhances_what_it_resembles(direct, scope):
         remember(direct, scope, words, session="old", memory_type=MemoryType.LONG_TERM)
     remember(direct, scope, "the garden gate squeaks loudly again")
     assert enhancements(direct, scope) == [0]
-    direct.read(scope, ReadRequest(query="garden gate squeaks"))
+    direct.read(scope, ReadRequest(query="squeaks 3 4 5 6"))
     direct.flush_recalls()
     assert enhancements(direct, scope) != [0]
 

@@ -12,16 +12,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.retrieval.arrays import Floats, GrowableArray, Mask
 from hybrid_memory.text import QUESTION_TERM
-
-if TYPE_CHECKING:
-    from hybrid_memory.retrieval.query_expansion import ExpansionTable
 
 Posting = tuple[NDArray[np.int32], NDArray[np.uint16]]
 

@@ -22,8 +22,8 @@ from hybrid_memory.retrieval.deduplication import group_duplicates, without_dupl
 from hybrid_memory.retrieval.feedback import add_pseudo_relevance_feedback
 from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
-from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
+from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.retrieval.term_weights import WeighedQuestion
 from hybrid_memory.retrieval.update_detection import find_updates
@@ -77,8 +77,12 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     coverage = bm25.score(lexical, weighed.query_terms)
 
     # 3. How near it is by meaning, and both as one score.
-    likeness = _likeness(query, context, mask, found, coverage)
-    parts = _fused(query, context, weighed, coverage, likeness, found) if fused else _alone(query, coverage, likeness, found)
+    likeness = _likeness(query, context, visible, mask, found, coverage)
+    parts = (
+        _fused(query, context, weighed, coverage, likeness, found)
+        if fused
+        else _alone(query, coverage, likeness, found)
+    )
 
     # 4. The period that the question names.
     time = query.question.time
@@ -170,24 +174,25 @@ def _known(query: SearchQuery, parameters: RankingParameters) -> float:
 
 
 def _likeness(
-    query: SearchQuery, context: SearchContext, mask: Mask, found: NDArray[np.intp], coverage: Coverage
+    query: SearchQuery, context: SearchContext, visible: Mask, mask: Mask, found: NDArray[np.intp], coverage: Coverage
 ) -> _Likeness:
     matrix, vector = context.matrix, query.vector
     if vector is None or not matrix.fits(vector):
         nothing = np.zeros(0, np.float32)
         return _Likeness(np.zeros(len(found), np.float32), nothing, nothing, nothing)
-    sampled = fusion.sample(np.flatnonzero(context.columns.visible(query.now, as_of=query.where.as_of) & matrix.has))
+    sampled = fusion.sample(np.flatnonzero(visible & matrix.has))
+    centre = matrix.centre(sampled, visible)
     rows = _rows_to_compare(vector, matrix, mask, found, coverage)
     if rows is None:
         everywhere = matrix.scores(vector)
-        centred = matrix.centred_scores(vector, everywhere)
+        centred = matrix.centred_scores(vector, everywhere, centre)
         return _Likeness(everywhere[found], centred[found], everywhere[sampled], centred[sampled])
     cosine, centred = np.zeros((2, len(found)), np.float32)
     at = np.searchsorted(found, rows)
     cosine[at] = matrix.scores(vector, rows)
-    centred[at] = matrix.centred_scores(vector, cosine[at], rows)
+    centred[at] = matrix.centred_scores(vector, cosine[at], centre, rows)
     of_sample = matrix.scores(vector, sampled)
-    return _Likeness(cosine, centred, of_sample, matrix.centred_scores(vector, of_sample, sampled))
+    return _Likeness(cosine, centred, of_sample, matrix.centred_scores(vector, of_sample, centre, sampled))
 
 
 def _rows_to_compare(
@@ -227,9 +232,7 @@ def _fused(
     return {"lexical": (1 - weight) * covered, "dense": weight * dense / np.float32(parameters.dense_spread)}
 
 
-def _alone(
-    query: SearchQuery, coverage: Coverage, likeness: _Likeness, found: NDArray[np.intp]
-) -> dict[str, Floats]:
+def _alone(query: SearchQuery, coverage: Coverage, likeness: _Likeness, found: NDArray[np.intp]) -> dict[str, Floats]:
     """Return the summand of words or of the vector, as the scorer says; without a vector that of the words."""
     if Scorer(query.scorer) is Scorer.LEXICAL or not len(likeness.sampled):
         return {"lexical": coverage.expanded[found]}

@@ -116,12 +116,11 @@ _IDENTIFIER = re.compile(
     r"[A-Za-z]+(?:[-_./]?\d+)+[A-Za-z0-9]*|\d+[A-Za-z][A-Za-z0-9]*|\w+(?:[_/]\w+)+(?:\.\w+)?|\w+\.[a-z]{1,4}(?!\w)|[a-z]+[A-Z]\w*"
 )
 _MIN_NUMBER = 3  # digits from which a number is one that somebody gave: of a ticket, a room, a port
-_CALENDAR = frozenset(
-    (
-        "january february march april may june july august september october november december jan feb mar apr jun jul "
-        "aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun"
-    ).split()
+_MONTHS_AND_DAYS = (
+    "january february march april may june july august september october november december jan feb mar apr jun jul "
+    "aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun"
 )
+_CALENDAR = frozenset(_MONTHS_AND_DAYS.split())
 
 
 def _form_of(surface: str, forms: Mapping[str, WordForm]) -> WordForm:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,10 +17,14 @@ class RankingParameters:
 
     # Words: how much a word of the question counts, beside its rarity in the store
     rarity_floor: float = 0.3  # English words count by how rare they are in English too, the commonest this much,
-    rarity_power: float = 0.5  # to this power: so that a word which a small store happens to hold once is not taken for a rare one
+    rarity_power: float = (
+        0.5  # to this power: so that a word which a small store happens to hold once is not taken for a rare one
+    )
     repeat_weight: float = 0.25  # for each time that the question says it again, up to three
     name_weight: float = 0.5  # for a name
-    time_word_weight: float = 0.5  # of a word that stands only in a phrase of time, which is understood and counts as a period
+    time_word_weight: float = (
+        0.5  # of a word that stands only in a phrase of time, which is understood and counts as a period
+    )
     near_weight: float = 0.2  # what a near word counts for one that the memory does not hold
     unknown_near_weight: float = 0.2  # more, where no memory holds it
 
@@ -30,7 +35,9 @@ class RankingParameters:
     spoken_dense_weight_unknown: float = 0.3
     max_dense_weight: float = 0.9
     dense_spread: float = 4.0  # standard deviations of likeness that are worth as much as the best match by words
-    centred_share: float = 0.5  # of likeness after the mean of all vectors is subtracted, which tells alike memories apart
+    centred_share: float = (
+        0.5  # of likeness after the mean of all vectors is subtracted, which tells alike memories apart
+    )
     known_from: float = 0.3  # vectors and near words count only as far as the embedder knows the question's words:
     known_to: float = 0.7  # from none below the first share of its letters to fully above the second
 
@@ -51,7 +58,7 @@ class RankingParameters:
 
     def without(self, *steps: str) -> RankingParameters:
         """Return these parameters with some of the `STEPS` switched off."""
-        changes = {name: value for step in steps for name, value in STEPS[step].items()}
+        changes: dict[str, Any] = {name: value for step in steps for name, value in STEPS[step].items()}
         return replace(self, **changes)
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.retrieval.bm25 import QueryTerms, idf
-from hybrid_memory.retrieval.question import QuestionWord, WordForm
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
+from hybrid_memory.retrieval.question import QuestionWord, WordForm
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 MAX_EXPANDED_TERMS = 32  # the weightiest words of a question; a pasted page would else be met by all words there are
 _COUNTED_REPEATS = 3
 _RANKS_PER_STEP, _STEPS = 1_000.0, 31.0  # a word behind the 30,000 of the vocabulary counts 1 + the floor
-_USUALLY = 0.5  # the share of memories that write a word as a name from which a capital letter in the question tells a name
+_USUALLY = (
+    0.5  # the share of memories that write a word as a name from which a capital letter in the question tells a name
+)
 _MOSTLY = 0.7  # ... that of the first word of its sentence
 _NEARLY_ALWAYS = 0.9  # ... and from which a word is a name though the question writes it small
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,15 @@ _GATHER_BELOW_SHARE = 4  # a selective filter pays for copying rows: below a qua
 
 
 _MIN_LENGTH = 1e-6  # shorter is the mean itself but for rounding
-_EXACT_MEAN_ROWS = 4_096  # whose mean takes less than a millisecond
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Centre:
+    """The mean vector of the rows of a mask, or of a sample of them, and its product ``along`` with every row of the matrix."""
+
+    of: NDArray[np.bool_]
+    mean: NDArray[np.float32]
+    along: NDArray[np.float32]
 
 
 class CandidateSource(Protocol):
@@ -43,12 +52,7 @@ class Matrix:
         self._has = np.zeros(_FIRST_CAPACITY, np.bool_)
         self._size = 0
         self.approximate: CandidateSource | None = None
-        self._forget_centre()
-
-    def _forget_centre(self) -> None:
-        self._mean: NDArray[np.float32] | None = None
-        self._averaged = 0
-        self._along = np.zeros(0, np.float32)
+        self._centre: Centre | None = None
 
     @property
     def dimensions(self) -> int:
@@ -84,7 +88,7 @@ class Matrix:
         """Set the vectors of the rows from ``first`` on."""
         if self._adopt(vectors.shape[1]):
             self._buffer[first : first + len(vectors)] = vectors
-            self._forget_centre()
+            self._centre = None
             self._has[first : first + len(vectors)] = True
 
     def scatter(self, rows: NDArray[np.intp], vectors: NDArray[np.float32]) -> None:
@@ -92,7 +96,7 @@ class Matrix:
         if self._adopt(vectors.shape[1]):
             self._buffer[rows] = vectors
             self._has[rows] = True
-            self._forget_centre()
+            self._centre = None
 
     def put(self, row: int, vector: NDArray[np.float32]) -> None:
         """Set the vector of one row."""
@@ -115,39 +119,33 @@ class Matrix:
         return found
 
     def centred_scores(
-        self, vector: NDArray[np.float32], scores: NDArray[np.float32], rows: NDArray[np.intp] | None = None
+        self,
+        vector: NDArray[np.float32],
+        scores: NDArray[np.float32],
+        centre: Centre,
+        rows: NDArray[np.intp] | None = None,
     ) -> NDArray[np.float32]:
-        """Return the cosines with a unit vector after the mean of all rows is subtracted from both; 0 for rows at the mean.
+        """Return the cosines with a unit vector after a mean is subtracted from both; 0 for rows at the mean.
 
         ``scores`` are the `scores` of the same vector and rows. What all memories have in common says nothing about one.
         """
-        mean, along = self._centre()
-        if rows is not None:
-            along = along[rows]
-        square = float(mean @ mean)
-        asked = float(mean @ vector)
+        along = centre.along if rows is None else centre.along[rows]
+        square = float(centre.mean @ centre.mean)
+        asked = float(centre.mean @ vector)
         lengths = np.sqrt(np.maximum(1 - 2 * along + square, 0) * max(float(vector @ vector) - 2 * asked + square, 0))
-        found = (scores - asked - along + np.float32(square)) / np.maximum(lengths, np.float32(_MIN_LENGTH))
+        found = (scores - along + np.float32(square - asked)) / np.maximum(lengths, np.float32(_MIN_LENGTH))
         return np.where(lengths > _MIN_LENGTH, found, np.float32(0)).astype(np.float32, copy=False)
 
-    def _centre(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the mean vector and its product with each row, kept until vectors change.
+    def centre(self, rows: NDArray[np.intp], of: NDArray[np.bool_]) -> Centre:
+        """Return the mean vector of some rows and its product with each row.
 
-        The mean of very many rows is that of the first of them, as many as a sixteenth of a power of two counts: it is the same
-        whenever the same rows are here, and need not be computed anew for each that comes.
+        Kept for the same mask ``of``, from which the rows were chosen; whoever changes a mask makes a new one.
         """
-        counted = self._size
-        if counted > _EXACT_MEAN_ROWS:
-            step = 1 << (counted.bit_length() - 5)
-            counted -= counted % step
-        if self._mean is None or self._averaged != counted:
-            has = np.count_nonzero(self._has[:counted])
-            mean = self.values[:counted].sum(axis=0, dtype=np.float64) / max(has, 1)
-            self._mean, self._averaged = mean.astype(np.float32), counted
-            self._along = np.zeros(0, np.float32)
-        if len(self._along) < self._size:
-            self._along = np.concatenate((self._along, self.values[len(self._along) :] @ self._mean))
-        return self._mean, self._along
+        kept = self._centre
+        if kept is None or kept.of is not of or len(kept.along) != self._size:
+            mean = self.gather(rows).mean(axis=0) if len(rows) else np.zeros(self.dimensions, np.float32)
+            kept = self._centre = Centre(of, mean, self.values @ mean)
+        return kept
 
     def top(
         self, vector: NDArray[np.float32], count: int, mask: NDArray[np.bool_]
@@ -183,8 +181,7 @@ class Matrix:
         return self._buffer[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
 
     def _mark_changed(self, row: int) -> None:
-        if row < max(self._averaged, len(self._along)):
-            self._forget_centre()
+        self._centre = None
         if self.approximate is not None:
             self.approximate.mark_changed(row)
 

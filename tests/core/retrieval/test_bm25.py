@@ -9,17 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.bm25 import (
-    K1,
-    MAX_EXPANDED_TERMS,
-    MIN_TERM_FACTOR,
-    B,
-    LexicalIndex,
-    count_terms,
-    per_term_scores,
-    score,
-)
+from hybrid_memory.retrieval import bm25
+from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, count_terms, per_term_scores
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable, expansion_table
+from hybrid_memory.retrieval.question import Question, QuestionWord
+from hybrid_memory.retrieval.ranking_parameters import RankingParameters
+from hybrid_memory.retrieval.term_weights import MAX_EXPANDED_TERMS, weigh
 from hybrid_memory.text import terms
 
 TERM = st.integers(1, 6)
@@ -36,6 +31,18 @@ def index_of(rows):
     for row in rows:
         index.add(row)
     return index
+
+
+NEARLY = RankingParameters(near_weight=1.0, unknown_near_weight=0.0)
+
+
+def question_of(terms):
+    return Question(words=tuple(map(QuestionWord, dict.fromkeys(terms))))
+
+
+def score(index, query, counted, table, parameters=NEARLY):
+    """Score rows by words whose near words count as much as the table says."""
+    return bm25.score(index, weigh(question_of(query), index, counted, table, parameters).query_terms)
 
 
 def everything(rows):

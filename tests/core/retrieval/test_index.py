@@ -28,10 +28,10 @@ from hybrid_memory.model import Kind, MemoryId, MemoryType, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
+from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.store.base import NO_TIME, Insert, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock
-from hybrid_memory.text import terms
 
 WORDS = ("cat dog?", "dog bird", "bird tree cat", "tree?")
 FILTERS = (
@@ -60,7 +60,9 @@ def scores(index, now):
     said = {}
     for number, where in enumerate(FILTERS):
         for query in QUERIES:
-            ranking = index.search(SearchQuery(terms=terms(query), vector=vector_of(query), where=where(now), now=now))
+            ranking = index.search(
+                SearchQuery(question=parse_question(query, now), vector=vector_of(query), where=where(now), now=now)
+            )
             said |= {
                 (number, query, one): score for one, score in zip(ranking.ids, ranking.scores.tolist(), strict=True)
             }
@@ -339,7 +341,9 @@ def test_searches_and_writes_from_several_threads_agree():
     def read():
         try:
             for _ in range(60):
-                ranking = index.search(SearchQuery(terms=terms("cat"), vector=vector_of("cat"), now=NOW))
+                ranking = index.search(
+                    SearchQuery(question=parse_question("cat", NOW), vector=vector_of("cat"), now=NOW)
+                )
                 assert len(ranking.ids) == len(ranking.scores) == len(ranking.weak)
         except Exception as error:  # noqa: BLE001 - reported by the main thread
             failures.append(error)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, score
-from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
+from hybrid_memory.retrieval.question import Question, QuestionWord
+from hybrid_memory.retrieval.term_weights import by_rarity
 from hybrid_memory.text import QUESTION_TERM
 
 TERM = st.one_of(st.integers(-3, 3), st.sampled_from([-(1 << 31), (1 << 31) - 1, QUESTION_TERM]))
@@ -26,7 +27,9 @@ def loaded(rows):
 
 
 def coverage(index, query, counted):
-    return score(index, query, counted, NO_EXPANSIONS).exact
+    asked = dict.fromkeys(term for term in query if term != QUESTION_TERM)
+    question = Question(words=tuple(map(QuestionWord, asked)))
+    return score(index, by_rarity(question, index, counted).query_terms).exact
 
 
 def plain(rows, query, counted):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hybrid_memory.retrieval import bm25, ranking_signals
+from hybrid_memory.retrieval.ranking_parameters import FITTED
 
 SCORES = arrays(np.float32, st.integers(0, 30), elements=st.floats(0, 4, width=16))
 
@@ -36,22 +37,6 @@ def test_a_term_counts_in_a_row_of_any_length(length):
     assert bm25.saturation(np.float32([1]), np.float32([length]))[0] >= np.float32(bm25.MIN_TERM_FACTOR)
 
 
-@given(st.floats(0, 10))
-def test_vectors_decide_between_nothing_and_half(coverage):
-    assert 0 <= ranking_signals.dense_weight(coverage) <= 0.5
-
-
-def test_vectors_decide_most_when_no_word_is_shared():
-    assert ranking_signals.dense_weight(0) == pytest.approx(
-        ranking_signals.DENSE_WEIGHT + ranking_signals.DENSE_WEIGHT_UNCOVERED
-    )
-
-
-def test_cosines_count_by_the_square_of_their_share_and_negative_ones_not():
-    assert ranking_signals.relative(np.float32([-1, 0.2, 0.4])).tolist() == pytest.approx([0, 0.25, 1])
-    assert ranking_signals.relative(np.float32([-1, -0.5])).tolist() == [0, 0]
-
-
 def test_recency_halves_with_each_half_life():
     day = 24 * ranking_signals.MICROS_PER_HOUR
     assert ranking_signals.half_life(np.array([0, 30 * day, 60 * day, -day]), 30).tolist() == [1, 0.5, 0.25, 1]
@@ -62,44 +47,35 @@ def test_the_reference_forgets_a_hundredth_an_hour():
     assert ranking_signals.hourly_decay(hours).tolist() == pytest.approx([1, 0.99, 0.99**24])
 
 
-NOTES = np.zeros(3, np.bool_)
-
-
 def test_an_answer_is_found_by_its_question():
-    none, gain = np.int32(-1), np.float32(ranking_signals.REPLY_WEIGHT)
-    added = ranking_signals.reply_context(
-        np.float32([1, 0, 0]), np.int32([none, 0, 1]), np.int32([1, 2, none]), np.array([True, False, False]), NOTES
+    none, gain = np.int32(-1), np.float32(FITTED.reply_weight)
+    added = ranking_signals.neighbours_lend(
+        np.float32([1, 0, 0]), np.int32([none, 0, 1]), np.int32([1, 2, none]), np.array([True, False, False]), FITTED
     )
     assert added.tolist() == pytest.approx([0, gain, 0])
 
 
-@pytest.mark.parametrize(("spoken", "gain"), [(True, ranking_signals.FOLLOWED_WEIGHT), (False, 0)])
-def test_an_utterance_is_found_a_little_by_what_follows(spoken, gain):
-    asks, said = np.array([False, False]), np.array([spoken, spoken])
-    added = ranking_signals.reply_context(np.float32([0, 1]), np.int32([-1, 0]), np.int32([1, -1]), asks, said)
-    assert added.tolist() == pytest.approx([gain, 0])
+def test_an_utterance_is_found_a_little_by_what_follows():
+    asks = np.array([False, False])
+    added = ranking_signals.neighbours_lend(np.float32([0, 1]), np.int32([-1, 0]), np.int32([1, -1]), asks, FITTED)
+    assert added.tolist() == pytest.approx([FITTED.followed_weight, 0])
 
 
 @given(SCORES, st.data())
-def test_the_session_bonus_is_that_of_a_plain_reckoning(scores, data):
+def test_the_best_of_a_session_is_that_of_a_plain_reckoning(scores, data):
     sessions = data.draw(arrays(np.int32, len(scores), elements=st.integers(0, 4)))
     best = {
         s: sorted(scores[sessions == s].tolist(), reverse=True)[: ranking_signals.SESSION_BEST_SCORES]
         for s in set(sessions.tolist())
     }
-    expected = [
-        ranking_signals.SESSION_WEIGHT * math.fsum(best[s]) / ranking_signals.SESSION_BEST_SCORES
-        for s in sessions.tolist()
-    ]
-    assert ranking_signals.session_bonus(scores, sessions).tolist() == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    expected = [math.fsum(best[s]) / ranking_signals.SESSION_BEST_SCORES for s in sessions.tolist()]
+    assert ranking_signals.best_of_session(scores, sessions).tolist() == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
-def test_the_session_bonus_looks_at_the_best_rows_of_a_large_store():
+def test_the_best_of_a_session_looks_at_the_best_rows_of_a_large_store():
     scores = np.linspace(0, 1, 5000, dtype=np.float32)
-    bonus = ranking_signals.session_bonus(scores, (np.arange(5000) // 100).astype(np.int32))
-    assert bonus[-1] == pytest.approx(
-        ranking_signals.SESSION_WEIGHT * scores[-ranking_signals.SESSION_BEST_SCORES :].mean(), rel=1e-4
-    )
+    bonus = ranking_signals.best_of_session(scores, (np.arange(5000) // 100).astype(np.int32))
+    assert bonus[-1] == pytest.approx(scores[-ranking_signals.SESSION_BEST_SCORES :].mean(), rel=1e-4)
     assert bonus[0] == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -10,18 +11,21 @@ from tests.core.retrieval.memories import NOW, at, index_of, memory, put, vector
 
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.requests import Where
-from hybrid_memory.retrieval import ranking_signals as rules
 from hybrid_memory.retrieval.candidates import MAX_CANDIDATES
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
+from hybrid_memory.retrieval.question import parse_question
+from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.ranking_signals import MAX_EVENTS
 from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions
 from hybrid_memory.store.base import RecordUse
-from hybrid_memory.text import terms
 
 
-def ask(query, *, vector=True, **options):
-    return SearchQuery(terms=terms(query), vector=vector_of(query) if vector else None, **({"now": NOW} | options))
+def ask(query, *, vector=True, time=None, **options):
+    question = parse_question(query, NOW)
+    if time is not None:
+        question = replace(question, time=time)
+    return SearchQuery(question=question, vector=vector_of(query) if vector else None, **({"now": NOW} | options))
 
 
 def found(index, query, **options):
@@ -52,7 +56,7 @@ def test_words_alone_find_while_there_is_no_vector(pets):
 
 
 def test_a_vector_of_another_length_leaves_the_words(pets):
-    ranking = pets.search(SearchQuery(terms=terms("tax"), vector=np.ones(3, np.float32), now=NOW))
+    ranking = pets.search(SearchQuery(question=parse_question("tax", NOW), vector=np.ones(3, np.float32), now=NOW))
     assert ranking.ids[0] == "tax"
 
 
@@ -77,9 +81,9 @@ def test_what_is_near_in_meaning_is_not_weak(pets):
 
 def test_an_answer_to_a_matching_question_is_not_weak():
     index = index_of(
-        memory("q", "where is the key?", minutes=1),
-        memory("a", "under a stone", minutes=2),
-        memory("x", "hm", minutes=3),
+        memory("q", "where is the key?", minutes=1, speaker="Ann"),
+        memory("a", "under a stone", minutes=2, speaker="Bob"),
+        memory("x", "hm", minutes=3, speaker="Ann"),
     )
     ranking = index.search(ask("key", vector=False))
     assert ranking.ids.tolist()[:2] == ["q", "a"]
@@ -101,7 +105,7 @@ def test_a_speaker_that_the_question_names_counts_more(query):
     )
     ranking = index.search(ask(f"{query} paint", vector=False))
     assert ranking.ids.tolist() == ["ann", "bob"]
-    assert ranking.terms(0)["speaker"] == pytest.approx(rules.SPEAKER_WEIGHT)
+    assert ranking.terms(0)["speaker"] == pytest.approx(FITTED.speaker_weight)
     assert "speaker" not in ranking.terms(1)
 
 
@@ -202,8 +206,9 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
         memory("words", "the colour of money is a film that we saw", session="a"),
         memory("meaning", "dark mode", session="b", minutes=1),
     )
-    asked = SearchQuery(terms=terms("which colour theme for the editor"), vector=vector_of("dark mode"), now=NOW)
-    assert rules.dense_weight(0.1) > 0.3
+    asked = SearchQuery(
+        question=parse_question("which colour theme for the editor", NOW), vector=vector_of("dark mode"), now=NOW
+    )
     assert index.search(asked).ids[0] == "meaning"
 
 
@@ -243,9 +248,3 @@ def test_of_very_many_memories_none_is_ranked_twice(many):
     ranking = many.search(ask("did the build pass"))
     shown = [*ranking.ids, *(one for others in ranking.repeats.values() for one in others)]
     assert MAX_CANDIDATES <= len(shown) == len(set(shown))
-
-
-def test_other_weights_leave_the_confidence(pets):
-    usual = pets.search(ask("my cat sleeps at noon")).confidence
-    for weights in ({"beta": 9.0}, {"beta": 0.0}, {"gamma": 5.0}, {"alpha": 3.0}, {"alpha": 0.0}):
-        assert pets.search(ask("my cat sleeps at noon", **weights)).confidence == usual

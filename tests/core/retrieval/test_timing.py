@@ -57,11 +57,11 @@ def test_a_period_may_be_open(window):
 
 def test_lying_in_all_periods_counts_twice_as_much_as_lying_in_one():
     year = Window(datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC), 1.0)
-    both, one = ranking_signals.period_bonus(
+    both, one = ranking_signals.in_windows(
         micros(datetime(2025, 3, 5, tzinfo=UTC), datetime(2025, 11, 5, tzinfo=UTC)), [year, MARCH]
     )
-    assert both == pytest.approx(ranking_signals.PERIOD_WEIGHT)
-    assert one == pytest.approx(ranking_signals.PERIOD_WEIGHT / 2, rel=0.01)
+    assert both == pytest.approx(1)
+    assert one == pytest.approx(1 / 2, rel=0.01)
 
 
 def test_of_very_many_periods_the_first_count():
@@ -70,8 +70,7 @@ def test_of_very_many_periods_the_first_count():
     windows = [Window(day, day + timedelta(days=1), 1.0) for day in days]
     times = micros(*days)
     assert (
-        ranking_signals.period_bonus(times, windows).tolist()
-        == ranking_signals.period_bonus(times, windows[:-1]).tolist()
+        ranking_signals.in_windows(times, windows).tolist() == ranking_signals.in_windows(times, windows[:-1]).tolist()
     )
 
 
@@ -80,7 +79,7 @@ def test_before_an_event_is_everything_earlier():
     found = ranking_signals.event_bonus(
         micros(datetime(2020, 1, 1, tzinfo=UTC), datetime(2025, 3, 6, tzinfo=UTC)), Anchor("before", "x"), event
     )
-    assert found.tolist() == pytest.approx([ranking_signals.EVENT_WEIGHT, 0])
+    assert found.tolist() == pytest.approx([1, 0])
 
 
 @pytest.mark.parametrize("relation", ["after", "since", "on", "around"])

@@ -206,7 +206,8 @@ async def test_reading_by_ids_names_those_that_do_not_exist(client):
 
 
 async def test_explain_adds_the_parts_of_the_score(client):
-    await call(client, "write_memory", content="Ada plays the cello")
+    for content in ("Ada plays the cello", "Bo paints boats"):
+        await call(client, "write_memory", content=content)
     page = await call(client, "read_memories", query="cello", explain=True)
     parts = page["memories"][0]["explain"]
     assert {"dense", "lexical", "recency"} <= set(parts)
