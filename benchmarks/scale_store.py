@@ -23,7 +23,8 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import DATABASE
-from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
+from hybrid_memory.text import content_hash, dense_text
+from hybrid_memory.word_encoding import encode_words
 
 SESSION_SIZE = 20
 _CHUNK = 20_000
@@ -34,9 +35,9 @@ _TAGS = ("work", "travel", "family", "health")
 _DIMENSIONS = 256
 _INSERT_MEMORIES = """
     INSERT INTO memory (namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash,
-        terms, pinned, tags, speaker, origin, trust, rev)
+        terms, names, days, encoding, pinned, tags, speaker, origin, trust, rev)
     SELECT 'default', id, session, 'default', content, 'observation', tier, importance, created_at, content_hash,
-        terms::INTEGER[], false, tags, speaker, 'user', 'user', 1
+        terms::INTEGER[], names::INTEGER[], days::INTEGER[], encoding, false, tags, speaker, 'user', 'user', 1
     FROM rows
 """
 _INSERT_LOG = """
@@ -112,13 +113,13 @@ def _chunks(size: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         matrix = embedder.embed(said)
         vectors = {f"c{column}": np.ascontiguousarray(matrix[:, column]) for column in range(_DIMENSIONS)}
         vectors["id"] = np.array(rows["id"], np.object_)
-        typed = {"position": np.int64, "created_at": np.int64, "importance": np.float64}
+        typed = {"position": np.int64, "created_at": np.int64, "importance": np.float64, "encoding": np.int64}
         yield {name: np.array(values, typed.get(name, np.object_)) for name, values in rows.items()}, vectors
 
 
 def _row(number: int, when: datetime, text: str) -> dict[str, Any]:
     speaker = _SPEAKERS[number % len(_SPEAKERS)]
-    found = terms(lexical_text(text, speaker, when))
+    words = encode_words(text, speaker, when)
     return {
         "position": number + 1,
         "session": f"s-{number // SESSION_SIZE:012d}",
@@ -127,7 +128,10 @@ def _row(number: int, when: datetime, text: str) -> dict[str, Any]:
         "importance": (number % 11) / 10,
         "created_at": to_micros(when),
         "content_hash": content_hash(text),
-        "terms": "[" + ",".join(map(str, found)) + "]",
+        "terms": str(list(words.terms)),
+        "names": str(list(words.names)),
+        "days": str(list(words.days)),
+        "encoding": words.encoding,
         "tags": f'["{_TAGS[number // 10 % 4]}"]' if number % 10 == 0 else None,
         "speaker": speaker,
     }

@@ -26,7 +26,8 @@ from hybrid_memory.store.base import (
     WriteBatch,
     WriteView,
 )
-from hybrid_memory.text import content_hash, terms
+from hybrid_memory.text import content_hash
+from hybrid_memory.word_encoding import with_encoded_words
 from hybrid_memory_dbgpt.embeddings import Embeddings, TextEmbedder, unit_rows
 from hybrid_memory_dbgpt.shared_stores import close_store, open_store, with_index
 
@@ -373,7 +374,7 @@ def _share(importance: Json) -> float:
 
 def _row_of(document: Document, tier: Tier, namespace: str, session: str, agent: str, now: datetime) -> Memory:
     stored_session = document.metadata.get("session_id")
-    return Memory(
+    row = Memory(
         id=MemoryId(document.id or ""),
         namespace=namespace,
         session=stored_session if isinstance(stored_session, str) else session,
@@ -384,11 +385,11 @@ def _row_of(document: Document, tier: Tier, namespace: str, session: str, agent:
         importance=_share(document.metadata.get("importance")),
         created_at=document.created_at or now,
         content_hash=content_hash(document.content),
-        terms=terms(document.content),
         metadata=document.metadata,
         origin=Origin.DERIVED if document.parents else Origin.AGENT,
         parents=document.parents,
     )
+    return with_encoded_words(row)
 
 
 def _document_of(memory: Memory, cosine: float, recalled_at: datetime | None) -> Document:

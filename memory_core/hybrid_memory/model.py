@@ -103,7 +103,9 @@ class Scope:
 class Memory:
     """One stored statement, as the store holds it.
 
-    ``terms`` are the hashes of its lexical terms in order (`hybrid_memory.text`); ``rev`` counts its changes;
+    ``terms`` are the hashes of its lexical terms in order (`hybrid_memory.text`), ``names`` tells which of them are written as
+    names (`hybrid_memory.names`), ``days`` are the days that it speaks of, counted from 1970-01-01; ``encoding`` is the version
+    of what made these three (`hybrid_memory.word_encoding`), 0 where they are to be made anew. ``rev`` counts its changes;
     ``reflected_at`` says when it last served as evidence; ``duplicate_of`` names the earlier memory with the same words.
     """
 
@@ -118,6 +120,9 @@ class Memory:
     created_at: datetime
     content_hash: str
     terms: tuple[int, ...] = ()
+    names: tuple[int, ...] = ()
+    days: tuple[int, ...] = ()
+    encoding: int = 0
     pinned: bool = False
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Json] = field(default_factory=dict)
@@ -138,14 +143,24 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class EncodedWords:
+    """What search knows of the words of a memory, by the fields of `Memory` of the same names."""
+
+    terms: tuple[int, ...]
+    names: tuple[int, ...]
+    days: tuple[int, ...]
+    encoding: int
+
+
+@dataclass(frozen=True, slots=True)
 class EncodedText:
     """What is computed from a text before it meets the store.
 
-    The digest of its words, its term hashes, and its unit vector; None while the model is missing.
+    The digest of its words, what search knows of them, and its unit vector; None while the model is missing.
     """
 
     content_hash: str
-    terms: tuple[int, ...]
+    words: EncodedWords
     vector: NDArray[np.float32] | None
 
 

@@ -1,4 +1,4 @@
-"""Encoding of texts before the store sees them: content hash, lexical terms and vector.
+"""Encoding of texts before the store sees them: content hash, terms with names and days, vector.
 
 `MemoryService` encodes every statement and question here. The encoder follows the store's embedder: it uses the one that
 made the stored vectors, and knows the one that the store is to change to.
@@ -15,7 +15,8 @@ from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import EncodedText, Memory
 from hybrid_memory.store.base import SetVector
-from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
+from hybrid_memory.text import content_hash, dense_text
+from hybrid_memory.word_encoding import encode_words, searchable_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,11 +66,10 @@ class TextEncoder:
 
     def encode(self, content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedText:
         """Encode a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
-        searchable = _searchable(content, key)
         return EncodedText(
             content_hash(content),
-            terms(lexical_text(searchable, speaker, when)),
-            self.vector(dense_text(searchable, speaker)),
+            encode_words(content, speaker, when, key),
+            self.vector(dense_text(searchable_text(content, key), speaker)),
         )
 
     def encode_query(self, text: str) -> NDArray[np.float32] | None:
@@ -149,8 +149,4 @@ class TextEncoder:
 
 def text_of(memory: Memory | MemoryText) -> str:
     """Return the text whose vector a memory has."""
-    return dense_text(_searchable(memory.content, memory.key), memory.speaker)
-
-
-def _searchable(content: str, key: str | None) -> str:
-    return f"{key}: {content}" if key else content
+    return dense_text(searchable_text(memory.content, memory.key), memory.speaker)

@@ -32,10 +32,11 @@ from hybrid_memory.requests import WriteRequest
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import EntryItem, ExistingMemory, MemoryItem, TransferItem
-from hybrid_memory.text import content_hash, lexical_text, terms
+from hybrid_memory.text import content_hash
 from hybrid_memory.text_encoder import text_of
 from hybrid_memory.tiers.importance import heuristic_importance
 from hybrid_memory.validation import check_name, check_write
+from hybrid_memory.word_encoding import with_encoded_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,12 +145,17 @@ def import_file(
         stream.seek(0)
         done = new = 0
         for batch in _batches(reader, _lines(stream)):
-            items = [replace(one, vector=None) if isinstance(one, MemoryItem) and not vectors else one for one in batch]
+            items = [_encoded(one, keep_vector=vectors) if isinstance(one, MemoryItem) else one for one in batch]
             ready = items if vectors else _with_vectors(store, items, embed)
             new += store.transfer.import_items(ready, action="import", actor=actor).new
             done += len(batch)
             on_progress(done, total)
     return Imported(new=new, there=total - new, left_out=left_out, ours=header is not None, trusted=reader.trusted)
+
+
+def _encoded(item: MemoryItem, *, keep_vector: bool) -> MemoryItem:
+    """Return a memory with what search knows of its words, which is never taken from a file: it could match what it does not say."""
+    return replace(item, memory=with_encoded_words(item.memory), vector=item.vector if keep_vector else None)
 
 
 class _LineReader:
@@ -227,7 +233,7 @@ class _LineReader:
     def _as_untrusted(self, number: int, memory: Memory) -> Memory:
         """Return a memory as one of unknown origin: checked like a write, analysed anew, and in nobody's attention.
 
-        Its hash and terms are computed here, because those of the file could make it match what it does not say.
+        Its hash is computed here, because that of the file could make it match what it does not say.
         """
         request = WriteRequest(
             content=memory.content,
@@ -249,13 +255,11 @@ class _LineReader:
         except InvalidInput as error:
             raise InvalidInput(f"line {number}", str(error)) from None
         created = min(memory.created_at, self._policy.now)
-        words = lexical_text(memory.content, memory.speaker, memory.occurred_at or created)
         return replace(
             memory,
             tags=request.tags,
             created_at=created,
             content_hash=content_hash(memory.content),
-            terms=terms(words),
             tier=Tier.FADED if memory.tier in _ATTENTION else memory.tier,
             key=None,
             pinned=False,

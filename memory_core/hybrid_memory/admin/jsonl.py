@@ -22,12 +22,12 @@ from hybrid_memory.model import Json, Memory, Usage
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.memory_fields import (
     BOOLEAN,
+    DERIVED,
     FLOAT,
     HASHES,
     INTEGER,
     MEMORY_FIELDS,
     MOMENT,
-    NAMES,
     OBJECT,
     TEXT,
     TEXTS,
@@ -89,6 +89,10 @@ _JSON_TYPES: Mapping[ColumnType, Any] = {
     HASHES: list[_Int32],
 }
 
+# Earlier versions ask for the terms in each line, so they stay; what search knows of the words is made anew by an import.
+_FIELDS = tuple(field for field in MEMORY_FIELDS if field.name == "terms" or field.name not in DERIVED)
+_NAMES = tuple(field.name for field in _FIELDS)
+
 
 def _line_field(field: MemoryField) -> Any:
     """Return the type of a memory's field in a line. All must be there: a field added later needs a default here."""
@@ -97,15 +101,15 @@ def _line_field(field: MemoryField) -> Any:
     return (json_type | None if field.rare and field.type is not OBJECT else json_type, ...)
 
 
-_VALUES = attrgetter(*NAMES)
-_MOMENT_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is MOMENT)
-_LIST_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type in (TEXTS, HASHES))
-_OBJECT_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is OBJECT)
+_VALUES = attrgetter(*_NAMES)
+_MOMENT_NAMES = tuple(field.name for field in _FIELDS if field.type is MOMENT)
+_LIST_NAMES = tuple(field.name for field in _FIELDS if field.type in (TEXTS, HASHES))
+_OBJECT_NAMES = tuple(field.name for field in _FIELDS if field.type is OBJECT)
 
 # One key for each field of a memory, and what is kept beside it.
 _MEMORY_KEYS: dict[str, Any] = {
     "type": (Literal["memory"], ...),
-    **{field.name: _line_field(field) for field in MEMORY_FIELDS},
+    **{field.name: _line_field(field) for field in _FIELDS},
     "accessed_at": (AwareDatetime | None, ...),
     "access_count": (_Whole, ...),
     "vector": (str | None, None),
@@ -281,7 +285,7 @@ def _memory(item: MemoryItem) -> Mapping[str, Json]:
     memory, usage = item.memory, item.usage
     line: dict[str, Json] = {"type": "memory"}
     # Enums are texts and tuples are lists to the encoder of JSON; the rest is made plain below.
-    line.update(zip(NAMES, _VALUES(memory), strict=True))
+    line.update(zip(_NAMES, _VALUES(memory), strict=True))
     for name in _MOMENT_NAMES:
         line[name] = _iso(getattr(memory, name))
     for name in _OBJECT_NAMES:
@@ -306,7 +310,7 @@ def _buffer(item: BufferItem) -> Mapping[str, Json]:
 
 def _memory_item(line: Any, dimensions: int | None) -> MemoryItem:
     """Return the memory of a `_MemoryLine`; a memory's lists are tuples."""
-    values: dict[str, Any] = dict(zip(NAMES, _VALUES(line), strict=True))
+    values: dict[str, Any] = dict(zip(_NAMES, _VALUES(line), strict=True))
     for name in _LIST_NAMES:
         values[name] = tuple(values[name])
     memory = Memory(**values)

@@ -63,6 +63,43 @@ class GrowableArray(Generic[T]):
             self._buffer = buffer
 
 
+class GrowableRuns:
+    """A run of int32 numbers for each row, mostly short or empty. Rows are added at the end."""
+
+    __slots__ = ("_ends", "_values")
+
+    def __init__(self) -> None:
+        self._values: GrowableArray[np.int32] = GrowableArray(np.int32)
+        self._ends: GrowableArray[np.int64] = GrowableArray(np.int64)
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def reserve(self, count: int) -> None:
+        """Make room for more rows."""
+        self._ends.reserve(count)
+
+    def append(self, run: Iterable[int]) -> None:
+        """Add a row."""
+        self._values.extend(np.array(tuple(run), np.int32))
+        self._ends.append(len(self._values))
+
+    def extend(self, values: NDArray[np.int32], offsets: NDArray[np.int64]) -> None:
+        """Add rows: row i of them has ``values[offsets[i]:offsets[i + 1]]``."""
+        self._ends.extend(offsets[1:] + len(self._values))
+        self._values.extend(values)
+
+    def of(self, rows: NDArray[np.integer[Any]]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """Return the numbers of some rows, end to end, and for each of them the place in ``rows`` of the row that has it."""
+        if not len(self._values):
+            return np.zeros(0, np.intp), np.zeros(0, np.int32)
+        ends = self._ends.values
+        begins = np.where(rows > 0, ends[rows - 1], 0)
+        sizes = ends[rows] - begins
+        places = np.repeat(begins - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+        return np.repeat(np.arange(len(rows)), sizes), self._values.values[places]
+
+
 class StringTable:
     """Strings as small numbers, in order of their first use; `ABSENT` stands for None."""
 

@@ -16,11 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_memory.names import undecided
 from hybrid_memory.retrieval.arrays import Floats, GrowableArray, Mask
+from hybrid_memory.retrieval.name_counts import NameCounts
 from hybrid_memory.text import QUESTION_TERM
 
 Posting = tuple[NDArray[np.int32], NDArray[np.uint16]]
 
+_NO_NAMES = np.zeros(0, np.int32)
 _MAX_COUNT = 65_535  # the most a 16-bit count holds; a term that occurs oftener in one memory is as good as this
 # How soon further occurrences of a term count less, and how much a long row is damped. The same as Anserini's defaults for short
 # passages; no comparison with other values is recorded.
@@ -42,6 +45,7 @@ class LexicalIndex:
         self._ends = GrowableArray(np.int64)
         self._lengths = GrowableArray(np.float32)
         self._asks = GrowableArray(np.bool_)
+        self._names = NameCounts()
         self._loaded = 0
         self._counted: _Counted | None = None
 
@@ -53,8 +57,12 @@ class LexicalIndex:
         """Which rows ask something."""
         return self._asks.values
 
-    def load(self, terms: NDArray[np.int32], offsets: NDArray[np.int64]) -> None:
-        """Add rows before the first `add`: row i of them holds ``terms[offsets[i]:offsets[i + 1]]``."""
+    def load(self, terms: NDArray[np.int32], offsets: NDArray[np.int64], names: NDArray[np.int32] = _NO_NAMES) -> None:
+        """Add rows before the first `add`: row i of them holds ``terms[offsets[i]:offsets[i + 1]]``.
+
+        ``names`` are the entries of all rows' names, end to end.
+        """
+        self._names.load(names)
         sizes = np.diff(offsets)
         asking = np.flatnonzero(terms == QUESTION_TERM)
         at = np.searchsorted(offsets, asking, side="right") - 1
@@ -73,9 +81,11 @@ class LexicalIndex:
         if count and self._sorted is None:
             ends = self._ends.values[:count]
             self._sorted = _Postings(self._terms.values[: ends[-1]], ends)
+            self._names.sort()
 
-    def add(self, terms: Sequence[int]) -> None:
-        """Add the next row."""
+    def add(self, terms: Sequence[int], names: Sequence[int] = ()) -> None:
+        """Add the next row; ``names`` are the entries of its names."""
+        self._names.add(names)
         row = len(self)
         counted = Counter(terms)
         asks = counted.pop(QUESTION_TERM, 0) > 0
@@ -132,6 +142,16 @@ class LexicalIndex:
                 [len(self._added[term][0]) if term in self._added else 0 for term in terms], np.int64
             )
         return sizes
+
+    def name_frequencies(self, terms: Collection[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return for some terms how many rows hold each in a way that tells whether it is a name, and in how many it is one.
+
+        Rows where it only opens sentences, or stands with a capital in a German one, are in neither number. Rows count
+        whether they are live or not.
+        """
+        wanted = np.fromiter(terms, np.int32, len(terms))
+        held = self.frequencies(terms) - self._names.of(undecided(wanted))
+        return np.maximum(held, 0), self._names.of(wanted)
 
     def postings(self, terms: Collection[int]) -> dict[int, list[Posting]]:
         """Return for each term its rows, each once, and how often they hold it, in parts."""

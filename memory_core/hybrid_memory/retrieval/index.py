@@ -384,7 +384,7 @@ class NamespaceIndex:
         row = columns.row_of(memory.id)
         if row is None:
             row = columns.add(memory)
-            self._lexical.add(memory.terms)
+            self._lexical.add(memory.terms, memory.names)
             self._matrix.add_rows(1)
             self._add_to_session(row)
         else:
@@ -518,7 +518,7 @@ def load(snapshot: Snapshot, dimensions: int | None) -> tuple[MemoryColumns, Lex
         vectors_read = executor.submit(_fill, matrix, columns.ids, snapshot.vectors, executor)
         for batch in snapshot.batches:
             columns.extend(batch)
-            lexical.load(batch.terms, batch.term_offsets)
+            lexical.load(batch.terms, batch.term_offsets, batch.names)
         vectors_read.result()
     return columns, lexical, matrix
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Json, Kind, Memory, MemoryId, MemoryType, Tier, Trust
-from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN, GrowableArray, LabelIndex, StringTable
+from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN, GrowableArray, GrowableRuns, LabelIndex, StringTable
 from hybrid_memory.retrieval.id_columns import DigestColumn, IdColumn
 from hybrid_memory.store.base import NO_TIME
 
@@ -39,7 +39,8 @@ class MemoryColumns:
     """The columns of all memories of a namespace; a row keeps its number until the process ends.
 
     Times are int64 microseconds, `NO_TIME` for none. ``successor`` is the row of the memory that replaced one, `ABSENT`, or
-    `UNKNOWN` where that memory is not here. A purged row stays as an empty one, marked ``gone``.
+    `UNKNOWN` where that memory is not here. A purged row stays as an empty one, marked ``gone``. ``days`` are the days that each
+    row speaks of, since 1970-01-01: ``days.of(rows)`` gives them with the places of their rows.
     """
 
     def __init__(self, sessions: Iterable[str] = (), speakers: Iterable[str] = ()) -> None:
@@ -60,6 +61,7 @@ class MemoryColumns:
         self.accessed_at = GrowableArray(np.int64)
         self.access_count = GrowableArray(np.int64)
         self.successor = GrowableArray(np.int32)
+        self.days = GrowableRuns()
         self.sessions = StringTable(sessions)
         self.speakers = StringTable(speakers)
         self.tags = LabelIndex()
@@ -75,7 +77,7 @@ class MemoryColumns:
 
     def reserve(self, count: int) -> None:
         """Make room for rows that are to come."""
-        for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker", "gone", "successor"):
+        for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker", "gone", "successor", "days"):
             getattr(self, name).reserve(count)
 
     def extend(self, batch: ColumnBatch) -> None:
@@ -86,6 +88,7 @@ class MemoryColumns:
         self.successor.fill(count, ABSENT)
         for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker"):
             getattr(self, name).extend(getattr(batch, name))
+        self.days.extend(batch.days, batch.day_offsets)
         for place, key in batch.key.items():
             self._set_key(first + place, key)
         self.tags.load({first + place: tags for place, tags in batch.tags.items()})
@@ -101,6 +104,7 @@ class MemoryColumns:
         for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker", "gone"):
             getattr(self, name).append(0)
         self.successor.append(ABSENT)
+        self.days.append(memory.days)
         self.created_at.values[row] = to_micros(memory.created_at)
         self.accessed_at.values[row] = NO_TIME
         self._digests.append(memory.content_hash)

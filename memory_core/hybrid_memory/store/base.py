@@ -234,7 +234,7 @@ class ColumnBatch:
     ``session`` and ``speaker`` are places in the snapshot's lists, -1 for no speaker. ``digests`` are the content hashes by
     `hybrid_memory.store.column_batches.digest_of`, (rows, 2). Mappings lead from a row's place in the batch to its value, and hold
     only rows that have one; ``metadata`` is JSON text. ``*_at`` arrays hold int64 microseconds, `NO_TIME` for none. ``terms``
-    is flat; row i owns ``terms[term_offsets[i]:term_offsets[i + 1]]``.
+    is flat; row i owns ``terms[term_offsets[i]:term_offsets[i + 1]]``; ``names`` and ``days`` are like it.
     """
 
     ids: NDArray[np.bytes_]
@@ -259,6 +259,10 @@ class ColumnBatch:
     access_count: NDArray[np.int64]
     term_offsets: NDArray[np.int64]
     terms: NDArray[np.int32]
+    name_offsets: NDArray[np.int64]
+    names: NDArray[np.int32]
+    day_offsets: NDArray[np.int64]
+    days: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,10 @@ def column_batch(
         access_count=np.array([use.count if use else 0 for use in used], np.int64),
         term_offsets=run_offsets([len(memory.terms) for memory in memories]),
         terms=np.array([term for memory in memories for term in memory.terms], np.int32),
+        name_offsets=run_offsets([len(memory.names) for memory in memories]),
+        names=np.array([term for memory in memories for term in memory.names], np.int32),
+        day_offsets=run_offsets([len(memory.days) for memory in memories]),
+        days=np.array([day for memory in memories for day in memory.days], np.int32),
     )
 
 

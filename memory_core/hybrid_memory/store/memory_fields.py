@@ -81,6 +81,9 @@ OBJECT = ColumnType("VARCHAR", _object_to_json, _object_from_json)
 """A JSON object."""
 HASHES = ColumnType("INTEGER[]", list, tuple)
 """Signed 32-bit numbers."""
+FEW_HASHES = ColumnType("INTEGER[]", lambda values: list(values) or None, lambda values: tuple(values or ()))
+"""Signed 32-bit numbers, NULL for none."""
+LISTS_OF_NUMBERS = (HASHES, FEW_HASHES)
 PLAIN_TYPES = (TEXT, FLOAT, BOOLEAN, INTEGER)
 """Those whose values are the same in Python and in a column."""
 
@@ -128,8 +131,14 @@ MEMORY_FIELDS: tuple[MemoryField, ...] = (
     MemoryField("parents", TEXTS, changeable=True),
     MemoryField("reflected_at", MOMENT, changeable=True, rare=True),
     MemoryField("rev", INTEGER, changeable=True),
+    MemoryField("names", FEW_HASHES),
+    MemoryField("days", FEW_HASHES, rare=True),
+    MemoryField("encoding", INTEGER),
 )
 """All fields, in the order of the table's columns."""
+
+DERIVED: frozenset[str] = frozenset({"terms", "names", "days", "encoding"})
+"""The fields that are made of the others (`hybrid_memory.word_encoding`), and anew when that changes."""
 
 NAMES: tuple[str, ...] = tuple(field.name for field in MEMORY_FIELDS)
 UNCHANGEABLE: tuple[str, ...] = tuple(field.name for field in MEMORY_FIELDS if not field.changeable)
@@ -156,5 +165,6 @@ def check_memory(memory: Memory, namespace: str) -> None:
     for name in _TEXTS_NAMES:
         check_text(*getattr(memory, name))
     check_moment(*[getattr(memory, name) for name in _MOMENT_NAMES])
-    if memory.terms and (min(memory.terms) < -_INT32 or max(memory.terms) >= _INT32):
-        raise ConstraintViolation("a term is beyond 32 bits; terms are signed 32-bit hashes")
+    for numbers in (memory.terms, memory.names, memory.days):
+        if numbers and (min(numbers) < -_INT32 or max(numbers) >= _INT32):
+            raise ConstraintViolation("a term or day is beyond 32 bits; terms are signed 32-bit hashes")

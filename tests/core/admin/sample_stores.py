@@ -20,6 +20,7 @@ from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem
 from hybrid_memory.testing import START, FakeClock
 from hybrid_memory.tiers.buffers import Buffers, encode_buffers
 from hybrid_memory.tiers.buffers import Item as Seen
+from hybrid_memory.word_encoding import with_encoded_words
 
 STATE = encode_buffers(Buffers((Seen(MemoryId("m1"), "", 0.5),)))
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
@@ -32,7 +33,7 @@ VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dict
 OBJECTS = st.dictionaries(TEXTS, VALUES, max_size=3)
 IDS = SOME.filter(lambda text: not text.endswith("\0")).map(MemoryId)
 
-MEMORIES = st.builds(
+PLAIN_MEMORIES = st.builds(
     Memory,
     id=IDS,
     namespace=st.sampled_from(["default", "other", "野"]),
@@ -44,7 +45,6 @@ MEMORIES = st.builds(
     importance=st.floats(0, 1),
     created_at=MOMENTS,
     content_hash=TEXTS,
-    terms=st.lists(st.integers(-(2**31), 2**31 - 1), max_size=4).map(tuple),
     pinned=st.booleans(),
     tags=st.lists(TEXTS, max_size=2).map(tuple),
     metadata=OBJECTS,
@@ -63,6 +63,7 @@ MEMORIES = st.builds(
     reflected_at=MAYBE_MOMENTS,
     rev=st.integers(1, 2**40),
 )
+MEMORIES = PLAIN_MEMORIES.map(with_encoded_words)
 USES = st.none() | st.builds(Usage, accessed_at=MOMENTS, count=st.integers(1, 1000))
 KEPT = st.builds(MemoryItem, MEMORIES, USES, st.none() | st.integers(0, 99).map(vector))
 BUFFERS = st.builds(BufferItem, st.just("default"), st.builds(BufferState, TEXTS, TEXTS, TEXTS, MOMENTS))

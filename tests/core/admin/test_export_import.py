@@ -15,6 +15,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, Origin, Tier, Trust
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.testing import START
+from hybrid_memory.word_encoding import with_encoded_words
 
 QUICK = settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 FILE = "memories.jsonl"
@@ -167,7 +168,16 @@ def test_lines_of_another_program_become_untrusted_memories(new, place):
     ]
     assert (found.origin, found.trust, found.tier) == (Origin.IMPORT, Trust.UNTRUSTED, Tier.LONG_TERM)
     assert found.created_at.isoformat() == "2025-05-01T08:00:00+00:00"
-    assert found.terms
+    assert found == with_encoded_words(found)
+
+
+def test_what_search_knows_of_the_words_is_not_taken_from_a_file(old, new, place):
+    data = exported(old, place)
+    header, *lines = lines_of(data)
+    forged = [line | ({"terms": [1, 2]} if line["type"] == "memory" else {}) for line in lines]
+    imported(new, place, plain(header, *forged))
+    for item in new.transfer.export_items(None, vectors=False).items:
+        assert not isinstance(item, MemoryItem) or item.memory == with_encoded_words(item.memory)
 
 
 def test_lines_of_another_program_are_known_when_they_come_again(new, place):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
+from hybrid_memory.names import name_entries
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.store import column_batches
 from hybrid_memory.store.base import ChangeType, LogEntry
@@ -33,6 +34,7 @@ def memory(name, content="", *, minutes=0, **changes):
         "created_at": at(minutes),
         "content_hash": content_hash(content),
         "terms": terms(lexical_text(content, changes.get("speaker"), None)),
+        "names": name_entries(content, changes.get("speaker")),
     }
     return Memory(**(plain | changes))
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid_memory.names import undecided
 from hybrid_memory.retrieval import bm25
 from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, count_terms, per_term_scores
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable, expansion_table
@@ -198,3 +199,28 @@ def test_missing_or_broken_files_leave_the_words_themselves(tmp_path, monkeypatc
         assert expansion_table() is NO_EXPANSIONS
     finally:
         expansion_table.cache_clear()
+
+
+NAME_ROWS = st.lists(st.lists(st.integers(0, 5), max_size=3, unique=True), max_size=6)
+
+
+@given(NAME_ROWS, NAME_ROWS)
+def test_name_frequencies_count_the_rows_that_tell_whether_a_term_is_a_name(first, later):
+    rows = [[*range(6)]] * (len(first) + len(later))  # each row holds all six terms
+    held_by, flat = [*first, *later], [entry for names in first for entry in names]
+    index = LexicalIndex()
+    index.load(np.int32(rows[: len(first)]).ravel(), np.arange(len(first) + 1) * 6, np.array(flat, np.int32))
+    for row, names in zip(rows, later, strict=False):
+        index.add(row, names)
+    counted = [sum(term in names for names in held_by) for term in range(6)]
+    held, named = index.name_frequencies(range(6))
+    assert (held.tolist(), named.tolist()) == ([len(rows)] * 6, counted)
+
+
+def test_rows_where_a_term_may_be_a_name_count_neither_way():
+    index = LexicalIndex()
+    index.add([1, 2], [1])
+    index.add([1, 3], [undecided(1)])
+    index.add([1, 3])
+    held, named = index.name_frequencies([1, 3, 9])
+    assert (held.tolist(), named.tolist()) == ([2, 2, 0], [1, 0, 0])

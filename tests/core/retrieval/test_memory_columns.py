@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,8 @@ from tests.core.retrieval.memories import NOW, at, index_of, memory, purge, put
 
 from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Kind, MemoryId, MemoryType, Tier, Trust
 from hybrid_memory.requests import Where
+from hybrid_memory.retrieval.arrays import GrowableRuns
+from hybrid_memory.retrieval.memory_columns import MemoryColumns
 
 MOMENT = st.integers(0, 6).map(at)
 NAMES = [MemoryId(f"m{number}") for number in range(6)]
@@ -172,3 +175,27 @@ def test_trust_rises_in_its_order():
 def test_insights_are_counted():
     counted = index_of(memory("a", kind=Kind.INSIGHT), memory("b", kind=Kind.INSIGHT, forgotten_at=NOW), memory("c"))
     assert counted.statistics(NOW).insights == 1
+
+
+RUNS = st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=3), max_size=5)
+
+
+@given(RUNS, RUNS, st.data())
+def test_runs_of_rows_come_end_to_end_with_the_places_of_their_rows(first, later, data):
+    runs = GrowableRuns()
+    runs.extend(np.array([n for run in first for n in run], np.int32), np.cumsum([0, *map(len, first)]))
+    for run in later:
+        runs.append(run)
+    held = [*first, *later]
+    rows = data.draw(st.lists(st.integers(0, len(held) - 1), max_size=6)) if held else []
+    places, values = runs.of(np.array(rows, np.intp))
+    assert list(zip(places.tolist(), values.tolist(), strict=True)) == [
+        (place, number) for place, row in enumerate(rows) for number in held[row]
+    ]
+
+
+def test_the_columns_know_the_days_that_a_row_speaks_of():
+    columns = MemoryColumns()
+    columns.add(memory("a", days=(20_000, 20_003)))
+    columns.add(memory("b"))
+    assert [part.tolist() for part in columns.days.of(np.array([1, 0]))] == [[1, 1], [20_000, 20_003]]

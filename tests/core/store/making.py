@@ -23,6 +23,8 @@ from hybrid_memory.store.base import (
 from hybrid_memory.testing import START
 
 DIMENSIONS = 8
+_RUNS = ("terms", "names", "days")
+_OFFSETS = ("term_offsets", "name_offsets", "day_offsets")
 
 
 def memory(name: str, **changes: Any) -> Memory:
@@ -88,7 +90,7 @@ def row(snapshot: Snapshot, batch: ColumnBatch, at: int) -> dict[str, Any]:
     values = {}
     for column in fields(ColumnBatch):
         held = getattr(batch, column.name)
-        if column.name not in {"ids", "terms", "term_offsets"}:
+        if column.name not in {"ids", *_RUNS, *_OFFSETS}:
             values[column.name] = held[at].tolist() if isinstance(held, np.ndarray) else held.get(at)
     values |= {
         "tier": tuple(Tier)[values["tier"]].value,
@@ -96,7 +98,10 @@ def row(snapshot: Snapshot, batch: ColumnBatch, at: int) -> dict[str, Any]:
         "trust": TRUST_ORDER[values["trust"]].value,
         "session": snapshot.sessions[values["session"]],
         "speaker": None if values["speaker"] < 0 else snapshot.speakers[values["speaker"]],
-        "terms": batch.terms[batch.term_offsets[at] : batch.term_offsets[at + 1]].tolist(),
+        **{
+            name: getattr(batch, name)[getattr(batch, offsets)[at] : getattr(batch, offsets)[at + 1]].tolist()
+            for name, offsets in zip(_RUNS, _OFFSETS, strict=True)
+        },
         "vector": None,
     }
     return values

@@ -41,13 +41,15 @@ def test_a_snapshot_holds_every_column(store):
         "accessed_at": to_micros(LATER),
         "access_count": 3,
         "terms": [1, -2, 3],
+        "names": [-2, 7],
+        "days": [20_000, 20_003],
         "vector": vector(1).tolist(),
     }
     absent = ("speaker", "key", "metadata", "superseded_by", "tags", "vector")
     assert [found["bare"][name] for name in absent] == [None] * 6
     moments = ("occurred_at", "expires_at", "forgotten_at", "reflected_at", "accessed_at")
     assert [found["bare"][name] for name in moments] == [NO_TIME] * 5
-    assert (found["bare"]["terms"], found["bare"]["access_count"]) == ([], 0)
+    assert [found["bare"][name] for name in ("terms", "names", "days", "access_count")] == [[], [], [], 0]
 
 
 def test_a_store_without_an_embedder_has_no_vectors(store):

@@ -24,6 +24,9 @@ LATER = START + timedelta(hours=1)
 
 FULL = memory(
     "full",
+    names=(-2, 7),
+    days=(20_000, 20_003),
+    encoding=1,
     kind=Kind.INSIGHT,
     tier=Tier.LONG_TERM,
     importance=0.1 + 0.2,
@@ -253,7 +256,19 @@ def test_a_patch_changes_what_may_change_and_nothing_else(store):
     wished = replace(FULL, content="other", terms=(9,), content_hash="x", created_at=LATER, rev=1)
     store.write("default", None, always(updates=(Update(wished),)))
     first = memory("full")
-    kept = ("content", "terms", "content_hash", "created_at", "occurred_at", "kind", "agent", "origin")
+    kept = (
+        "content",
+        "terms",
+        "names",
+        "days",
+        "encoding",
+        "content_hash",
+        "created_at",
+        "occurred_at",
+        "kind",
+        "agent",
+        "origin",
+    )
     assert one(store, "full") == replace(FULL, **{name: getattr(first, name) for name in kept}, rev=2)
 
 

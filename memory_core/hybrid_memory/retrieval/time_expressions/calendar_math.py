@@ -286,7 +286,7 @@ def resolve(spec: TimeSpec, now: datetime, how: str) -> tuple[Period, ...]:
     "past" is the latest that has begun, "last" the latest that is over; where that is only just so, the one before follows
     with less certainty. "this" is the present year's, month's or week's, "future" and "coming" the first that is not over,
     "next" the first that has not begun, "either" the "past" and the "coming" one, "nearest" the one in the middle of which
-    the moment is closest.
+    the moment is closest; "stated" is the "nearest" of what comes once a year, the "coming" one of what comes more often.
     """
     if spec.each is None:
         return spec.periods
@@ -342,6 +342,11 @@ def _nearest(near: list[Period], now: datetime) -> list[Period]:
     return sorted(near, key=lambda period: abs(period.start + (period.end - period.start) / 2 - now))[:1]
 
 
+def _stated(near: list[Period], now: datetime) -> list[Period]:
+    is_yearly = len(near) > 1 and near[1].start - near[0].start > _LONGEST_MONTH
+    return (_nearest if is_yearly else _coming)(near, now)
+
+
 def _either(near: list[Period], now: datetime) -> list[Period]:
     past = _past(near, now)[:1]
     coming = _coming(near, now)
@@ -351,6 +356,7 @@ def _either(near: list[Period], now: datetime) -> list[Period]:
 # How many years, months or weeks away is looked: first near, then as far as 29 February and Friday the 13th may be.
 _REACHES = (2, 14)
 _RECENT = {"month": timedelta(days=31), "day": timedelta(days=2)}
+_LONGEST_MONTH = timedelta(days=62)  # between two that have a 31st
 _LONG = frozenset({"month", "quarter", "season"})
 _CHOICES: dict[str, Callable[[list[Period], datetime], list[Period]]] = {
     "past": _past,
@@ -360,4 +366,5 @@ _CHOICES: dict[str, Callable[[list[Period], datetime], list[Period]]] = {
     "next": _next,
     "nearest": _nearest,
     "either": _either,
+    "stated": _stated,
 }

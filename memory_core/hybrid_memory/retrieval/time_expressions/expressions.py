@@ -478,7 +478,7 @@ def _inside(cursor: TokenCursor, at: int) -> Phrase | None:
     word = cursor.word(at)
     if word == "of" or (word == "for" and cursor.word(at + 1) in REPEATING):
         return _bare(cursor, at) or _bare(cursor, at + 1)
-    if word == "in" and cursor.direction == "future":
+    if word == "in" and cursor.direction in {"future", "stated"}:
         coming = parse_ahead(cursor, at + 1)
         if coming is not None:
             return Phrase(coming[0].periods, at, coming[1], "during")

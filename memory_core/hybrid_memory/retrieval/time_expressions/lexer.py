@@ -334,7 +334,7 @@ def _embedded(raw: str, start: int) -> Iterator[Token]:
         yield Token("", start + at, start + len(raw), "junk")
 
 
-Direction = Literal["past", "future", "either"]
+Direction = Literal["past", "future", "either", "stated"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,15 @@ def direction_of(text: str, words: list[str]) -> Direction:
     return "either" if is_present(text, words) else "past"
 
 
+def stated_direction_of(text: str, words: list[str]) -> Direction:
+    """Return where a statement in lower case looks for a name without a year: ``stated`` where its tense does not tell."""
+    if _PLANNED.search(text) and not _PAST_TENSE.search(text):
+        return "future"
+    is_past = not _PAST_VERBS.isdisjoint(words) or any(word.endswith("ed") and word not in _NO_PAST for word in words)
+    # "Booked for 13 July", "moved to Friday": what was done then is no matter of the date.
+    return "past" if is_past and _AIMED.search(text) is None else "stated"
+
+
 def asked_state_of(
     text: str, words: list[str], phrases: list[Phrase], relations: set[str], now: datetime
 ) -> tuple[AskedState, list[tuple[int, int]]]:
@@ -74,6 +83,13 @@ _FUTURE = re.compile(
     r"|how (?:long|many \w+) (?:until|till|before|to)"
     r"|am i (?:do|go|fly|see|meet|travel|visit|leav)ing|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
 )
+_PLANNED = re.compile(
+    r"\b(?:will|won't|shall|tomorrow|upcoming|going to|gonna|planned|scheduled|booked|due)\b|['’]ll\b"
+)
+_AIMED = re.compile(
+    r"\b(?:to|for|by|until|till|from) (?:the |next |this )?"
+    r"(?:\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+)
 _PAST_TENSE = re.compile(r"\b(?:was|were|did|had|wasn't|weren't|didn't|hadn't)\b")
 _NO_PAST = word_set(
     "need feed speed seed bed red breed indeed embed shed hundred exceed proceed weed naked wicked sacred kindred medicated fed named "
@@ -85,6 +101,7 @@ _IRREGULAR = word_set(
     "felt flew forgot grew heard kept knew led paid ran sat sold sent slept spent spoke stood swam taught thought wore won became "
     "built caught drank held brought didn wasn weren hadn"
 )
+_PAST_VERBS = _IRREGULAR - {"sat", "read", "paid"}  # Sat 5 Dec; "is paid"
 _NOT_PRESENT = _IRREGULAR | word_set("been will would")
 _PRESENT = word_set("am is are do does")
 _MEMORY = word_set("know remember recall think")

@@ -12,7 +12,15 @@ from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.sql_session import Row, SqlSession
 from hybrid_memory.store.encoding import to_json
-from hybrid_memory.store.memory_fields import HASHES, MEMORY_FIELDS, NAMES, PLAIN_TYPES, MemoryField
+from hybrid_memory.store.memory_fields import (
+    FEW_HASHES,
+    HASHES,
+    LISTS_OF_NUMBERS,
+    MEMORY_FIELDS,
+    NAMES,
+    PLAIN_TYPES,
+    MemoryField,
+)
 
 
 def _columns(fields: Iterable[MemoryField]) -> str:
@@ -21,7 +29,7 @@ def _columns(fields: Iterable[MemoryField]) -> str:
 
 def _placeholders(fields: Iterable[MemoryField]) -> str:
     # DuckDB 1.5 binds a list of numbers many times slower than its text.
-    return ", ".join(f"?::VARCHAR::{one.type.sql}" if one.type is HASHES else "?" for one in fields)
+    return ", ".join(f"?::VARCHAR::{one.type.sql}" if one.type in LISTS_OF_NUMBERS else "?" for one in fields)
 
 
 _ALWAYS = tuple(field for field in MEMORY_FIELDS if not field.rare)
@@ -37,13 +45,20 @@ def _hashes_to_text(hashes: tuple[int, ...]) -> str:
     return "[" + ",".join(map(str, hashes)) + "]"
 
 
+def _few_hashes_to_text(hashes: tuple[int, ...]) -> str | None:
+    return _hashes_to_text(hashes) if hashes else None
+
+
+_ENCODERS = {HASHES: _hashes_to_text, FEW_HASHES: _few_hashes_to_text}  # others as the type says
+
+
 class _ParameterReader:
     """Reads some fields of a memory as the parameters of a statement."""
 
     def __init__(self, fields: Sequence[MemoryField]) -> None:
         self._values = attrgetter(*(field.name for field in fields))
         self._encoders = tuple(
-            (position, _hashes_to_text if field.type is HASHES else field.type.encode)
+            (position, _ENCODERS.get(field.type, field.type.encode))
             for position, field in enumerate(fields)
             if field.type not in PLAIN_TYPES
         )
@@ -77,7 +92,7 @@ _INSERT_MANY = Template("""
     columns=_columns(MEMORY_FIELDS),
     values=", ".join("one." + field.name for field in MEMORY_FIELDS),
     types=", ".join(
-        f'"{one.name}": ["INTEGER"]' if one.type is HASHES else f'"{one.name}": "{one.type.sql}"'
+        f'"{one.name}": ["INTEGER"]' if one.type in LISTS_OF_NUMBERS else f'"{one.name}": "{one.type.sql}"'
         for one in MEMORY_FIELDS
     ),
 )

@@ -113,7 +113,18 @@ M003_MARK = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN, M002_FIND_BY_ID, M003_MARK)
+# Rows that are there get encoding 0: what search knows of their words is made anew by whoever opens the store.
+M004_NAMES_AND_DAYS = Migration(
+    4,
+    "names and days",
+    (
+        "ALTER TABLE memory ADD COLUMN names INTEGER[]",
+        "ALTER TABLE memory ADD COLUMN days INTEGER[]",
+        "ALTER TABLE memory ADD COLUMN encoding BIGINT DEFAULT 0",
+    ),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS)
 
 
 def migrate(session: SqlSession, now: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> int:

@@ -38,7 +38,7 @@ _COLUMNS = """
         coalesce(expires_at, -9223372036854775807) AS expires_at,
         coalesce(forgotten_at, -9223372036854775807) AS forgotten_at,
         coalesce(reflected_at, -9223372036854775807) AS reflected_at,
-        len(terms) AS term_count
+        len(terms) AS term_count, coalesce(len(names), 0) AS name_count, coalesce(len(days), 0) AS day_count
     FROM memory WHERE rowid BETWEEN $2 AND $3
 """
 _IDS = """
@@ -56,6 +56,12 @@ _PLAIN_NAMES = """
 """
 _TERMS = """
     SELECT unnest(terms) AS term FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
+"""
+_NAMES = """
+    SELECT unnest(names) AS name FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
+"""
+_DAYS = """
+    SELECT unnest(days) AS day FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
 _SPARSE = """
     SELECT rowid, key, tags, metadata, superseded_by FROM memory WHERE rowid BETWEEN ? AND ?
@@ -200,6 +206,10 @@ def _batch(
         access_count=used[1],
         term_offsets=run_offsets(columns["term_count"].astype(np.int64)),
         terms=np.asarray(session.columns(_TERMS, *span)["term"], np.int32),
+        name_offsets=run_offsets(columns["name_count"].astype(np.int64)),
+        names=np.asarray(session.columns(_NAMES, *span)["name"], np.int32),
+        day_offsets=run_offsets(columns["day_count"].astype(np.int64)),
+        days=np.asarray(session.columns(_DAYS, *span)["day"], np.int32),
     )
 
 

@@ -1,0 +1,118 @@
+"""The days that a memory speaks of: "from 1 December", "on the 14th", "2026-12-24", "am 24.12.", "le 3 mars", "12月24日".
+
+`stated_days` reads the sentences that may hold a day with the grammar of questions. Of what is written in other languages it
+reads days with the name of their month or in digits, made English before. A name without a year means the one that the tense
+says, else the nearest, of weekdays the coming one.
+
+Not days: a year, season or quarter alone, "recently" and other vague words, versions, prices, numbers of telephones, and what
+lies a year or more away by a count ("five years ago").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
+from hybrid_memory.retrieval.time_expressions.expressions import Phrase, find_phrases
+from hybrid_memory.retrieval.time_expressions.foreign_days import FOREIGN_MONTHS, FOREIGN_WORDS, in_english
+from hybrid_memory.retrieval.time_expressions.lexer import TokenCursor, tokenize
+from hybrid_memory.retrieval.time_expressions.tense import stated_direction_of
+
+MAX_DAYS = 8
+_MAX_SENTENCES = 32  # that may hold a day; a long text is told apart by its first days
+_MAX_SENTENCE_CHARACTERS = 2_000
+_MAX_CHARACTERS = 32_000
+_LEAST_CERTAINTY = 0.6
+_LONGEST_RANGE_DAYS = 366
+_LONGEST_UNIT_DAYS = 35  # of a period that was not named by its first and last day
+_DAY_GRAINS = frozenset({"day", "hour", "week", "weekend", "fortnight", "month", "night"})
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall-clock time in UTC
+
+
+def stated_days(text: str, when: datetime) -> tuple[int, ...]:
+    """Return the days that a text speaks of, in days since 1970-01-01, rising, at most `MAX_DAYS`.
+
+    ``when`` is the aware moment that "yesterday" is relative to; days are those of UTC. A period gives its first and its last
+    day, an open one ("from 1 December") the day at its end.
+    """
+    text = text[:_MAX_CHARACTERS]
+    if _MAY_HOLD_DAY.search(text) is None:
+        return ()
+    now = when.astimezone(UTC).replace(tzinfo=None)
+    found: dict[int, None] = {}
+    for sentence in _sentences(_plainer(in_english(text))):
+        lower = sentence.lower()
+        direction = stated_direction_of(lower, _WORD.findall(lower))
+        for phrase in find_phrases(TokenCursor(tokenize(sentence), now, UTC, direction)):
+            found.update(dict.fromkeys(_days(phrase)))
+        if len(found) >= MAX_DAYS:
+            break
+    return tuple(sorted(list(found)[:MAX_DAYS]))
+
+
+def _plainer(text: str) -> str:
+    """Return a text in words that questions have too: "is the 14th" as "is on the 14th", "a Sunday" and the like as "every Sunday"."""
+    return _ANY_WEEKDAY.sub("every ", _BARE_ORDINAL.sub(r"\1 on the ", text))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    count = 0
+    for sentence in _SENTENCE_END.split(text):
+        if _MAY_HOLD_DAY.search(sentence) is not None:
+            yield sentence[:_MAX_SENTENCE_CHARACTERS]
+            count += 1
+            if count == _MAX_SENTENCES:
+                return
+
+
+def _days(phrase: Phrase) -> list[int]:
+    """Return the days of a phrase's most certain periods."""
+    best = max(period.certainty for period in phrase.periods)
+    return [day for period in phrase.periods if period.certainty == best for day in _edges(period, phrase.relation)]
+
+
+def _edges(period: Period, relation: str) -> list[int]:
+    """Return the first and the last day of a period; of an open one the day at its end."""
+    is_open = period.start == LOWEST, period.end >= HIGHEST
+    if period.certainty < _LEAST_CERTAINTY or period.grain not in _DAY_GRAINS or all(is_open):
+        return []
+    if is_open[0]:
+        return [_day(period.end, behind=relation != "before")]
+    if is_open[1]:
+        return [_day(period.start, behind=relation == "after")]
+    if (period.end - period.start).days > (_LONGEST_RANGE_DAYS if period.grain == "day" else _LONGEST_UNIT_DAYS):
+        return []
+    return sorted({_day(period.start), _day(period.end, behind=True)})
+
+
+def _day(moment: datetime, *, behind: bool = False) -> int:
+    """Return the number of a moment's day; of a midnight ``behind`` a period that of the day before."""
+    return (moment - _EPOCH).days - (behind and moment.time() == _EPOCH.time())
+
+
+_WORD = re.compile("[a-z]+")
+_WEEKDAYS = r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_ANY_WEEKDAY = re.compile(
+    rf"\b(?:every (?:other|first|second|third|fourth|last)|(?<!half )(?<!in )an?) {_WEEKDAYS}", re.IGNORECASE
+)
+_BARE_ORDINAL = re.compile(
+    r"\b(is|was|be|due|to|for) the "
+    r"(?=\d\d?(?:st|nd|rd|th)(?:\s*[.,;:!?)]|\s*$|\s(?:and|at|or|in|of)\b))",
+    re.MULTILINE,
+)
+_SENTENCE_END = re.compile(r"[\r\n]+|[!?;]\s+|(?<=[^\W\d_]{2}\.)\s+(?=[^\W\d_])")
+_NAMES = (
+    "january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|"
+    "saturday|sunday|yesterday|today|tonight|tomorrow|fortnight|weekend|christmas|xmas|easter|halloween|thanksgiving|valentine|"
+    "new year|boxing day|good friday|bonfire night|independence day|patrick"
+)
+_SHORT = "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+_MAY_HOLD_DAY = re.compile(
+    rf"\b(?:{_NAMES})|\b\d\d?(?:st|nd|rd|th)?[-\s](?:{_SHORT})\b|\b(?:{_SHORT})\.?\s\d|\b(?:mon|tue|wed|thu|fri|sat|sun)\b"
+    r"|\b(?:days?|weeks?|months?) (?:ago|from|before|after|later)\b|\b(?:last|next|this|past|coming|previous|the) (?:week|month)\b"
+    r"|\bin [\w ]{1,12}\s(?:days?|weeks?)\b|\b\d\d?(?:st|nd|rd|th)\b|\d\d?[./-]\d\d?[./-]|\d{4}[-/.]\d|\d\s?[年月년월]"
+    rf"|\d(?:\.|er|º|°)?\s(?:de\s|d['’])?(?:{'|'.join(FOREIGN_MONTHS)})\b|\b(?:{'|'.join(FOREIGN_WORDS)})\b",
+    re.IGNORECASE,
+)

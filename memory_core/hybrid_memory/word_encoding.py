@@ -1,0 +1,36 @@
+"""What search knows of a memory's words: terms, names and days, made in one place and with a version.
+
+`TextEncoder` calls it for each write, imports for each line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from hybrid_memory.model import EncodedWords, Memory
+from hybrid_memory.names import name_entries, undecided
+from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
+from hybrid_memory.text import lexical_text, terms
+
+ENCODING = 1
+"""The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
+
+
+def encode_words(content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedWords:
+    """Return what search knows of a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
+    found = terms(lexical_text(searchable_text(content, key), speaker, when))
+    held = frozenset(found)
+    names = tuple(entry for entry in name_entries(content, speaker) if entry in held or undecided(entry) in held)
+    return EncodedWords(found, names, stated_days(content, when), ENCODING)
+
+
+def with_encoded_words(memory: Memory) -> Memory:
+    """Return a memory with what search knows of its words made anew."""
+    made = encode_words(memory.content, memory.speaker, memory.occurred_at or memory.created_at, memory.key)
+    return replace(memory, terms=made.terms, names=made.names, days=made.days, encoding=made.encoding)
+
+
+def searchable_text(content: str, key: str | None) -> str:
+    """Return the words by which a memory is found: its content, behind the key under which a working memory is held."""
+    return f"{key}: {content}" if key else content
