@@ -71,12 +71,6 @@ def run(stores: Sequence[AlikeStore], *, embedder: str = "static", scorer: str =
     return dict(counted)
 
 
-def is_said_unknown(result: ReadResult) -> bool:
-    """Return True if the answer claims that nothing is known: by ``unknown``, or before there was that field by weak hits alone."""
-    said = getattr(result, "unknown", None)
-    return all(hit.weak for hit in result.hits) if said is None else bool(said)
-
-
 def _answer(library: Library, service: MemoryService, question: Question) -> ReadResult:
     library.set_time(question.now)
     return waiting.read(service, library.scope, ReadRequest(query=question.text, limit=SHOWN, zone=UTC))
@@ -93,7 +87,7 @@ def _count(claims: Claims, question: Question, result: ReadResult, library: Libr
         claims.misses.append(_told_miss(question, result.hits, library))
     claims.stale_first += bool(stale & first)
     claims.right_shown += any(gold & one for one in shown)
-    claims.unknown += is_said_unknown(result)
+    claims.unknown += result.unknown
     marks = [
         any((old, new) in store.true_updates for old in items for new in library.items_named(hit.newer))
         for hit, items in zip(result.hits, shown, strict=True)

@@ -1,0 +1,352 @@
+"""Played lives: what an assistant stored over weeks, what its person asks later, and what the tools then answer.
+
+    python -m benchmarks.lives [FILE ...] [--check] [--embedder static|fastembed:MODEL] [--misses] [--json]
+
+Every memory is a call of `write_memory` at its own time, every question a call of `read_memories` without other arguments, and on the
+morning after the last session a call without a query asks for the brief. What is counted is what a model sees. Without FILE the lives
+`tests/data/lives/dev-*.json` are played; the `check-*` beside them (`--check`) are for checking alone, so their questions are never shown.
+The same questions are asked of the same memories by words alone (BM25).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, timedelta
+from pathlib import Path
+from typing import Any
+
+from mcp.types import CallToolResult, TextContent
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import waiting
+from benchmarks.sets import Collection, Question, collections_of
+from hybrid_memory.clock import SystemRandomSource
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory.settings import StoreSettings
+from hybrid_memory.testing import FakeClock
+from hybrid_memory_mcp.mcp_api.schemas import WriteArguments
+from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext
+
+LIVES = Path(__file__).parent.parent / "tests" / "data" / "lives"
+_TOOLS = {tool.name: tool for tool in TOOLS}
+_PASSED = ("tags", "importance", "memory_type", "origin", "speaker", "pinned")
+"""What a memory of a file may carry and a model passes as it is."""
+
+_NIGHT = timedelta(hours=12)
+_FEW = 3
+_NOWHERE = 1_000_000
+"""The place of a memory that is not shown: behind any other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """A life: ``written`` are the arguments of each write by the memory's id, ``updates`` pairs (old id, new id).
+
+    ``brief_parts`` are sets of ids, one of each of which a brief must show; none of ``brief_wrong`` may be there.
+    """
+
+    collection: Collection
+    written: Mapping[str, Mapping[str, Any]]
+    updates: frozenset[tuple[str, str]]
+    brief_parts: tuple[frozenset[str], ...]
+    brief_wrong: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One memory of an answer: the ids it stands for, and those of the memory named as newer."""
+
+    ids: frozenset[str]
+    newer: frozenset[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a model sees of one read."""
+
+    shown: tuple[Shown, ...]
+    unknown: bool
+    characters: int
+
+
+@dataclass
+class Score:
+    """What was counted over one life or several."""
+
+    answerable: int = 0
+    first: int = 0
+    in_three: int = 0
+    changed: int = 0
+    stale_above: int = 0
+    absent: int = 0
+    absent_unknown: int = 0
+    near: int = 0
+    near_unknown: int = 0
+    false_alarms: int = 0
+    marks: int = 0
+    true_marks: int = 0
+    hits: int = 0
+    characters: int = 0
+    brief_parts: int = 0
+    brief_found: int = 0
+    brief_wrong: int = 0
+    brief_characters: int = 0
+    bm25_first: int = 0
+    bm25_in_three: int = 0
+    misses: list[str] = field(default_factory=list)
+
+    def __add__(self, other: Score) -> Score:
+        return Score(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
+
+    @property
+    def reads(self) -> int:
+        """How many questions were asked."""
+        return self.answerable + self.absent + self.near
+
+    def summary(self) -> dict[str, Any]:
+        """Return the counts as JSON, hits and characters as the mean of a read."""
+        counts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "misses"}
+        means = {name: round(counts[name] / max(self.reads, 1), 1) for name in ("hits", "characters")}
+        return counts | means
+
+
+def read_life(path: Path) -> Life:
+    """Return the life that a file holds; its form stands in `tests/data/lives/README.md`."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    (store,), (collection,) = data["stores"], collections_of(data)
+    return Life(
+        collection=collection,
+        written={memory["id"]: memory for memory in store["memories"]},
+        updates=_followed((old, new) for old, new in store["true_updates"]),
+        brief_parts=tuple(frozenset(part["any_of"]) for part in store["brief"]["parts"]),
+        brief_wrong=frozenset(store["brief"]["wrong"]),
+    )
+
+
+def play(life: Life, *, embedder: str = "static") -> Score:
+    """Return what was counted when a life was played, and again by words alone."""
+    score = Score()
+    with _played(life, StoreSettings(embedder=embedder)) as player:
+        for question, answer in player.answers():
+            _count(score, life, question, answer)
+        _count_brief(score, life, player.brief)
+    with _played(life, StoreSettings(scorer="lexical")) as player:
+        for question, answer in player.answers():
+            place = _first_place(answer, question.gold)
+            score.bm25_first += place == 0
+            score.bm25_in_three += place < _FEW
+    return score
+
+
+@contextmanager
+def _played(life: Life, settings: StoreSettings) -> Iterator[_Player]:
+    """Open a store of its own for a life."""
+    with tempfile.TemporaryDirectory(prefix="hybrid-memory-bench-") as folder:
+        player = _Player(life, Path(folder), settings)
+        try:
+            yield player
+        finally:
+            player.close()
+
+
+class _Player:
+    """Plays one life over a store of its own, through the functions of the tools."""
+
+    def __init__(self, life: Life, folder: Path, settings: StoreSettings) -> None:
+        self.brief = Answer(shown=(), unknown=False, characters=0)
+        self._life = life
+        self._clock = FakeClock(life.collection.items[0].at)
+        self._service = MemoryService.open(
+            folder, clock=self._clock, random_source=SystemRandomSource(), settings=settings
+        )
+        self._id_of: dict[str, str] = {}  # of a memory of the file in the store
+        self._names_of: dict[str, set[str]] = defaultdict(
+            set
+        )  # the other way round; two where the same was written twice
+
+        waiting.read(self._service, self._scope("before"), ReadRequest(query="the model is there"))
+
+    def close(self) -> None:
+        """Close the store."""
+        self._service.close()
+
+    def answers(self) -> Iterator[tuple[Question, Answer]]:
+        """Live through it all in the order of time; yield each question with its answer, and keep the brief."""
+        items, session = list(self._life.collection.items), None
+        morning = items[-1].at + _NIGHT
+        moments = [(item.at, 0, item) for item in items]
+        moments += [(morning, 1, None)]
+        moments += [(question.now, 2, question) for question in self._life.collection.questions]
+        for at, _, what in sorted(moments, key=lambda moment: moment[:2]):
+            self._clock.set(at)
+            if what is None:
+                self.brief = self._read("the morning after", {})
+            elif isinstance(what, Question):
+                yield what, self._read(f"asked {at:%Y-%m-%d}", {"query": what.text})
+            else:
+                if session not in (None, what.session):
+                    self._service.end_session(self._scope(session))
+                session = what.session
+                self._write(what.id, session)
+
+    def _write(self, name: str, session: str) -> None:
+        memory = self._life.written[name]
+        arguments = {key: memory[key] for key in _PASSED if memory.get(key) not in (None, [])}
+        pinned = "pinned" in arguments and "pinned" not in WriteArguments.model_fields
+        if pinned:
+            del arguments["pinned"]
+        if "supersedes" in memory:
+            arguments["supersedes"] = self._id_of[memory["supersedes"]]
+        answer = self._call("write_memory", session, {"content": memory["text"], **arguments})
+        written = (answer.structured_content or {})["id"]
+        self._id_of[name] = written
+        self._names_of[written].add(name)
+        if pinned:
+            self._call("update_memory", session, {"id": written, "pinned": True})
+
+    def _read(self, session: str, arguments: Mapping[str, Any]) -> Answer:
+        waiting.complete(self._service, self._scope(session))
+        answer = self._call("read_memories", session, arguments)
+        structured = answer.structured_content or {}
+        shown = tuple(
+            Shown(
+                ids=frozenset().union(*(self._names_of[one] for one in (entry["id"], *entry.get("repeats", ())))),
+                newer=frozenset(self._names_of[entry["newer"]]) if "newer" in entry else None,
+            )
+            for entry in structured["memories"]
+        )
+        text = "".join(part.text for part in answer.content if isinstance(part, TextContent))
+        return Answer(shown=shown, unknown=bool(structured.get("unknown")), characters=len(text))
+
+    def _call(self, tool: str, session: str, arguments: Mapping[str, Any]) -> CallToolResult:
+        spec = _TOOLS[tool]
+        context = CallContext(self._scope(session), UTC)
+        return spec.run(self._service, context, spec.takes.model_validate(dict(arguments)))
+
+    def _scope(self, session: str) -> Scope:
+        return Scope(namespace=self._life.collection.id, session=session)
+
+
+def _count(score: Score, life: Life, question: Question, answer: Answer) -> None:
+    score.hits += len(answer.shown)
+    score.characters += answer.characters
+    marks = [
+        any((old, new) in life.updates for old in one.ids for new in one.newer)
+        for one in answer.shown
+        if one.newer is not None
+    ]
+    score.marks += len(marks)
+    score.true_marks += sum(marks)
+    if question.gold:
+        _count_answerable(score, life, question, answer)
+    elif question.category == "none-absent":
+        score.absent += 1
+        score.absent_unknown += answer.unknown
+    else:
+        score.near += 1
+        score.near_unknown += answer.unknown
+
+
+def _count_answerable(score: Score, life: Life, question: Question, answer: Answer) -> None:
+    place = _first_place(answer, question.gold)
+    score.answerable += 1
+    score.first += place == 0
+    score.in_three += place < _FEW
+    score.false_alarms += answer.unknown
+    if question.stale:
+        score.changed += 1
+        score.stale_above += _first_place(answer, question.stale) < place
+    if place:
+        first = " / ".join(sorted(answer.shown[0].ids)) if answer.shown else "nothing"
+        right = "not shown" if place == _NOWHERE else f"at {place + 1}"
+        score.misses.append(
+            f"{life.collection.id} {question.category}: {question.text} → {first} (right: {question.gold}, {right})"
+        )
+
+
+def _count_brief(score: Score, life: Life, brief: Answer) -> None:
+    shown = frozenset().union(*(one.ids for one in brief.shown))
+    score.brief_parts += len(life.brief_parts)
+    score.brief_found += sum(bool(part & shown) for part in life.brief_parts)
+    score.brief_wrong += len(life.brief_wrong & shown)
+    score.brief_characters += brief.characters
+
+
+def _first_place(answer: Answer, wanted: Sequence[str]) -> int:
+    """Return the place of the first wanted memory, `_NOWHERE` if none is shown."""
+    return next((at for at, one in enumerate(answer.shown) if one.ids & set(wanted)), _NOWHERE)
+
+
+def _followed(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """Return the pairs, and those that follow from chains of them."""
+    found = set(pairs)
+    while more := {(old, newest) for old, new in found for older, newest in found if new == older} - found:
+        found |= more
+    return frozenset(found)
+
+
+def run(paths: Sequence[Path], *, embedder: str = "static") -> dict[str, Score]:
+    """Play the lives of some files; return what was counted in each."""
+    lives = [read_life(path) for path in paths]
+    return {life.collection.id: play(life, embedder=embedder) for life in lives}
+
+
+def files(*, check: bool = False) -> list[Path]:
+    """Return the lives to develop on, or those to check with."""
+    return sorted(LIVES.glob("check-*.json" if check else "dev-*.json"))
+
+
+def _print(scores: Mapping[str, Score]) -> None:
+    table = Table("", *scores)
+    for title, told in _ROWS:
+        table.add_row(title, *(told(score) for score in scores.values()))
+    Console(width=120).print(table)
+
+
+_ROWS = (
+    ("right one first", lambda it: f"{it.first} of {it.answerable}"),
+    ("... in three", lambda it: f"{it.in_three}"),
+    ("... by BM25, first / in three", lambda it: f"{it.bm25_first} / {it.bm25_in_three}"),
+    ("stale above current", lambda it: f"{it.stale_above} of {it.changed}"),
+    ("unknown: absent / near / false alarms", lambda it: (
+        f"{it.absent_unknown} of {it.absent} / {it.near_unknown} of {it.near} / {it.false_alarms}")),
+    ("newer right", lambda it: f"{it.true_marks} of {it.marks}"),
+    ("hits a read", lambda it: f"{it.hits / it.reads:.1f}"),
+    ("characters a read", lambda it: f"{it.characters / it.reads:.0f}"),
+    ("brief: parts / wrong", lambda it: f"{it.brief_found} of {it.brief_parts} / {it.brief_wrong}"),
+    ("brief: characters", lambda it: f"{it.brief_characters}"),
+)  # fmt: skip
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", type=Path, nargs="*")
+    parser.add_argument("--check", action="store_true", help="play the lives that nothing is tuned to")
+    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--misses", action="store_true", help="print the questions whose right memory is not first")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    scores = run(arguments.files or files(check=arguments.check), embedder=arguments.embedder)
+    scores["together"] = sum(scores.values(), start=Score())
+    if arguments.json:
+        json.dump({name: score.summary() for name, score in scores.items()}, sys.stdout)
+        print()
+        return
+    _print(scores)
+    if arguments.misses and not arguments.check:
+        print("\n".join(scores["together"].misses))
+
+
+if __name__ == "__main__":
+    main()
