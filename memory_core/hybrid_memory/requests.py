@@ -94,7 +94,7 @@ class ReadRequest:
     ``zone`` is that of "yesterday" and other times in the question, this process's own when None. ``weak`` asks for all
     memories below the relevance floor as well, behind the others. ``concise`` asks for an answer that a model reads: it ends where
     the scores fall off, and memories that say the same in nearly the same words are shown once; ``limit`` is an upper bound then,
-    and what is left out before it is on the next page.
+    and what is left out before it is on the next page. ``recalls`` False looks without counting what is found as recalled.
     """
 
     query: str = ""
@@ -105,6 +105,7 @@ class ReadRequest:
     explain: bool = False
     weak: bool = False
     concise: bool = False
+    recalls: bool = True
     zone: tzinfo | None = None
 
 

@@ -73,7 +73,6 @@ if TYPE_CHECKING:
 Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
 
-_RECALLED_HITS = 4  # of a page's first hits count as recalled: the reference system returns four memories a question
 _MAX_WAITING_RECALLS = 4096  # beyond it the oldest are lost: they are statistics and must not use up memory
 _RECALLS_BEFORE_WRITE = 256  # so many waiting recalls are stored by the next write; fewer wait for an idle moment
 _KEEP_RESULTS = timedelta(days=1)  # of requests, for a relay that never came back to acknowledge them
@@ -182,7 +181,7 @@ class MemoryService:
     def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
         """Find memories: by question, by ids, or a brief when neither is given. Changes nothing that is stored.
 
-        What a question finds counts as recalled; `flush_recalls` or a later write stores that.
+        The memory that answers a question counts as recalled (`reads.recalled`); `flush_recalls` or a later write stores that.
 
         Raises:
             InvalidInput: names the argument that is wrong.
@@ -191,18 +190,19 @@ class MemoryService:
         validation.check_scope(scope)
         request = validation.check_read(request)
         index = self._index_cache.get(scope.namespace)
+        # Only a question recalls: nobody asked for the memories of a brief, and who fetches by id knows them already.
         if request.ids:
-            result = reads.by_ids(self.store, index, scope, request, now)
-        elif not request.query.strip():
-            # Nobody asked for these memories, so they do not count as recalled.
+            return reads.by_ids(self.store, index, scope, request, now)
+        if not request.query.strip():
             return reads.brief(self.store, index, scope, request, now)
-        else:
-            vector = self._encoder.encode_query(request.query)
-            result = reads.search(self.store, index, scope, request, vector, now, self._ranking_weights)
-            if vector is None and self._encoder.problem is not None:
-                result = replace(result, words_alone=True)
-        # Recalls are stored later, so that a read waits for no transaction.
-        self._queue_recalls(scope, [hit.memory.id for hit in result.hits if not hit.weak][:_RECALLED_HITS], now)
+        vector = self._encoder.encode_query(request.query)
+        result = reads.search(self.store, index, scope, request, vector, now, self._ranking_weights)
+        recalled = reads.recalled(request, result)
+        if recalled is not None:
+            # It is stored later, so that a read waits for no transaction.
+            self._queue_recall(scope, recalled, now)
+        if vector is None and self._encoder.problem is not None:
+            return replace(result, words_alone=True)
         return result
 
     @shared
@@ -507,11 +507,9 @@ class MemoryService:
         self._commit(namespace, None, lambda _: WriteBatch(action="embed", actor="late work", vectors=vectors))
         return len(index.vectors_of([one.id for one in vectors]))
 
-    def _queue_recalls(self, scope: Scope, ids: Sequence[MemoryId], now: datetime) -> None:
+    def _queue_recall(self, scope: Scope, memory_id: MemoryId, now: datetime) -> None:
         with self._recalls_lock:
-            self._recalls.extend(
-                (scope.namespace, sessions.Recall(one, scope.session, scope.agent, now)) for one in ids
-            )
+            self._recalls.append((scope.namespace, sessions.Recall(memory_id, scope.session, scope.agent, now)))
 
     def _new_id(self, now: datetime) -> MemoryId:
         return new_id(now, self._random_source)

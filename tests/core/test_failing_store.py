@@ -59,7 +59,7 @@ def made():
     service = MemoryService(store, HashEmbedder(8), clock=clock, random_source=FakeRandomSource(3))
     ids = [service.write(SCOPE, WriteRequest(content=f"tea number {number}")).id for number in range(7)]
     service.forget(SCOPE, ForgetRequest(ids=(ids[0],)))
-    service.read(SCOPE, ReadRequest(query="tea"))
+    service.read(SCOPE, ReadRequest(query="tea number 3"))
     return store, service, ids
 
 

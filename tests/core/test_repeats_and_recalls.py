@@ -33,12 +33,13 @@ def enhancements(service, scope):
 
 
 def test_a_recalled_memory_enhances_what_it_resembles(direct, scope):
-    for number in range(8):
+    for number in range(3):
         words = f"the garden gate squeaks loudly again {number}"
         remember(direct, scope, words, session="old", memory_type=MemoryType.LONG_TERM)
     remember(direct, scope, "the garden gate squeaks loudly again")
     assert enhancements(direct, scope) == [0]
-    direct.read(scope, ReadRequest(query="squeaks 3 4 5 6"))
+    for number in range(2):
+        direct.read(scope, ReadRequest(query=f"garden gate squeaks {number}", where=Where(session="old")))
     direct.flush_recalls()
     assert enhancements(direct, scope) != [0]
 

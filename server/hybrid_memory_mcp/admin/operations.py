@@ -77,8 +77,9 @@ def status(request: OperationRequest) -> dict[str, Any]:
 
 
 def recall(request: OperationRequest) -> dict[str, Any]:
-    """Return what a question finds; arguments are ``query`` and ``limit``."""
-    question = ReadRequest(query=str(request.arguments["query"]), limit=int(request.arguments["limit"]))
+    """Return what a question finds; arguments are ``query`` and ``limit``. Who looks from outside recalls nothing."""
+    query, limit = str(request.arguments["query"]), int(request.arguments["limit"])
+    question = ReadRequest(query=query, limit=limit, recalls=False)
     result = request.run(lambda service: service.read(request.scope, question))
     hits = [
         {

@@ -85,7 +85,7 @@ class Views:
         """Return a question together with what the memory has on it and the most recent memories."""
 
         def work(service: MemoryService) -> str:
-            request = ReadRequest(query=question, limit=RECALLED_FOR_ANSWER, concise=True)
+            request = ReadRequest(query=question, limit=RECALLED_FOR_ANSWER, concise=True, recalls=False)
             found = [hit.memory for hit in service.read(self.scope, request).hits if not hit.weak]
             known = {memory.id for memory in found}
             recent = service.recent(self.scope, limit=RECALLED_FOR_ANSWER)
