@@ -119,23 +119,24 @@ def search(
         below_floor=sum(hit.weak for hit in hits),
         pending=int(np.count_nonzero(~ranking.has_vector[page])),
         unknown=ranking.unknown,
+        recalled=_recalled(ranking, hits) if request.cursor is None else None,
         fingerprint=digest,
         asked_at=position.asked_at,
     )
 
 
-def recalled(request: ReadRequest, result: ReadResult) -> MemoryId | None:
+def _recalled(ranking: Ranking, hits: Sequence[Hit]) -> MemoryId | None:
     """Return the memory that a question recalled: the first hit of its first page, if that is clearly the one.
 
     Clearly: it is not weak, something is known at all, and the scores fall off behind it. What merely stands beside the answer was not
     recalled, and neither was the first of many that fit a vague question equally well: else fifty questions have used every
     memory of a small store, and attention tells nothing.
     """
-    if not request.recalls or request.cursor is not None or result.unknown or not result.hits or result.hits[0].weak:
+    if ranking.unknown or not hits or hits[0].weak:
         return None
-    scores = [hit.score or 0.0 for hit in result.hits[:RECALLED_AMONG]]
+    scores = ranking.scores[:RECALLED_AMONG]
     stands_out = len(scores) < RECALLED_AMONG or scores[0] - scores[-1] >= RECALLED_LEAD * scores[0]
-    return result.hits[0].memory.id if stands_out else None
+    return hits[0].memory.id if stands_out else None
 
 
 def _first_page_size(ranking: Ranking, scored: Sequence[int], *, concise: bool) -> int:

@@ -133,7 +133,8 @@ class ReadResult:
 
     ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now;
     ``words_alone`` says that all were, because the embedding model is not at hand.
-    ``unknown`` says that probably nothing is known about what was asked; False makes no claim.
+    ``unknown`` says that probably nothing is known about what was asked; False makes no claim. ``recalled`` is the memory that clearly
+    answers a question, which counts as used.
     """
 
     hits: tuple[Hit, ...]
@@ -144,6 +145,7 @@ class ReadResult:
     pending: int = 0
     words_alone: bool = False
     unknown: bool = False
+    recalled: MemoryId | None = None
     fingerprint: bytes = b""
     asked_at: datetime | None = None
 

@@ -181,7 +181,7 @@ class MemoryService:
     def read(self, scope: Scope, request: ReadRequest) -> ReadResult:
         """Find memories: by question, by ids, or a brief when neither is given. Changes nothing that is stored.
 
-        The memory that answers a question counts as recalled (`reads.recalled`); `flush_recalls` or a later write stores that.
+        The memory that clearly answers a question counts as recalled; `flush_recalls` or a later write stores that.
 
         Raises:
             InvalidInput: names the argument that is wrong.
@@ -197,10 +197,9 @@ class MemoryService:
             return reads.brief(self.store, index, scope, request, now)
         vector = self._encoder.encode_query(request.query)
         result = reads.search(self.store, index, scope, request, vector, now, self._ranking_weights)
-        recalled = reads.recalled(request, result)
-        if recalled is not None:
+        if request.recalls and result.recalled is not None:
             # It is stored later, so that a read waits for no transaction.
-            self._queue_recall(scope, recalled, now)
+            self._queue_recall(scope, result.recalled, now)
         if vector is None and self._encoder.problem is not None:
             return replace(result, words_alone=True)
         return result
