@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -19,7 +19,8 @@ import numpy as np
 from hybrid_memory.cursor import FINGERPRINT_BYTES, PagePosition, decode_cursor
 from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.errors import StoreError
-from hybrid_memory.model import TRUST_ORDER, Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.model import TRUST_ORDER, Memory, MemoryId, Scope
+from hybrid_memory.profile import gather, open_items_first
 from hybrid_memory.requests import (
     Hit,
     ReadRequest,
@@ -28,6 +29,8 @@ from hybrid_memory.requests import (
     Related,
     Where,
 )
+from hybrid_memory.retrieval.brief import Section, select_lines
+from hybrid_memory.retrieval.commitments import asks_for_open_items
 from hybrid_memory.retrieval.cutoff import hits_worth_showing
 from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
@@ -37,6 +40,7 @@ from hybrid_memory.text import excerpt
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hybrid_memory.profile import Fetch
     from hybrid_memory.retrieval.id_columns import IdSequence
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.query import Ranking
@@ -52,8 +56,6 @@ RECALLED_AMONG = 5
 RELATED_SIMILARITY = 0.6  # cosine from which an earlier memory may be about the same thing as a new one
 RELATED_SHOWN = 3  # of a write; more would not be read
 _EXCERPT_CHARACTERS = 160  # enough of a related memory to tell whether the new one contradicts it
-_PINNED_SHOWN = 20  # of a brief
-_LAST_SESSION_SHOWN = 10  # of a brief
 _FOCUS_LIMIT = 200  # memories that a focus lets into a reflection at most
 # The newest memories that are compared with one another for groups: all pairs of 5,000 take about a second.
 _MAX_REFLECTION_CANDIDATES = 5000
@@ -87,14 +89,16 @@ def search(
         beta=weights.beta,
         gamma=weights.gamma,
     )
-    ranking = index.search(query)
     fetch = partial(store.get, scope.namespace)
+    ranking = index.search(query)
+    if asks_for_open_items(request.query):
+        ranking = open_items_first(ranking, gather(index, fetch, scope, query), request.query)
     # The page: positions in the ranking, behind the last memory that the page before showed.
     listing = _Listing(_strong_first(ranking, all_weak=request.weak))
     if request.concise:
         listing = _without_near_copies(listing.order, ranking, index, fetch)
     offset = position.within(ranking.ids[listing.order]) if position.offset else 0
-    page = listing.order[offset : offset + request.limit]
+    page = listing.order[offset : offset + request.page_size]
     if request.cursor is None:
         page = page[: _first_page_size(ranking, listing.scored_as(page), concise=request.concise)]
     ids: list[MemoryId] = ranking.ids[page].tolist()
@@ -226,29 +230,34 @@ def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReque
 
 
 def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
-    """Return what matters now: pinned memories, open working memory, the last other session, the most recent."""
+    """Return who the user is, what is open, what was decided and what happened last, in shares of each page (`retrieval.brief`)."""
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     first_page_at = None if request.cursor is None else position.asked_at
     all_ids = index.select(request.where, now, asked_at=first_page_at)
-    sections = _sections(index, scope, request.where, now, first_page_at)
-    listing = _SectionsFirst(sections, all_ids)
+    fetch = partial(store.get, scope.namespace)
+    memories = gather(index, fetch, scope, SearchQuery(where=request.where, now=now, asked_at=position.asked_at))
+    listing = _SectionsFirst(select_lines(memories), all_ids)
     offset = position.within(listing)
-    page = listing.beginning(offset + request.limit)[offset:]
-    memories = index.memories(page, partial(store.get, scope.namespace))
-    hits = tuple(Hit(memory=memories[one], section=sections.get(one, "recent")) for one in page if one in memories)
+    page = listing.beginning(offset + request.page_size)[offset:]
+    found = index.memories(page, fetch)
+    hits = tuple(Hit(memory=found[one], section=listing.section_of(one)) for one in page if one in found)
     return ReadResult(hits=hits, total=len(all_ids), offset=offset, fingerprint=digest, asked_at=position.asked_at)
 
 
 class _SectionsFirst(Sequence[MemoryId]):
     """The ids of a brief in order: those of its sections, then the rest; no more ids are made into text than are shown."""
 
-    def __init__(self, sections: Mapping[MemoryId, str], all_ids: IdSequence) -> None:
+    def __init__(self, sections: Mapping[MemoryId, Section], all_ids: IdSequence) -> None:
         self._sections = sections
         self._all_ids = all_ids
 
     def __len__(self) -> int:
         return len(self._all_ids)
+
+    def section_of(self, memory_id: MemoryId) -> str:
+        """Return the name of the section that an id stands in."""
+        return self._sections.get(memory_id, Section.RECENT).value
 
     def beginning(self, count: int) -> list[MemoryId]:
         """Return the first ``count`` ids."""
@@ -258,34 +267,6 @@ class _SectionsFirst(Sequence[MemoryId]):
     def __getitem__(self, position: Any) -> Any:
         end = position.stop if isinstance(position, slice) else position + 1
         return self.beginning(len(self) if end is None or end <= 0 else end)[position]
-
-
-def _sections(
-    index: NamespaceIndex, scope: Scope, where: Where, now: datetime, asked_at: datetime | None
-) -> dict[MemoryId, str]:
-    """Return the memories with which a brief begins, each with the first section that it belongs to.
-
-    What was written after the brief's first page was read is left out, so that pages fit together.
-    """
-    found: dict[MemoryId, str] = {}
-    for section, ids in (
-        ("pinned", index.pinned(now)),
-        ("working", index.select(Where(memory_type=MemoryType.WORKING), now)),
-        ("last session", _last_session(index, scope, now, asked_at)),
-    ):
-        allowed = index.select(where, now, asked_at=asked_at, among=ids)
-        for one in allowed[: _PINNED_SHOWN if section == "pinned" else None]:
-            found.setdefault(one, section)
-    return found
-
-
-def _last_session(index: NamespaceIndex, scope: Scope, now: datetime, asked_at: datetime | None) -> Sequence[MemoryId]:
-    last = next((one for one in index.sessions("", 2, asked_at=asked_at) if one != scope.session), None)
-    return () if last is None else index.select(Where(session=last), now, asked_at=asked_at)[:_LAST_SESSION_SHOWN]
-
-
-Fetch = Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
-"""Reads memories from the store by id."""
 
 
 def related(

@@ -21,6 +21,9 @@ from hybrid_memory.model import (
     Trust,
 )
 
+DEFAULT_PAGE = 8  # memories that answer a question; about as many as fit into the server's default budget of tokens
+BRIEF_PAGE = 20  # lines of a brief: short ones, of which the same budget holds about as many
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
@@ -47,7 +50,7 @@ class WriteRequest:
     """A statement to remember.
 
     ``session`` None is the scope's; ``importance`` 0..1, None lets the heuristic decide; ``parents`` are the memories that
-    a derived statement was made from.
+    a derived statement was made from; ``pinned`` puts it at the head of each brief.
     """
 
     content: str
@@ -64,6 +67,7 @@ class WriteRequest:
     expires_at: datetime | None = None
     supersedes: MemoryId | None = None
     parents: tuple[MemoryId, ...] = ()
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +95,7 @@ class WriteResult:
 class ReadRequest:
     """A question. An empty ``query`` without ``ids`` asks for a brief. ``cursor`` continues an earlier answer.
 
+    ``limit`` None: `DEFAULT_PAGE` memories, of a brief `BRIEF_PAGE`.
     ``zone`` is that of "yesterday" and other times in the question, this process's own when None. ``weak`` asks for all
     memories below the relevance floor as well, behind the others. ``concise`` asks for an answer that a model reads: it ends where
     the scores fall off, and memories that say the same in nearly the same words are shown once; ``limit`` is an upper bound then,
@@ -98,7 +103,7 @@ class ReadRequest:
     """
 
     query: str = ""
-    limit: int = 8
+    limit: int | None = None
     where: Where = field(default_factory=Where)
     ids: tuple[MemoryId, ...] = ()
     cursor: str | None = None
@@ -107,6 +112,13 @@ class ReadRequest:
     concise: bool = False
     recalls: bool = True
     zone: tzinfo | None = None
+
+    @property
+    def page_size(self) -> int:
+        """How many memories a page holds at most."""
+        if self.limit is not None:
+            return self.limit
+        return DEFAULT_PAGE if self.query.strip() or self.ids else BRIEF_PAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,7 @@ def check_read(request: ReadRequest) -> ReadRequest:
         InvalidInput: names the first argument that is wrong.
     """
     check_text("query", request.query, limit=QUERY_LIMIT, empty_allowed=True)
-    if not 1 <= request.limit <= PAGE_LIMIT:
+    if request.limit is not None and not 1 <= request.limit <= PAGE_LIMIT:
         raise InvalidInput("limit", f"must be from 1 to {PAGE_LIMIT}")
     _check_ids("ids", request.ids)
     if request.ids and request.query.strip():

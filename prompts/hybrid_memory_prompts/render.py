@@ -54,7 +54,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quoted:
-    """A memory as templates see it: ``text`` and ``speaker`` are stored text, the rest is the server's own knowledge."""
+    """A memory as templates see it: ``text`` and ``speaker`` are stored text, the rest is the server's own knowledge.
+
+    ``section`` is the part of a brief that it stands in; those of one section follow one another.
+    """
 
     id: str
     time: str
@@ -63,6 +66,7 @@ class Quoted:
     tier: str
     text: Stored
     speaker: Stored | None = None
+    section: str = ""
 
 
 class Renderer:

@@ -85,7 +85,7 @@ def test_a_brief_is_paged_without_gaps_or_repeats(open_service):
     service.write(Scope(session="earlier"), WriteRequest(content="The harbour in Lima."))
     whole = service.read(scope, ReadRequest(limit=100))
     assert (whole.hits[0].memory.id, whole.hits[0].section) == (ids[2], "pinned")
-    assert whole.hits[1].section == "working"
+    assert whole.hits[1].section == "open"
     shown, cursor = [], None
     while len(shown) < whole.total:
         page = service.read(scope, ReadRequest(limit=7, cursor=cursor))

@@ -171,7 +171,7 @@ def test_a_brief_shows_pinned_memories_first_then_working_ones(service, scope):
     hits = service.read(scope, ReadRequest()).hits
     assert [(hit.section, hit.memory.content) for hit in hits] == [
         ("pinned", "Answer in French"),
-        ("working", "writing chapter two"),
+        ("open", "writing chapter two"),
         ("recent", "It is raining"),
     ]
 

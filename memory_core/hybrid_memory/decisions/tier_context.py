@@ -30,7 +30,7 @@ class StoredTierContext:
     """A `tiers.flow.TierContext` over a `WriteView`: each answer is looked up once, and only when a rule asks.
 
     ``vectors_of`` reads stored vectors from a cache; those that it lacks, because another write came between, are read from the
-    view. ``fresh`` are the vectors of this write, ``extra_uses`` the uses that it adds.
+    view. ``fresh`` are the vectors of this write, ``extra_uses`` the uses that it adds, ``pinned`` what it pins.
     """
 
     def __init__(
@@ -40,12 +40,14 @@ class StoredTierContext:
         vectors_of: VectorsOf,
         fresh: Mapping[MemoryId, NDArray[np.float32]] | None = None,
         extra_uses: Mapping[MemoryId, int] | None = None,
+        pinned: Collection[MemoryId] = (),
     ) -> None:
         self._view = view
         self._ids = tuple(dict.fromkeys(_ids_in(buffers)))
         self._vectors_of = vectors_of
         self._vectors: dict[MemoryId, NDArray[np.float32]] = dict(fresh or {})
         self._extra_uses = extra_uses or {}
+        self._pinned = pinned
         self._asked: set[MemoryId] = set()
         self._usage: dict[MemoryId, Usage] | None = None
         self._memories: dict[MemoryId, Memory] | None = None
@@ -68,6 +70,8 @@ class StoredTierContext:
 
     def pinned(self, memory_id: MemoryId) -> bool:
         """Return True if a memory is pinned."""
+        if memory_id in self._pinned:
+            return True
         if self._memories is None:
             self._memories = self._view.get(self._ids)
         memory = self._memories.get(memory_id)

@@ -211,6 +211,7 @@ def _new_memory(
         names=prepared.encoded.words.names,
         days=prepared.encoded.words.days,
         encoding=prepared.encoded.words.encoding,
+        pinned=request.pinned,
         tags=request.tags,
         metadata=request.metadata,
         source=request.source,
@@ -239,7 +240,7 @@ def _insert_observation(
     before = buffers_of(view, memory.session, memory.agent)
     buffers = flow.without_memories(before, {one.id for one in change.leaving})
     fresh = {} if prepared.encoded.vector is None else {memory.id: prepared.encoded.vector}
-    context = StoredTierContext(view, buffers, vectors_of, fresh)
+    context = StoredTierContext(view, buffers, vectors_of, fresh, pinned={memory.id} if memory.pinned else ())
     step = flow.admit(buffers, Item(memory.id, "", memory.importance), context, rules.flow)
     memory = replace(memory, tier=step.tier_of(memory.id, Tier.SENSORY))
     written = buffer_changes(view, memory.session, memory.agent, before, step.buffers)
@@ -319,7 +320,9 @@ def _count_repetition(
     request = prepared.request
     # In the buffers a repetition enhances; a repetition as another type moves the memory to that type's tier.
     buffers = buffers_of(view, same.session, same.agent)
-    context = StoredTierContext(view, buffers, vectors_of, extra_uses={same.id: 1})
+    context = StoredTierContext(
+        view, buffers, vectors_of, extra_uses={same.id: 1}, pinned={same.id} if request.pinned else ()
+    )
     item = Item(same.id, "", max(same.importance, request.importance or 0.0))
     step = flow.FlowResult(buffers)
     if request.memory_type is MemoryType.SHORT_TERM:
@@ -332,6 +335,7 @@ def _count_repetition(
     richer = replace(
         same,
         importance=item.importance if item.importance is not None else same.importance,
+        pinned=same.pinned or request.pinned,
         tags=tuple(dict.fromkeys((*same.tags, *request.tags))),
         metadata={**same.metadata, **request.metadata},
         source=request.source or same.source,

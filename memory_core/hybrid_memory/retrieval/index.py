@@ -240,6 +240,23 @@ class NamespaceIndex:
             mask &= self._columns.forgotten_at.values >= 0 if forgotten else live
             return self._columns.ids.values[self._columns.newest_first(mask)]
 
+    def notable(
+        self, where: Where, now: datetime, *, newest: int, weightiest: int, asked_at: datetime | None = None
+    ) -> list[MemoryId]:
+        """Return the newest of the memories that pass the filters, and those of them with the greatest importance; newest first."""
+        with self._lock:
+            columns = self._columns
+            mask = columns.matching(where) & columns.visible(now, as_of=where.as_of, asked_at=asked_at)
+            rows = columns.newest_first(mask)
+            chosen = np.zeros(len(rows), np.bool_)
+            chosen[:newest] = True
+            if len(rows) > weightiest:
+                weights = columns.importance.values[rows]
+                chosen[np.argpartition(-weights, weightiest)[:weightiest]] = True
+            else:
+                chosen[:] = True
+            return columns.ids.ids_of(rows[chosen])
+
     def pinned(self, now: datetime) -> IdSequence:
         """Return the live memories that are pinned, newest first."""
         with self._lock:

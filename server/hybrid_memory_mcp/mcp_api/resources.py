@@ -28,7 +28,7 @@ def add_resources(server: MCPServer[None], views: Views) -> None:
         RECENT,
         name="most_recent_memories",
         title="Most recent memories",
-        description="The latest memories of all sessions",
+        description="A brief: who the user is, what is open, what was decided, the latest memories of all sessions",
         mime_type="text/markdown",
     )
     async def recent() -> str:

@@ -15,10 +15,18 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Trust
-from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.requests import (
+    BRIEF_PAGE,
+    DEFAULT_PAGE,
+    ForgetRequest,
+    Insight,
+    ReadRequest,
+    UpdateRequest,
+    Where,
+    WriteRequest,
+)
 from hybrid_memory.validation import CONTENT_LIMIT, PAGE_LIMIT
 
-DEFAULT_PAGE = 8  # memories; about as many as fit into the default budget of tokens
 DEFAULT_TOKEN_BUDGET = 1500  # a page that an assistant can afford at every turn
 MIN_TOKEN_BUDGET = 100  # the smallest page: one memory, cut, and its cursor
 MAX_TOKEN_BUDGET = 200_000  # the context of a large model
@@ -100,6 +108,7 @@ class WriteArguments(Arguments):
     key: str | None = Field(None, description="With working: replaces the value of this key")
     expires_at: str | None = None
     supersedes: str | None = Field(None, description="Id of the memory that this corrects")
+    pinned: bool | None = Field(None, description="In every brief")
 
     def to_request(self, zone: tzinfo | None) -> WriteRequest:
         """Return the library's request; dates without a zone are in ``zone``."""
@@ -117,6 +126,7 @@ class WriteArguments(Arguments):
             key=self.key,
             expires_at=moment("expires_at", self.expires_at, zone),
             supersedes=None if self.supersedes is None else MemoryId(self.supersedes.strip()),
+            pinned=bool(self.pinned),
         )
 
 
@@ -125,7 +135,7 @@ class ReadArguments(Arguments):
 
     query: str | None = None
     limit: Annotated[int, Field(ge=1, le=PAGE_LIMIT), _Whole] | None = Field(
-        None, description=f"Default {DEFAULT_PAGE}"
+        None, description=f"Default {DEFAULT_PAGE}, of a brief {BRIEF_PAGE}"
     )
     token_budget: Annotated[int, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET), _Whole] | None = Field(
         None, description=f"Default {DEFAULT_TOKEN_BUDGET}"
@@ -139,7 +149,7 @@ class ReadArguments(Arguments):
         """Return the library's request; dates without a zone are in ``zone``."""
         return ReadRequest(
             query=self.query or "",
-            limit=DEFAULT_PAGE if self.limit is None else self.limit,
+            limit=self.limit,
             where=Where() if self.where is None else self.where.to_filters(zone),
             ids=_ids(self.ids),
             cursor=self.cursor,

@@ -21,6 +21,7 @@ from mcp.types import CallToolResult, TextContent
 
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import ForgetResult, Hit, ReadResult, ReflectionGroup, UpdateResult, WriteResult
+from hybrid_memory.retrieval.brief import LINE_TOKENS, in_sections
 from hybrid_memory.text import excerpt
 
 Structured: TypeAlias = dict[str, Any]
@@ -241,11 +242,12 @@ class _Page:
 
     def structured(self) -> Structured:
         """Return the structured part."""
-        return self._frame(len(self.entries)) | {"memories": list(self.entries)}
+        return self._frame(len(self.entries)) | {"memories": self._in_sections()}
 
     def text(self) -> str:
         """Return the text part: a line for each memory, then what else there is to say."""
-        lines = [line for at, one in enumerate(self.entries) for line in self._lines(one, self.entries[:at])]
+        shown = self._in_sections()
+        lines = [line for at, one in enumerate(shown) for line in self._lines(one, shown[:at])]
         lines = lines or ["No memories found."]
         return "\n".join([*self._header(len(self.entries)), *lines, *self._footer(len(self.entries))])
 
@@ -264,11 +266,15 @@ class _Page:
         )
 
     def _lines(self, entry: Structured, before: Sequence[Structured]) -> list[str]:
-        """Return an entry's line, under the name of its section where that begins."""
+        """Return an entry's line, under the name of its section if that is new."""
         line = _line(entry, whole=self._whole)
         section = entry.get("section")
-        begins = section is not None and (not before or before[-1].get("section") != section)
+        begins = section is not None and all(one.get("section") != section for one in before)
         return [f"{section}:", line] if begins else [line]
+
+    def _in_sections(self) -> list[Structured]:
+        """Return the entries of a brief together with those of their section; they were chosen in turns, so that shares hold."""
+        return in_sections(self.entries, lambda entry: entry.get("section"))
 
     def _unknown(self) -> bool:
         """Return True if this is the first page of a question about which nothing is known: later pages need not repeat it."""
@@ -320,14 +326,16 @@ def _fill(page: _Page, hits: Sequence[Hit], room: int, scope: Scope, zone: tzinf
     A first memory that is too long leaves half of the page to those that follow it, unless it was asked for by its id.
     """
     for at, hit in enumerate(hits, 1):
-        required = _required(hit, zone)
+        required = _required(hit, zone, room)
         optional = _affordable(_optional(hit, scope, zone, whole=whole), room // QUARTERS)
         if page.add(required | optional):
             continue
         if page.entries or page.add(required):
             return True
         alone = whole or at == len(hits)
-        if not _add_cut(page, required, optional, CUT_WHOLE if whole else CUT_MARK, alone=alone):
+        if not _add_cut(
+            page, required | {"text": hit.memory.content}, optional, CUT_WHOLE if whole else CUT_MARK, alone=alone
+        ):
             return False
     return bool(hits) or page.fits_empty()
 
@@ -345,7 +353,8 @@ def _add_cut(page: _Page, required: Structured, optional: Structured, mark: str,
     return False
 
 
-def _required(hit: Hit, zone: tzinfo | None) -> Structured:
+def _required(hit: Hit, zone: tzinfo | None, room: int) -> Structured:
+    """Return what is told of every memory; the text of a line of a brief is cut where `retrieval.brief` ends its cost."""
     memory = hit.memory
     entry: Structured = {
         "id": memory.id,
@@ -355,6 +364,9 @@ def _required(hit: Hit, zone: tzinfo | None) -> Structured:
         "score": None if hit.score is None else round(hit.score, 3),
         "origin": memory.origin.value,
     }
+    line_room = min(LINE_TOKENS * QUARTERS, room // 4)
+    if hit.section is not None and token_cost(memory.content) > line_room:
+        entry |= {"text": truncate(memory.content, line_room), "cut": True}
     if hit.weak:
         entry["weak"] = True
     return entry
@@ -371,8 +383,8 @@ def _optional(hit: Hit, scope: Scope, zone: tzinfo | None, *, whole: bool) -> St
         "speaker": memory.speaker,
         "occurred_at": when(memory.occurred_at, zone) if memory.occurred_at else None,
         "kind": memory.kind.value if memory.kind is Kind.INSIGHT else None,
-        "tags": list(memory.tags),
-        "session": memory.session if memory.session != scope.session else None,
+        "tags": [] if hit.section else list(memory.tags),
+        "session": memory.session if memory.session != scope.session and not hit.section else None,
         "explain": {name: round(value, 4) for name, value in hit.terms.items()},
     }
     if whole:

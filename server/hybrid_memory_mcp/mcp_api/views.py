@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, tzinfo
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
@@ -15,6 +16,7 @@ import anyio.to_thread
 from hybrid_memory.clock import RandomSource
 from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import ReadRequest, ReflectionGroup
+from hybrid_memory.retrieval.brief import in_sections
 from hybrid_memory_mcp.mcp_api.tool_results import QUARTERS, token_cost, truncate, when
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
@@ -22,8 +24,9 @@ if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
     from hybrid_memory_prompts.render import Quoted, Renderer
 
-RECENT_SHOWN = 20  # memories of the resource
-RECALLED_FOR_ANSWER = 8  # memories that answer the question of a prompt, and as many recent ones
+RECENT_SHOWN = 20  # memories of a session's resource
+ABOUT_QUESTION = "about the question"  # the section of what answers it, before those of the brief
+RECALLED_FOR_ANSWER = 8  # memories that answer the question of a prompt; a brief follows them
 QUOTED_COST_LIMIT = 4000 * QUARTERS  # 4,000 tokens of quoted text: resources and prompts have no budget of their own
 MIN_QUOTED_COST = 50 * QUARTERS  # of one memory: a sentence
 
@@ -53,11 +56,13 @@ class Views:
         self._renderer: Renderer | None = None
 
     async def recent(self, session: str | None = None) -> str:
-        """Return the most recent memories of the namespace, or of a session, as text."""
+        """Return the brief of the namespace, or the most recent memories of a session, as text."""
 
         def work(service: MemoryService) -> str:
+            if session is None:
+                return self._render("recent.md.j2", memories=self._quoted(*_brief(service, self.scope)), session="")
             found = service.recent(self.scope, limit=RECENT_SHOWN, session=session)
-            return self._render("recent.md.j2", memories=self._quoted(found), session=session or "")
+            return self._render("recent.md.j2", memories=self._quoted(found), session=session)
 
         return await self.provider.call(work)
 
@@ -82,15 +87,18 @@ class Views:
         return await self.provider.call(work)
 
     async def answer(self, question: str) -> str:
-        """Return a question together with what the memory has on it and the most recent memories."""
+        """Return a question together with what the memory has on it and a brief."""
 
         def work(service: MemoryService) -> str:
             request = ReadRequest(query=question, limit=RECALLED_FOR_ANSWER, concise=True, recalls=False)
             found = [hit.memory for hit in service.read(self.scope, request).hits if not hit.weak]
             known = {memory.id for memory in found}
-            recent = service.recent(self.scope, limit=RECALLED_FOR_ANSWER)
-            found += [memory for memory in recent if memory.id not in known]
-            return self._prompt("answer.md.j2", found, question=question)
+            memories, sections = _brief(service, self.scope)
+            found += [memory for memory in memories if memory.id not in known]
+            told = dict.fromkeys(known, ABOUT_QUESTION) | {
+                id_: section for id_, section in sections.items() if id_ not in known
+            }
+            return self._prompt("answer.md.j2", found, told, question=question)
 
         return await self.provider.call(work)
 
@@ -125,8 +133,14 @@ class Views:
         """Return known sessions, tags or ids that begin with ``prefix``."""
         return await self.provider.call(lambda service: service.suggest(self.scope, what, prefix, limit))
 
-    def _prompt(self, template: str, memories: tuple[Memory, ...] | list[Memory], **variables: str) -> str:
-        quoted = self._quoted(memories)
+    def _prompt(
+        self,
+        template: str,
+        memories: tuple[Memory, ...] | list[Memory],
+        sections: Mapping[MemoryId, str] = MappingProxyType({}),
+        **variables: str,
+    ) -> str:
+        quoted = self._quoted(memories, sections)
         block = self._render("memories.md.j2", memories=quoted).strip() if quoted else ""
         texts = {"question": "", "thought": "", "topic": ""} | variables
         return self._render(template, memories=quoted, most_recent_memories=block, **texts)
@@ -139,7 +153,11 @@ class Views:
                 self._renderer = Renderer(self._random_source, self._templates)
         return self._renderer.render(template, memories=memories, **variables)
 
-    def _quoted(self, memories: tuple[Memory, ...] | list[Memory]) -> list[Quoted]:
+    def _quoted(
+        self,
+        memories: tuple[Memory, ...] | list[Memory],
+        sections: Mapping[MemoryId, str] = MappingProxyType({}),
+    ) -> list[Quoted]:
         """Shorten what would not fit: each memory gets an even share of the room that is left."""
         room = QUOTED_COST_LIMIT
         quoted = []
@@ -147,10 +165,10 @@ class Views:
             share = max(room // (len(memories) - at), MIN_QUOTED_COST)
             text = memory.content if token_cost(memory.content) <= share else truncate(memory.content, share)
             room -= token_cost(text)
-            quoted.append(self._quote(memory, text))
+            quoted.append(self._quote(memory, text, sections.get(memory.id, "")))
         return quoted
 
-    def _quote(self, memory: Memory, text: str) -> Quoted:
+    def _quote(self, memory: Memory, text: str, section: str = "") -> Quoted:
         from hybrid_memory_prompts.render import Quoted, Stored
 
         return Quoted(
@@ -159,9 +177,16 @@ class Views:
             origin=memory.origin.value,
             trust=memory.trust.value,
             tier=memory.tier.value,
+            section=section,
             text=Stored(text),
             speaker=Stored(memory.speaker) if memory.speaker else None,
         )
+
+
+def _brief(service: MemoryService, scope: Scope) -> tuple[list[Memory], dict[MemoryId, str]]:
+    """Return the memories of a brief, those of a section together, and the sections of each: what read_memories shows without a query."""
+    hits = in_sections(service.read(scope, ReadRequest()).hits, lambda hit: hit.section)
+    return [hit.memory for hit in hits], {hit.memory.id: hit.section for hit in hits if hit.section is not None}
 
 
 def _members(groups: tuple[ReflectionGroup, ...]) -> list[Memory]:

@@ -30,6 +30,18 @@ async def test_the_most_recent_memories_are_quoted_newest_first(client, service)
     assert content.text.index("| second thing") < content.text.index("| first thing")
 
 
+async def test_the_most_recent_memories_are_the_brief_that_reading_without_a_query_gives(client, service):
+    service.keep("I'm allergic to penicillin")
+    service.keep("Need to renew the passport")
+    for number in range(30):
+        service.keep(f"note {number}")
+    text = (await read(client, RECENT)).text
+    shown = (await client.call_tool("read_memories", {})).structured_content["memories"]
+    places = [text.index(f"| {one['text']}\n") for one in shown]
+    assert places == sorted(places)
+    assert text.index("About the user:") < text.index("Open:") < text.index("Recent:")
+
+
 async def test_an_empty_memory_says_so(client):
     assert "Nothing is remembered yet" in (await read(client, RECENT)).text
 

@@ -91,7 +91,7 @@ hits = st.builds(
             parents=(MemoryId("p" * 20),) * 50,
         ),
         score=-12345.678,
-        section="working",
+        section=("pinned", "about the user", "open", "recent")[len(text) % 4],
         newer=MemoryId("n" * 20),
         weak=True,
         terms=terms,
@@ -310,3 +310,23 @@ def test_the_sections_of_a_brief_are_headings():
     found = [Hit(memory=memory(f"note {n}", n), section="pinned" if n < 2 else "recent") for n in range(4)]
     _, text = read_parts(page(found), 1500, SCOPE, UTC)
     assert [line for line in text.splitlines() if "note" not in line] == ["pinned:", "recent:"]
+
+
+def test_the_lines_of_a_section_stand_together_however_they_were_chosen():
+    order = ["pinned", "recent", "about the user", "recent", "pinned"]
+    found = [Hit(memory=memory(f"note {n}", n), section=section) for n, section in enumerate(order)]
+    structured, text = read_parts(page(found), 1500, SCOPE, UTC)
+    assert [one["text"] for one in structured["memories"]] == [f"note {n}" for n in (0, 4, 2, 1, 3)]
+    assert [line for line in text.splitlines() if line.endswith(":")] == ["pinned:", "about the user:", "recent:"]
+
+
+def test_a_long_memory_takes_one_line_of_a_brief():
+    found = [Hit(memory=memory("x" * 5_000, n), section="recent") for n in range(10)]
+    structured, _ = read_parts(page(found), 1500, SCOPE, UTC)
+    assert len(structured["memories"]) == 10
+    assert all(one["cut"] and one["text"].endswith("…[cut; read by ids]") for one in structured["memories"])
+
+
+def test_a_memory_cut_for_the_smallest_budget_has_one_mark():
+    structured, _ = read_parts(page([Hit(memory=memory("x" * 5_000), section="recent")]), 100, SCOPE, UTC)
+    assert structured["memories"][0]["text"].count("[cut") == 1

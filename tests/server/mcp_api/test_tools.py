@@ -147,6 +147,35 @@ async def test_an_empty_query_gives_a_brief_with_sections(client):
     assert memory["score"] is None
 
 
+async def test_a_brief_shows_twenty_short_lines_within_its_budget(client, service):
+    for number in range(40):
+        service.keep(f"note {number}")
+    assert len((await call(client, "read_memories"))["memories"]) == 20
+
+
+async def test_a_brief_is_paged_through_its_sections_without_repeats(client, service):
+    for number in range(12):
+        service.keep(f"I like topic{number}")
+        service.keep(f"Need to order part{number}")
+        service.keep(f"note {number} " + "x" * 300)
+    seen, cursor = [], None
+    while True:
+        page = await call(client, "read_memories", token_budget=400, cursor=cursor)
+        seen += [one["id"] for one in page["memories"]]
+        cursor = page["cursor"]
+        if cursor is None:
+            break
+    assert len(seen) == len(set(seen)) == 36
+
+
+async def test_what_is_written_pinned_stands_first_in_every_brief(client, service):
+    await call(client, "write_memory", content="Answer in French", pinned=True)
+    for number in range(30):
+        service.keep(f"note {number}")
+    first = (await call(client, "read_memories"))["memories"][0]
+    assert (first["text"], first["section"]) == ("Answer in French", "pinned")
+
+
 async def test_paging_shows_every_memory_once(client, service):
     for number in range(40):
         service.keep(f"note {number} " + "x" * 300)

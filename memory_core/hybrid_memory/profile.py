@@ -1,0 +1,96 @@
+"""What the memory knows about its user, gathered from index and store: for the brief, and for questions about what is open.
+
+Used by ``reads.py``; what is shown of it is decided by the pure rules of `retrieval.brief`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.requests import Where
+from hybrid_memory.retrieval.brief import BriefMemories, open_and_done
+from hybrid_memory.retrieval.commitments import topic_words
+from hybrid_memory.text import words
+
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.index import NamespaceIndex
+    from hybrid_memory.retrieval.query import Ranking, SearchQuery
+
+# Set by hand.
+_LINES = 40  # of each list that a brief is chosen from
+_LAST_SESSION_LINES = 6
+_NEWEST, _WEIGHTIEST = 400, 400  # memories in which is looked for what tells about the user
+
+Fetch = Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
+"""Reads memories from the store by id."""
+
+
+def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery) -> BriefMemories:
+    """Return what a brief is chosen from: what passes the filters of a query, and was written before its first page was read."""
+    where, now = query.where, query.now
+    asked_at = query.asked_at or now
+    chosen = {
+        name: index.select(where, now, asked_at=asked_at, among=ids)[:_LINES].tolist()
+        for name, ids in (
+            ("pinned", index.pinned(now)),
+            ("working", index.select(Where(memory_type=MemoryType.WORKING), now)),
+        )
+    }
+    of_last = _last_session(index, scope, now, asked_at)
+    allowed = set(index.select(where, now, asked_at=asked_at, among=of_last))
+    chosen["last_session"] = [one for one in of_last if one in allowed]
+    chosen["recent"] = index.select(where, now, asked_at=asked_at)[:_LINES].tolist()
+    chosen["weighty"] = index.notable(where, now, newest=_NEWEST, weightiest=_WEIGHTIEST, asked_at=asked_at)
+    ids = dict.fromkeys(one for some in chosen.values() for one in some)
+    found = index.memories(list(ids), fetch)
+    lists = {name: [found[one] for one in some if one in found] for name, some in chosen.items()}
+    return BriefMemories(**lists, as_of=asked_at, vectors=index.vectors_of(chosen["weighty"]))
+
+
+def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -> Ranking:
+    """Return a ranking in which open commitments stand first, in their order, and what is done is weak.
+
+    Where some of them share a word with the question, beside those that ask, only these are raised.
+    """
+    still_open, done = open_and_done(memories)
+    topic = topic_words(question)
+    meant = [one.id for one in still_open if not topic.isdisjoint(words(one.content))] or [one.id for one in still_open]
+    listed = ranking.ids.tolist()
+    place = {one: at for at, one in enumerate(listed)}
+    raised = sorted(place[one] for one in meant if one in place)
+    finished = [place[one] for one in done if one in place]
+    if not raised:
+        return ranking
+    scores, weak = ranking.scores.copy(), ranking.weak.copy()
+    scores[raised] = scores.max()  # equals are shown together
+    weak[finished] = True
+    weak[raised] = False
+    rest = np.setdiff1d(np.arange(len(listed)), raised)
+    order = np.concatenate((np.array(raised, np.intp), rest))
+    return replace(
+        ranking,
+        ids=ranking.ids[order],
+        scores=scores[order],
+        weak=weak[order],
+        has_vector=ranking.has_vector[order],
+        positions=ranking.positions[order],
+        unknown=False,
+    )
+
+
+def _last_session(index: NamespaceIndex, scope: Scope, now: datetime, asked_at: datetime | None) -> Sequence[MemoryId]:
+    last = next((one for one in index.sessions("", 2, asked_at=asked_at) if one != scope.session), None)
+    if last is None:
+        return ()
+    # Its summary comes first, whenever it was written.
+    summary = Where(session=last, memory_type=MemoryType.EPISODIC)
+    parts = (
+        index.select(where, now, asked_at=asked_at)[:_LAST_SESSION_LINES] for where in (summary, Where(session=last))
+    )
+    return list(dict.fromkeys(one for part in parts for one in part))[:_LAST_SESSION_LINES]

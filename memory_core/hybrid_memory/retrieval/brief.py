@@ -1,0 +1,435 @@
+"""What a brief shows and in which order: who the user is, what is open, what was decided, what happened last. Pure.
+
+`select_lines` gives each memory that deserves a line its section; `fair_order` puts the lines in an order of which every beginning
+keeps the sections' shares, so that a page of any size does, and pages continue without repeats. `in_sections` groups what is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier
+from hybrid_memory.retrieval.aspects import Aspect, aspects_of, fold, names_in, sentences, user_names
+from hybrid_memory.retrieval.commitments import closes, is_open_commitment
+from hybrid_memory.text import estimate_tokens, words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+Q = TypeVar("Q")
+
+
+class Section(StrEnum):
+    """The parts of a brief in the order in which they are shown; their names are headings."""
+
+    PINNED = "pinned"
+    USER = "about the user"
+    OPEN = "open"
+    DECISIONS = "decisions"
+    LAST_SESSION = "last session"
+    RECENT = "recent"
+
+
+class Queue(StrEnum):
+    """What waits for lines of a brief; two sections have two queues, so that many preferences leave room for a name."""
+
+    PINNED = "pinned"
+    WHO = "who"
+    PREFERENCES = "preferences"
+    WORKING = "working"
+    COMMITMENTS = "commitments"
+    DECISIONS = "decisions"
+    LAST_SESSION = "last session"
+    RECENT = "recent"
+
+
+# Set by hand where no reason is named.
+SHARES: Mapping[Queue, float] = {
+    Queue.PINNED: 0.20,
+    Queue.WHO: 0.22,
+    Queue.PREFERENCES: 0.18,
+    Queue.WORKING: 0.08,
+    Queue.COMMITMENTS: 0.12,
+    Queue.DECISIONS: 0.10,
+    Queue.LAST_SESSION: 0.06,
+    Queue.RECENT: 0.04,
+}
+"""The share of each queue in the tokens of a brief; what one does not use goes to the others in proportion."""
+
+SECTION_OF: Mapping[Queue, Section] = {
+    Queue.PINNED: Section.PINNED,
+    Queue.WHO: Section.USER,
+    Queue.PREFERENCES: Section.USER,
+    Queue.WORKING: Section.OPEN,
+    Queue.COMMITMENTS: Section.OPEN,
+    Queue.DECISIONS: Section.DECISIONS,
+    Queue.LAST_SESSION: Section.LAST_SESSION,
+    Queue.RECENT: Section.RECENT,
+}
+LINE_TOKENS = 75  # of the text of one line; a longer memory is cut there and counts no more
+_FRAME_TOKENS = 40  # of a line beside its text: id, time, names of fields
+_HEAD_START = 0.3  # of a line's cost that counts before it is shown: small queues get their first line early
+_QUEUE_LINES = 40  # waiting in a queue at most; beyond them come the most recent
+_UNVOUCHED_EVERY = 4  # a line of a tool or an import at every fourth place at most
+_WEIGHTY = 0.8  # the importance from which a memory of no aspect belongs to what is known about the user
+_LONG = 300  # characters; a longer text is talk rather than a statement
+_ABOUT_THE_SAME = 2 / 3  # of the words of the shorter of two statements, from which the later may take the earlier back
+_SIMILAR = (
+    0.45  # cosine from which a decision that goes back on something means an earlier one that shares no word with it
+)
+_ALIKE = 0.8  # of the words of two memories, from which they say the same
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefMemories:
+    """What a brief is chosen from: each list newest first, a memory may stand in several.
+
+    ``weighty`` are candidates for what is known about the user, open and decided; ``as_of`` is when the brief was asked for;
+    ``vectors`` are those of weighty memories, as far as there are any.
+    """
+
+    pinned: Sequence[Memory]
+    working: Sequence[Memory]
+    weighty: Sequence[Memory]
+    last_session: Sequence[Memory]
+    recent: Sequence[Memory]
+    as_of: datetime
+    vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    memory: Memory
+    aspects: Aspect
+
+
+def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
+    """Return the memories of a brief's head with their sections, in an order of which every beginning keeps the shares.
+
+    Left out are near-copies, commitments that are done or long past, and statements that a later one takes back.
+    """
+    candidates, hidden = _judge(memories)
+    queues: dict[Queue, list[Memory]] = {
+        Queue.PINNED: list(memories.pinned),
+        Queue.WORKING: list(memories.working),
+        Queue.WHO: _best(candidates, _worth_as_who),
+        Queue.PREFERENCES: _best(candidates, _worth_as_preference),
+        Queue.COMMITMENTS: _best(candidates, _worth_as_commitment),
+        Queue.DECISIONS: _best(candidates, _worth_as_decision),
+        Queue.LAST_SESSION: [one for one in memories.last_session if one.id not in hidden],
+        Queue.RECENT: [one for one in memories.recent if one.id not in hidden],
+    }
+    lines = {
+        queue: with_few_unvouched(waiting, is_unvouched)[:_QUEUE_LINES]
+        for queue, waiting in without_copies(queues).items()
+    }
+    order = fair_order(lines, SHARES, lambda memory: line_cost(memory.content))
+    return {memory.id: SECTION_OF[queue] for queue, memory in order}
+
+
+def open_and_done(memories: BriefMemories) -> tuple[list[Memory], set[MemoryId]]:
+    """Return the commitments that are open, working memory first, and the ids of those that are done, and of what says so."""
+    candidates, hidden = _judge(memories)
+    done = {one.id for one in memories.weighty if _aspects_of(one) & Aspect.DONE}
+    return [*memories.working, *_best(candidates, _worth_as_commitment)], hidden | done
+
+
+def _judge(memories: BriefMemories) -> tuple[list[_Candidate], set[MemoryId]]:
+    """Return the candidates that still hold, with the names of user and family known, and the ids of the others."""
+    candidates = _with_known_names([_Candidate(one, _aspects_of(one)) for one in memories.weighty])
+    hidden = _closed(candidates) | _taken_back(candidates, memories.vectors) | _past(candidates, memories.as_of)
+    return [one for one in candidates if one.memory.id not in hidden], hidden
+
+
+def fair_order(
+    queues: Mapping[Q, Sequence[T]], shares: Mapping[Q, float], cost: Callable[[T], float]
+) -> Iterator[tuple[Q, T]]:
+    """Yield everything that waits, so that in every beginning each queue has about its share of the costs.
+
+    Within a queue the order is kept. A queue is never behind another one by more than a line in proportion to their shares while it
+    waits; what an empty queue leaves goes to the others. Equals come in the order of ``shares``. Costs are above 0.
+    """
+    waiting = {queue: deque(queues[queue]) for queue in shares if queues.get(queue)}
+    spent = dict.fromkeys(waiting, 0.0)
+
+    def turn(queue: Q) -> float:
+        return (spent[queue] + _HEAD_START * cost(waiting[queue][0])) / shares[queue]
+
+    while waiting:
+        queue = min(waiting, key=turn)
+        item = waiting[queue].popleft()
+        spent[queue] += cost(item)
+        if not waiting[queue]:
+            del waiting[queue]
+        yield queue, item
+
+
+def line_cost(content: str) -> int:
+    """Return the tokens of a line of a brief, about: its text, cut if it is long, and what stands around it."""
+    # Above the cut the exact figure does not matter, so a long text is not counted whole.
+    return _FRAME_TOKENS + min(estimate_tokens(content[: 4 * LINE_TOKENS]), LINE_TOKENS)
+
+
+def in_sections(items: Iterable[T], section_of: Callable[[T], str | None]) -> list[T]:
+    """Return items grouped in the order of `Section`; what has no section comes first, and order within a group is kept."""
+    return sorted(items, key=lambda item: _PLACES.get(section_of(item) or "", -1))
+
+
+def without_copies(queues: Mapping[Queue, Sequence[Memory]]) -> dict[Queue, list[Memory]]:
+    """Return the queues with each memory in the first that has it, and of memories that say the same only the first one."""
+    shown: dict[MemoryId, None] = {}
+    said: list[frozenset[str]] = []
+    found: dict[Queue, list[Memory]] = {}
+    for queue in SHARES:
+        found[queue] = []
+        for memory in queues.get(queue, ()):
+            if memory.id in shown or len(found[queue]) == _QUEUE_LINES:
+                continue
+            statement = _statement(memory.content)
+            if queue not in (Queue.LAST_SESSION, Queue.RECENT):
+                if any(_say_the_same(statement, other) for other in said):
+                    continue
+                said.append(statement)
+            elif statement in said:
+                continue
+            shown[memory.id] = None
+            found[queue].append(memory)
+    return found
+
+
+def with_few_unvouched(items: Sequence[T], unvouched: Callable[[T], bool]) -> list[T]:
+    """Return items in their order, but of those nobody vouches for at most every fourth; where there are no others, all.
+
+    Those that find no place are left out.
+    """
+    if all(unvouched(item) for item in items):
+        return list(items)
+    found: list[T] = []
+    waiting: deque[T] = deque()
+    strangers = 0
+    for item in items:
+        (waiting if unvouched(item) else found).append(item)
+        while waiting and _UNVOUCHED_EVERY * (strangers + 1) <= len(found) + 1:
+            found.append(waiting.popleft())
+            strangers += 1
+    return found
+
+
+def is_unvouched(memory: Memory) -> bool:
+    """Return True for what a tool or an import says."""
+    return memory.origin in (Origin.TOOL, Origin.IMPORT)
+
+
+def _aspects_of(memory: Memory) -> Aspect:
+    return _cached_aspects(memory.content, memory.tags, memory.kind, memory.speaker)
+
+
+@lru_cache(maxsize=8192)
+def _cached_aspects(content: str, tags: tuple[str, ...], kind: Kind, speaker: str | None) -> Aspect:
+    return aspects_of(content, tags=tags, kind=kind, speaker=speaker)
+
+
+def _with_known_names(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the candidates with what is said by name about the user, or about their family, marked as such."""
+    named = [one for one in candidates if one.aspects & Aspect.NAME and not is_unvouched(one.memory)]
+    users = frozenset().union(*(user_names(one.memory.content) for one in named))
+    related = (one for one in candidates if one.aspects & Aspect.IDENTITY and one.aspects & Aspect.ABOUT_FAMILY)
+    family = frozenset().union(*(names_in(one.memory.content) for one in related)) - users
+    found = []
+    for one in candidates:
+        aspects = one.aspects
+        if aspects and not aspects & (Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY):
+            subject = _first_word(one.memory.content)
+            speaker = fold(one.memory.speaker or "")
+            if subject in users or (speaker and speaker in users and subject not in family):
+                aspects |= Aspect.ABOUT_USER
+            elif subject in family:
+                aspects |= Aspect.ABOUT_FAMILY
+        found.append(_Candidate(one.memory, aspects))
+    return found
+
+
+def _first_word(content: str) -> str:
+    first = next(sentences(content), None)
+    return "" if first is None else first.words[0].removesuffix("'s")
+
+
+def _closed(candidates: Sequence[_Candidate]) -> set[MemoryId]:
+    """Return the commitments that a later memory says are done, and those memories that say so."""
+    done = [one.memory for one in candidates if one.aspects & Aspect.DONE]
+    return {
+        one.memory.id
+        for one in candidates
+        if one.aspects & Aspect.COMMITMENT
+        and any(
+            memory.created_at >= one.memory.created_at
+            and memory.id != one.memory.id
+            and closes(memory.content, one.memory.content)
+            for memory in done
+        )
+    }
+
+
+def _past(candidates: Sequence[_Candidate], now: datetime) -> set[MemoryId]:
+    return {
+        one.memory.id
+        for one in candidates
+        if one.aspects & Aspect.COMMITMENT and not is_open_commitment(one.memory, one.aspects, now)
+    }
+
+
+def _taken_back(candidates: Sequence[_Candidate], vectors: Mapping[MemoryId, NDArray[np.float32]]) -> set[MemoryId]:
+    """Return the statements that a later one takes back: it says "no longer" or the like, of the same words.
+
+    A decision that goes back on another may name neither; then the most similar earlier one is meant, if one is similar enough.
+    """
+    found: set[MemoryId] = set()
+    for later in candidates:
+        if not later.aspects & Aspect.REVERSAL:
+            continue
+        alike = _LASTING if later.aspects & _LASTING else later.aspects & Aspect.DECISION
+        earlier = [
+            one.memory
+            for one in candidates
+            if one.aspects & alike and one.memory.created_at < later.memory.created_at and one.memory.id not in found
+        ]
+        shared = [one for one in earlier if _about_the_same(one.content, later.memory.content)]
+        if not shared and later.aspects & Aspect.DECISION:
+            shared = _nearest(later.memory, earlier, vectors)
+        found.update(one.id for one in shared)
+    return found
+
+
+def _nearest(memory: Memory, others: Sequence[Memory], vectors: Mapping[MemoryId, NDArray[np.float32]]) -> list[Memory]:
+    own = vectors.get(memory.id)
+    known = [one for one in others if one.id in vectors]
+    if own is None or not known:
+        return []
+    best = max(known, key=lambda one: float(own @ vectors[one.id]))
+    return [best] if float(own @ vectors[best.id]) >= _SIMILAR else []
+
+
+def _about_the_same(earlier: str, later: str) -> bool:
+    named = _REPLACED.search(fold(later))
+    if named is not None and (replaced := frozenset(words(named[1])) & _statement(later)):
+        return replaced <= _statement(earlier)
+    first, second = _statement(earlier) - _REVERSING, _statement(later) - _REVERSING
+    shared = first & second
+    return bool(shared) and len(shared) >= _ABOUT_THE_SAME * min(len(first), len(second))
+
+
+def _best(candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float]) -> list[Memory]:
+    """Return the memories of some worth, the best first, of equals the newest."""
+    ranked = [(worth(one), one.memory) for one in candidates]
+    ranked = [(value, memory) for value, memory in ranked if value > 0]
+    ranked.sort(key=lambda pair: (pair[0], pair[1].created_at), reverse=True)
+    return [memory for _, memory in ranked]
+
+
+# What a memory is worth for its queue: by whom it is about, then by its importance (0 to 1). Set by hand.
+
+
+def _worth_as_who(one: _Candidate) -> float:
+    aspects = one.aspects
+    if aspects & Aspect.NAME:
+        return 5 + _weight(one)
+    for wanted, worth in (
+        (Aspect.HEALTH | Aspect.ABOUT_USER, 4),
+        (Aspect.IDENTITY | Aspect.ABOUT_USER, 3),
+        (Aspect.HEALTH | Aspect.ABOUT_FAMILY, 2.5),
+        (Aspect.IDENTITY | Aspect.ABOUT_FAMILY, 2),
+        (Aspect.HEALTH, 1),
+        (Aspect.IDENTITY, 0.5),
+    ):
+        if aspects & wanted == wanted:
+            return max(worth + _weight(one), 0.1)
+    weighty = not aspects and one.memory.importance >= _WEIGHTY and one.memory.kind is Kind.OBSERVATION
+    return 2 + one.memory.importance if weighty else 0
+
+
+def _worth_as_preference(one: _Candidate) -> float:
+    aspects = one.aspects
+    for wanted, worth in (
+        (Aspect.PREFERENCE | Aspect.ABOUT_USER, 4),
+        (Aspect.TRAIT | Aspect.ABOUT_USER, 3),
+        (Aspect.PREFERENCE | Aspect.ABOUT_FAMILY, 1.5),
+        (Aspect.TRAIT | Aspect.ABOUT_FAMILY, 1),
+        (Aspect.PREFERENCE, 0.5),
+    ):
+        if aspects & wanted == wanted:
+            return max(worth + _weight(one), 0.1)
+    return 0
+
+
+def _worth_as_commitment(one: _Candidate) -> float:
+    if not one.aspects & Aspect.COMMITMENT or one.memory.tier is Tier.WORKING:
+        return 0
+    return max(1 + _weight(one), 0.1)
+
+
+def _worth_as_decision(one: _Candidate) -> float:
+    if not one.aspects & Aspect.DECISION:
+        return 0
+    return 1
+
+
+def _weight(one: _Candidate) -> float:
+    talk = len(one.memory.content) > _LONG and one.memory.kind is Kind.OBSERVATION
+    return one.memory.importance - (1.5 if talk else 0)
+
+
+@lru_cache(maxsize=8192)
+def _statement(content: str) -> frozenset[str]:
+    """Return what a text says as a set of words: with negations, without those for the user."""
+    folded = fold(content[:_LONG])
+    negation = {"not"} if any(f" {one} " in f" {folded} " for one in _NEGATIONS) else set()
+    return (frozenset(words(content[:_LONG])) - _FILLERS) | negation
+
+
+def _say_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    if not one or not other or ("not" in one) != ("not" in other):
+        return False
+    return len(one & other) >= _ALIKE * len(one | other) and {w for w in one if w.isdigit()} == {
+        w for w in other if w.isdigit()
+    }
+
+
+def _set_of(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_REPLACED = re.compile(
+    r"\b(?:instead of|rather than|anstelle von|statt|anstatt|au lieu de|en lugar de|en vez de)\s+((?:\S+ ?){1,3})"
+)
+_LASTING = Aspect.PREFERENCE | Aspect.TRAIT | Aspect.IDENTITY
+_PLACES: Mapping[str, int] = {section.value: place for place, section in enumerate(Section)}
+_NEGATIONS = (
+    "no",
+    "not",
+    "never",
+    "don't",
+    "doesn't",
+    "kein",
+    "keine",
+    "keinen",
+    "nicht",
+    "nie",
+    "pas",
+    "plus",
+    "jamais",
+    "nunca",
+)
+_FILLERS = _set_of("user nutzer nutzerin utilisateur utilisatrice usuario usuaria ich je yo im")
+_REVERSING = _set_of(
+    "not longer anymore decid decided use used using go back switch chang prefer like drink eat want instead now stop gave up "
+    "mehr nicht wieder zuruck trinkt isst mag plus boit aime ya bebe come"
+)

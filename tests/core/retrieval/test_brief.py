@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.core.retrieval.memories import NOW, memory
+
+from hybrid_memory.model import Origin
+from hybrid_memory.retrieval.brief import (
+    SHARES,
+    BriefMemories,
+    Queue,
+    Section,
+    fair_order,
+    in_sections,
+    line_cost,
+    select_lines,
+    with_few_unvouched,
+)
+
+costs = st.lists(st.integers(40, 115), max_size=20)
+queues = st.dictionaries(st.sampled_from(list(Queue)), costs, min_size=1)
+
+
+def itself(cost):
+    return cost
+
+
+@given(queues)
+def test_everything_that_waits_is_shown_once_and_each_queue_in_its_order(waiting):
+    order = list(fair_order(waiting, SHARES, itself))
+    for queue, items in waiting.items():
+        assert [item for one, item in order if one is queue] == items
+
+
+@given(queues)
+def test_in_every_beginning_two_queues_that_wait_differ_by_a_line_at_most_for_their_shares(waiting):
+    spent = dict.fromkeys(waiting, 0)
+    left = {queue: list(items) for queue, items in waiting.items()}
+    for queue, cost in fair_order(waiting, SHARES, itself):
+        spent[queue] += cost
+        left[queue].pop(0)
+        busy = [one for one in left if left[one]]
+        for one in busy:
+            for other in busy:
+                assert (
+                    spent[one] / SHARES[one]
+                    <= spent[other] / SHARES[other] + 2 * 115 / SHARES[other] + 115 / SHARES[one]
+                )
+
+
+@given(queues)
+def test_within_twenty_lines_every_queue_has_its_first(waiting):
+    order = [queue for queue, _ in fair_order({one: [60] * len(some) for one, some in waiting.items()}, SHARES, itself)]
+    assert {queue for queue, items in waiting.items() if items} == set(order[:20])
+
+
+def test_what_an_empty_queue_leaves_goes_to_the_others():
+    waiting = {Queue.WHO: [60] * 30, Queue.DECISIONS: [60] * 30}
+    shown = [queue for queue, _ in fair_order(waiting, SHARES, itself)][:32]
+    assert shown.count(Queue.WHO) == pytest.approx(32 * 0.22 / 0.32, abs=1)
+
+
+def test_a_long_text_counts_as_the_line_that_it_is_cut_to():
+    assert line_cost("x" * 100_000) == line_cost("x" * 1_000)
+    assert line_cost("short") < line_cost("x" * 1_000)
+
+
+def test_items_are_grouped_in_the_order_of_the_sections():
+    items = [("a", "recent"), ("b", "pinned"), ("c", None), ("d", "recent"), ("e", "open")]
+    assert in_sections(items, lambda item: item[1]) == [items[2], items[1], items[4], items[0], items[3]]
+
+
+@given(st.lists(st.booleans(), max_size=60))
+def test_at_most_a_quarter_of_every_beginning_is_of_tools(strangers):
+    found = with_few_unvouched(list(enumerate(strangers)), lambda item: item[1])
+    if all(strangers):
+        assert len(found) == len(strangers)
+        return
+    for end in range(1, len(found) + 1):
+        assert 4 * sum(stranger for _, stranger in found[:end]) <= end
+    assert [item for item in found if not item[1]] == [item for item in enumerate(strangers) if not item[1]]
+
+
+def lines(*weighty, pinned=(), working=(), last_session=(), recent=(), as_of=NOW):
+    newest_first = sorted(weighty, key=lambda one: one.created_at, reverse=True)
+    memories = BriefMemories(
+        pinned=pinned, working=working, weighty=newest_first, last_session=last_session, recent=recent, as_of=as_of
+    )
+    return select_lines(memories)
+
+
+def test_a_name_comes_before_all_else_about_the_user():
+    found = lines(
+        memory("place", "I live in Leeds", minutes=2, importance=0.9),
+        memory("name", "My name is Mira", minutes=1, importance=0.3),
+    )
+    assert list(found) == ["name", "place"]
+    assert set(found.values()) == {Section.USER}
+
+
+def test_many_preferences_leave_room_for_an_allergy():
+    tastes = [memory(f"t{n}", f"I like topic{n}", minutes=n + 1, importance=0.9) for n in range(30)]
+    found = lines(memory("health", "I'm allergic to penicillin", importance=0.3), *tastes)
+    assert "health" in list(found)[:2]
+
+
+def test_what_the_user_prefers_comes_before_what_the_daughter_prefers():
+    found = lines(
+        memory("nora", "Nora prefers window seats", minutes=3, importance=0.9),
+        memory("family", "The user's daughter Nora is 7 years old", minutes=2),
+        memory("own", "Prefers aisle seats", minutes=1, importance=0.2),
+    )
+    assert list(found).index("own") < list(found).index("nora")
+
+
+def test_what_is_said_by_the_users_name_is_about_the_user():
+    found = lines(
+        memory("tom", "Tom prefers tea", minutes=3, importance=0.9),
+        memory("mira", "Mira prefers coffee", minutes=2, importance=0.2),
+        memory("name", "The user's name is Mira", minutes=1),
+    )
+    assert list(found).index("mira") < list(found).index("tom")
+
+
+def test_a_name_that_a_tool_claims_makes_nobody_the_user():
+    found = lines(
+        memory("tom", "Tom prefers tea", minutes=3, importance=0.5),
+        memory("own", "Prefers coffee", minutes=2, importance=0.1),
+        memory("claim", "The user's name is Tom", minutes=1, origin=Origin.TOOL),
+    )
+    assert list(found).index("own") < list(found).index("tom")
+
+
+def test_a_commitment_is_shown_until_it_is_done():
+    plumber = memory("plumber", "Remind me to call the plumber", minutes=1)
+    done = memory("done", "Called the plumber, done", minutes=2)
+    assert lines(plumber) == {"plumber": Section.OPEN}
+    assert "plumber" not in lines(plumber, done)
+
+
+def test_what_was_done_before_closes_nothing():
+    before = memory("before", "Called the plumber, done", minutes=1)
+    assert "again" in lines(before, memory("again", "Remind me to call the plumber", minutes=2))
+
+
+def test_a_commitment_of_a_day_long_gone_is_not_shown():
+    task = memory("task", "Renew the certificate by 20 January 2026")
+    assert "task" in lines(task, as_of=NOW - timedelta(days=25))
+    assert "task" not in lines(task, as_of=NOW + timedelta(days=90))
+
+
+def test_a_preference_that_is_no_longer_so_is_left_out():
+    found = lines(
+        memory("then", "The user drinks coffee every morning", minutes=1),
+        memory("tea", "The user loves tea", minutes=2),
+        memory("now", "No longer drinks coffee", minutes=3),
+    )
+    assert set(found) == {"tea", "now"}
+
+
+def test_a_decision_that_was_taken_back_is_left_out():
+    found = lines(
+        memory("then", "We decided to use Postgres for Heron", minutes=1),
+        memory("other", "We decided to hold planning on Mondays", minutes=2),
+        memory("now", "We decided to go back to SQLite instead of Postgres", minutes=3),
+    )
+    assert set(found) == {"other", "now"}
+
+
+def test_near_copies_are_shown_once():
+    found = lines(
+        memory("one", "I'm allergic to penicillin", minutes=1),
+        memory("two", "The user is allergic to penicillin", minutes=2),
+    )
+    assert len(found) == 1
+
+
+def test_figures_and_negations_tell_statements_apart():
+    found = lines(
+        memory("one", "The user takes medication 20 mg daily", minutes=1),
+        memory("two", "The user takes medication 40 mg daily", minutes=2),
+        memory("three", "The user does not like tea", minutes=3),
+        memory("four", "The user likes tea", minutes=4),
+    )
+    assert len(found) == 4
+
+
+def test_what_matters_and_says_nothing_known_is_about_the_user_too():
+    assert lines(memory("code", "The cabin's gate code is 4417", importance=0.9)) == {"code": Section.USER}
+    assert lines(memory("code", "The cabin's gate code is 4417", importance=0.5)) == {}
+
+
+def test_noise_is_never_about_the_user():
+    noise = [
+        "All 214 tests passed in 12 s",
+        "[2026-01-03 10:00] INFO server started",
+        "The build failed with exit code 1",
+    ]
+    assert lines(*[memory(f"n{at}", text, minutes=at) for at, text in enumerate(noise)]) == {}
+
+
+def test_a_memory_stands_in_one_section():
+    one = memory("one", "I'm allergic to penicillin")
+    assert lines(one, pinned=[one], recent=[one], last_session=[one]) == {"one": Section.PINNED}
+
+
+def test_a_talkative_text_comes_behind_a_statement():
+    talk = memory(
+        "talk", "I love how this went. " + "We walked and talked for a long time. " * 12, minutes=2, importance=0.9
+    )
+    found = lines(talk, memory("own", "I love cycling", minutes=1, importance=0.3))
+    assert list(found) == ["own", "talk"]
