@@ -14,7 +14,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -81,7 +81,7 @@ class Answer:
 
 @dataclass
 class Score:
-    """What was counted over one life or several."""
+    """What was counted over one life or several; ``asked_of`` and ``first_of`` by the kind of answerable questions."""
 
     answerable: int = 0
     first: int = 0
@@ -103,6 +103,8 @@ class Score:
     brief_characters: int = 0
     bm25_first: int = 0
     bm25_in_three: int = 0
+    asked_of: Counter[str] = field(default_factory=Counter)
+    first_of: Counter[str] = field(default_factory=Counter)
     misses: list[str] = field(default_factory=list)
 
     def __add__(self, other: Score) -> Score:
@@ -261,6 +263,8 @@ def _count_answerable(score: Score, life: Life, question: Question, answer: Answ
     place = _first_place(answer, question.gold)
     score.answerable += 1
     score.first += place == 0
+    score.asked_of[question.category] += 1
+    score.first_of[question.category] += place == 0
     score.in_three += place < _FEW
     score.false_alarms += answer.unknown
     if question.stale:
@@ -308,8 +312,11 @@ def files(*, check: bool = False) -> list[Path]:
 
 def _print(scores: Mapping[str, Score]) -> None:
     table = Table("", *scores)
-    for title, told in _ROWS:
-        table.add_row(title, *(told(score) for score in scores.values()))
+    for title, written in _ROWS:
+        table.add_row(title, *(written(score) for score in scores.values()))
+    for kind in sorted(set().union(*(score.asked_of for score in scores.values()))):
+        told = (f"{score.first_of[kind]} of {score.asked_of[kind]}" for score in scores.values())
+        table.add_row(f"first, {kind}", *told)
     Console(width=120).print(table)
 
 

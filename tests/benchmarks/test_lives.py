@@ -68,6 +68,8 @@ def test_every_question_of_a_life_is_counted_once(score):
     life = read_life(files()[0])
     assert score.reads == len(life.collection.questions)
     assert score.answerable - score.first == len(score.misses)
+    assert score.asked_of.total() == score.answerable
+    assert score.first_of.total() == score.first
 
 
 def test_counts_stay_within_their_bounds(score):
