@@ -1,4 +1,4 @@
-"""Background work, one small step at a time: vectors that waited for their model, and the change of the embedder.
+"""Background work, one small step at a time: words encoded anew, vectors that waited for their model, the change of the embedder.
 
 `MemoryService.run_background_step` calls `BackgroundJobs.step` whenever the process is idle.
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
+from hybrid_memory.reencoding import reencode
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.index import VectorSwap
 from hybrid_memory.store.base import NewVector, Unembedded
@@ -56,6 +57,8 @@ class BackgroundJobs:
         self._busy = threading.Lock()
         self._change: EmbedderChange | None = None
         self._leftovers_dropped = False
+        self._words_are_current = False
+        self._words_changed = False
 
     def step(self) -> bool:
         """Do one small piece, if there is any and nobody else does; returns whether there may be more.
@@ -105,6 +108,8 @@ class BackgroundJobs:
         return Progress(embedder=target.identity, done=target.done, total=target.total, per_second=speed)
 
     def _step(self) -> bool:
+        if not self._words_are_current and self._reencode():
+            return True
         if self._change is None:
             target = self._encoder.pending_change()
             self._change = None if target is None else self._begin_change(target)
@@ -119,6 +124,16 @@ class BackgroundJobs:
             if self._store.embedder_change.next_embedder() is not None:
                 self._store.embedder_change.cancel()
         return sum(self._backfill(namespace) for namespace in self._index_cache.loaded()) > 0
+
+    def _reencode(self) -> bool:
+        """Encode a batch of words anew, which an earlier version has encoded; at the end, read the indexes anew."""
+        if reencode(self._store):
+            self._words_changed = True
+            return True
+        if self._words_changed:
+            self._index_cache.reload()
+        self._words_are_current = True
+        return False
 
     def _begin_change(self, embedder: Embedder) -> EmbedderChange:
         return EmbedderChange(self._store, self._index_cache, self._encoder, self._lock, embedder)

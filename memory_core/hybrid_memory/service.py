@@ -17,6 +17,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -30,10 +31,11 @@ from hybrid_memory.decisions.edit import PreparedUpdate, decide_forget_or_restor
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders
-from hybrid_memory.errors import NotFound, StoreClosed
+from hybrid_memory.errors import NotFound, StoreClosed, StoreFull
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.reencoding import AT_OPENING, reencode
 from hybrid_memory.requests import (
     ForgetRequest,
     ForgetResult,
@@ -143,7 +145,13 @@ class MemoryService:
             memory_limit=settings.duckdb_memory_limit,
             threads=settings.duckdb_threads,
         )
-        embedder, previous = choose_embedders(settings, store.info().embedder)
+        try:
+            with suppress(StoreFull):  # it can be read all the same, with the words as they are
+                reencode(store, AT_OPENING)
+            embedder, previous = choose_embedders(settings, store.info().embedder)
+        except BaseException:
+            store.close()
+            raise
         random_source = random_source or dice or SystemRandomSource()
         return cls(store, embedder, clock=clock, random_source=random_source, settings=settings, previous=previous)
 

@@ -78,6 +78,18 @@ class IndexCache:
                 return self._load(namespace)
             return index
 
+    def reload(self) -> None:
+        """Read each index anew from the store; calls go on with the old one meanwhile, and get one or the other."""
+        for namespace, old in self.loaded().items():
+            fresh = self._loaded_index(namespace)
+            with self._lock:
+                if self._indexes.get(namespace) is not old:
+                    fresh.close()
+                    continue
+                self._indexes[namespace] = fresh
+                self.catch_up(namespace)
+            old.close()
+
     def close(self) -> None:
         """Stop what runs in the background."""
         with self._lock:
@@ -86,8 +98,11 @@ class IndexCache:
             index.close()
 
     def _load(self, namespace: str) -> NamespaceIndex:
+        index = self._indexes[namespace] = self._loaded_index(namespace)
+        return index
+
+    def _loaded_index(self, namespace: str) -> NamespaceIndex:
         index = NamespaceIndex(self._dimensions(), make=self._store.vector_index, hnsw_from=self._hnsw_from)
         index.load(self._store.snapshot(namespace))
-        self._indexes[namespace] = index
         threading.Thread(target=index.sort, name="sort terms", daemon=True).start()
         return index

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
+    from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
 
 
 class ChangeType(StrEnum):
@@ -480,12 +480,45 @@ class EmbedderChangeStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutdatedWords:
+    """A memory of which an earlier version made terms, names and days, with what they are made of.
+
+    ``place`` orders the walk; it changes when the memory is stored again. ``when`` is the time that its words are relative to.
+    """
+
+    place: int
+    namespace: str
+    id: MemoryId
+    content: str
+    speaker: str | None
+    key: str | None
+    when: datetime
+
+
+class ReencodingStore(Protocol):
+    """How a store gets the terms, names and days that this version makes; nothing is announced, since no memory says anything else."""
+
+    def outdated(self, encoding: int, limit: int) -> Sequence[OutdatedWords]:
+        """Return memories, the oldest places first, whose words an earlier version than ``encoding`` has encoded."""
+        ...
+
+    def replace(self, encoded: Sequence[tuple[OutdatedWords, EncodedWords]]) -> None:
+        """Store what was made of the words of memories, in one transaction; one that is gone or has moved is passed over."""
+        ...
+
+
 class Store(ConversationLog, Protocol):
     """Keeps memories durably, safe in several threads; raises `StoreError` subclasses only, `StoreClosed` after `close`."""
 
     @property
     def embedder_change(self) -> EmbedderChangeStore:
         """The part of the store that changes its embedder."""
+        ...
+
+    @property
+    def reencoding(self) -> ReencodingStore:
+        """The part of the store that brings what is known of words up to date."""
         ...
 
     def info(self) -> StoreInfo:

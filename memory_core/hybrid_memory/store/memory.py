@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hybrid_memory.clock import Clock
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
-from hybrid_memory.model import Json, Memory, MemoryId, Tier, Usage
+from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.base import (
     NO_LIMIT,
     PLAIN_CODEC,
@@ -23,6 +23,7 @@ from hybrid_memory.store.base import (
     MemoryText,
     NewVector,
     NextEmbedder,
+    OutdatedWords,
     RecordUse,
     RequestKey,
     ResultCodec,
@@ -264,6 +265,41 @@ class MemoryEmbedderChange:
         return self._next
 
 
+class MemoryReencoding:
+    """The part of `MemoryStore` that has terms, names and days made anew; see `hybrid_memory.store.base.ReencodingStore`."""
+
+    def __init__(self, data: _Data) -> None:
+        self._data = data
+
+    def outdated(self, encoding: int, limit: int) -> Sequence[OutdatedWords]:
+        """Return memories whose words an earlier version has encoded."""
+        with self._data.reading():
+            memories = [one for records in self._data.namespaces.values() for one in records.memories.values()]
+            return [
+                OutdatedWords(
+                    place=place,
+                    namespace=one.namespace,
+                    id=one.id,
+                    content=one.content,
+                    speaker=one.speaker,
+                    key=one.key,
+                    when=one.occurred_at or one.created_at,
+                )
+                for place, one in enumerate(memories)
+                if one.encoding < encoding
+            ][:limit]
+
+    def replace(self, encoded: Sequence[tuple[OutdatedWords, EncodedWords]]) -> None:
+        """Store what was made of the words of memories, in one transaction."""
+        with self._data.writing():
+            for old, new in encoded:
+                memories = self._data.namespaces[old.namespace].memories
+                if old.id in memories:
+                    memories[old.id] = replace(
+                        memories[old.id], terms=new.terms, names=new.names, days=new.days, encoding=new.encoding
+                    )
+
+
 class MemoryStore:
     """Keeps memories in this process only; see `hybrid_memory.store.base.Store` for what each method does.
 
@@ -276,6 +312,7 @@ class MemoryStore:
         self._clock = clock
         self._data = _Data()
         self.embedder_change = MemoryEmbedderChange(self._data)
+        self.reencoding = MemoryReencoding(self._data)
         self._last_at: datetime | None = None
         self._requests: dict[RequestKey, _StoredRequest] = {}
         self._entries: dict[tuple[str, str, str], _Entries] = {}

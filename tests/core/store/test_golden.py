@@ -17,7 +17,7 @@ from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.testing import FakeClock
 
 STORES = Path(__file__).parents[2] / "data" / "stores"
-OLD = (1, 2)
+OLD = (1, 2, 3)
 STATEMENTS = sum(len(migration.statements) + 3 for migration in MIGRATIONS[1:])
 
 
@@ -77,7 +77,7 @@ def killed_after(path, statement):
 @pytest.mark.parametrize(
     ("schema", "statement"),
     [
-        (2, 1),
+        (3, 1),
         *(pytest.param(old, n, marks=pytest.mark.stress) for old in OLD for n in range(STATEMENTS)),
     ],
 )

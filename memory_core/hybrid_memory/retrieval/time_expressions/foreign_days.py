@@ -54,10 +54,16 @@ FOREIGN_WORDS: dict[str, str] = {
 
 def in_english(text: str) -> str:
     """Return a text in which days of other languages are English; everything else stays, but not at its place."""
-    text = _CJK.sub(lambda found: f" {int(found[2])} {_month(int(found[1]))} ", text)
-    text = _DOTTED.sub(lambda found: f"{found[1]}{int(found[2])} {_month(int(found[3]))} {found[4] or ''}", text)
-    text = _RANGE.sub(lambda found: f"{found[1]}-{found[2]} {_named(found[3])} {found[4] or ''}", text)
-    text = _NAMED.sub(lambda found: f"{found[1]} {_named(found[2])} {found[3] or ''}", text)
+    if not text.isascii():
+        text = _CJK.sub(lambda found: f" {int(found[2])} {_month(int(found[1]))} ", text)
+    if _DIGITS_AND_POINT.search(text) is not None:
+        text = _DOTTED.sub(lambda found: f"{found[1]}{int(found[2])} {_month(int(found[3]))} {found[4] or ''}", text)
+    words = frozenset(_WORD.findall(text.lower()))
+    if not words.isdisjoint(FOREIGN_MONTHS):
+        text = _RANGE.sub(lambda found: f"{found[1]}-{found[2]} {_named(found[3])} {found[4] or ''}", text)
+        text = _NAMED.sub(lambda found: f"{found[1]} {_named(found[2])} {found[3] or ''}", text)
+    if words.isdisjoint(FOREIGN_WORDS):
+        return text
     translations = _TRANSLATIONS.get(language_of(text))
     if translations is None:
         return text
@@ -74,6 +80,7 @@ def _named(name: str) -> str:
 
 _DAY = r"(?<![\d.,/-])([0-3]?\d)"
 _MONTH = "|".join(sorted(FOREIGN_MONTHS, key=len, reverse=True))
+_DIGITS_AND_POINT = re.compile(r"\d\.\d")
 _YEAR = r"(?:\s+(?:del?\s+)?((?:19|20)\d\d))?\b"
 _NAMED = re.compile(rf"{_DAY}(?:\.|er|º|°)?\s+(?:de\s+|d['’])?({_MONTH})\b{_YEAR}", re.IGNORECASE)
 _RANGE = re.compile(

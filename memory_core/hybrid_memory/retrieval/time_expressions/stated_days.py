@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.time_expressions.expressions import Phrase, find_phrases
 from hybrid_memory.retrieval.time_expressions.foreign_days import FOREIGN_MONTHS, FOREIGN_WORDS, in_english
-from hybrid_memory.retrieval.time_expressions.lexer import TokenCursor, tokenize
+from hybrid_memory.retrieval.time_expressions.lexer import MONTHS, WEEKDAYS, TokenCursor, tokenize
 from hybrid_memory.retrieval.time_expressions.tense import stated_direction_of
 
 MAX_DAYS = 8
@@ -38,6 +38,9 @@ def stated_days(text: str, when: datetime) -> tuple[int, ...]:
     day, an open one ("from 1 December") the day at its end.
     """
     text = text[:_MAX_CHARACTERS]
+    # Twice: most texts have none of the words at all, which a set says sooner than the pattern.
+    if _HEADS.isdisjoint(_LETTERS.findall(text.lower())) and _NUMERIC.search(text) is None:
+        return ()
     if _MAY_HOLD_DAY.search(text) is None:
         return ()
     now = when.astimezone(UTC).replace(tzinfo=None)
@@ -108,6 +111,8 @@ _NAMES = (
     "saturday|sunday|yesterday|today|tonight|tomorrow|fortnight|weekend|christmas|xmas|easter|halloween|thanksgiving|valentine|"
     "new year|boxing day|good friday|bonfire night|independence day|patrick"
 )
+_NUMERIC = re.compile(r"\d\d?(?:st|nd|rd|th)\b|\d\d?[./-]\d\d?[./-]|\d{4}[-/.]\d|\d\s?[年月년월]", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
 _SHORT = "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 _MAY_HOLD_DAY = re.compile(
     rf"\b(?:{_NAMES})|\b\d\d?(?:st|nd|rd|th)?[-\s](?:{_SHORT})\b|\b(?:{_SHORT})\.?\s\d|\b(?:mon|tue|wed|thu|fri|sat|sun)\b"
@@ -116,3 +121,15 @@ _MAY_HOLD_DAY = re.compile(
     rf"|\d(?:\.|er|º|°)?\s(?:de\s|d['’])?(?:{'|'.join(FOREIGN_MONTHS)})\b|\b(?:{'|'.join(FOREIGN_WORDS)})\b",
     re.IGNORECASE,
 )
+_HEADS = frozenset(
+    [
+        *_NAMES.replace(" ", "|").split("|"),
+        *MONTHS,
+        *WEEKDAYS,
+        *FOREIGN_MONTHS,
+        *FOREIGN_WORDS,
+        *["day", "days", "week", "weeks", "month", "months"],
+        *["valentines", "xmas", "patricks"],
+    ]
+) - {"new", "day", "good"}
+"""One of these words, in lower case, is in every text with a day that is not in digits."""

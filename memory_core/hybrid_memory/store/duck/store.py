@@ -43,6 +43,7 @@ from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_data
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
 from hybrid_memory.store.duck.vector_tables import VectorTable
+from hybrid_memory.store.duck.word_columns import DuckWordColumns
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, pinned_embedder
 from hybrid_memory.store.encoding import check_text, object_to_json
@@ -62,8 +63,8 @@ _NAMESPACES = """
 class DuckStore:
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.base.Store` for what each method does.
 
-    One process opens a file at a time. Reads run beside each other and beside the one write. ``embedder_change`` and
-    ``transfer`` are the parts that change the embedder and that copy, export and fill the whole store.
+    One process opens a file at a time. Reads run beside each other and beside the one write. ``embedder_change``, ``reencoding``
+    and ``transfer`` are the parts that change the embedder, encode words anew, and copy, export and fill the whole store.
     """
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
@@ -71,6 +72,7 @@ class DuckStore:
         self._clock = clock
         self.embedder_change = DuckEmbedderChange(engine, clock)
         self.transfer = DuckTransfer(engine, clock)
+        self.reencoding = DuckWordColumns(engine)
 
     @classmethod
     def open(cls, path: Path, clock: Clock, *, memory_limit: str | None = None, threads: int = 1) -> DuckStore:

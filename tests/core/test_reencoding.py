@@ -1,0 +1,144 @@
+"""What an earlier version has made of words is made anew, at the opening or beside the work, and a kill costs nothing."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.core.store.making import always, memory
+
+from hybrid_memory import reencoding
+from hybrid_memory.model import MemoryId, Scope
+from hybrid_memory.requests import ReadRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.base import Insert
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
+from hybrid_memory.text import terms
+from hybrid_memory.word_encoding import with_encoded_words
+
+STORES = Path(__file__).parents[1] / "data" / "stores"
+SCOPE = Scope(session="s-1")
+ORDER = "SELECT id FROM memory ORDER BY rowid"
+
+
+def old(number):
+    return memory(f"m{number:03}", content=f"Heron flies to Lisbon on {number + 1} May 2023.", terms=(number,))
+
+
+def fill(store, count):
+    store.write("default", None, always(inserts=tuple(Insert(old(number)) for number in range(count))))
+    return store
+
+
+def held(store):
+    return list(store.get("default", [entry.id for entry in store.changes("default", 0)]).values())
+
+
+@pytest.fixture(params=["memory", "duck"])
+def store(request, tmp_path):
+    opened = MemoryStore(FakeClock()) if request.param == "memory" else DuckStore.open(tmp_path / DATABASE, FakeClock())
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def service(store):
+    return MemoryService(store, HashEmbedder(8), clock=FakeClock(), random_source=FakeRandomSource())
+
+
+def test_everything_derived_is_as_if_it_were_written_now(store):
+    fill(store, 7)
+    assert reencoding.reencode(store) == 7
+    assert held(store) == [with_encoded_words(one) for one in held(store)]
+    assert all(one.names and one.days for one in held(store))
+    assert reencoding.reencode(store) == 0
+
+
+def test_a_part_can_be_done_and_the_next_call_goes_on(store, monkeypatch):
+    fill(store, 7)
+    monkeypatch.setattr(reencoding, "_BATCH", 2)
+    assert [reencoding.reencode(store, 3) for _ in range(4)] == [3, 3, 1, 0]
+    assert held(store) == [with_encoded_words(one) for one in held(store)]
+
+
+def test_nothing_else_of_a_memory_changes_and_nobody_is_told(store):
+    fill(store, 2)
+    before, head = held(store), store.head("default")
+    reencoding.reencode(store)
+    assert [with_encoded_words(one) for one in before] == held(store)
+    assert store.head("default") == head
+
+
+def test_a_memory_that_is_gone_or_has_moved_meanwhile_is_passed_over(store):
+    fill(store, 2)
+    found = store.reencoding.outdated(1, 9)
+    encode = reencoding.encode_words
+    made = [(one, encode(one.content, one.speaker, one.when)) for one in found]
+    store.reencoding.replace(made)
+    store.reencoding.replace(made)
+    assert held(store) == [with_encoded_words(one) for one in held(store)]
+
+
+def test_searches_know_the_new_words_when_the_background_work_is_done(service):
+    fill(service.store, 3)
+    lexical = service._index_cache.get("default")._lexical
+    assert lexical.frequencies(terms("Lisbon")).tolist() == [0]
+    while service.run_background_step():
+        pass
+    index = service._index_cache.get("default")
+    held_by, named = index._lexical.name_frequencies(terms("Lisbon"))
+    assert (held_by.tolist(), named.tolist()) == ([3], [3])
+    assert [len(part) for part in index._columns.days.of(np.arange(3))] == [3, 3]
+
+
+def test_a_write_during_the_work_is_found_afterwards(service):
+    fill(service.store, 2)
+    service.read(SCOPE, ReadRequest(query="Lisbon"))
+    assert service.run_background_step()
+    service.store.write("default", None, always(inserts=(Insert(with_encoded_words(old(9))),)))
+    while service.run_background_step():
+        pass
+    assert service._index_cache.get("default").size() == 3
+
+
+def test_an_old_store_is_up_to_date_when_it_is_open_and_its_rows_lie_in_the_same_order(tmp_path):
+    tmp_path.chmod(0o700)
+    (tmp_path / DATABASE).write_bytes(gzip.decompress((STORES / "schema-3.duckdb.gz").read_bytes()))
+    plain = DuckStore.open(tmp_path / DATABASE, FakeClock())
+    with plain._engine.reading() as session:
+        order = session.rows(ORDER)
+    plain.close()
+    service = MemoryService.open(tmp_path, clock=FakeClock(), random_source=FakeRandomSource())
+    try:
+        assert held(service.store) == [with_encoded_words(one) for one in held(service.store)]
+        with service.store._engine.reading() as session:
+            assert session.rows(ORDER) == order
+    finally:
+        service.close()
+
+
+def test_a_killed_work_is_continued_by_the_next_opening(tmp_path, monkeypatch):
+    fill(DuckStore.open(tmp_path / DATABASE, FakeClock()), 5).close()
+    monkeypatch.setattr(reencoding, "_BATCH", 2)
+    broken = DuckStore.open(tmp_path / DATABASE, FakeClock())
+    replace, calls = broken.reencoding.replace, []
+
+    def failing(encoded):
+        calls.append(encoded)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        replace(encoded)
+
+    monkeypatch.setattr(broken.reencoding, "replace", failing)
+    with pytest.raises(KeyboardInterrupt):
+        reencoding.reencode(broken)
+    broken.close()
+    service = MemoryService.open(tmp_path, clock=FakeClock(), random_source=FakeRandomSource())
+    try:
+        assert held(service.store) == [with_encoded_words(one) for one in held(service.store)]
+        assert service.store.get("default", [MemoryId("m004")])
+    finally:
+        service.close()
