@@ -90,9 +90,7 @@ def search(
         gamma=weights.gamma,
     )
     fetch = partial(store.get, scope.namespace)
-    ranking = index.search(query)
-    if asks_for_open_items(request.query):
-        ranking = open_items_first(ranking, gather(index, fetch, scope, query), request.query)
+    ranking = _ranked(index, fetch, scope, query, request.query)
     # The page: positions in the ranking, behind the last memory that the page before showed.
     listing = _Listing(_strong_first(ranking, all_weak=request.weak))
     if request.concise:
@@ -127,6 +125,13 @@ def search(
         fingerprint=digest,
         asked_at=position.asked_at,
     )
+
+
+def _ranked(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery, text: str) -> Ranking:
+    ranking = index.search(query)
+    if not asks_for_open_items(text):
+        return ranking
+    return open_items_first(ranking, gather(index, fetch, scope, query), text)
 
 
 def _recalled(ranking: Ranking, hits: Sequence[Hit]) -> MemoryId | None:
