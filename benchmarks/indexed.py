@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -102,6 +102,17 @@ class IndexedSet:
 
     name: str
     parts: tuple[IndexedCollection, ...]
+
+    def sample(self, count: int) -> IndexedSet:
+        """Return the set with at most so many of its answerable questions, evenly chosen."""
+        answerable = [one for part in self.parts for one in part.asked if _counts(one.question)]
+        kept = (
+            {id(answerable[at * len(answerable) // count]) for at in range(count)} if count < len(answerable) else None
+        )
+        if kept is None:
+            return self
+        parts = (replace(part, asked=tuple(one for one in part.asked if id(one) in kept)) for part in self.parts)
+        return replace(self, parts=tuple(parts))
 
     def triple(self, parameters: RankingParameters = FITTED) -> Triple:
         """Return the mean measures over the questions that have an answer."""
