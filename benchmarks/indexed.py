@@ -21,7 +21,8 @@ from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.store.base import ChangeType, LogEntry
-from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
+from hybrid_memory.text import content_hash, dense_text
+from hybrid_memory.word_encoding import with_encoded_words
 
 Triple = tuple[float, float, float]
 """hit@1, recall@10 and nDCG@10, from 0 to 1."""
@@ -78,12 +79,12 @@ def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.
             created_at=item.at,
             occurred_at=item.at if item.spoken else None,
             content_hash=content_hash(item.text),
-            terms=terms(lexical_text(item.text, item.speaker, None)),
             speaker=item.speaker,
             tags=item.tags,
         )
         for item in items
     }
+    memories = {id_: with_encoded_words(memory) for id_, memory in memories.items()}
     index = NamespaceIndex()
     log = [_entry(at, item.id, item.at) for at, item in enumerate(items, 1)]
     index.apply(log, memories, {MemoryId(item.id): vector for item, vector in zip(items, vectors, strict=True)})

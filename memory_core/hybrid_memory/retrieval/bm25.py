@@ -127,10 +127,6 @@ class LexicalIndex:
             return found
         return statistics.frequencies(terms, self.postings)
 
-    def name_shares(self, terms: Collection[int]) -> list[float | None]:
-        """Return for each term in which share of the rows that hold it it is written as a name; None where no row holds it."""
-        return [0.6 if holding else None for holding in self.frequencies(terms).tolist()]
-
     def frequencies(self, terms: Collection[int]) -> NDArray[np.int64]:
         """Return how many rows hold each of some terms."""
         if self._sorted is None:

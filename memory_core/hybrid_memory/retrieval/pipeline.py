@@ -7,8 +7,9 @@ the best hit tell, detect updates, order, and leave duplicates out. Each step's 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,9 @@ from hybrid_memory.retrieval.term_weights import WeighedQuestion
 from hybrid_memory.retrieval.update_detection import find_updates
 from hybrid_memory.retrieval.vectors import Matrix, top_k
 from hybrid_memory.text import terms
+
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.time_expressions import Window
 
 Weights = tuple[float, float, float]
 
@@ -87,8 +91,7 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     # 4. The period that the question names.
     time = query.question.time
     if fused and time.windows and parameters.period_weight:
-        happened_at = columns.happened_at(found)
-        parts["period"] = np.float32(parameters.period_weight) * ranking_signals.in_windows(happened_at, time.windows)
+        parts["period"] = np.float32(parameters.period_weight) * _nearness(columns, found, time.windows)
 
     # 5. Only the best go on; what follows compares rows with each other.
     candidates = select_candidates(
@@ -193,6 +196,16 @@ def _likeness(
     centred[at] = matrix.centred_scores(vector, cosine[at], centre, rows)
     of_sample = matrix.scores(vector, sampled)
     return _Likeness(cosine, centred, of_sample, matrix.centred_scores(vector, of_sample, centre, sampled))
+
+
+def _nearness(columns: MemoryColumns, rows: NDArray[np.intp], windows: Sequence[Window]) -> Floats:
+    """Return how far what rows tell lies in the windows of the question: by when it happened, or a day that they speak of."""
+    near = ranking_signals.in_windows(columns.happened_at(rows), windows)
+    places, days = columns.days.of(rows)
+    if len(places):
+        noons = days.astype(np.int64) * ranking_signals.MICROS_PER_DAY + ranking_signals.MICROS_PER_DAY // 2
+        np.maximum.at(near, places, ranking_signals.in_windows(noons, windows))
+    return near
 
 
 def _rows_to_compare(

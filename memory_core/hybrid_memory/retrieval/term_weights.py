@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 MAX_EXPANDED_TERMS = 32  # the weightiest words of a question; a pasted page would else be met by all words there are
 _COUNTED_REPEATS = 3
 _RANKS_PER_STEP, _STEPS = 1_000.0, 31.0  # a word behind the 30,000 of the vocabulary counts 1 + the floor
-_USUALLY = (
-    0.5  # the share of memories that write a word as a name from which a capital letter in the question tells a name
-)
-_MOSTLY = 0.7  # ... that of the first word of its sentence
+_USUALLY = 0.5  # the share of memories that write a word as a name from which a question that does so means the name
+_MOSTLY = 0.7  # ... from which a capital that may come from its place tells a name
 _NEARLY_ALWAYS = 0.9  # ... and from which a word is a name though the question writes it small
 
 
@@ -74,8 +72,8 @@ def weigh(
     held = lexical.document_frequencies(question.terms, counted)
     rarities = [idf(number, holding) for holding in held]
     strengths = [
-        name_strength(word, share)
-        for word, share in zip(question.words, lexical.name_shares(question.terms), strict=True)
+        name_strength(word.form, share)
+        for word, share in zip(question.words, _name_shares(lexical, question.terms), strict=True)
     ]
     weights = [
         rarity * _word_weight(word, strength, parameters)
@@ -103,20 +101,21 @@ def weigh(
     )
 
 
-def name_strength(word: QuestionWord, share: float | None) -> float:
-    """Return how surely a word is a name, from 0 to 1.
+def name_strength(form: WordForm, share: float | None) -> float:
+    """Return how surely a word of a question is a name, from 0 to 1.
 
-    ``share``: in how many of the memories that hold it the word is written as a name; None where no memory holds it.
+    ``share``: in how many of the memories that hold it, and tell, the word is written as a name; None where none tells.
     """
-    if word.form is WordForm.IDENTIFIER:
+    if form is WordForm.NAME and (share is None or share > _USUALLY):
         return 1.0
-    if word.form is WordForm.CAPITALISED and (share is None or share > _USUALLY):
-        return 1.0
-    if word.form is WordForm.FIRST and share is not None and share > _MOSTLY:
-        return 1.0
-    if word.form is WordForm.NUMBER or (share is not None and share > _NEARLY_ALWAYS):
-        return 0.8
-    return 0.5 if word.form is WordForm.DIGITS else 0.0
+    if share is not None and share > (_MOSTLY if form is WordForm.UNDECIDED else _NEARLY_ALWAYS):
+        return 1.0 if form is WordForm.UNDECIDED else 0.8
+    return 0.5 if form is WordForm.DIGITS else 0.0
+
+
+def _name_shares(lexical: LexicalIndex, terms: Sequence[int]) -> list[float | None]:
+    telling, named = (counts.tolist() for counts in lexical.name_frequencies(terms))
+    return [name / telling if telling else None for telling, name in zip(telling, named, strict=True)]
 
 
 def _word_weight(word: QuestionWord, strength: float, parameters: RankingParameters) -> float:
