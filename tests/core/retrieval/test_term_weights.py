@@ -1,0 +1,121 @@
+"""How much each word of a question counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.core.retrieval.memories import NOW
+
+from hybrid_memory.retrieval.bm25 import LexicalIndex
+from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
+from hybrid_memory.retrieval.question import WordForm, parse_question
+from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS, RankingParameters
+from hybrid_memory.retrieval.term_weights import by_rarity, name_strength, weigh
+from hybrid_memory.text import terms
+from hybrid_memory.word_encoding import encode_words
+
+SHARE = st.one_of(st.none(), st.floats(0, 1))
+
+
+def index_of(*texts):
+    index = LexicalIndex()
+    for text in texts:
+        encoded = encode_words(text, None, NOW)
+        index.add(terms(text), encoded.names)
+    return index
+
+
+def weighed(text, index, table=NO_EXPANSIONS, parameters=FITTED):
+    return weigh(parse_question(text, NOW), index, np.ones(len(index), np.bool_), table, parameters)
+
+
+def share(found, word):
+    return found.query_terms.shares[found.query_terms.terms.index(terms(word)[0])]
+
+
+NOTES = ("Ada has a dentist", "the dentist of Bo", "met Ada and Bo", "a walk with Ada")
+
+
+def test_a_name_counts_more_than_another_word_as_rare():
+    index = index_of("we met Ada", "we met a friend")
+    with_names, without = weighed("Ada or a friend", index), weighed("Ada or a friend", index, parameters=PLAIN_NAMES)
+    assert share(with_names, "Ada") > share(without, "Ada")
+
+
+PLAIN_NAMES = FITTED.without("names")
+
+
+def test_a_name_written_small_is_known_from_the_memories():
+    found = weighed("who is ada's dentist", index_of(*NOTES))
+    assert [name.term for name in found.names] == [terms("Ada")[0]]
+
+
+def test_a_name_that_no_memory_holds_is_told_apart():
+    found = weighed("Who is Cem's dentist?", index_of(*NOTES))
+    assert not found.names
+    assert [name.term for name in found.unknown_names] == [terms("Cem")[0]]
+
+
+def test_what_no_memory_holds_is_the_unknown_share():
+    index = index_of(*NOTES)
+    assert weighed("Ada dentist", index).unknown_share == 0
+    assert weighed("zebra giraffe", index).unknown_share == pytest.approx(1)
+    assert 0 < weighed("Ada zebra", index).unknown_share < 1
+
+
+def test_a_word_of_time_counts_less():
+    index = index_of("last week it rained", "Heron is late")
+    found = weighed("What did we say last week about Heron?", index)
+    plain = weighed("What did we say last week about Heron?", index, parameters=FITTED.without("time words"))
+    assert share(found, "week") < share(plain, "week")
+
+
+def test_near_words_count_for_a_part_of_their_nearness():
+    cat, feline = terms("cat")[0], terms("feline")[0]
+    low, high = sorted((cat, feline))
+    near = np.uint16([[1], [0]])
+    table = ExpansionTable(np.int32([low, high]), near, np.uint8([[255], [255]]))
+    found = weighed("cat", index_of("my cat", "a feline"), table)
+    assert found.query_terms.expansions[0] == {cat: 1.0, feline: pytest.approx(FITTED.near_weight)}
+
+
+@pytest.mark.parametrize("text", ["", "the", "?"])
+def test_a_question_without_a_memory_or_a_word_has_no_weights(text):
+    assert weighed(text, index_of()).query_terms.terms == ()
+
+
+@given(st.lists(st.sampled_from(["Ada", "dentist", "zebra", "week", "412"]), min_size=1, max_size=6))
+def test_the_shares_make_one(words):
+    found = weighed(" ".join(words), index_of(*NOTES))
+    assert sum(found.query_terms.shares) == pytest.approx(1)
+    assert 0 <= found.unknown_share <= 1
+
+
+def test_plain_weights_are_those_of_rarity_alone():
+    index = index_of(*NOTES)
+    found = by_rarity(parse_question("Ada dentist Ada", NOW), index, np.ones(len(index), np.bool_))
+    assert share(found, "dentist") > share(found, "Ada")
+    assert all(len(one) == 1 for one in found.query_terms.expansions)
+
+
+@given(st.sampled_from(WordForm), SHARE)
+def test_a_name_is_sure_between_nothing_and_fully(form, share):
+    assert 0 <= name_strength(form, share) <= 1
+
+
+@given(st.sampled_from(WordForm), st.floats(0, 1), st.floats(0, 1))
+def test_the_oftener_a_word_is_written_as_a_name_the_surer_it_is_one(form, a, b):
+    low, high = sorted((a, b))
+    assert name_strength(form, low) <= name_strength(form, high)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_can_be_switched_off(step):
+    off = FITTED.without(step)
+    assert off != FITTED
+    assert off == off.without(step)
+    assert isinstance(replace(off), RankingParameters)
