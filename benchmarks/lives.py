@@ -28,12 +28,11 @@ from rich.table import Table
 
 from benchmarks import waiting
 from benchmarks.sets import Collection, Question, collections_of
-from hybrid_memory.clock import SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
-from hybrid_memory.testing import FakeClock
+from hybrid_memory.testing import FakeClock, FakeRandomSource
 from hybrid_memory_mcp.mcp_api.schemas import WriteArguments
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext
 
@@ -169,7 +168,7 @@ class _Player:
         self._life = life
         self._clock = FakeClock(life.collection.items[0].at)
         self._service = MemoryService.open(
-            folder, clock=self._clock, random_source=SystemRandomSource(), settings=settings
+            folder, clock=self._clock, random_source=FakeRandomSource(), settings=settings
         )
         self._id_of: dict[str, str] = {}  # of a memory of the file in the store
         self._names_of: dict[str, set[str]] = defaultdict(
