@@ -362,6 +362,10 @@ class MemoryService:
             notices=tuple(notices),
         )
 
+    def now(self) -> datetime:
+        """Return the time, by which "yesterday" in an argument is meant."""
+        return self._now()
+
     def notices(self) -> tuple[str, ...]:
         """Return what a user must know about the store: what was damaged, and what became of it."""
         return self.store.info().notices

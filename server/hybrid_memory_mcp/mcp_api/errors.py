@@ -29,6 +29,7 @@ _PROBLEMS = {
     "int_type": "must be a whole number",
     "float_type": "must be a number",
     "finite_number": "must be a number",
+    "fraction": "must be a number from 0 to 1, as 0.8",
     "bool_type": "must be true or false",
     "list_type": "must be a list",
     "dict_type": "must be an object",

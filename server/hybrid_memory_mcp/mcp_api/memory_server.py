@@ -89,7 +89,7 @@ class MemoryServer(MCPServer[None]):
         self._request_key_of = request_key_of or _none
         self._on_start_of = on_start_of or _none
         self._tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in TOOLS}
-        self._reflector = SamplingReflector(views, zone)
+        self._reflector = SamplingReflector(views)
         self._notices_given = False
         self._notifier = notifier = ChangeNotifier(provider, scope.namespace)
         super().__init__(

@@ -9,7 +9,6 @@ the ids of the group, so that a store that changed meanwhile changes nothing.
 from __future__ import annotations
 
 import json
-from datetime import tzinfo
 from typing import Any
 
 from mcp.server.mcpserver.context import Context
@@ -28,7 +27,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from hybrid_memory.model import MemoryId
 from hybrid_memory.requests import Insight
-from hybrid_memory_mcp.mcp_api.schemas import InsightArguments, ReflectArguments, moment
+from hybrid_memory_mcp.mcp_api.schemas import InsightArguments, ReflectArguments
 from hybrid_memory_mcp.mcp_api.views import Views
 
 SAMPLING_TIMEOUT_SECONDS = 45.0  # for a person's consent and a model's answer; clients often give up a call after 60
@@ -42,9 +41,8 @@ _INSIGHTS = TypeAdapter(list[InsightArguments])
 class SamplingReflector:
     """Asks a client's model for insights on the group that is most worth a thought."""
 
-    def __init__(self, views: Views, zone: tzinfo | None) -> None:
+    def __init__(self, views: Views) -> None:
         self._views = views
-        self._zone = zone
         self._unanswered = False
 
     async def insights(
@@ -68,8 +66,7 @@ class SamplingReflector:
             return _insights(answer, _known(context.request_state))
         if modern and self._unanswered:
             return ()
-        since = moment("since", given.since, self._zone)
-        ids, text = await self._views.reflection_prompt(focus=given.focus, session=given.session, since=since)
+        ids, text = await self._views.reflection_prompt(focus=given.focus, session=given.session, since=given.since)
         if not ids:
             return ()
         request = _question(text)

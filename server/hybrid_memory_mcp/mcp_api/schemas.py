@@ -6,14 +6,12 @@ of `hybrid_memory.validation`, which checks every request for all callers.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, tzinfo
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
-from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Trust
 from hybrid_memory.requests import (
     BRIEF_PAGE,
@@ -26,46 +24,59 @@ from hybrid_memory.requests import (
     WriteRequest,
 )
 from hybrid_memory.validation import CONTENT_LIMIT, PAGE_LIMIT
+from hybrid_memory_mcp.mcp_api import lenient
+from hybrid_memory_mcp.mcp_api.moments import CallTime
 
 DEFAULT_TOKEN_BUDGET = 1500  # a page that an assistant can afford at every turn
 MIN_TOKEN_BUDGET = 100  # the smallest page: one memory, cut, and its cursor
 MAX_TOKEN_BUDGET = 200_000  # the context of a large model
 
 
-def _from_json_text(value: Any) -> Any:
-    """Some clients send a list or an object as the text of its JSON."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
+def _fraction(value: Any) -> Any:
+    """Refuse with the whole of what is wanted: a model that is told "at most 1" may think that 0 to 10 was meant."""
+    found = lenient.number(value)
+    if isinstance(found, bool) or not isinstance(found, (int, float)) or not 0 <= found <= 1:
+        raise PydanticCustomError("fraction", "must be a number from 0 to 1, as 0.8")
+    return found
 
 
-def _whole(value: Any) -> Any:
-    """JSON has one kind of number: 8.0 is 8."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+_Whole = BeforeValidator(lenient.whole)
+_Object = BeforeValidator(lenient.from_json_text)
+_Choice = BeforeValidator(lenient.choice)
 
-
-_Unwrapped = BeforeValidator(_from_json_text)
-_Whole = BeforeValidator(_whole)
-
-Texts = Annotated[list[str], _Unwrapped]
-Fraction = Annotated[float, Field(ge=0, le=1)]
+Texts = Annotated[list[str], BeforeValidator(lenient.names)]
+Ids = Annotated[list[str], BeforeValidator(lenient.ids)]
+Fraction = Annotated[float, Field(ge=0, le=1), BeforeValidator(_fraction)]
+Flag = Annotated[bool, BeforeValidator(lenient.flag)]
 Content = Annotated[str, Field(min_length=1, max_length=CONTENT_LIMIT)]
-FreeObject = Annotated[dict[str, Any], _Unwrapped]
+FreeObject = Annotated[dict[str, Any], _Object]
+TypeName = Annotated[Literal["short_term", "working", "long_term", "episodic"], _Choice]
 
 
 class Arguments(BaseModel):
-    """Base of all argument objects: exact types, no unknown names, no given value in an error."""
+    """Base of all argument objects: exact types but for what `lenient` makes of them, no unknown names, no given value in an error.
+
+    An optional argument that is empty counts as not given, because a model with strict function calling cannot leave one out.
+    """
 
     model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
+
+    told_by_emptiness: ClassVar[frozenset[str]] = frozenset()
+    """Optional arguments that say something when they are empty."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        optional = {name for name, field in cls.model_fields.items() if not field.is_required()} - cls.told_by_emptiness
+        return {name: value for name, value in given.items() if name not in optional or not lenient.is_empty(value)}
 
 
 class WhereArguments(Arguments):
     """Filters; all given ones must hold."""
 
-    memory_type: Literal["short_term", "working", "long_term", "episodic"] | None = None
+    memory_type: TypeName | None = None
     tags: Texts | None = Field(None, description="All of these")
     metadata: FreeObject | None = None
     session: str | None = None
@@ -73,19 +84,19 @@ class WhereArguments(Arguments):
     since: str | None = None
     until: str | None = Field(None, description="Excluded")
     as_of: str | None = Field(None, description="What was known then")
-    min_trust: Literal["untrusted", "agent", "user", "confirmed"] | None = None
+    min_trust: Annotated[Literal["untrusted", "agent", "user", "confirmed"], _Choice] | None = None
 
-    def to_filters(self, zone: tzinfo | None) -> Where:
-        """Return the library's filters; dates without a zone are in ``zone``."""
+    def to_filters(self, call: CallTime) -> Where:
+        """Return the library's filters; dates are those of the ``call``."""
         return Where(
             memory_type=MemoryType(self.memory_type) if self.memory_type else None,
             tags=tuple(self.tags or ()),
             metadata=self.metadata or {},
             session=self.session,
             speaker=self.speaker,
-            since=moment("where.since", self.since, zone),
-            until=moment("where.until", self.until, zone),
-            as_of=moment("where.as_of", self.as_of, zone),
+            since=call.moment("where.since", self.since, "begin"),
+            until=call.moment("where.until", self.until),
+            as_of=call.moment("where.as_of", self.as_of),
             min_trust=Trust(self.min_trust) if self.min_trust else None,
         )
 
@@ -94,7 +105,7 @@ class WriteArguments(Arguments):
     """Arguments of write_memory."""
 
     content: Content = Field(description="One self-contained statement")
-    memory_type: Literal["short_term", "working", "long_term", "episodic"] | None = Field(
+    memory_type: TypeName | None = Field(
         None, description="Default short_term; working: state of the current task; episodic: summary of a session"
     )
     importance: Fraction | None = None
@@ -102,16 +113,18 @@ class WriteArguments(Arguments):
     metadata: FreeObject | None = None
     source: str | None = Field(None, description="Where it was found")
     speaker: str | None = Field(None, description="Who said it")
-    origin: Literal["user", "agent", "tool", "import", "derived"] | None = Field(None, description="Default agent")
+    origin: Annotated[Literal["user", "agent", "tool", "import", "derived"], _Choice] | None = Field(
+        None, description="Default agent"
+    )
     session: str | None = None
     occurred_at: str | None = Field(None, description="ISO 8601")
     key: str | None = Field(None, description="With working: replaces the value of this key")
     expires_at: str | None = None
     supersedes: str | None = Field(None, description="Id of the memory that this corrects")
-    pinned: bool | None = Field(None, description="In every brief")
+    pinned: Flag | None = Field(None, description="In every brief")
 
-    def to_request(self, zone: tzinfo | None) -> WriteRequest:
-        """Return the library's request; dates without a zone are in ``zone``."""
+    def to_request(self, call: CallTime) -> WriteRequest:
+        """Return the library's request; dates are those of the ``call``."""
         return WriteRequest(
             content=self.content,
             memory_type=MemoryType(self.memory_type or MemoryType.SHORT_TERM),
@@ -122,9 +135,9 @@ class WriteArguments(Arguments):
             speaker=self.speaker,
             origin=Origin(self.origin or Origin.AGENT),
             session=self.session,
-            occurred_at=moment("occurred_at", self.occurred_at, zone),
+            occurred_at=call.moment("occurred_at", self.occurred_at),
             key=self.key,
-            expires_at=moment("expires_at", self.expires_at, zone),
+            expires_at=call.moment("expires_at", self.expires_at, "end"),
             supersedes=None if self.supersedes is None else MemoryId(self.supersedes.strip()),
             pinned=bool(self.pinned),
         )
@@ -140,22 +153,22 @@ class ReadArguments(Arguments):
     token_budget: Annotated[int, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET), _Whole] | None = Field(
         None, description=f"Default {DEFAULT_TOKEN_BUDGET}"
     )
-    where: Annotated[WhereArguments, _Unwrapped] | None = None
-    ids: Texts | None = Field(None, description="Instead of query: fetch these")
+    where: Annotated[WhereArguments, _Object] | None = None
+    ids: Ids | None = Field(None, description="Instead of query: fetch these")
     cursor: str | None = Field(None, description="Continues an earlier answer")
-    explain: bool | None = Field(None, description="Add the parts of each score")
+    explain: Flag | None = Field(None, description="Add the parts of each score")
 
-    def to_request(self, zone: tzinfo | None) -> ReadRequest:
-        """Return the library's request; dates without a zone are in ``zone``."""
+    def to_request(self, call: CallTime) -> ReadRequest:
+        """Return the library's request; dates are those of the ``call``."""
         return ReadRequest(
             query=self.query or "",
             limit=self.limit,
-            where=Where() if self.where is None else self.where.to_filters(zone),
+            where=Where() if self.where is None else self.where.to_filters(call),
             ids=_ids(self.ids),
             cursor=self.cursor,
             explain=bool(self.explain),
             concise=True,
-            zone=zone,
+            zone=call.zone,
         )
 
 
@@ -163,7 +176,7 @@ class InsightArguments(Arguments):
     """One thought with its evidence."""
 
     text: Content
-    evidence: Texts = Field(min_length=1, description="Ids it rests on")
+    evidence: Ids = Field(min_length=1, description="Ids it rests on")
     importance: Fraction | None = None
 
 
@@ -173,7 +186,7 @@ class ReflectArguments(Arguments):
     focus: str | None = Field(None, description="Topic")
     session: str | None = None
     since: str | None = None
-    insights: Annotated[list[Annotated[InsightArguments, _Unwrapped]], Field(min_length=1), _Unwrapped] | None = None
+    insights: Annotated[list[Annotated[InsightArguments, _Object]], BeforeValidator(lenient.several)] | None = None
 
     def to_insights(self) -> tuple[Insight, ...]:
         """Return the library's insights; none unless some were given."""
@@ -184,40 +197,47 @@ class ReflectArguments(Arguments):
 
 
 class UpdateArguments(Arguments):
-    """Arguments of update_memory."""
+    """Arguments of update_memory. An empty list of tags takes them away, if nothing else is to change."""
+
+    told_by_emptiness = frozenset(("tags",))
 
     id: str
     content: Content | None = None
     importance: Fraction | None = None
     tags: Texts | None = None
-    pinned: bool | None = None
+    pinned: Flag | None = None
     expires_at: str | None = None
 
-    def to_request(self, zone: tzinfo | None) -> UpdateRequest:
-        """Return the library's request; dates without a zone are in ``zone``."""
+    def to_request(self, call: CallTime) -> UpdateRequest:
+        """Return the library's request; dates are those of the ``call``."""
+        changes = (self.content, self.importance, self.pinned, self.expires_at)
+        keeps_tags = self.tags is None or (not self.tags and any(one is not None for one in changes))
         return UpdateRequest(
             id=MemoryId(self.id.strip()),
             content=self.content,
             importance=self.importance,
-            tags=None if self.tags is None else tuple(self.tags),
+            tags=None if keeps_tags else tuple(self.tags or ()),
             pinned=self.pinned,
-            expires_at=moment("expires_at", self.expires_at, zone),
+            expires_at=call.moment("expires_at", self.expires_at, "end"),
         )
 
 
 class ForgetArguments(Arguments):
-    """Arguments of forget_memories."""
+    """Arguments of forget_memories. Empty filters match every memory, unless ids are given."""
 
-    ids: Texts | None = None
-    where: Annotated[WhereArguments, _Unwrapped] | None = None
+    told_by_emptiness = frozenset(("where",))
+
+    ids: Ids | None = None
+    where: Annotated[WhereArguments, _Object] | None = None
     count: Annotated[int, Field(ge=0), _Whole] | None = Field(None, description="With where: the number to confirm")
-    restore: bool | None = Field(None, description="Bring back instead")
+    restore: Flag | None = Field(None, description="Bring back instead")
 
-    def to_request(self, zone: tzinfo | None) -> ForgetRequest:
-        """Return the library's request; dates without a zone are in ``zone``."""
+    def to_request(self, call: CallTime) -> ForgetRequest:
+        """Return the library's request; dates are those of the ``call``."""
+        where = None if self.where is None else self.where.to_filters(call)
         return ForgetRequest(
             ids=_ids(self.ids),
-            where=None if self.where is None else self.where.to_filters(zone),
+            where=None if where == Where() and self.ids else where,
             count=self.count,
             restore=bool(self.restore),
         )
@@ -226,40 +246,19 @@ class ForgetArguments(Arguments):
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the model's JSON schema without references, titles, defaults and null alternatives, to save tokens.
 
-    An optional argument may still be null; the schema need not say so.
+    An optional argument may still be null or empty; the schema need not say so. Nor does it say that other names are refused, which
+    some clients cannot read.
     """
     full = model.model_json_schema()
     return _plain(full, full.get("$defs", {}), is_model=True)
-
-
-def moment(field: str, text: str | None, zone: tzinfo | None) -> datetime | None:
-    """Return the moment that an ISO 8601 text names; without a zone it is in ``zone``, which is this process's own when None.
-
-    A date alone is its first moment.
-
-    Raises:
-        InvalidInput: the text is no date, or lies outside the years 1 to 9999.
-    """
-    if text is None:
-        return None
-    try:
-        given = datetime.fromisoformat(text.strip())
-        aware = given if given.tzinfo is not None else _in_zone(given, zone)
-        aware.astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        raise InvalidInput(field, "is not an ISO 8601 date; write 2026-01-31 or 2026-01-31T09:30") from None
-    return aware
-
-
-def _in_zone(moment: datetime, zone: tzinfo | None) -> datetime:
-    return moment.astimezone() if zone is None else moment.replace(tzinfo=zone)
 
 
 def _ids(given: list[str] | None) -> tuple[MemoryId, ...]:
     return tuple(MemoryId(one.strip()) for one in given or ())
 
 
-_NOISE = frozenset({"title", "default", "$defs"})
+_NOISE = frozenset({"title", "default", "$defs", "additionalProperties"})
+_LEAST = frozenset({"minLength", "minItems"})
 
 
 def _plain(node: Mapping[str, Any], shared: Mapping[str, Any], *, is_model: bool = False) -> dict[str, Any]:
@@ -270,10 +269,11 @@ def _plain(node: Mapping[str, Any], shared: Mapping[str, Any], *, is_model: bool
     branches = [one for one in node.get("anyOf", ()) if one.get("type") != "null"]
     if len(branches) == 1:
         rest = {name: value for name, value in node.items() if name != "anyOf"}
-        return _plain(branches[0], shared) | _plain(rest, shared)
+        branch = {name: value for name, value in branches[0].items() if name not in _LEAST}
+        return _plain(branch, shared) | _plain(rest, shared)
     plain: dict[str, Any] = {}
     for name, value in node.items():
-        if name in _NOISE or (name == "description" and is_model) or (name, value) == ("additionalProperties", True):
+        if name in _NOISE or (name == "description" and is_model):
             continue
         if name == "properties":
             plain[name] = {key: _plain(inner, shared) for key, inner in value.items()}

@@ -17,6 +17,7 @@ from mcp.types import CallToolResult, Tool, ToolAnnotations
 from hybrid_memory.model import Scope
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp.mcp_api import schemas, tool_results
+from hybrid_memory_mcp.mcp_api.moments import CallTime
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
@@ -34,6 +35,10 @@ class CallContext:
     scope: Scope
     zone: tzinfo | None
     request_key: RequestKey | None = None
+
+    def time(self, service: MemoryService) -> CallTime:
+        """Return the time by which dates in words are meant."""
+        return CallTime(self.zone, service.now())
 
 
 RunTool: TypeAlias = "Callable[[MemoryService, CallContext, Any], CallToolResult]"
@@ -74,12 +79,12 @@ class ToolSpec:
 
 
 def _write(service: MemoryService, call: CallContext, given: schemas.WriteArguments) -> CallToolResult:
-    request = given.to_request(call.zone)
+    request = given.to_request(call.time(service))
     return tool_results.write_result(service.write(call.scope, request, key=call.request_key))
 
 
 def _read(service: MemoryService, call: CallContext, given: schemas.ReadArguments) -> CallToolResult:
-    request = given.to_request(call.zone)
+    request = given.to_request(call.time(service))
     found = service.read(call.scope, request)
     budget = schemas.DEFAULT_TOKEN_BUDGET if given.token_budget is None else given.token_budget
     return tool_results.read_result(found, budget, call.scope, call.zone, whole=bool(request.ids))
@@ -89,7 +94,7 @@ def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectAr
     if given.insights is not None:
         stored = service.store_insights(call.scope, given.to_insights(), key=call.request_key)
         return tool_results.insights_result(stored)
-    since = schemas.moment("since", given.since, call.zone)
+    since = call.time(service).moment("since", given.since, "begin")
     groups = service.offer_reflection(
         call.scope, focus=given.focus, session=given.session, since=since, limit=OFFERED_GROUPS
     )
@@ -97,12 +102,12 @@ def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectAr
 
 
 def _update(service: MemoryService, call: CallContext, given: schemas.UpdateArguments) -> CallToolResult:
-    request = given.to_request(call.zone)
+    request = given.to_request(call.time(service))
     return tool_results.update_result(service.update(call.scope, request, key=call.request_key))
 
 
 def _forget(service: MemoryService, call: CallContext, given: schemas.ForgetArguments) -> CallToolResult:
-    request = given.to_request(call.zone)
+    request = given.to_request(call.time(service))
     return tool_results.forget_result(service.forget(call.scope, request, key=call.request_key))
 
 

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from hybrid_memory.clock import RandomSource
 from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import ReadRequest, ReflectionGroup
 from hybrid_memory.retrieval.brief import in_sections
+from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import QUARTERS, token_cost, truncate, when
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
@@ -118,12 +119,13 @@ class Views:
         return await self.provider.call(work)
 
     async def reflection_prompt(
-        self, *, focus: str | None, session: str | None, since: datetime | None
+        self, *, focus: str | None, session: str | None, since: str | None
     ) -> tuple[list[str], str]:
         """Return the ids of the group that is most worth a thought, and the request to think; nothing if there is none."""
 
         def work(service: MemoryService) -> tuple[list[str], str]:
-            groups = service.offer_reflection(self.scope, focus=focus, session=session, since=since, limit=1)
+            begin = CallTime(self._zone, service.now()).moment("since", since, "begin")
+            groups = service.offer_reflection(self.scope, focus=focus, session=session, since=begin, limit=1)
             members = _members(groups)
             return [memory.id for memory in members], self._prompt("think.md.j2", members) if members else ""
 

@@ -44,7 +44,10 @@ async def test_a_write_is_readable_at_once_in_both_parts_of_an_answer(client):
 
 
 async def test_a_wrong_argument_is_an_error_of_the_tool(client):
-    assert await refusal(client, "write_memory", content="a", importance=7) == "importance: must be at most 1"
+    assert (
+        await refusal(client, "write_memory", content="a", importance=7)
+        == "importance: must be a number from 0 to 1, as 0.8"
+    )
 
 
 async def test_an_unknown_tool_is_answered_with_those_that_exist(client):

@@ -115,8 +115,8 @@ async def test_a_write_passes_every_argument_on(client, service):
     assert memory.expires_at.isoformat() == "2030-01-01T00:00:00+01:00"
 
 
-async def test_an_empty_id_to_supersede_is_refused(client):
-    assert (await refusal(client, "write_memory", content="a", supersedes="")).startswith("supersedes: is empty")
+async def test_an_unknown_id_to_supersede_is_refused(client):
+    assert "no such memory" in await refusal(client, "write_memory", content="a", supersedes="0000")
 
 
 @pytest.mark.parametrize("text", ["a\ud800b", "a\x00b", "\ufffe", "   "])

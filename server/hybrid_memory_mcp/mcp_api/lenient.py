@@ -1,0 +1,76 @@
+"""Arguments as models send them: what is unambiguous is accepted, and made into what the schemas say. Pure.
+
+Models write numbers and flags as text, one value where a list is wanted, a list with commas, an object as the text of its JSON, and with
+strict function calling an empty value for everything that they leave out. Anything else is left as it came, and refused by its type.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
+_BETWEEN_IDS = re.compile(r"[\s,;]+")
+_FLAGS = {"true": True, "false": False}
+_ALIASES = {"longterm": "long_term", "shortterm": "short_term", "human": "user", "assistant": "agent"}
+_MAX_DIGITS = 20  # of a number written as text
+
+
+def from_json_text(value: Any) -> Any:
+    """Return the list or object whose JSON a text is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def number(value: Any) -> Any:
+    """Return the number that a text writes in digits."""
+    if isinstance(value, str) and len(value) <= _MAX_DIGITS and _NUMBER.fullmatch(value.strip()):
+        return float(value)
+    return value
+
+
+def whole(value: Any) -> Any:
+    """Return a whole number as such: JSON has one kind of number, so 8.0 is 8, and so is "8"."""
+    value = number(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def flag(value: Any) -> Any:
+    """Return the truth that a text names."""
+    return _FLAGS.get(value.strip().casefold(), value) if isinstance(value, str) else value
+
+
+def names(value: Any) -> Any:
+    """Return the list that a text with commas is; one name is a list of one."""
+    value = from_json_text(value)
+    return [one for part in value.split(",") if (one := part.strip())] if isinstance(value, str) else value
+
+
+def ids(value: Any) -> Any:
+    """Return the list of ids in a text; an id holds neither commas nor spaces."""
+    value = from_json_text(value)
+    return [one for one in _BETWEEN_IDS.split(value) if one] if isinstance(value, str) else value
+
+
+def several(value: Any) -> Any:
+    """Return a list; an object alone is a list of one."""
+    value = from_json_text(value)
+    return [value] if isinstance(value, dict) else value
+
+
+def choice(value: Any) -> Any:
+    """Return a name of a list of choices as it is written there: "Long Term" is "long_term"."""
+    if not isinstance(value, str):
+        return value
+    plain = re.sub(r"[\s-]+", "_", value.strip().casefold()).removesuffix("_memory")
+    return _ALIASES.get(plain, plain)
+
+
+def is_empty(value: Any) -> bool:
+    """Return True for a value that counts as not given where an argument is optional."""
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())

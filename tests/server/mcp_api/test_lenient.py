@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+import string
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory_mcp.mcp_api import lenient
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = st.text(string.ascii_letters + string.digits + "_", min_size=1)
+ALL = (lenient.number, lenient.whole, lenient.flag, lenient.names, lenient.ids, lenient.several, lenient.choice)
+
+
+@given(values)
+def test_nothing_that_is_sent_raises(value):
+    for one in ALL:
+        one(value)
+
+
+@given(values)
+def test_what_has_its_type_already_stays_as_it_is(value):
+    for one in ALL:
+        if isinstance(value, (bool, int, list)) or value is None:
+            assert one(value) == value
+
+
+@given(st.lists(NAMES, min_size=1))
+def test_a_list_may_be_written_with_commas_or_as_json(given_names):
+    for read in (lenient.names, lenient.ids):
+        assert read(", ".join(given_names)) == read(json.dumps(given_names)) == given_names
+
+
+def test_a_tag_of_two_words_is_one_tag_and_two_ids_are_two():
+    assert lenient.names("summer house, garden") == ["summer house", "garden"]
+    assert lenient.ids("06gzh21e6 06gzh21e7") == ["06gzh21e6", "06gzh21e7"]
+
+
+@given(st.integers(-(10**12), 10**12))
+def test_a_number_may_be_text(number):
+    assert lenient.whole(str(number)) == number
+    assert lenient.number(f" {number}.0 ") == number
+
+
+def test_what_is_no_number_in_digits_is_left_to_be_refused():
+    for text in ("five", "1e3", "0x10", "1,5", "nan", "inf", "80%", "", "٣"):
+        assert lenient.number(text) == text
+
+
+def test_only_true_and_false_are_flags():
+    assert [lenient.flag(one) for one in ("true", "False", " TRUE ", "yes", "1", 1)] == [
+        True,
+        False,
+        True,
+        "yes",
+        "1",
+        1,
+    ]
