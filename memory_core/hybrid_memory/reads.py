@@ -99,21 +99,7 @@ def search(
     page = listing.order[offset : offset + request.page_size]
     if request.cursor is None:
         page = page[: _first_page_size(ranking, listing.scored_as(page), concise=request.concise)]
-    ids: list[MemoryId] = ranking.ids[page].tolist()
-    # A memory may have been purged since the search; it is left out.
-    memories = index.memories(ids, fetch)
-    hits = tuple(
-        Hit(
-            memory=memories[memory_id],
-            score=float(ranking.scores[scored]),
-            newer=newer_than(index, memories[memory_id]) or ranking.newer.get(memory_id),
-            repeats=(*ranking.repeats.get(memory_id, ()), *listing.copies.get(rank, ())),
-            weak=bool(ranking.weak[scored]),
-            terms=ranking.terms(scored) if request.explain else {},
-        )
-        for rank, scored, memory_id in zip(page.tolist(), listing.scored_as(page), ids, strict=True)
-        if memory_id in memories
-    )
+    hits = _hits(page, listing, ranking, index, fetch, explain=request.explain)
     return ReadResult(
         hits=hits,
         total=len(listing.order),
@@ -132,6 +118,32 @@ def _ranked(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuer
     if not asks_for_open_items(text):
         return ranking
     return open_items_first(ranking, gather(index, fetch, scope, query), text)
+
+
+def _hits(
+    page: NDArray[np.intp],
+    listing: _Listing,
+    ranking: Ranking,
+    index: NamespaceIndex,
+    fetch: Fetch,
+    *,
+    explain: bool,
+) -> tuple[Hit, ...]:
+    """Return the hits of a page. A memory may have been purged since the search; it is left out."""
+    ids: list[MemoryId] = ranking.ids[page].tolist()
+    memories = index.memories(ids, fetch)
+    return tuple(
+        Hit(
+            memory=memories[memory_id],
+            score=float(ranking.scores[scored]),
+            newer=newer_than(index, memories[memory_id]) or ranking.newer.get(memory_id),
+            repeats=(*ranking.repeats.get(memory_id, ()), *listing.copies.get(rank, ())),
+            weak=bool(ranking.weak[scored]),
+            terms=ranking.terms(scored) if explain else {},
+        )
+        for rank, scored, memory_id in zip(page.tolist(), listing.scored_as(page), ids, strict=True)
+        if memory_id in memories
+    )
 
 
 def _recalled(ranking: Ranking, hits: Sequence[Hit]) -> MemoryId | None:

@@ -19,7 +19,7 @@ class CutRules:
     """
 
     least: int = 3
-    share: float = 0.4
+    share: float = 0.3
     gap: float = 0.5
 
 
