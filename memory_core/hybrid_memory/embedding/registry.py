@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hybrid_memory.settings import StoreSettings
 
 STATIC = "static"
+MINILM = "minilm"
 FASTEMBED = "fastembed:"
 _LOCAL_PREFIX = FASTEMBED + "local/"
 _UNKNOWN = "the store's vectors were made by a model in a folder that no setting names; set the embedder to that folder"
@@ -24,8 +25,9 @@ _UNKNOWN = "the store's vectors were made by a model in a folder that no setting
 def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embedder:
     """Return the embedder that ``spec`` names; its files are opened at the first vector.
 
-    ``static`` is the built-in one; ``fastembed:<model>`` a model that fastembed knows, from ``cache_dir`` (None: its own
-    cache); ``fastembed:<folder>`` the model in a folder, recognised by being one or by beginning like a path.
+    ``static`` is the built-in one; ``minilm`` the model that the extra of this name installs; ``fastembed:<model>`` one that
+    fastembed knows, from ``cache_dir`` (None: its own cache); ``fastembed:<folder>`` the model in a folder, recognised by
+    being one or by beginning like a path.
 
     Raises:
         InvalidInput: ``spec`` is none of these.
@@ -34,9 +36,15 @@ def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embed
         from hybrid_memory.embedding.static import StaticEmbedder
 
         return StaticEmbedder()
+    if spec == MINILM:
+        from hybrid_memory.embedding.minilm import MinilmEmbedder
+
+        return MinilmEmbedder()
     name = spec.removeprefix(FASTEMBED).strip()
     if not spec.startswith(FASTEMBED) or not name:
-        raise InvalidInput("embedder", 'is unknown; use "static" or "fastembed:" and the name or folder of a model')
+        raise InvalidInput(
+            "embedder", 'is unknown; use "static", "minilm" or "fastembed:" and the name or folder of a model'
+        )
     from hybrid_memory.embedding.fastembed_embedder import FastEmbedder
 
     folder = Path(name).expanduser()
@@ -79,6 +87,8 @@ def setting_for(identity: str) -> str | None:
     """Return the setting that leads to an embedder of this identity; None for a model from a folder, which it does not name."""
     if identity.startswith(STATIC):
         return STATIC
+    if identity.startswith(MINILM):
+        return MINILM
     if identity.startswith(_LOCAL_PREFIX) or not identity.startswith(FASTEMBED):
         return None
     return identity.rpartition("@")[0] or identity

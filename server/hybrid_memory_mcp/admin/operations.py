@@ -172,18 +172,16 @@ def _backfilled(service: MemoryService) -> int:
 
 def _embedder_state(service: MemoryService, scope: Scope) -> dict[str, Any]:
     from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
-    from hybrid_memory.embedding.fastembed_models import find_model
-    from hybrid_memory.embedding.registry import STATIC, choose_embedders, setting_for
+    from hybrid_memory.embedding.registry import choose_embedders, setting_for
     from hybrid_memory.errors import EmbedderUnavailable
 
     seen, info = service.status(scope), service.store.info()
     spec = None if info.embedder is None else setting_for(info.embedder)
-    model = find_model(spec) if spec is not None and spec != STATIC else None
     found: dict[str, Any] = {
         "setting": service.settings.embedder,
         "pinned": info.embedder or "none yet",
         "dimensions": info.dimensions,
-        "licence": "apache-2.0" if spec == STATIC else (model.licence if model else "unknown"),
+        "licence": _licence_of(spec),
         "memories": info.memories,
         "waiting_for_vectors": seen.pending_vectors,
         "changing_to": asdict(seen.reembedding) if seen.reembedding else None,
@@ -196,6 +194,17 @@ def _embedder_state(service: MemoryService, scope: Scope) -> dict[str, Any]:
     if info.embedder not in (None, identity):
         found["problem"] = f"the vectors are not of {identity}; `reembed` changes that, or a server in the background"
     return found
+
+
+def _licence_of(spec: str | None) -> str:
+    """Return the licence of the model that a setting means, as far as it is known."""
+    from hybrid_memory.embedding.fastembed_models import find_model
+    from hybrid_memory.embedding.registry import MINILM, STATIC
+
+    if spec in (STATIC, MINILM):
+        return "apache-2.0"
+    model = None if spec is None else find_model(spec)
+    return model.licence if model else "unknown"
 
 
 OPERATIONS: Mapping[str, Operation] = {

@@ -20,7 +20,7 @@ from rich.progress import (
 )
 from rich.table import Column, Table
 
-from hybrid_memory.embedding.registry import FASTEMBED, STATIC
+from hybrid_memory.embedding.registry import FASTEMBED, MINILM, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_operation, call_or_exit, one_line_errors
 
@@ -33,7 +33,10 @@ _MEGABYTE = 1e6  # bytes
 _INTERRUPTED_EXIT_CODE = 130  # what shells give a command that Ctrl-C ended
 
 ModelName = Annotated[
-    str, typer.Argument(metavar="MODEL", help="static, a name that `embedder list` shows, or a folder with a model.")
+    str,
+    typer.Argument(
+        metavar="MODEL", help="static, minilm, a name that `embedder list` shows, or a folder with a model."
+    ),
 ]
 Later = Annotated[bool, typer.Option("--later", help="Only note the wish; the next server start does the work.")]
 
@@ -46,9 +49,8 @@ def list_models(
     from hybrid_memory.embedding.fastembed_models import known_models
 
     with one_line_errors():
-        models = [model for model in known_models() if model.here or not here]
-    built_in = {"name": STATIC, "dimensions": 256, "megabytes": 8, "licence": "apache-2.0", "here": True}
-    rows = [built_in, *(_row(model) for model in models)]
+        rows = [*_own_rows(), *(_row(model) for model in known_models())]
+    rows = [row for row in rows if row["here"] or not here]
     if as_json:
         Console().print_json(json.dumps(rows))
         return
@@ -213,6 +215,22 @@ def _forget_former(home: Path | None) -> None:
     folder = client_settings(home=home).folder()
     if store_settings(folder).former_embedder is not None:
         change_config(folder, {"former_embedder": None})
+
+
+def _own_rows() -> list[dict[str, object]]:
+    """Return what there is beside fastembed's models: the built-in table, and the model of the extra."""
+    from hybrid_memory.embedding import minilm
+
+    return [
+        {"name": STATIC, "dimensions": 256, "megabytes": 8, "licence": "apache-2.0", "here": True},
+        {
+            "name": MINILM,
+            "dimensions": minilm.DIMENSIONS,
+            "megabytes": minilm.MEGABYTES,
+            "licence": minilm.LICENCE,
+            "here": minilm.is_installed(),
+        },
+    ]
 
 
 def _row(model: Model) -> dict[str, object]:
