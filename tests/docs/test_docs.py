@@ -30,7 +30,14 @@ def test_what_uv_installs_by_default_is_what_the_tests_need():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["tool"]["uv"]["default-groups"] == ["dev"]
     names = {re.split(r"[<>=]", one)[0] for one in project["dependency-groups"]["dev"]}
-    assert names == {"hypothesis", "pytest", "pytest-randomly", "pytest-timeout", "pytest-xdist"}
+    assert names == {
+        "hybrid-memory-mcp[minilm]",
+        "hypothesis",
+        "pytest",
+        "pytest-randomly",
+        "pytest-timeout",
+        "pytest-xdist",
+    }
 
 
 @pytest.mark.parametrize(
