@@ -16,6 +16,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound
+from hybrid_memory_mcp.mcp_api.schemas import names_in
 from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, log_failure
 
 _SHOWN_PROBLEMS = 8  # wrong arguments that are named in one answer; a model mends those first
@@ -87,8 +88,8 @@ def _problem(item: Any, tool: str, arguments: Sequence[str]) -> str:
     kind, location = item["type"], item["loc"]
     name = _name(location)
     if kind == "extra_forbidden":
-        takes = f"{tool} takes {', '.join(arguments)}" if len(location) == 1 else "leave it out"
-        return f"{name}: unknown argument; {takes}"
+        taker, takes = (tool, arguments) if len(location) == 1 else (_plain(str(location[0])), names_in(location))
+        return f"{name}: unknown argument; {taker} takes {', '.join(takes)}"
     template = _PROBLEMS.get(kind)
     return f"{name}: {template.format(**item.get('ctx', {}))}" if template else f"{name}: is not valid"
 

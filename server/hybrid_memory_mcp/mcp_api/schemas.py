@@ -6,10 +6,10 @@ of `hybrid_memory.validation`, which checks every request for all callers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Trust
@@ -43,6 +43,9 @@ def _fraction(value: Any) -> Any:
 _Whole = BeforeValidator(lenient.whole)
 _Object = BeforeValidator(lenient.from_json_text)
 _Choice = BeforeValidator(lenient.choice)
+_OBJECT_ALONE = WithJsonSchema(
+    {"type": "object"}
+)  # is listed without what it holds, which another tool shows: it costs 100 tokens
 
 Texts = Annotated[list[str], BeforeValidator(lenient.names)]
 Ids = Annotated[list[str], BeforeValidator(lenient.ids)]
@@ -104,11 +107,11 @@ class WhereArguments(Arguments):
 class WriteArguments(Arguments):
     """Arguments of write_memory."""
 
-    content: Content = Field(description="One self-contained statement")
+    content: Content = Field(description="One statement, clear by itself: names and dates, no 'he' or 'today'")
     memory_type: TypeName | None = Field(
         None, description="Default short_term; working: state of the current task; episodic: summary of a session"
     )
-    importance: Fraction | None = None
+    importance: Fraction | None = Field(None, description="0.9: must never be missed, as an allergy; 0.2: passing")
     tags: Texts | None = None
     metadata: FreeObject | None = None
     source: str | None = Field(None, description="Where it was found")
@@ -228,7 +231,9 @@ class ForgetArguments(Arguments):
     told_by_emptiness = frozenset(("where",))
 
     ids: Ids | None = None
-    where: Annotated[WhereArguments, _Object] | None = None
+    where: Annotated[WhereArguments, _Object, _OBJECT_ALONE] | None = Field(
+        None, description="Filters, as read_memories has them"
+    )
     count: Annotated[int, Field(ge=0), _Whole] | None = Field(None, description="With where: the number to confirm")
     restore: Flag | None = Field(None, description="Bring back instead")
 
@@ -241,6 +246,13 @@ class ForgetArguments(Arguments):
             count=self.count,
             restore=bool(self.restore),
         )
+
+
+def names_in(location: Sequence[int | str]) -> Sequence[str]:
+    """Return the names that the object at a place inside of some arguments takes; none where any name is taken."""
+    inside: dict[str, type[BaseModel]] = {"where": WhereArguments, "insights": InsightArguments}
+    inner = inside.get(str(location[0]))
+    return () if inner is None else tuple(inner.model_fields)
 
 
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:

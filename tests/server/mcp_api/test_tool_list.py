@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.server.services import call
 
 from hybrid_memory_mcp.mcp_api.memory_server import INSTRUCTIONS
 
@@ -31,9 +32,29 @@ async def test_there_are_five_tools_in_a_fixed_order(client):
     assert names == ["write_memory", "read_memories", "reflect", "update_memory", "forget_memories"]
 
 
-async def test_what_a_model_sees_of_the_list_is_at_most_1500_tokens(client):
+async def test_what_a_model_sees_of_the_list_is_at_most_1200_tokens(client):
+    """The contract is 1,500; what is below it belongs to later arguments."""
     seen = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in await listed(client)]
-    assert len(json.dumps(seen)) / 4 <= 1500
+    assert len(json.dumps(seen)) / 4 <= 1200
+
+
+@pytest.mark.parametrize("told", ["secrets", "supersedes", "names and dates"])
+async def test_writing_says_what_models_get_wrong(client, told):
+    assert told in json.dumps((await listed(client))[0])
+
+
+async def test_importance_has_examples_of_both_ends(client):
+    described = (await listed(client))[0]["inputSchema"]["properties"]["importance"]["description"]
+    assert "0.9" in described
+    assert "0.2" in described
+
+
+async def test_the_filters_of_forgetting_are_those_that_reading_lists(client, service):
+    kept = service.keep("note", session="s-old").id
+    names = (await listed(client))[1]["inputSchema"]["properties"]["where"]["properties"]
+    assert {"session", "tags", "since", "until"} <= set(names)
+    gone = await call(client, "forget_memories", where={"session": "s-old"}, count=1)
+    assert gone["ids"] == [kept]
 
 
 async def test_the_whole_list_is_at_most_3000_tokens(client):
