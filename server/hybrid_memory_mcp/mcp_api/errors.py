@@ -6,7 +6,7 @@ exception.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,6 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound
-from hybrid_memory_mcp.mcp_api.schemas import names_in
 from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, log_failure
 
 _SHOWN_PROBLEMS = 8  # wrong arguments that are named in one answer; a model mends those first
@@ -75,21 +74,24 @@ def as_protocol_errors(what: str) -> Iterator[None]:
         raise MCPError(code=INTERNAL_ERROR, message=UNEXPECTED_FAILURE) from None
 
 
-def argument_problems(error: ValidationError, tool: str, arguments: Sequence[str]) -> str:
-    """Return one line for each wrong argument: its name and what it must be, never the value that was given."""
+def argument_problems(error: ValidationError, tool: str, takes: Mapping[str, Sequence[str]]) -> str:
+    """Return one line for each wrong argument: its name and what it must be, never the value that was given.
+
+    ``takes`` names the tool's arguments, and for each the names that an object in it takes.
+    """
     found = error.errors(include_url=False, include_input=False, include_context=True)
-    lines = [_problem(item, tool, arguments) for item in found[:_SHOWN_PROBLEMS]]
+    lines = [_problem(item, tool, takes) for item in found[:_SHOWN_PROBLEMS]]
     if len(found) > _SHOWN_PROBLEMS:
         lines.append(f"and {len(found) - _SHOWN_PROBLEMS} more")
     return "\n".join(lines)
 
 
-def _problem(item: Any, tool: str, arguments: Sequence[str]) -> str:
+def _problem(item: Any, tool: str, takes: Mapping[str, Sequence[str]]) -> str:
     kind, location = item["type"], item["loc"]
     name = _name(location)
     if kind == "extra_forbidden":
-        taker, takes = (tool, arguments) if len(location) == 1 else (_plain(str(location[0])), names_in(location))
-        return f"{name}: unknown argument; {taker} takes {', '.join(takes)}"
+        taker, known = (tool, tuple(takes)) if len(location) == 1 else (location[0], takes.get(str(location[0]), ()))
+        return f"{name}: unknown argument; {taker} takes {', '.join(known)}"
     template = _PROBLEMS.get(kind)
     return f"{name}: {template.format(**item.get('ctx', {}))}" if template else f"{name}: is not valid"
 

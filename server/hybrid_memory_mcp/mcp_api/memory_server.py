@@ -38,7 +38,7 @@ from hybrid_memory_mcp.mcp_api.errors import argument_problems, as_tool_errors
 from hybrid_memory_mcp.mcp_api.prompts import add_prompts
 from hybrid_memory_mcp.mcp_api.resources import add_resources
 from hybrid_memory_mcp.mcp_api.sampling import SamplingReflector
-from hybrid_memory_mcp.mcp_api.schemas import ReflectArguments
+from hybrid_memory_mcp.mcp_api.schemas import ReflectArguments, names_taken
 from hybrid_memory_mcp.mcp_api.subscriptions import ChangeNotifier
 from hybrid_memory_mcp.mcp_api.tool_results import insights_result
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext, ToolSpec
@@ -131,7 +131,7 @@ class MemoryServer(MCPServer[None]):
         try:
             given = tool.takes.model_validate(arguments)
         except ValidationError as error:
-            raise ToolError(argument_problems(error, name, tuple(tool.takes.model_fields))) from None
+            raise ToolError(argument_problems(error, name, names_taken(tool.takes))) from None
         # (3) On whose behalf, and under which request key (without a context: a test or a program that calls in-process).
         if context is None:
             call, on_start = CallContext(_with_client_name(self._scope, None), self._zone), None

@@ -248,11 +248,10 @@ class ForgetArguments(Arguments):
         )
 
 
-def names_in(location: Sequence[int | str]) -> Sequence[str]:
-    """Return the names that the object at a place inside of some arguments takes; none where any name is taken."""
+def names_taken(model: type[Arguments]) -> dict[str, Sequence[str]]:
+    """Return the names of a tool's arguments, and for each the names that an object in it takes."""
     inside: dict[str, type[BaseModel]] = {"where": WhereArguments, "insights": InsightArguments}
-    inner = inside.get(str(location[0]))
-    return () if inner is None else tuple(inner.model_fields)
+    return {name: tuple(inside[name].model_fields) if name in inside else () for name in model.model_fields}
 
 
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
