@@ -60,10 +60,13 @@ def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -
     """
     still_open, done = open_and_done(memories)
     topic = topic_words(question)
-    meant = [one.id for one in still_open if not topic.isdisjoint(words(one.content))] or [one.id for one in still_open]
+    meant = [one.id for one in still_open if not topic.isdisjoint(words(one.content))]
     listed = ranking.ids.tolist()
     place = {one: at for at, one in enumerate(listed)}
-    raised = sorted(place[one] for one in meant if one in place)
+    # Without a topic the question's likeness to a commitment tells nothing; then they stand as in a brief.
+    raised = sorted(place[one] for one in meant if one in place) or [
+        place[one.id] for one in still_open if one.id in place
+    ]
     finished = [place[one] for one in done if one in place]
     if not raised:
         return ranking

@@ -179,6 +179,8 @@ def _of_sentence(sentence: Sentence, speaker: str | None) -> Aspect:
     if aspect is Aspect.IDENTITY:
         if about is Aspect.ABOUT_FAMILY:
             about = Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY
+        elif not _RELATIVES.isdisjoint(sentence.words):
+            about |= Aspect.ABOUT_FAMILY
         if about & Aspect.ABOUT_USER and user_names("".join(f"{word} " for word in sentence.written)):
             aspect |= Aspect.NAME
     if _REVERSALS.within(sentence):
@@ -226,6 +228,11 @@ def _profession(sentence: Sentence) -> int | None:
     return 0 if _tells_profession(sentence) or _CALLED.search(" ".join(sentence.written)) else None
 
 
+def _appointment(sentence: Sentence) -> int | None:
+    """An appointment has a day or an hour; without one it is talk about one."""
+    return _APPOINTMENTS.first(sentence) if any(character.isdigit() for character in sentence.text) else None
+
+
 def _duty(sentence: Sentence) -> int | None:
     place = _DUTIES.first(sentence)
     if place is None or " you need to " in sentence.flat:
@@ -270,7 +277,7 @@ def _is_personal(sentence: Sentence, place: int) -> bool:
 
 def _is_note_of_task(sentence: Sentence) -> bool:
     words = sentence.words
-    if not 1 < len(words) <= _SHORT_NOTE_WORDS:
+    if not 1 < len(words) <= _SHORT_NOTE_WORDS or words[1] in _BEHIND_NOUNS:
         return False
     return words[0] in _TASK_VERBS or words[-1] in _GERMAN_INFINITIVES
 
@@ -362,7 +369,8 @@ _NOISE = re.compile(
 )
 _NAME = r"([^\W\d_][\w'-]*(?: [A-ZÀ-ÖØ-Þ][\w'-]+)?)"
 _CALLED = re.compile(
-    r"(?:\b(?i:my name is|my name's|name is|user is called|user is named|user's name is|i am called|i'm called|please call me|call me|"
+    r"(?:\b(?i:my name is|my name's|name is|user is called|user is named|user is|user's name is|"
+    r"i am called|i'm called|please call me|call me|"
     r"mein name ist|ich heisse|ich heiße|name des nutzers ist|der nutzer heißt|die nutzerin heißt|"
     r"je m ?'?appelle|mon nom est|mon prenom est|mon prénom est|l ?'?utilisatrice s ?'?appelle|l ?'?utilisateur s ?'?appelle|"
     r"me llamo|mi nombre es|(?:el usuario|la usuaria) se llama)\s+)"
@@ -398,7 +406,7 @@ _DECISIONS = _marks(
     """,
     beginnings="decide-",
     phrases="""
-        we will use, we use, we went with, went with, going with, go with, settled on, agreed on, agreed to use,
+        we will use, we use, we went with, went with, going with, go with, revised, settled on, agreed on, agreed to use,
         agreed that, we agreed, we picked, switched to, switched back to, we switched, moved from, migrated to,
         decided against, wir nehmen, wir nutzen, wir verwenden, wir bleiben bei, on a decide, nous avons decide,
         j ai decide, a decide, ai decide, avons opte, on utilise, hemos decidido, he decidido, ha decidido,
@@ -418,7 +426,7 @@ _UNDECIDED = _marks(
 _REMINDERS = _marks(
     words="todo recuerdame rappelle-moi",
     phrases="""
-        to do, to-do, remind me, remind us, remind the user, reminder, a reminder, don't forget, do not forget,
+        to do, to-do, remind me, remind us, remind the user, reminder to, don't forget, do not forget,
         don't let me forget, remember to, must not forget, erinnere mich, erinner mich, erinnere uns, nicht vergessen,
         denk daran, denk dran, rappelle moi, rappelez moi, n oublie pas, n oubliez pas, ne pas oublier, pense a,
         penser a, no olvides, no olvidar, recordarme, no te olvides, action item, zu erledigen, a faire, por hacer,
@@ -428,14 +436,15 @@ _REMINDERS = _marks(
 )
 _OPEN_STATES = _marks(
     words="""
-        promised promise owes owe pending outstanding deadline appointment versprochen verspreche aussteht ausstehend
-        termin promis pendiente pendientes prometio prometi prometido cita
+        promised promise owes owe pending outstanding deadline versprochen verspreche aussteht ausstehend promis
+        pendiente pendientes prometio prometi prometido
     """,
     phrases="""
         still open, due on, due by, follow up, waiting for, action required, noch offen, steht noch aus, steht aus,
-        en attente, rendez vous, rendez-vous, quedan por, queda por, reste a
+        en attente, quedan por, queda por, reste a
     """,
 )
+_APPOINTMENTS = _marks(words="appointment termin rendez-vous cita", phrases="rendez vous")
 _DUTIES = _marks(
     phrases="""
         need to, needs to, have to, has to, must, i'll, i will, we will, we'll, ought to, should, still to, due,
@@ -526,7 +535,9 @@ _PREFERENCES = _marks(
         can't stand, cannot stand, would rather, rather than, no longer drinks, no longer eats, no longer likes,
         no longer uses, no longer wants, no longer drink, no longer eat, no longer like, no longer use,
         no longer want, doesn't drink, doesn't eat, don't drink, don't eat, does not eat, does not drink, never eats,
-        never drinks, from now on, always answer, always reply, always use, always write, never use, never answer,
+        never drinks,
+        from now on answer, from now on use, from now on write, from now on reply, from now on call,
+        always answer, always reply, always use, always write, never use, never answer,
         never write, please always, please never, wants answers, wants replies, wants short, answer in, answers in,
         reply in, replies in, respond in, write in, be brief, keep answers, keep it short, drinks only, only drinks,
         only eats, gave up, lieber, am liebsten, gerne, trinkt kein, trinkt keine, trinkt keinen, isst kein,
@@ -562,7 +573,7 @@ _HABITS = _marks(
     characters="每天 每周 毎日 毎朝 毎週",
 )
 _REVERSALS = _marks(
-    words="instead stattdessen reverted abandoned",
+    words="instead stattdessen reverted abandoned revised",
     phrases="""
         no longer, not any more, anymore, any more, go back to, going back to, back to, switched to, switched back,
         switch to, instead of, changed our mind, changed my mind, changed her mind, changed his mind, after all,
@@ -579,6 +590,7 @@ _TASK_VERBS = _set_of("""
         ecrire livrer demander llamar comprar enviar pagar reservar pedir renovar preparar terminar recoger reparar
         escribir entregar preguntar mandar
     """)
+_BEHIND_NOUNS = _set_of("for of is was has in on at from and works lives with was were are del de la")
 _GERMAN_INFINITIVES = _set_of("""
         anrufen kaufen schicken buchen bezahlen bestellen verlangern abholen besorgen reparieren fragen schreiben
         erledigen vorbereiten absagen einladen liefern abgeben einreichen unterschreiben zahlen senden mitbringen
@@ -690,6 +702,7 @@ _RULES: tuple[tuple[Aspect, Callable[[Sentence], int | None]], ...] = (
     (Aspect.PREFERENCE, _preference),
     (Aspect.IDENTITY, _profession),
     (Aspect.COMMITMENT, _OPEN_STATES.first),
+    (Aspect.COMMITMENT, _appointment),
     (Aspect.COMMITMENT, _duty),
     (Aspect.COMMITMENT, _task_note),
     (Aspect.DONE, _deed),

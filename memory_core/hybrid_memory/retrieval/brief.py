@@ -7,7 +7,7 @@ keeps the sections' shares, so that a page of any size does, and pages continue 
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier
 from hybrid_memory.retrieval.aspects import Aspect, aspects_of, fold, names_in, sentences, user_names
-from hybrid_memory.retrieval.commitments import closes, is_open_commitment
+from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment
 from hybrid_memory.text import estimate_tokens, words
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ LINE_TOKENS = 75  # of the text of one line; a longer memory is cut there and co
 _FRAME_TOKENS = 40  # of a line beside its text: id, time, names of fields
 _HEAD_START = 0.3  # of a line's cost that counts before it is shown: small queues get their first line early
 _QUEUE_LINES = 40  # waiting in a queue at most; beyond them come the most recent
+_OFTEN = 3  # statements that begin with a name, from which it may be the user's
 _UNVOUCHED_EVERY = 4  # a line of a tool or an import at every fourth place at most
 _WEIGHTY = 0.8  # the importance from which a memory of no aspect belongs to what is known about the user
 _LONG = 300  # characters; a longer text is talk rather than a statement
@@ -118,11 +119,12 @@ def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
     Left out are near-copies, commitments that are done or long past, and statements that a later one takes back.
     """
     candidates, hidden = _judge(memories)
+    known = _about_somebody_known(candidates)
     queues: dict[Queue, list[Memory]] = {
         Queue.PINNED: list(memories.pinned),
         Queue.WORKING: list(memories.working),
-        Queue.WHO: _best(candidates, _worth_as_who),
-        Queue.PREFERENCES: _best(candidates, _worth_as_preference),
+        Queue.WHO: _best(known, _worth_as_who),
+        Queue.PREFERENCES: _best(known, _worth_as_preference),
         Queue.COMMITMENTS: _best(candidates, _worth_as_commitment),
         Queue.DECISIONS: _best(candidates, _worth_as_decision),
         Queue.LAST_SESSION: [one for one in memories.last_session if one.id not in hidden],
@@ -240,43 +242,85 @@ def _cached_aspects(content: str, tags: tuple[str, ...], kind: Kind, speaker: st
 
 def _with_known_names(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the candidates with what is said by name about the user, or about their family, marked as such."""
-    named = [one for one in candidates if one.aspects & Aspect.NAME and not is_unvouched(one.memory)]
-    users = frozenset().union(*(user_names(one.memory.content) for one in named))
-    related = (one for one in candidates if one.aspects & Aspect.IDENTITY and one.aspects & Aspect.ABOUT_FAMILY)
-    family = frozenset().union(*(names_in(one.memory.content) for one in related)) - users
-    found = []
-    for one in candidates:
-        aspects = one.aspects
-        if aspects and not aspects & (Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY):
-            subject = _first_word(one.memory.content)
-            speaker = fold(one.memory.speaker or "")
-            if subject in users or (speaker and speaker in users and subject not in family):
-                aspects |= Aspect.ABOUT_USER
-            elif subject in family:
-                aspects |= Aspect.ABOUT_FAMILY
-        found.append(_Candidate(one.memory, aspects))
-    return found
+    users = _names_of_user(candidates)
+    found = [_Candidate(one.memory, _about(one, users, frozenset())) for one in candidates]
+    related = Aspect.IDENTITY | Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY
+    family = frozenset().union(*(names_in(one.memory.content) for one in found if one.aspects & related == related))
+    return [_Candidate(one.memory, _about(one, users, family - users)) for one in found]
 
 
-def _first_word(content: str) -> str:
+def _names_of_user(candidates: Sequence[_Candidate]) -> frozenset[str]:
+    """Return the names of the user: those that are told, or else the one that clearly most statements begin with."""
+    vouched = [one for one in candidates if not is_unvouched(one.memory)]
+    told = frozenset().union(*(user_names(one.memory.content) for one in vouched if one.aspects & Aspect.NAME))
+    if told:
+        return told
+    personal = Aspect.IDENTITY | Aspect.HEALTH | Aspect.PREFERENCE | Aspect.COMMITMENT
+    counts = Counter(_subject_of(one.memory) for one in vouched if one.aspects & personal).most_common(3)
+    named = [(name, count) for name, count in counts if name]
+    if not named or named[0][1] < _OFTEN or (len(named) > 1 and named[0][1] < 2 * named[1][1]):
+        return frozenset()
+    return frozenset({named[0][0]})
+
+
+def _about(one: _Candidate, users: frozenset[str], family: frozenset[str]) -> Aspect:
+    aspects, about = one.aspects, Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY
+    if not aspects or aspects & Aspect.ABOUT_USER or (aspects & about and not aspects & Aspect.IDENTITY):
+        return aspects
+    subject = _subject_of(one.memory)
+    if subject in users or fold(one.memory.speaker or "") in users:
+        return aspects | Aspect.ABOUT_USER
+    return aspects | Aspect.ABOUT_FAMILY if subject in family else aspects
+
+
+@lru_cache(maxsize=8192)
+def _name_at_beginning(content: str) -> str:
     first = next(sentences(content), None)
-    return "" if first is None else first.words[0].removesuffix("'s")
+    if first is None or not first.written[0][:1].isupper():
+        return ""
+    return first.words[0].removesuffix("'s")
+
+
+def _subject_of(memory: Memory) -> str:
+    return _name_at_beginning(memory.content)
+
+
+def _about_somebody_known(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return what is about the user and their family, with what matters to anybody; all where too little tells who that is."""
+    about = Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY
+    telling = [one for one in candidates if one.aspects & about and one.aspects & (_LASTING | Aspect.HEALTH)]
+    if len(telling) < _OFTEN:
+        return list(candidates)
+    return [
+        one
+        for one in candidates
+        if one.aspects & (about | Aspect.HEALTH) or one.memory.importance >= _WEIGHTY or not one.aspects
+    ]
 
 
 def _closed(candidates: Sequence[_Candidate]) -> set[MemoryId]:
-    """Return the commitments that a later memory says are done, and those memories that say so."""
-    done = [one.memory for one in candidates if one.aspects & Aspect.DONE]
-    return {
-        one.memory.id
-        for one in candidates
-        if one.aspects & Aspect.COMMITMENT
-        and any(
-            memory.created_at >= one.memory.created_at
-            and memory.id != one.memory.id
-            and closes(memory.content, one.memory.content)
-            for memory in done
-        )
-    }
+    """Return the commitments that a later memory says are done."""
+    telling: dict[str, list[Memory]] = {}
+    for one in candidates:
+        account = account_of(one.memory.content)
+        if account.tells_done and not one.aspects & Aspect.COMMITMENT:
+            for word in account.objects:
+                telling.setdefault(word, []).append(one.memory)
+    found: set[MemoryId] = set()
+    for one in candidates:
+        if one.aspects & Aspect.COMMITMENT:
+            task = one.memory
+            near = {later.id: later for word in account_of(task.content).objects for later in telling.get(word, ())}
+            if any(_may_change(later, task) and closes(later.content, task.content) for later in near.values()):
+                found.add(task.id)
+    return found
+
+
+def _may_change(later: Memory, earlier: Memory) -> bool:
+    """Return True if what a memory says may end what another says: it is later, and no tool's word against the user's."""
+    if later.id == earlier.id or later.created_at < earlier.created_at:
+        return False
+    return is_unvouched(earlier) or not is_unvouched(later)
 
 
 def _past(candidates: Sequence[_Candidate], now: datetime) -> set[MemoryId]:
@@ -300,7 +344,7 @@ def _taken_back(candidates: Sequence[_Candidate], vectors: Mapping[MemoryId, NDA
         earlier = [
             one.memory
             for one in candidates
-            if one.aspects & alike and one.memory.created_at < later.memory.created_at and one.memory.id not in found
+            if one.aspects & alike and _may_change(later.memory, one.memory) and one.memory.id not in found
         ]
         shared = [one for one in earlier if _about_the_same(one.content, later.memory.content)]
         if not shared and later.aspects & Aspect.DECISION:
@@ -373,7 +417,8 @@ def _worth_as_preference(one: _Candidate) -> float:
 def _worth_as_commitment(one: _Candidate) -> float:
     if not one.aspects & Aspect.COMMITMENT or one.memory.tier is Tier.WORKING:
         return 0
-    return max(1 + _weight(one), 0.1)
+    own = one.aspects & (Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY) or not _name_at_beginning(one.memory.content)
+    return (2 if own else 1) + (1 if one.memory.importance >= _WEIGHTY else 0)
 
 
 def _worth_as_decision(one: _Candidate) -> float:

@@ -19,6 +19,7 @@ from hybrid_memory.retrieval.brief import (
     select_lines,
     with_few_unvouched,
 )
+from hybrid_memory.word_encoding import with_encoded_words
 
 costs = st.lists(st.integers(40, 115), max_size=20)
 queues = st.dictionaries(st.sampled_from(list(Queue)), costs, min_size=1)
@@ -85,7 +86,7 @@ def test_at_most_a_quarter_of_every_beginning_is_of_tools(strangers):
 
 
 def lines(*weighty, pinned=(), working=(), last_session=(), recent=(), as_of=NOW):
-    newest_first = sorted(weighty, key=lambda one: one.created_at, reverse=True)
+    newest_first = sorted(map(with_encoded_words, weighty), key=lambda one: one.created_at, reverse=True)
     memories = BriefMemories(
         pinned=pinned, working=working, weighty=newest_first, last_session=last_session, recent=recent, as_of=as_of
     )
@@ -139,6 +140,28 @@ def test_a_commitment_is_shown_until_it_is_done():
     done = memory("done", "Called the plumber, done", minutes=2)
     assert lines(plumber) == {"plumber": Section.OPEN}
     assert "plumber" not in lines(plumber, done)
+
+
+def test_what_a_tool_says_neither_closes_nor_takes_back_what_the_user_said():
+    found = lines(
+        memory("plumber", "Remind me to call the plumber", minutes=1),
+        memory("coffee", "The user drinks coffee every morning", minutes=2),
+        memory("done", "Called the plumber, done", minutes=3, origin=Origin.TOOL),
+        memory("no", "No longer drinks coffee", minutes=4, origin=Origin.TOOL),
+    )
+    assert {"plumber", "coffee"} <= set(found)
+
+
+def test_the_name_that_most_statements_begin_with_is_the_users():
+    found = lines(
+        memory("nora", "Nora loves tea", minutes=9, importance=0.9),
+        *[
+            memory(f"m{n}", text, minutes=n)
+            for n, text in enumerate(["Mira works as a nurse", "Mira is allergic to bees", "Mira prefers trains"])
+        ],
+    )
+    assert list(found)[:3] == ["m1", "m2", "m0"]
+    assert "nora" not in list(found)[:3]
 
 
 def test_what_was_done_before_closes_nothing():

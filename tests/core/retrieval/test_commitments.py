@@ -8,6 +8,7 @@ from tests.core.retrieval.memories import memory
 from hybrid_memory.model import Tier
 from hybrid_memory.retrieval.aspects import Aspect
 from hybrid_memory.retrieval.commitments import asks_for_open_items, closes, is_open_commitment, is_past, topic_words
+from hybrid_memory.word_encoding import with_encoded_words
 
 WRITTEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -23,6 +24,11 @@ WRITTEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
         ("Klempner angerufen, erledigt", "Erinnere mich daran, den Klempner anzurufen"),
         ("J'ai appelé le plombier, c'est fait", "Rappelle-moi d'appeler le plombier"),
         ("Ya llamé al fontanero, hecho", "Recuérdame llamar al fontanero"),
+        ("Post-mortem of INC-19 is written and sent to Signe", "Has to write the post-mortem of INC-19 until Friday"),
+        ("Fred's passport has come, it looks good", "Fred's passport runs out in May; renew it before the trip"),
+        ("Die Muster für Eva sind in der Post", "Muster an Eva schicken, bis Dienstag"),
+        ("Papier commandé chez Claire, arrive vendredi", "Commander le papier chez Claire avant la fin du mois"),
+        ("Genève a payé les 816 francs", "Relancer Genève: la facture n'est pas encore payée"),
     ],
 )
 def test_what_is_done_closes_its_commitment(done, commitment):
@@ -36,6 +42,8 @@ def test_what_is_done_closes_its_commitment(done, commitment):
         ("Sent Tom the report about spring", "Remind me to send Ada the report about spring"),
         ("Paid invoice 117", "Need to pay invoice 118"),
         ("Finished", "Need to pay the rent"),
+        ("Ada has arrived", "Need to send Ada the report"),
+        ("Ada asked about the invoice", "Need to send Ada the invoice"),
     ],
 )
 def test_what_is_done_closes_no_other_commitment(done, commitment):
@@ -43,7 +51,7 @@ def test_what_is_done_closes_no_other_commitment(done, commitment):
 
 
 def commitment(content, **fields):
-    return memory("m", content, created_at=WRITTEN, **fields)
+    return with_encoded_words(memory("m", content, created_at=WRITTEN, **fields))
 
 
 def test_a_task_whose_day_is_long_gone_is_past():
