@@ -12,12 +12,6 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Callable, Iterator
-from datetime import datetime
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _STOP_WORDS = (
     "a an the of to in on at for from by with as is are was were be been being am do does did doing have has had "
@@ -76,19 +70,8 @@ def _spelled_words(text: str) -> list[tuple[str, str]]:
     ]
 
 
-def lexical_text(content: str, speaker: str | None, when: datetime | None) -> str:
-    """Return the text whose `terms` find a memory: ``[08 May 2023] Speaker: content``, without the absent parts."""
-    dated = f"[{when.day:02d} {_MONTHS[when.month - 1]} {when.year}] " if when else ""
-    return dated + dense_text(content, speaker)
-
-
-def without_date_terms(dated_terms: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the `terms` of a dated `lexical_text` without those of the date: day, month and year; "May" is a stop word."""
-    return dated_terms[3 if len(dated_terms) > 1 and int(dated_terms[1]) in _month_terms() else 2 :]
-
-
 def dense_text(content: str, speaker: str | None) -> str:
-    """Return the text that is embedded for a memory: ``Speaker: content``, or the content alone."""
+    """Return the text whose words and vector find a memory: ``Speaker: content``, or the content alone."""
     return f"{speaker}: {content}" if speaker else content
 
 
@@ -114,7 +97,6 @@ def estimate_tokens(text: str) -> int:
     return (plain + 3) // 4 + len(text) - plain
 
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _JOINER = "\u200d"
 _MAX_STEMMED_CHARACTERS = 64  # a longer run of letters is no English word
 _QUESTION_MARK = re.compile("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")
@@ -222,11 +204,6 @@ def _stemmer() -> Callable[[str], str]:
 def _term(word: str) -> int:
     code = zlib.crc32(word.encode("utf-8", "surrogatepass"))
     return code - (1 << 32) if code >= 1 << 31 else code
-
-
-@functools.cache
-def _month_terms() -> frozenset[int]:
-    return frozenset(term for month in _MONTHS if month.lower() not in STOP_WORDS for term in terms(month))
 
 
 QUESTION_TERM = _term("?")

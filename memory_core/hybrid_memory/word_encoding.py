@@ -11,15 +11,15 @@ from datetime import datetime
 from hybrid_memory.model import EncodedWords, Memory
 from hybrid_memory.names import name_entries, undecided
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
-from hybrid_memory.text import lexical_text, terms
+from hybrid_memory.text import dense_text, terms
 
-ENCODING = 1
+ENCODING = 2
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
 def encode_words(content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedWords:
     """Return what search knows of a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
-    found = terms(lexical_text(searchable_text(content, key), speaker, when))
+    found = terms(dense_text(searchable_text(content, key), speaker))
     held = frozenset(found)
     names = tuple(entry for entry in name_entries(content, speaker) if entry in held or undecided(entry) in held)
     return EncodedWords(found, names, stated_days(content, when), ENCODING)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, datetime
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,9 +15,7 @@ from hybrid_memory.text import (
     dense_text,
     estimate_tokens,
     excerpt,
-    lexical_text,
     terms,
-    without_date_terms,
     words,
 )
 
@@ -102,18 +98,9 @@ def test_a_statement_does_not_hold_the_term_of_questions():
     assert QUESTION_TERM not in terms("a statement; with a semicolon.")
 
 
-def test_the_lexical_text_holds_date_and_speaker():
-    when = datetime(2023, 5, 8, tzinfo=UTC)
-    assert lexical_text("Hello", "Ann", when) == "[08 May 2023] Ann: Hello"
-    assert lexical_text("Hello", None, None) == "Hello"
+def test_a_memory_is_found_by_its_speaker_and_what_was_said():
     assert dense_text("Hello", "Ann") == "Ann: Hello"
-
-
-@pytest.mark.parametrize("month", range(1, 13))
-@pytest.mark.parametrize("content", ["Cats sleep.", "March 2024", "4", "not"])
-def test_the_terms_without_the_date_are_those_of_the_words(month, content):
-    dated = terms(lexical_text(content, "Ann", datetime(2023, month, 8, tzinfo=UTC)))
-    assert without_date_terms(np.int32(dated)).tolist() == list(terms(f"Ann {content}"))
+    assert dense_text("Hello", None) == "Hello"
 
 
 @pytest.mark.parametrize(

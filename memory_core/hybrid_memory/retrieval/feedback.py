@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.retrieval.bm25 import idfs, saturation
 from hybrid_memory.retrieval.vectors import top_k
-from hybrid_memory.text import QUESTION_TERM, without_date_terms
+from hybrid_memory.text import QUESTION_TERM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def add_pseudo_relevance_feedback(
     if scores[top] <= 0:
         return
     number, mean_length = lexical.statistics(counted)
-    hit = without_date_terms(lexical.terms_of(int(candidates.rows[top]))).tolist()
+    hit = lexical.terms_of(int(candidates.rows[top])).tolist()
     own = np.array(sorted(set(hit).difference(query, (QUESTION_TERM,))), np.int32)
     held = lexical.frequencies(own.tolist())
     own = own[np.sort(top_k(np.where(held > 1, -held, -len(lexical) - 1), _RAREST_TERMS))]

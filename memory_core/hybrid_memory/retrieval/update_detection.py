@@ -21,7 +21,7 @@ from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import count_terms, idfs, per_term_scores
 from hybrid_memory.retrieval.ranking_signals import MICROS_PER_DAY, asks_about_now
 from hybrid_memory.retrieval.vectors import top_k
-from hybrid_memory.text import terms, without_date_terms
+from hybrid_memory.text import terms
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
@@ -159,7 +159,7 @@ def _update_pairs(
             common=common,
             change=change[None, :],
             tags=_share_a_tag([columns.tags.of(row) for row in first.tolist()]),
-            terms=_shared_terms([without_date_terms(one) for one in held], coverage.query_terms.terms, lexical),
+            terms=_shared_terms(held, coverage.query_terms.terms, lexical),
             years=((times[None, :] - times[:, None]) / _YEAR_MICROS).astype(np.float32),
             ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),
         ),

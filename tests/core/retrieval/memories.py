@@ -10,7 +10,7 @@ from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.store import column_batches
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.testing import HashEmbedder
-from hybrid_memory.text import content_hash, dense_text, lexical_text, terms
+from hybrid_memory.text import content_hash, dense_text, terms
 
 START = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 NOW = START + timedelta(days=30)
@@ -33,7 +33,7 @@ def memory(name, content="", *, minutes=0, **changes):
         "importance": 0.5,
         "created_at": at(minutes),
         "content_hash": content_hash(content),
-        "terms": terms(lexical_text(content, changes.get("speaker"), None)),
+        "terms": terms(dense_text(content, changes.get("speaker"))),
         "names": name_entries(content, changes.get("speaker")),
     }
     return Memory(**(plain | changes))

@@ -83,7 +83,7 @@ def test_an_answer_to_a_matching_question_is_not_weak():
     index = index_of(
         memory("q", "where is the key?", minutes=1, speaker="Ann"),
         memory("a", "under a stone", minutes=2, speaker="Bob"),
-        memory("x", "hm", minutes=3, speaker="Ann"),
+        memory("x", "hm", minutes=3, speaker="Cid"),
     )
     ranking = index.search(ask("key", vector=False))
     assert ranking.ids.tolist()[:2] == ["q", "a"]
