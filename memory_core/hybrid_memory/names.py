@@ -10,6 +10,7 @@ capital is a headline and decides nothing.
 from __future__ import annotations
 
 import re
+import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from hybrid_memory.languages import FUNCTION_WORDS, language_of, word_set
@@ -34,18 +35,24 @@ def undecided(term: Any) -> Any:
     return term ^ _UNDECIDED
 
 
-def name_entries(content: str, speaker: str | None = None) -> tuple[int, ...]:
+def language_entry(language: str) -> int:
+    """Return the entry that says in a memory's ``names`` that its text is in a language, which is not English."""
+    code = zlib.crc32(f"a text in {language}".encode())
+    return code - (1 << 32) if code >= 1 << 31 else code
+
+
+def name_entries(content: str, speaker: str | None = None, language: str | None = None) -> tuple[int, ...]:
     """Return the terms (`hybrid_memory.text`) of words that are written as names, then the `undecided` ones, each once.
 
-    Each word of a speaker's name that has a capital is one.
+    Each word of a speaker's name that has a capital is one. ``language`` is that of the content; None: it is found out.
     """
     found = _Found({word: None for word in (speaker or "").split() if word[0].isupper()}, {})
+    language = language or language_of(content)
     if content != content.lower() or _MAYBE_IDENTIFIER.search(content):
-        language = language_of(content)
         for line in _LINE_END.split(content):
             _read_line(line, language, found)
-    names = {term for word in found.named for term in terms(_SCHEME.sub("", word))}
-    unsure = {term for word in found.unsure for term in terms(word)} - names
+    names = {term for word in found.named for term in terms(_SCHEME.sub("", word), language)}
+    unsure = {term for word in found.unsure for term in terms(word, language)} - names
     return (*sorted(names), *sorted(map(undecided, unsure)))
 
 
@@ -67,7 +74,7 @@ def _read_line(line: str, language: str, found: _Found) -> None:
         word = token.strip(_AROUND)
         bare = _POSSESSIVE.sub("", word)
         low = bare.lower()
-        follows_title, is_function_word = low in _TITLES, low in FUNCTION_WORDS[language]
+        follows_title, is_function_word = low in _TITLES, low in FUNCTION_WORDS.get(language, ())
         if _is_identifier(bare) or (not is_headline and _is_acronym(bare)):
             found.named[bare] = None
         elif bare[:1].isupper() and low not in _NO_NAMES and not (opens and is_function_word):

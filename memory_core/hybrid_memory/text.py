@@ -11,15 +11,12 @@ import itertools
 import re
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
-_STOP_WORDS = (
-    "a an the of to in on at for from by with as is are was were be been being am do does did doing have has had "
-    "having and or but if then than so that this these those it its i you he she they we me him her them my your his "
-    "their our us what when where who whom which why how will would can could should may might must shall not no yes "
-    "there here about into over after before up down out off again just also very too s t d ll m re ve don"
-)
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+from hybrid_memory.languages import ENGLISH, ENGLISH_STOP_WORDS, FUNCTION_WORDS, stemmer
+
+STOP_WORDS = ENGLISH_STOP_WORDS
 """English words that say nothing about what a text is about."""
 
 
@@ -32,27 +29,43 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(" ".join(folded.split()).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def words(text: str) -> list[str]:
+def words(text: str, language: str = ENGLISH) -> list[str]:
     """Return the words by which a text is found, in order.
 
     Case, width and accents are folded, and invisible characters inside words vanish. English endings behind an
-    apostrophe are cut; words of ASCII letters get their Snowball English stem (Porter, http://snowball.tartarus.org).
-    Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring
-    characters, and an ideograph alone among other characters also stands for itself. A symbol outside ASCII, an emoji above
-    all, is a word; skin tones are not told apart. English stop words are dropped unless nothing else remains.
+    apostrophe are cut; words get their Snowball stem in the language (https://snowballstem.org), in English those of ASCII
+    letters alone. Scripts without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of
+    neighbouring characters, and an ideograph alone among other characters also stands for itself. A symbol outside ASCII, an
+    emoji above all, is a word; skin tones are not told apart. The language's stop words are dropped unless nothing else remains.
     """
-    return [word for _, word in _spelled_words(text)]
+    return [stem_in(language, one.marked) for one in _spelled(text, language)]
 
 
-def terms(text: str) -> tuple[int, ...]:
-    """Return the signed 32-bit CRC of each of the `words`, in order; `QUESTION_TERM` follows them if the text asks something."""
-    hashed = tuple(_term(word) for word in words(text))
-    return (*hashed, QUESTION_TERM) if _QUESTION_MARK.search(text) else hashed
+def terms(text: str, language: str = ENGLISH) -> tuple[int, ...]:
+    """Return the signed 32-bit CRC of each of the `words`, in order; `QUESTION_TERM` follows them if the text asks something.
+
+    In another language than English those of the English stems that differ stand behind the others: what a name or a
+    borrowed word is in a question, nobody can tell.
+    """
+    found = _spelled(text, language)
+    hashed = [_term(stem_in(language, one.marked)) for one in found]
+    if language != ENGLISH:
+        english = [_term(stem_in(ENGLISH, one.marked)) for one in found]
+        hashed += [other for own, other in zip(hashed, english, strict=True) if own != other]
+    return (*hashed, QUESTION_TERM) if _QUESTION_MARK.search(text) else tuple(hashed)
 
 
-def spelled_terms(text: str) -> list[tuple[str, int]]:
-    """Return for each of the `words`, in order, how it is spelled in the text (folded, without a stem's change) and its term."""
-    return [(spelling, _term(word)) for spelling, word in _spelled_words(text)]
+class SpelledTerm(NamedTuple):
+    """A word of a text as it is spelled: folded, and ``marked``, with its accents; and its term."""
+
+    spelling: str
+    marked: str
+    term: int
+
+
+def spelled_terms(text: str, language: str = ENGLISH) -> list[SpelledTerm]:
+    """Return each of the `words`, in order, as it is spelled, with its term in the language."""
+    return [SpelledTerm(*one, _term(stem_in(language, one.marked))) for one in _spelled(text, language)]
 
 
 def spellings(text: str) -> list[str]:
@@ -60,14 +73,41 @@ def spellings(text: str) -> list[str]:
     return list(_split(_fold(text)))
 
 
-def _spelled_words(text: str) -> list[tuple[str, str]]:
-    found = spellings(text)
-    content_words = [word for word in found if word not in STOP_WORDS] or found
-    stem = _stemmer()
-    return [
-        (word, stem(word) if len(word) <= _MAX_STEMMED_CHARACTERS and word.isascii() else word)
-        for word in content_words
-    ]
+def term_in(language: str, marked: str) -> int:
+    """Return the term of a word, in lower case and with its accents, in a language."""
+    return _term(stem_in(language, marked))
+
+
+def stem_in(language: str, marked: str) -> str:
+    """Return the stem of a word, in lower case and with its accents, in a language; the stem itself has none."""
+    return _stem(language, marked) if len(marked) <= _MAX_STEMMED_CHARACTERS else _without_marks(marked)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _stem(language: str, marked: str) -> str:
+    if language != ENGLISH:
+        return _without_marks(stemmer(language)(marked))
+    word = marked if marked.isascii() else _without_marks(marked)
+    return stemmer(ENGLISH)(word) if word.isascii() else word
+
+
+class _Spelled(NamedTuple):
+    spelling: str
+    marked: str
+
+
+def _spelled(text: str, language: str) -> list[_Spelled]:
+    if text.isascii() or language == ENGLISH:
+        found = [_Spelled(word, word) for word in spellings(text)]
+    else:
+        found = [_Spelled(_without_marks(word), word) for word in _split(_marked(text))]
+    stop_words = _stop_words(language)
+    return [one for one in found if one.spelling not in stop_words] or found
+
+
+@functools.cache
+def _stop_words(language: str) -> frozenset[str]:
+    return frozenset(map(_without_marks, FUNCTION_WORDS.get(language, ())))
 
 
 def dense_text(content: str, speaker: str | None) -> str:
@@ -97,8 +137,8 @@ def estimate_tokens(text: str) -> int:
     return (plain + 3) // 4 + len(text) - plain
 
 
+_MAX_STEMMED_CHARACTERS = 64  # a longer run of letters is no word
 _JOINER = "\u200d"
-_MAX_STEMMED_CHARACTERS = 64  # a longer run of letters is no English word
 _QUESTION_MARK = re.compile("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")
 
 _SCRIPTS_WITHOUT_SPACES = (
@@ -124,8 +164,19 @@ _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 def _fold(text: str) -> str:
     if text.isascii():
         return _ENDING.sub("", text.lower())
-    apart = unicodedata.normalize("NFKD", _INVISIBLE.sub("", text).casefold())
-    return _ENDING.sub("", unicodedata.normalize("NFKC", _FOLDED_MARKS.sub("", apart)).casefold())
+    return _ENDING.sub("", _without_marks(_INVISIBLE.sub("", text).casefold()))
+
+
+def _marked(text: str) -> str:
+    apart = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text).casefold()).casefold()
+    return _ENDING.sub("", unicodedata.normalize("NFKC", apart))
+
+
+def _without_marks(text: str) -> str:
+    if text.isascii():
+        return text
+    apart = unicodedata.normalize("NFKD", text)
+    return unicodedata.normalize("NFKC", _FOLDED_MARKS.sub("", apart)).casefold()
 
 
 def _split(text: str) -> Iterator[str]:
@@ -191,14 +242,6 @@ def _joins(character: str) -> bool:
         or code in _SKIN_TONES
         or 0xE0020 <= code <= 0xE007F  # noqa: PLR2004 - the tags' block
     )
-
-
-@functools.cache
-def _stemmer() -> Callable[[str], str]:
-    from py_rust_stemmers import SnowballStemmer  # type: ignore[import-untyped]  # it has no stubs
-
-    stem: Callable[[str], str] = SnowballStemmer("english").stem_word
-    return stem
 
 
 def _term(word: str) -> int:

@@ -8,20 +8,25 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.model import EncodedWords, Memory
-from hybrid_memory.names import name_entries, undecided
+from hybrid_memory.names import language_entry, name_entries, undecided
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
 from hybrid_memory.text import dense_text, terms
 
-ENCODING = 2
+ENCODING = 3
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
 def encode_words(content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedWords:
     """Return what search knows of a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
-    found = terms(dense_text(searchable_text(content, key), speaker))
+    language = language_of(content)
+    found = terms(dense_text(searchable_text(content, key), speaker), language)
     held = frozenset(found)
-    names = tuple(entry for entry in name_entries(content, speaker) if entry in held or undecided(entry) in held)
+    entries = name_entries(content, speaker, language)
+    names = tuple(entry for entry in entries if entry in held or undecided(entry) in held)
+    if language != ENGLISH:
+        names = (*names, language_entry(language))
     return EncodedWords(found, names, stated_days(content, when), ENCODING)
 
 

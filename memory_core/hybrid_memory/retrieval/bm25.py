@@ -16,13 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.names import undecided
+from hybrid_memory.languages import LANGUAGES
+from hybrid_memory.names import language_entry, undecided
 from hybrid_memory.retrieval.arrays import Floats, GrowableArray, Mask
 from hybrid_memory.retrieval.name_counts import NameCounts
 from hybrid_memory.text import QUESTION_TERM
 
 Posting = tuple[NDArray[np.int32], NDArray[np.uint16]]
 
+_LANGUAGE_ENTRIES = np.array([language_entry(language) for language in LANGUAGES], np.int32)
 _NO_NAMES = np.zeros(0, np.int32)
 _MAX_COUNT = 65_535  # the most a 16-bit count holds; a term that occurs oftener in one memory is as good as this
 # How soon further occurrences of a term count less, and how much a long row is damped. The same as Anserini's defaults for short
@@ -148,6 +150,10 @@ class LexicalIndex:
         wanted = np.fromiter(terms, np.int32, len(terms))
         held = self.frequencies(terms) - self._names.of(undecided(wanted))
         return np.maximum(held, 0), self._names.of(wanted)
+
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages other than English that any row is in."""
+        return tuple(itertools.compress(LANGUAGES, self._names.of(_LANGUAGE_ENTRIES).tolist()))
 
     def postings(self, terms: Collection[int]) -> dict[int, list[Posting]]:
         """Return for each term its rows, each once, and how often they hold it, in parts."""

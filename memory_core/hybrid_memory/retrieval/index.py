@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
+from hybrid_memory.languages import ENGLISH
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
@@ -32,10 +34,12 @@ from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, 
 from hybrid_memory.retrieval.pipeline import SearchContext, rank
 from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
 from hybrid_memory.retrieval.query_expansion import expansion_table
+from hybrid_memory.retrieval.question import Question
+from hybrid_memory.retrieval.question_languages import in_languages
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
-from hybrid_memory.text import QUESTION_TERM, terms
+from hybrid_memory.text import QUESTION_TERM, term_in, terms
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.id_columns import IdColumn
@@ -145,14 +149,15 @@ class NamespaceIndex:
     def search(self, query: SearchQuery) -> Ranking:
         """Return all memories that pass the filters, best first."""
         with self._lock:
+            question = in_languages(query.question, self._lexical.languages(), self._lexical.frequencies)
             return rank(
-                query,
+                query if question is query.question else replace(query, question=question),
                 SearchContext(
                     self._columns,
                     self._lexical,
                     self._matrix,
                     self._neighbours(),
-                    self._named_speakers(query.question.terms),
+                    self._named_speakers(question),
                     expansion_table(),
                     self.parameters,
                 ),
@@ -453,8 +458,9 @@ class NamespaceIndex:
                 self._order.remove(row, int(self._columns.session.values[row]))
         return SessionNeighbours(self._order.before, self._order.after)
 
-    def _named_speakers(self, asked: Sequence[int]) -> NDArray[np.bool_]:
+    def _named_speakers(self, question: Question) -> NDArray[np.bool_]:
         """Return for each speaker whether the question holds a word of the name."""
+        asked = {term for word in question.words for term in (word.term, term_in(ENGLISH, word.marked))}
         names = self._columns.speakers.names
         for code in range(self._speakers_known, len(names)):
             for term in {*terms(names[code])} - {QUESTION_TERM}:

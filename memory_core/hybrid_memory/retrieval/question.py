@@ -11,6 +11,7 @@ from enum import Enum
 from functools import cached_property
 
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
+from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.names import name_entries, undecided
 from hybrid_memory.retrieval.time_expressions import TimeExpressions, parse_time_expressions
 from hybrid_memory.text import QUESTION_TERM, spelled_terms, spellings
@@ -27,13 +28,14 @@ class WordForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class QuestionWord:
-    """One distinct word of a question.
+    """One distinct word of a question; ``marked`` is its first spelling in lower case, with its accents.
 
     ``rank``: its place among English words by frequency, `UNLISTED` for a word that is not among the first 30,000, None for a word
     of another script. ``in_time``: it stands only where the question names a time.
     """
 
     term: int
+    marked: str = ""
     count: int = 1
     form: WordForm = WordForm.PLAIN
     rank: int | None = UNLISTED
@@ -44,12 +46,14 @@ class QuestionWord:
 class Question:
     """A parsed question.
 
-    ``known_share``: the share of its letters that stands in words which the English vocabulary holds, from 0 to 1.
+    ``known_share``: the share of its letters that stands in words which the English vocabulary holds, from 0 to 1. ``language``:
+    the one it seems to be in, by which its words have their stems.
     """
 
     text: str = ""
     words: tuple[QuestionWord, ...] = ()
     known_share: float = 1.0
+    language: str = ENGLISH
     time: TimeExpressions = field(default_factory=TimeExpressions)
 
     @cached_property
@@ -61,19 +65,23 @@ class Question:
 def parse_question(text: str, now: datetime) -> Question:
     """Return what a question says; ``now`` is aware, times are relative to it and in its zone."""
     time = parse_time_expressions(text, now)
-    spelled = [(surface, term) for surface, term in spelled_terms(text) if term != QUESTION_TERM]
-    timeless = {term for _, term in spelled_terms(_without(text, time.spans))} if time.spans else None
-    names = frozenset(name_entries(text))
+    language = language_of(text)
+    spelled = [one for one in spelled_terms(text, language) if one.term != QUESTION_TERM]
+    timeless = {one.term for one in spelled_terms(_without(text, time.spans), language)} if time.spans else None
+    names = frozenset(name_entries(text, language=language))
     counts: dict[int, int] = {}
     surfaces: dict[int, str] = {}
-    for surface, term in spelled:
-        counts[term] = counts.get(term, 0) + 1
-        surfaces.setdefault(term, surface)
+    marked: dict[int, str] = {}
+    for one in spelled:
+        counts[one.term] = counts.get(one.term, 0) + 1
+        surfaces.setdefault(one.term, one.spelling)
+        marked.setdefault(one.term, one.marked)
     return Question(
         text=text,
         words=tuple(
             QuestionWord(
                 term=term,
+                marked=marked[term],
                 count=count,
                 form=_form_of(term, surfaces[term], names),
                 rank=english_rank(surfaces[term]) if surfaces[term].isascii() else None,
@@ -82,6 +90,7 @@ def parse_question(text: str, now: datetime) -> Question:
             for term, count in counts.items()
         ),
         known_share=_known_share(text),
+        language=language,
         time=time,
     )
 
