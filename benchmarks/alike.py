@@ -3,6 +3,8 @@
 `stores` makes them from a seed. A store tells a value of every attribute of every subject, changes a fifth of them later, and
 puts between them what a careless ranking takes for an answer: sentences about many subjects at once, names that begin alike, two events
 or two decisions of one subject, the same sentence about another. What really replaces what is known (`AlikeStore.true_updates`).
+
+There are two sets of words: `WORDING`, to develop on, and `CHECK`, which no rule or number may be made on.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from benchmarks.alike_words import CHANGED_BY_DATE, CHANGED_WITH_WORDS, CORRECTED, KINDS, Attribute, Kind
+from benchmarks.alike_check_words import CHECK
+from benchmarks.alike_words import WORDING, Attribute, Kind, Wording
 from benchmarks.sets import Collection, Item, Question
 
+WORDINGS = {wording.name: wording for wording in (WORDING, CHECK)}
 SEED = 10
 SIZES = ((5, 7), (10, 7), (20, 3), (35, 2), (50, 2))
 """Subjects of each kind in a store, and of how many attributes of a kind it tells at most."""
@@ -39,14 +43,14 @@ class AlikeStore:
     true_updates: frozenset[tuple[str, str]]
 
 
-def stores(seed: int = SEED) -> tuple[AlikeStore, ...]:
+def stores(seed: int = SEED, wording: Wording = WORDING) -> tuple[AlikeStore, ...]:
     """Return the five stores of a seed, the same ones every time."""
-    return tuple(_Maker(size, attributes, Random(f"{seed} {size}")).made() for size, attributes in SIZES)
+    return tuple(_Maker(size, attributes, Random(f"{seed} {size}"), wording).made() for size, attributes in SIZES)
 
 
-def collections(seed: int = SEED) -> tuple[Collection, ...]:
+def collections(seed: int = SEED, wording: Wording = WORDING) -> tuple[Collection, ...]:
     """Return the stores in the shape of every other retrieval set."""
-    return tuple(store.collection for store in stores(seed))
+    return tuple(store.collection for store in stores(seed, wording))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -72,18 +76,19 @@ class _Fact:
 class _Maker:
     """Makes one store."""
 
-    def __init__(self, size: int, attributes: int, random: Random) -> None:
-        self._name = f"alike-{size:02}"
+    def __init__(self, size: int, attributes: int, random: Random, wording: Wording) -> None:
+        self._name = f"{wording.name}-{size:02}"
+        self._wording = wording
         self._random = random
         self._notes: list[_Note] = []
         self._facts: list[_Fact] = []
-        self._subjects = {kind.name: self._chosen_subjects(kind, size) for kind in KINDS}
+        self._subjects = {kind.name: self._chosen_subjects(kind, size) for kind in wording.kinds}
         self._attributes = {
-            kind.name: random.sample(kind.attributes, min(attributes, len(kind.attributes))) for kind in KINDS
+            kind.name: random.sample(kind.attributes, min(attributes, len(kind.attributes))) for kind in wording.kinds
         }
 
     def made(self) -> AlikeStore:
-        for kind in KINDS:
+        for kind in self._wording.kinds:
             for attribute in self._attributes[kind.name]:
                 self._tell(kind, attribute)
             self._fill(kind)
@@ -137,11 +142,11 @@ class _Maker:
             return plain
         way = self._random.choice(("words", "date", "plain"))
         if attribute.change == "mistake":  # without words of correction a second allergy would be one more
-            forms = CORRECTED
+            forms = self._wording.corrected
         elif way == "plain":
             return plain
         else:
-            forms = CHANGED_BY_DATE if way == "date" else CHANGED_WITH_WORDS
+            forms = self._wording.changed_by_date if way == "date" else self._wording.changed_with_words
         noun = attribute.noun.format(s=fact.subject)
         moment = _BEGINNING + timedelta(days=day)
         return self._random.choice(forms).format(
@@ -194,9 +199,10 @@ class _Maker:
     def _unanswerable(self) -> list[_Asked]:
         """Ask every second time in lower case: for a subject that is nowhere, and for what nobody has."""
         asked: list[_Asked] = []
+        kinds = self._wording.kinds
         for number in range(UNANSWERABLE):
-            kind = KINDS[number % len(KINDS)]
-            stranger = kind.subjects[-1 - number // len(KINDS)]
+            kind = kinds[number % len(kinds)]
+            stranger = kind.subjects[-1 - number // len(kinds)]
             attribute = self._random.choice(self._attributes[kind.name])
             text, unasked = attribute.asked.format(s=stranger), self._random.choice(kind.unknown)[0]
             asked.append(("subject-unknown", text.lower() if number % 2 else text, (), ()))

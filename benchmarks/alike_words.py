@@ -42,6 +42,17 @@ class Kind:
     unknown: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """All words of a set: its kinds, and how a value is told to have changed (``{old}``, ``{v}``, ``{noun}`` or ``{Noun}``)."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    changed_with_words: tuple[str, ...]
+    changed_by_date: tuple[str, ...]
+    corrected: tuple[str, ...]
+
+
 _DOCTORS = tuple(
     f"Dr. {name}"
     for name in (
@@ -373,21 +384,23 @@ _CITIES = Kind(
     ),
 )  # fmt: skip
 
-KINDS = (_PEOPLE, _PROJECTS, _TICKETS, _FILES, _CITIES)
-
-CHANGED_WITH_WORDS = (
-    "{Noun} is {v} now, no longer {old}.",
-    "{Noun} has changed: {v} instead of {old}.",
-    "Update: {noun} is now {v}.",
-    "New since today: {noun} is {v}.",
-)
-CHANGED_BY_DATE = (
-    "As of {month} {noun} is {v}.",
-    "Since {day} {month} {noun} is {v}.",
-    "From {day} {month} on {noun} is {v}.",
-)
-CORRECTED = (
-    "Correction: {noun} is {v}, not {old}.",
-    "I had that wrong, {noun} is {v}.",
-    "{Noun} is actually {v}.",
+WORDING = Wording(
+    name="alike",
+    kinds=(_PEOPLE, _PROJECTS, _TICKETS, _FILES, _CITIES),
+    changed_with_words=(
+        "{Noun} is {v} now, no longer {old}.",
+        "{Noun} has changed: {v} instead of {old}.",
+        "Update: {noun} is now {v}.",
+        "New since today: {noun} is {v}.",
+    ),
+    changed_by_date=(
+        "As of {month} {noun} is {v}.",
+        "Since {day} {month} {noun} is {v}.",
+        "From {day} {month} on {noun} is {v}.",
+    ),
+    corrected=(
+        "Correction: {noun} is {v}, not {old}.",
+        "I had that wrong, {noun} is {v}.",
+        "{Noun} is actually {v}.",
+    ),
 )

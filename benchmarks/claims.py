@@ -1,6 +1,6 @@
 """What a read claims, against what is true: the right one first, marks of a newer version, and "nothing is known".
 
-    python -m benchmarks.claims [--embedder static|fastembed:MODEL] [--seed N] [--misses N] [--json]
+    python -m benchmarks.claims [--embedder static|fastembed:MODEL] [--check] [--seed N] [--misses N] [--json]
 
 The generated look-alikes (`benchmarks.alike`) are written and asked through `MemoryService`, as `benchmarks.retrieval` does it. A *false
 mark* is a `newer` between two memories of which the later does not replace the earlier.
@@ -141,17 +141,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", default="static")
     parser.add_argument("--scorer", default="fused")
+    parser.add_argument("--check", action="store_true", help="other words, which nothing is fitted to")
     parser.add_argument("--seed", type=int, default=alike.SEED)
     parser.add_argument("--misses", type=int, default=0, help="questions to print whose right memory is not first")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    counted = run(alike.stores(arguments.seed), embedder=arguments.embedder, scorer=arguments.scorer)
+    wording = alike.WORDINGS["alike-check" if arguments.check else "alike"]
+    counted = run(alike.stores(arguments.seed, wording), embedder=arguments.embedder, scorer=arguments.scorer)
     if arguments.json:
         json.dump(as_json(counted), sys.stdout)
         print()
     else:
         every = total(counted, answerable=True).misses
-        _print(as_json(counted), every[: arguments.misses])
+        _print(as_json(counted), [] if arguments.check else every[: arguments.misses])
 
 
 if __name__ == "__main__":

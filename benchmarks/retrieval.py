@@ -155,8 +155,10 @@ class Library:
 
 
 def read_set(name: str) -> Any:
-    """Return what `run` takes: the generated set for ``alike``, else what the file of this name holds."""
-    return alike.collections() if name == "alike" else json.loads(Path(name).read_text(encoding="utf-8"))
+    """Return what `run` takes: a generated set for ``alike`` or ``alike-check``, else what the file of this name holds."""
+    if name in alike.WORDINGS:
+        return alike.collections(wording=alike.WORDINGS[name])
+    return json.loads(Path(name).read_text(encoding="utf-8"))
 
 
 def run(
