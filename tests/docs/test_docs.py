@@ -112,3 +112,35 @@ def test_every_file_and_name_that_a_page_for_contributors_points_to_exists(name)
         text = next((file.read_text(encoding="utf-8") for file in found if file.is_file()), "")
         missing += [path] if not text else [f"{path} {one}" for one in symbol.split(".") if one not in text]
     assert missing == []
+
+
+def test_the_readme_shows_lines_as_an_answer_has_them():
+    from datetime import UTC, datetime
+
+    from hybrid_memory.model import Kind, Memory, MemoryId, Scope, Tier
+    from hybrid_memory.requests import Hit, ReadResult
+    from hybrid_memory_mcp.mcp_api.tool_results import read_result
+
+    def memory(memory_id, content, at, speaker=None):
+        fixed = {
+            "namespace": "default",
+            "session": "s",
+            "agent": "default",
+            "kind": Kind.OBSERVATION,
+            "tier": Tier.LONG_TERM,
+        }
+        told = {"id": MemoryId(memory_id), "content": content, "created_at": at, "speaker": speaker}
+        return Memory(**fixed, **told, importance=0.5, content_hash="")
+
+    new = memory(
+        "06gzh21e6ndjkvr6d7pw",
+        "The rehearsal is on Thursdays at 19:30 now.",
+        datetime(2026, 1, 10, 9, tzinfo=UTC),
+        "Ada",
+    )
+    old = memory("06gzg05yn3cs1q4mrk8e", "The rehearsal is on Tuesdays.", datetime(2025, 11, 3, 9, tzinfo=UTC))
+    hits = (Hit(memory=new, score=1.0), Hit(memory=old, score=0.9, newer=new.id))
+    answer = read_result(ReadResult(hits=hits, total=4, asked_at=new.created_at), 1500, Scope(session="s"), UTC)
+    lines = answer.content[0].text.splitlines()
+    assert "\n".join(lines[:2]) in README
+    assert re.sub(r"\S+$", "", lines[2]) in README

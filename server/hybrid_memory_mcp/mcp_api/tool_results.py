@@ -146,7 +146,7 @@ def reflect_result(groups: Sequence[ReflectionGroup], zone: tzinfo | None) -> Ca
     lines = [INSTRUCTIONS]
     for number, one in enumerate(packed, 1):
         lines.append(f"group {number}:")
-        lines += [f"{each['id']} {each['created_at']} {quoted(each['text'])}" for each in one["memories"]]
+        lines += [f"{each['id']} {day_of(each['created_at'])} {quoted(each['text'])}" for each in one["memories"]]
     return _result({"groups": packed, "instructions": INSTRUCTIONS}, "\n".join(lines))
 
 
