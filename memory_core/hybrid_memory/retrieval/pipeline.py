@@ -199,12 +199,16 @@ def _likeness(
 
 
 def _nearness(columns: MemoryColumns, rows: NDArray[np.intp], windows: Sequence[Window]) -> Floats:
-    """Return how far what rows tell lies in the windows of the question: by when it happened, or a day that they speak of."""
+    """Return how far what rows tell lies in the windows of the question: when it happened, a day that they name, or between two."""
     near = ranking_signals.in_windows(columns.happened_at(rows), windows)
     places, days = columns.days.of(rows)
-    if len(places):
-        noons = days.astype(np.int64) * ranking_signals.MICROS_PER_DAY + ranking_signals.MICROS_PER_DAY // 2
-        np.maximum.at(near, places, ranking_signals.in_windows(noons, windows))
+    if not len(places):
+        return near
+    noons = days.astype(np.int64) * ranking_signals.MICROS_PER_DAY + ranking_signals.MICROS_PER_DAY // 2
+    begins, ends = noons, noons.copy()
+    together = (places[1:] == places[:-1]) & (np.diff(days) <= ranking_signals.MAX_STATED_DAYS)
+    ends[:-1][together] = noons[1:][together]
+    np.maximum.at(near, places, ranking_signals.in_windows(begins, windows, ends))
     return near
 
 
@@ -232,7 +236,7 @@ def _fused(
 ) -> dict[str, Floats]:
     """Return the summands that words and vector bring; without a vector the words speak alone."""
     parameters = context.parameters
-    covered = fusion.relative(coverage.expanded[found])
+    covered = np.float32(weighed.worded_share) * fusion.relative(coverage.expanded[found])
     if not len(likeness.sampled):
         return {"lexical": covered}
     spoken = context.columns.speaker.values[found] >= 0

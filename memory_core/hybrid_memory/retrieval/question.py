@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
@@ -14,6 +14,7 @@ from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
 from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.names import name_entries, undecided
 from hybrid_memory.retrieval.time_expressions import TimeExpressions, parse_time_expressions
+from hybrid_memory.retrieval.time_expressions.foreign_days import in_english
 from hybrid_memory.text import QUESTION_TERM, spelled_terms, spellings
 
 
@@ -64,7 +65,7 @@ class Question:
 
 def parse_question(text: str, now: datetime) -> Question:
     """Return what a question says; ``now`` is aware, times are relative to it and in its zone."""
-    time = parse_time_expressions(text, now)
+    time = _time_of(text, now)
     language = language_of(text)
     spelled = [one for one in spelled_terms(text, language) if one.term != QUESTION_TERM]
     timeless = {one.term for one in spelled_terms(_without(text, time.spans), language)} if time.spans else None
@@ -93,6 +94,14 @@ def parse_question(text: str, now: datetime) -> Question:
         language=language,
         time=time,
     )
+
+
+def _time_of(text: str, now: datetime) -> TimeExpressions:
+    """Return what a question says about time; of another language than English the days, and not where they stand."""
+    time = parse_time_expressions(text, now)
+    if time.windows or (translated := in_english(text)) == text:
+        return time
+    return replace(parse_time_expressions(translated, now), spans=())
 
 
 def _form_of(term: int, surface: str, names: frozenset[int]) -> WordForm:

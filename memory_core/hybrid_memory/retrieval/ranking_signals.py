@@ -41,6 +41,7 @@ _OUTSIDE_PERIOD = 0.7  # nearness just outside a period; 1 within
 # How far the bonus reaches after a period and before it, in lengths of the period: one tells of a thing afterwards.
 _DECAY_AFTER_PERIOD = 0.5
 _DECAY_BEFORE_PERIOD = 0.15
+MAX_STATED_DAYS = 31  # two days that a memory names are taken for a period if they lie no further apart
 _MAX_PERIOD_MICROS = 90 * MICROS_PER_DAY  # longer and open periods reach no further than one of this length
 MAX_WINDOWS = 16  # a question may hold hundreds of times, each of which costs a look at every row; the first count
 EVENT_COVERED = 0.5  # how far the words of a memory must cover those of an event to be taken for it
@@ -198,16 +199,24 @@ def in_period(times: NDArray[np.int64], window: Window) -> Floats:
     return np.asarray(window.certainty * near, np.float32)
 
 
-def in_windows(times: NDArray[np.int64], windows: Sequence[Window]) -> Floats:
+def in_windows(times: NDArray[np.int64], windows: Sequence[Window], ends: NDArray[np.int64] | None = None) -> Floats:
     """Return how far times lie in the windows of a question, at least one, from 0 to 1: half for the best of them, half for all.
 
-    A question may name alternatives ("May or June") as well as a period within another ("this year, in March").
+    A question may name alternatives ("May or June") as well as a period within another ("this year, in March"). With ``ends``
+    times are those of periods, of which the moment counts that is nearest to the beginning of the window.
     """
-    nearest = every = in_period(times, windows[0])
+    nearest = every = in_period(_nearest_moment(times, ends, windows[0]), windows[0])
     for window in windows[1:MAX_WINDOWS]:
-        nearness = in_period(times, window)
+        nearness = in_period(_nearest_moment(times, ends, window), window)
         nearest, every = np.maximum(nearest, nearness), every * nearness
     return np.asarray((nearest + every) / 2, np.float32)
+
+
+def _nearest_moment(begins: NDArray[np.int64], ends: NDArray[np.int64] | None, window: Window) -> NDArray[np.int64]:
+    if ends is None or window.since is None:
+        return begins
+    moment: NDArray[np.int64] = np.clip(np.int64(to_micros(window.since)), begins, ends)
+    return moment
 
 
 def event_bonus(times: NDArray[np.int64], anchor: Anchor, event_at: int) -> Floats:

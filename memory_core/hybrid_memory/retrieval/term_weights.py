@@ -39,12 +39,14 @@ class Name:
 class WeighedQuestion:
     """A question's words as a search counts them.
 
-    ``unknown_share``: the share of their rarity that no visible memory holds, from 0 to 1. ``names`` are those that the store
+    ``unknown_share``: the share of their rarity that no visible memory holds, from 0 to 1. ``worded_share``: how much words count
+    beside all else: less than 1 for a question of nothing but a time, which its words must not decide. ``names`` are those that the store
     holds, ``unknown_names`` those that it does not.
     """
 
     query_terms: QueryTerms
     unknown_share: float
+    worded_share: float = 1.0
     names: tuple[Name, ...] = ()
     unknown_names: tuple[Name, ...] = ()
 
@@ -96,6 +98,7 @@ def weigh(
     return WeighedQuestion(
         QueryTerms(question.terms, _shares(weights), expansions, mean_length),
         _unknown(rarities, held),
+        parameters.time_word_weight if all(word.in_time for word in question.words) else 1.0,
         names=tuple(name for name, holding in names if holding),
         unknown_names=tuple(name for name, holding in names if not holding),
     )

@@ -17,7 +17,7 @@ def direction_of(text: str, words: list[str]) -> Direction:
     """Return where a question in lower case looks for a name without a year: "either" way in the plain present tense."""
     if _FUTURE.search(text) and not _PAST_TENSE.search(text):
         return "future"
-    return "either" if is_present(text, words) else "past"
+    return "either" if is_present(text, words) or _PRESENT_VERB.search(text) else "past"
 
 
 def stated_direction_of(text: str, words: list[str]) -> Direction:
@@ -82,6 +82,9 @@ _FUTURE = re.compile(
     r"\b(?:will|won't|shall|must|should|need to|have to|can (?:i|we)|upcoming|tomorrow|next|going to|gonna|planning to|plans? for"
     r"|how (?:long|many \w+) (?:until|till|before|to)"
     r"|am i (?:do|go|fly|see|meet|travel|visit|leav)ing|(?:is|are|['’]s) (?:planned|scheduled|due|booked))\b|['’]ll\b"
+)
+_PRESENT_VERB = re.compile(
+    r"^\W*(?:and |so )?(?:what|who|which \w+)(?: else)? (?!was\b|does\b|has\b|is\b)\w{2,}[^s\W]s\b"
 )
 _PLANNED = re.compile(
     r"\b(?:will|won't|shall|tomorrow|upcoming|going to|gonna|planned|scheduled|booked|due)\b|['’]ll\b"
