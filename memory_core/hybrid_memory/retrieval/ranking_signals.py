@@ -215,7 +215,7 @@ def in_windows(times: NDArray[np.int64], windows: Sequence[Window], ends: NDArra
 def _nearest_moment(begins: NDArray[np.int64], ends: NDArray[np.int64] | None, window: Window) -> NDArray[np.int64]:
     if ends is None or window.since is None:
         return begins
-    moment: NDArray[np.int64] = np.clip(np.int64(to_micros(window.since)), begins, ends)
+    moment: NDArray[np.int64] = np.maximum(np.minimum(to_micros(window.since), ends), begins)
     return moment
 
 
