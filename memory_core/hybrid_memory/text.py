@@ -73,6 +73,19 @@ def spellings(text: str) -> list[str]:
     return list(_split(_fold(text)))
 
 
+def compounds(text: str) -> list[str]:
+    """Return the words of several parts, whole and folded: tickets, files, hyphenated names, dates in digits.
+
+    Their parts are `words`; the whole tells ``api-gateway`` from ``api-gateway-v2``, and ``lib/parser.py`` from ``lib/parsers.py``.
+    """
+    return [_fold(found[0]) for found in _COMPOUND.finditer(text)] if _SEPARATOR.search(text) else []
+
+
+def compound_term(compound: str) -> int:
+    """Return the term of a word of several parts, one of the `compounds`."""
+    return _term(compound)
+
+
 def term_in(language: str, marked: str) -> int:
     """Return the term of a word, in lower case and with its accents, in a language."""
     return _term(stem_in(language, marked))
@@ -137,6 +150,8 @@ def estimate_tokens(text: str) -> int:
     return (plain + 3) // 4 + len(text) - plain
 
 
+_SEPARATOR = re.compile(r"\w[-_./:#@+]\w")
+_COMPOUND = re.compile(r"(?<!\w)[^\W_]+(?:[-_./:#@+]{1,2}[^\W_]+)+(?!\w)")
 _MAX_STEMMED_CHARACTERS = 64  # a longer run of letters is no word
 _JOINER = "\u200d"
 _QUESTION_MARK = re.compile("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")

@@ -12,16 +12,17 @@ from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.model import EncodedWords, Memory
 from hybrid_memory.names import language_entry, name_entries, undecided
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
-from hybrid_memory.text import dense_text, terms
+from hybrid_memory.text import compound_term, compounds, dense_text, terms
 
-ENCODING = 3
+ENCODING = 4
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
 def encode_words(content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedWords:
     """Return what search knows of a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
     language = language_of(content)
-    found = terms(dense_text(searchable_text(content, key), speaker), language)
+    searched = dense_text(searchable_text(content, key), speaker)
+    found = (*map(compound_term, compounds(searched)), *terms(searched, language))
     held = frozenset(found)
     entries = name_entries(content, speaker, language)
     names = tuple(entry for entry in entries if entry in held or undecided(entry) in held)

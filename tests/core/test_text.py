@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hybrid_memory.text import (
     QUESTION_TERM,
     STOP_WORDS,
+    compounds,
     content_hash,
     dense_text,
     estimate_tokens,
@@ -128,3 +129,17 @@ def test_an_excerpt_is_never_longer_than_its_limit(text, limit):
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("日本語", 3), ("ab日", 2)])
 def test_tokens_are_estimated_carefully(text, tokens):
     assert estimate_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("BUG-412 is like BUG-41", ["bug-412", "bug-41"]),
+        ("lib/parser.py calls api_gateway", ["lib/parser.py", "api_gateway"]),
+        ("ask me@example.org by 2026-11-03", ["me@example.org", "2026-11-03"]),
+        ("see https://example.org/a/b.", ["example.org/a/b"]),
+        ("no, and - that is all: nothing.", []),
+    ],
+)
+def test_words_of_several_parts_are_words_as_a_whole_too(text, whole):
+    assert compounds(text) == whole

@@ -15,7 +15,7 @@ from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.names import name_entries, undecided
 from hybrid_memory.retrieval.time_expressions import TimeExpressions, parse_time_expressions
 from hybrid_memory.retrieval.time_expressions.foreign_days import in_english
-from hybrid_memory.text import QUESTION_TERM, spelled_terms, spellings
+from hybrid_memory.text import QUESTION_TERM, SpelledTerm, compound_term, compounds, spelled_terms, spellings
 
 
 class WordForm(Enum):
@@ -67,8 +67,10 @@ def parse_question(text: str, now: datetime) -> Question:
     """Return what a question says; ``now`` is aware, times are relative to it and in its zone."""
     time = _time_of(text, now)
     language = language_of(text)
-    spelled = [one for one in spelled_terms(text, language) if one.term != QUESTION_TERM]
-    timeless = {one.term for one in spelled_terms(_without(text, time.spans), language)} if time.spans else None
+    whole = [SpelledTerm(one, "", compound_term(one)) for one in compounds(text)]
+    spelled = [*(one for one in spelled_terms(text, language) if one.term != QUESTION_TERM), *whole]
+    elsewhere = _without(text, time.spans)
+    timeless = {one.term for one in spelled_terms(elsewhere, language)} | set(map(compound_term, compounds(elsewhere)))
     names = frozenset(name_entries(text, language=language))
     counts: dict[int, int] = {}
     surfaces: dict[int, str] = {}
@@ -86,7 +88,7 @@ def parse_question(text: str, now: datetime) -> Question:
                 count=count,
                 form=_form_of(term, surfaces[term], names),
                 rank=english_rank(surfaces[term]) if surfaces[term].isascii() else None,
-                in_time=timeless is not None and term not in timeless,
+                in_time=bool(time.spans) and term not in timeless,
             )
             for term, count in counts.items()
         ),
