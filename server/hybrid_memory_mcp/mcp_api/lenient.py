@@ -57,6 +57,12 @@ def ids(value: Any) -> Any:
     return [one for one in _BETWEEN_IDS.split(value) if one] if isinstance(value, str) else value
 
 
+def one_id(value: Any) -> Any:
+    """Return the id that a list of one holds."""
+    value = from_json_text(value)
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
 def several(value: Any) -> Any:
     """Return a list; an object alone is a list of one."""
     value = from_json_text(value)

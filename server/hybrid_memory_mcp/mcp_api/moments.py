@@ -33,6 +33,7 @@ _AHEAD = "it will be "  # lets names without a year mean the next to come
 _SURE = 0.8  # certainty from which one reading of several counts as the one that is meant
 _LONGEST_DAY = timedelta(hours=25)  # with an hour that is put back
 _HOUR = timedelta(hours=1)
+_WEEKDAY_ASIDE = re.compile(r"\((?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\)")  # "2026-11-03 (Tuesday)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class CallTime:
         """
         if text is None:
             return None
-        said = " ".join(text.split()).rstrip(".").casefold()
+        said = " ".join(_WEEKDAY_ASIDE.sub(" ", text.casefold()).split()).rstrip(".")
         found = _iso(text.strip(), self.zone) or self._distant(said, meaning) or self._named(field, said, meaning)
         if found is None:
             raise InvalidInput(field, _NO_DATE)
@@ -63,7 +64,10 @@ class CallTime:
         if said in ("now", "right now"):
             return self.now
         form = _DISTANCE.fullmatch(said)
-        if form is None or bool(form["past"]) == bool(form["ahead"] or form["later"]):
+        if form is None:
+            return None
+        ahead = form["ahead"] or form["later"] or (meaning == "end" and not form["past"])  # "30 days" to live
+        if bool(form["past"]) == bool(ahead):
             return None
         count = _NUMBERS[form["count"]] if form["count"] in _NUMBERS else int(form["count"])
         local = self.now.astimezone(self.zone).replace(tzinfo=None, fold=0)

@@ -49,6 +49,7 @@ _OBJECT_ALONE = WithJsonSchema(
 
 Texts = Annotated[list[str], BeforeValidator(lenient.names)]
 Ids = Annotated[list[str], BeforeValidator(lenient.ids)]
+OneId = Annotated[str, BeforeValidator(lenient.one_id)]
 Fraction = Annotated[float, Field(ge=0, le=1), BeforeValidator(_fraction)]
 Flag = Annotated[bool, BeforeValidator(lenient.flag)]
 Content = Annotated[str, Field(min_length=1, max_length=CONTENT_LIMIT)]
@@ -123,7 +124,7 @@ class WriteArguments(Arguments):
     occurred_at: str | None = Field(None, description="ISO 8601")
     key: str | None = Field(None, description="With working: replaces the value of this key")
     expires_at: str | None = None
-    supersedes: str | None = Field(None, description="Id of the memory that this corrects")
+    supersedes: OneId | None = Field(None, description="Id of the memory that this corrects")
     pinned: Flag | None = Field(None, description="In every brief")
 
     def to_request(self, call: CallTime) -> WriteRequest:
@@ -204,7 +205,7 @@ class UpdateArguments(Arguments):
 
     told_by_emptiness = frozenset(("tags",))
 
-    id: str
+    id: OneId
     content: Content | None = None
     importance: Fraction | None = None
     tags: Texts | None = None

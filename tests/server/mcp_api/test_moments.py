@@ -50,6 +50,9 @@ def test_a_date_outside_the_calendar_is_refused():
         ("on Friday", "Fri 2026-11-20 00:00:00"),
         ("2026-11-03", "Tue 2026-11-03 00:00:00"),
         ("3 November", "Tue 2026-11-03 00:00:00"),
+        ("Tue 2026-11-03", "Tue 2026-11-03 00:00:00"),  # as an answer writes it
+        ("2026-11-03 (Tuesday)", "Tue 2026-11-03 00:00:00"),
+        ("03.11.2026", "Tue 2026-11-03 00:00:00"),
         ("November 3, 2025", "Mon 2025-11-03 00:00:00"),
         ("the day before yesterday", "Fri 2026-11-20 00:00:00"),
         ("yesterday at 14:30", "Sat 2026-11-21 14:30:00"),
@@ -86,6 +89,7 @@ def test_since_is_the_beginning_of_what_is_named(said, meant):
         ("in 3 days", "Wed 2026-11-25 15:30:00"),
         ("10 days from now", "Wed 2026-12-02 15:30:00"),
         ("in an hour", "Sun 2026-11-22 16:30:00"),
+        ("30 days", "Tue 2026-12-22 15:30:00"),
         ("in a month", "Tue 2026-12-22 15:30:00"),
         ("tomorrow", "Mon 2026-11-23 23:59:59"),
         ("Friday", "Fri 2026-11-27 23:59:59"),

@@ -180,6 +180,14 @@ async def test_one_insight_needs_no_list_and_one_piece_of_evidence_neither(clien
 
 
 @pytest.mark.anyio
+async def test_a_list_of_one_id_is_that_id(client):
+    old = (await call(client, "write_memory", content="Ada plays the cello"))["id"]
+    new = (await call(client, "write_memory", content="Ada plays the viola", supersedes=[old]))["id"]
+    assert (await call(client, "update_memory", id=f'["{new}"]', pinned=True))["id"] == new
+    assert [one["text"] for one in (await call(client, "read_memories"))["memories"]] == ["Ada plays the viola"]
+
+
+@pytest.mark.anyio
 async def test_a_flag_may_be_text(client, service):
     kept = service.keep("note").id
     await call(client, "update_memory", id=kept, pinned="true")
