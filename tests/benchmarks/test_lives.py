@@ -75,6 +75,7 @@ def test_every_question_of_a_life_is_counted_once(score):
 def test_counts_stay_within_their_bounds(score):
     assert 0 < score.first <= score.in_three <= score.answerable
     assert 0 < score.bm25_first <= score.bm25_in_three <= score.answerable
+    assert 0 < score.lexical_first <= score.lexical_in_three <= score.answerable
     assert score.stale_above <= score.changed
     assert score.true_marks <= score.marks
     assert score.brief_found <= score.brief_parts == 8
