@@ -26,7 +26,7 @@ def ranked(query: str, texts: Sequence[str]) -> list[int]:
     """
     counts = [Counter(terms_of(text)) for text in texts]
     lengths = [count.total() for count in counts]
-    mean = sum(lengths) / len(lengths) if lengths else 1.0
+    mean = sum(lengths) / max(len(lengths), 1) or 1.0
     scores = [0.0] * len(texts)
     for term in set(terms_of(query)):
         holding = sum(term in count for count in counts)
