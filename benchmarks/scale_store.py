@@ -35,9 +35,9 @@ _TAGS = ("work", "travel", "family", "health")
 _DIMENSIONS = 256
 _INSERT_MEMORIES = """
     INSERT INTO memory (namespace, id, session, agent, content, kind, tier, importance, created_at, content_hash,
-        terms, names, days, encoding, pinned, tags, speaker, origin, trust, rev)
+        terms, names, days, aspects, encoding, pinned, tags, speaker, origin, trust, rev)
     SELECT 'default', id, session, 'default', content, 'observation', tier, importance, created_at, content_hash,
-        terms::INTEGER[], names::INTEGER[], days::INTEGER[], encoding, false, tags, speaker, 'user', 'user', 1
+        terms::INTEGER[], names::INTEGER[], days::INTEGER[], aspects, encoding, false, tags, speaker, 'user', 'user', 1
     FROM rows
 """
 _INSERT_LOG = """
@@ -113,7 +113,13 @@ def _chunks(size: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         matrix = embedder.embed(said)
         vectors = {f"c{column}": np.ascontiguousarray(matrix[:, column]) for column in range(_DIMENSIONS)}
         vectors["id"] = np.array(rows["id"], np.object_)
-        typed = {"position": np.int64, "created_at": np.int64, "importance": np.float64, "encoding": np.int64}
+        typed = {
+            "position": np.int64,
+            "created_at": np.int64,
+            "importance": np.float64,
+            "aspects": np.int64,
+            "encoding": np.int64,
+        }
         yield {name: np.array(values, typed.get(name, np.object_)) for name, values in rows.items()}, vectors
 
 
@@ -131,6 +137,7 @@ def _row(number: int, when: datetime, text: str) -> dict[str, Any]:
         "terms": str(list(words.terms)),
         "names": str(list(words.names)),
         "days": str(list(words.days)),
+        "aspects": words.aspects,
         "encoding": words.encoding,
         "tags": f'["{_TAGS[number // 10 % 4]}"]' if number % 10 == 0 else None,
         "speaker": speaker,

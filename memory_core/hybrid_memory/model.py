@@ -104,8 +104,9 @@ class Memory:
     """One stored statement, as the store holds it.
 
     ``terms`` are the hashes of its lexical terms in order (`hybrid_memory.text`), ``names`` tells which of them are written as
-    names (`hybrid_memory.names`), ``days`` are the days that it speaks of, counted from 1970-01-01; ``encoding`` is the version
-    of what made these three (`hybrid_memory.word_encoding`), 0 where they are to be made anew. ``rev`` counts its changes;
+    names (`hybrid_memory.names`), ``days`` are the days that it speaks of, counted from 1970-01-01, ``aspects`` the bits of what
+    its words tell about the user (`hybrid_memory.retrieval.aspects.Aspect`); ``encoding`` is the version of what made these four
+    (`hybrid_memory.word_encoding`), 0 where they are to be made anew. ``rev`` counts its changes;
     ``reflected_at`` says when it last served as evidence; ``duplicate_of`` names the earlier memory with the same words.
     """
 
@@ -122,6 +123,7 @@ class Memory:
     terms: tuple[int, ...] = ()
     names: tuple[int, ...] = ()
     days: tuple[int, ...] = ()
+    aspects: int = 0
     encoding: int = 0
     pinned: bool = False
     tags: tuple[str, ...] = ()
@@ -149,6 +151,7 @@ class EncodedWords:
     terms: tuple[int, ...]
     names: tuple[int, ...]
     days: tuple[int, ...]
+    aspects: int
     encoding: int
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import Where
+from hybrid_memory.retrieval.aspects import Aspect
 from hybrid_memory.retrieval.brief import BriefMemories, open_and_done
 from hybrid_memory.retrieval.commitments import topic_words
 from hybrid_memory.text import words
@@ -23,9 +24,20 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.query import Ranking, SearchQuery
 
 # Set by hand.
-_LINES = 40  # of each list that a brief is chosen from
+_LINES = 30  # of each list that a brief is chosen from
 _LAST_SESSION_LINES = 6
-_NEWEST, _WEIGHTIEST = 400, 400  # memories in which is looked for what tells about the user
+_NEWEST = 150  # memories among which is looked for what closes a commitment
+_WANTED = tuple(
+    (int(aspects), count)
+    for aspects, count in (
+        (Aspect.IDENTITY | Aspect.HEALTH | Aspect.NAME, 60),
+        (Aspect.PREFERENCE | Aspect.TRAIT, 60),
+        (Aspect.COMMITMENT, 60),
+        (Aspect.DONE, 60),
+        (Aspect.DECISION, 30),
+    )
+)
+"""Of memories with these aspects so many are looked at."""
 
 Fetch = Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
 """Reads memories from the store by id."""
@@ -46,11 +58,12 @@ def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery
     allowed = set(index.select(where, now, asked_at=asked_at, among=of_last))
     chosen["last_session"] = [one for one in of_last if one in allowed]
     chosen["recent"] = index.select(where, now, asked_at=asked_at)[:_LINES].tolist()
-    chosen["weighty"] = index.notable(where, now, newest=_NEWEST, weightiest=_WEIGHTIEST, asked_at=asked_at)
+    chosen["weighty"] = index.telling(where, now, wanted=_WANTED, newest=_NEWEST, asked_at=asked_at)
     ids = dict.fromkeys(one for some in chosen.values() for one in some)
     found = index.memories(list(ids), fetch)
     lists = {name: [found[one] for one in some if one in found] for name, some in chosen.items()}
-    return BriefMemories(**lists, as_of=asked_at, vectors=index.vectors_of(chosen["weighty"]))
+    decisions = [one.id for one in lists["weighty"] if one.aspects & Aspect.DECISION]
+    return BriefMemories(**lists, as_of=asked_at, vectors=index.vectors_of(decisions))
 
 
 def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -> Ranking:
@@ -61,20 +74,19 @@ def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -
     still_open, done = open_and_done(memories)
     topic = topic_words(question)
     meant = [one.id for one in still_open if not topic.isdisjoint(words(one.content))]
-    listed = ranking.ids.tolist()
-    place = {one: at for at, one in enumerate(listed)}
+    place = ranking.ids.places([*(one.id for one in still_open), *done])
     # Without a topic the question's likeness to a commitment tells nothing; then they stand as in a brief.
     raised = sorted(place[one] for one in meant if one in place) or [
         place[one.id] for one in still_open if one.id in place
     ]
-    finished = [place[one] for one in done if one in place]
+    finished = [place[one] for one in done if one in place and place[one] not in raised]
     if not raised:
         return ranking
     scores, weak = ranking.scores.copy(), ranking.weak.copy()
     scores[raised] = scores.max()  # equals are shown together
     weak[finished] = True
     weak[raised] = False
-    rest = np.setdiff1d(np.arange(len(listed)), raised)
+    rest = np.setdiff1d(np.arange(len(ranking)), raised)
     order = np.concatenate((np.array(raised, np.intp), rest))
     return replace(
         ranking,

@@ -1,4 +1,4 @@
-"""What search knows of a memory's words: terms, names and days, made in one place and with a version.
+"""What search knows of a memory's words: terms, names, days and aspects, made in one place and with a version.
 
 `TextEncoder` calls it for each write, imports for each line.
 """
@@ -11,10 +11,11 @@ from datetime import datetime
 from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.model import EncodedWords, Memory
 from hybrid_memory.names import language_entry, name_entries, undecided
+from hybrid_memory.retrieval.aspects import aspects_of_words
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
 from hybrid_memory.text import compound_term, compounds, dense_text, terms
 
-ENCODING = 4
+ENCODING = 5
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
@@ -28,13 +29,15 @@ def encode_words(content: str, speaker: str | None, when: datetime, key: str | N
     names = tuple(entry for entry in entries if entry in held or undecided(entry) in held)
     if language != ENGLISH:
         names = (*names, language_entry(language))
-    return EncodedWords(found, names, stated_days(content, when), ENCODING)
+    return EncodedWords(found, names, stated_days(content, when), int(aspects_of_words(content, speaker)), ENCODING)
 
 
 def with_encoded_words(memory: Memory) -> Memory:
     """Return a memory with what search knows of its words made anew."""
     made = encode_words(memory.content, memory.speaker, memory.occurred_at or memory.created_at, memory.key)
-    return replace(memory, terms=made.terms, names=made.names, days=made.days, encoding=made.encoding)
+    return replace(
+        memory, terms=made.terms, names=made.names, days=made.days, aspects=made.aspects, encoding=made.encoding
+    )
 
 
 def searchable_text(content: str, key: str | None) -> str:

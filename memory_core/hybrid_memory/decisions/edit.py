@@ -86,6 +86,7 @@ def _new_version(
         terms=encoded.words.terms,
         names=encoded.words.names,
         days=encoded.words.days,
+        aspects=encoded.words.aspects,
         encoding=encoded.words.encoding,
         created_at=view.now,
         supersedes=old.id,

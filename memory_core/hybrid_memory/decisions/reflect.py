@@ -189,6 +189,7 @@ def _new_insight(prepared: PreparedInsight, known: Mapping[MemoryId, Memory], sc
         terms=prepared.encoded.words.terms,
         names=prepared.encoded.words.names,
         days=prepared.encoded.words.days,
+        aspects=prepared.encoded.words.aspects,
         encoding=prepared.encoded.words.encoding,
         origin=Origin.DERIVED,
         trust=least_trust([parent.trust for parent in parents]),

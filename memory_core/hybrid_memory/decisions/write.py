@@ -210,6 +210,7 @@ def _new_memory(
         terms=prepared.encoded.words.terms,
         names=prepared.encoded.words.names,
         days=prepared.encoded.words.days,
+        aspects=prepared.encoded.words.aspects,
         encoding=prepared.encoded.words.encoding,
         pinned=request.pinned,
         tags=request.tags,

@@ -168,6 +168,15 @@ class LabelIndex:
         rows: NDArray[np.int32] = self._rows.values[carrying]
         return rows
 
+    def having_any(self, labels: Iterable[str]) -> NDArray[np.int32]:
+        """Return the rows that carry one of some labels; a row with several stands there as often."""
+        codes = [code for code in map(self._names.find, labels) if code >= 0]
+        if not codes:
+            return np.zeros(0, np.int32)
+        carrying = np.isin(self._codes.values, codes) & (self._rows.values != ABSENT)
+        rows: NDArray[np.int32] = self._rows.values[carrying]
+        return rows
+
     def counts(self, mask: NDArray[np.bool_]) -> dict[str, int]:
         """Return how many rows of the mask carry each label."""
         wanted = self._rows.values != ABSENT

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
@@ -99,13 +99,22 @@ def aspects_of(
     ``speaker`` is who says "I": nobody and a word for the user stand for the user. An insight is always knowledge about the user. A
     summary of a session is classed by its tags alone, because it tells of everything. What a machine prints has no aspect.
     """
-    tagged = _of_tags(tags)
-    if _NOISE.search(content) is not None:
-        return tagged
-    found = tagged
-    if kind is not Kind.SUMMARY:
+    return with_labels(aspects_of_words(content, speaker), content, tags, kind)
+
+
+def aspects_of_words(content: str, speaker: str | None = None) -> Aspect:
+    """Return what the words of a memory tell, whatever its tags and its kind; stored with each memory."""
+    found = Aspect.NONE
+    if _NOISE.search(content) is None:
         for sentence in sentences(content):
             found |= _of_sentence(sentence, speaker)
+    return found
+
+
+def with_labels(words: Aspect, content: str, tags: Collection[str], kind: Kind) -> Aspect:
+    """Return what a memory tells, given what its words do."""
+    tagged = _of_tags(tags) if tags else Aspect.NONE
+    found = tagged if kind is Kind.SUMMARY else tagged | words
     if tagged and not found & (Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY) and _is_of_nobody(content):
         found |= Aspect.ABOUT_USER
     if found & Aspect.DONE and tagged & Aspect.COMMITMENT:
@@ -655,7 +664,7 @@ _NO_NAMES = _set_of("""
         yo ella mi today yesterday tomorrow now since heute gestern jetzt aujourd hui hoy ayer ahora team everyone
         everybody
     """)
-_TAGS = {
+_TAGS: Mapping[str, Aspect] = {
     tag: aspect
     for aspect, names in (
         (
@@ -690,6 +699,11 @@ _TAGS = {
     )
     for tag in names.split()
 } | {"about me": Aspect.IDENTITY}
+
+TELLING_TAGS: tuple[str, ...] = tuple(
+    form for tag in _TAGS for form in (tag, tag.capitalize(), tag.upper(), f"#{tag}", tag.replace("-", "_"))
+)
+"""Tags that alone say what a memory tells, in the ways in which they are mostly written."""
 
 _RULES: tuple[tuple[Aspect, Callable[[Sentence], int | None]], ...] = (
     (Aspect.COMMITMENT, _reminder),

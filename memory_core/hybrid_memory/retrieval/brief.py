@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier
-from hybrid_memory.retrieval.aspects import Aspect, aspects_of, fold, names_in, sentences, user_names
+from hybrid_memory.retrieval.aspects import Aspect, fold, names_in, sentences, user_names, with_labels
 from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment
 from hybrid_memory.text import estimate_tokens, words
 
@@ -78,7 +78,7 @@ SECTION_OF: Mapping[Queue, Section] = {
 LINE_TOKENS = 75  # of the text of one line; a longer memory is cut there and counts no more
 _FRAME_TOKENS = 40  # of a line beside its text: id, time, names of fields
 _HEAD_START = 0.3  # of a line's cost that counts before it is shown: small queues get their first line early
-_QUEUE_LINES = 40  # waiting in a queue at most; beyond them come the most recent
+_QUEUE_LINES = 30  # waiting in a queue at most; beyond them come the most recent
 _OFTEN = 3  # statements that begin with a name, from which it may be the user's
 _UNVOUCHED_EVERY = 4  # a line of a tool or an import at every fourth place at most
 _WEIGHTY = 0.8  # the importance from which a memory of no aspect belongs to what is known about the user
@@ -88,6 +88,20 @@ _SIMILAR = (
     0.45  # cosine from which a decision that goes back on something means an earlier one that shares no word with it
 )
 _ALIKE = 0.8  # of the words of two memories, from which they say the same
+
+
+# Plain numbers: a brief asks some thousand times.
+_IDENTITY = int(Aspect.IDENTITY)
+_HEALTH = int(Aspect.HEALTH)
+_PREFERENCE = int(Aspect.PREFERENCE)
+_TRAIT = int(Aspect.TRAIT)
+_COMMITMENT = int(Aspect.COMMITMENT)
+_DONE = int(Aspect.DONE)
+_DECISION = int(Aspect.DECISION)
+_ABOUT_USER = int(Aspect.ABOUT_USER)
+_ABOUT_FAMILY = int(Aspect.ABOUT_FAMILY)
+_NAME = int(Aspect.NAME)
+_REVERSAL = int(Aspect.REVERSAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +124,7 @@ class BriefMemories:
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     memory: Memory
-    aspects: Aspect
+    aspects: int
 
 
 def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
@@ -141,7 +155,7 @@ def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
 def open_and_done(memories: BriefMemories) -> tuple[list[Memory], set[MemoryId]]:
     """Return the commitments that are open, working memory first, and the ids of those that are done, and of what says so."""
     candidates, hidden = _judge(memories)
-    done = {one.id for one in memories.weighty if _aspects_of(one) & Aspect.DONE}
+    done = {one.id for one in memories.weighty if _aspects_of(one) & _DONE}
     return [*memories.working, *_best(candidates, _worth_as_commitment)], hidden | done
 
 
@@ -188,8 +202,8 @@ def in_sections(items: Iterable[T], section_of: Callable[[T], str | None]) -> li
 
 def without_copies(queues: Mapping[Queue, Sequence[Memory]]) -> dict[Queue, list[Memory]]:
     """Return the queues with each memory in the first that has it, and of memories that say the same only the first one."""
-    shown: dict[MemoryId, None] = {}
-    said: list[frozenset[str]] = []
+    shown: set[MemoryId] = set()
+    said: dict[int, list[frozenset[str]]] = {}
     found: dict[Queue, list[Memory]] = {}
     for queue in SHARES:
         found[queue] = []
@@ -197,13 +211,17 @@ def without_copies(queues: Mapping[Queue, Sequence[Memory]]) -> dict[Queue, list
             if memory.id in shown or len(found[queue]) == _QUEUE_LINES:
                 continue
             statement = _statement(memory.content)
-            if queue not in (Queue.LAST_SESSION, Queue.RECENT):
-                if any(_say_the_same(statement, other) for other in said):
-                    continue
-                said.append(statement)
-            elif statement in said:
+            # Statements that are alike have nearly as many words.
+            sizes = range(int(len(statement) * _ALIKE), int(len(statement) / _ALIKE) + 1)
+            near = (other for size in sizes for other in said.get(size, ()))
+            if queue in (Queue.LAST_SESSION, Queue.RECENT):
+                near = (other for other in said.get(len(statement), ()) if other == statement)
+            else:
+                said.setdefault(len(statement), []).append(statement)
+                near = (other for other in near if other is not statement)
+            if any(_say_the_same(statement, other) for other in near):
                 continue
-            shown[memory.id] = None
+            shown.add(memory.id)
             found[queue].append(memory)
     return found
 
@@ -231,20 +249,17 @@ def is_unvouched(memory: Memory) -> bool:
     return memory.origin in (Origin.TOOL, Origin.IMPORT)
 
 
-def _aspects_of(memory: Memory) -> Aspect:
-    return _cached_aspects(memory.content, memory.tags, memory.kind, memory.speaker)
-
-
-@lru_cache(maxsize=8192)
-def _cached_aspects(content: str, tags: tuple[str, ...], kind: Kind, speaker: str | None) -> Aspect:
-    return aspects_of(content, tags=tags, kind=kind, speaker=speaker)
+def _aspects_of(memory: Memory) -> int:
+    if not memory.tags and memory.kind is Kind.OBSERVATION:
+        return memory.aspects
+    return int(with_labels(Aspect(memory.aspects), memory.content, memory.tags, memory.kind))
 
 
 def _with_known_names(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the candidates with what is said by name about the user, or about their family, marked as such."""
     users = _names_of_user(candidates)
     found = [_Candidate(one.memory, _about(one, users, frozenset())) for one in candidates]
-    related = Aspect.IDENTITY | Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY
+    related = _IDENTITY | _ABOUT_USER | _ABOUT_FAMILY
     family = frozenset().union(*(names_in(one.memory.content) for one in found if one.aspects & related == related))
     return [_Candidate(one.memory, _about(one, users, family - users)) for one in found]
 
@@ -252,10 +267,10 @@ def _with_known_names(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 def _names_of_user(candidates: Sequence[_Candidate]) -> frozenset[str]:
     """Return the names of the user: those that are told, or else the one that clearly most statements begin with."""
     vouched = [one for one in candidates if not is_unvouched(one.memory)]
-    told = frozenset().union(*(user_names(one.memory.content) for one in vouched if one.aspects & Aspect.NAME))
+    told = frozenset().union(*(user_names(one.memory.content) for one in vouched if one.aspects & _NAME))
     if told:
         return told
-    personal = Aspect.IDENTITY | Aspect.HEALTH | Aspect.PREFERENCE | Aspect.COMMITMENT
+    personal = _IDENTITY | _HEALTH | _PREFERENCE | _COMMITMENT
     counts = Counter(_subject_of(one.memory) for one in vouched if one.aspects & personal).most_common(3)
     named = [(name, count) for name, count in counts if name]
     if not named or named[0][1] < _OFTEN or (len(named) > 1 and named[0][1] < 2 * named[1][1]):
@@ -263,14 +278,14 @@ def _names_of_user(candidates: Sequence[_Candidate]) -> frozenset[str]:
     return frozenset({named[0][0]})
 
 
-def _about(one: _Candidate, users: frozenset[str], family: frozenset[str]) -> Aspect:
-    aspects, about = one.aspects, Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY
-    if not aspects or aspects & Aspect.ABOUT_USER or (aspects & about and not aspects & Aspect.IDENTITY):
+def _about(one: _Candidate, users: frozenset[str], family: frozenset[str]) -> int:
+    aspects, about = one.aspects, _ABOUT_USER | _ABOUT_FAMILY
+    if not aspects or aspects & _ABOUT_USER or (aspects & about and not aspects & _IDENTITY):
         return aspects
     subject = _subject_of(one.memory)
     if subject in users or fold(one.memory.speaker or "") in users:
-        return aspects | Aspect.ABOUT_USER
-    return aspects | Aspect.ABOUT_FAMILY if subject in family else aspects
+        return aspects | _ABOUT_USER
+    return aspects | _ABOUT_FAMILY if subject in family else aspects
 
 
 @lru_cache(maxsize=8192)
@@ -287,14 +302,14 @@ def _subject_of(memory: Memory) -> str:
 
 def _about_somebody_known(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return what is about the user and their family, with what matters to anybody; all where too little tells who that is."""
-    about = Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY
-    telling = [one for one in candidates if one.aspects & about and one.aspects & (_LASTING | Aspect.HEALTH)]
+    about = _ABOUT_USER | _ABOUT_FAMILY
+    telling = [one for one in candidates if one.aspects & about and one.aspects & (_LASTING | _HEALTH)]
     if len(telling) < _OFTEN:
         return list(candidates)
     return [
         one
         for one in candidates
-        if one.aspects & (about | Aspect.HEALTH) or one.memory.importance >= _WEIGHTY or not one.aspects
+        if one.aspects & (about | _HEALTH) or one.memory.importance >= _WEIGHTY or not one.aspects
     ]
 
 
@@ -303,12 +318,12 @@ def _closed(candidates: Sequence[_Candidate]) -> set[MemoryId]:
     telling: dict[str, list[Memory]] = {}
     for one in candidates:
         account = account_of(one.memory.content)
-        if account.tells_done and not one.aspects & Aspect.COMMITMENT:
+        if account.tells_done and not one.aspects & _COMMITMENT:
             for word in account.objects:
                 telling.setdefault(word, []).append(one.memory)
     found: set[MemoryId] = set()
     for one in candidates:
-        if one.aspects & Aspect.COMMITMENT:
+        if one.aspects & _COMMITMENT:
             task = one.memory
             near = {later.id: later for word in account_of(task.content).objects for later in telling.get(word, ())}
             if any(_may_change(later, task) and closes(later.content, task.content) for later in near.values()):
@@ -327,7 +342,7 @@ def _past(candidates: Sequence[_Candidate], now: datetime) -> set[MemoryId]:
     return {
         one.memory.id
         for one in candidates
-        if one.aspects & Aspect.COMMITMENT and not is_open_commitment(one.memory, one.aspects, now)
+        if one.aspects & _COMMITMENT and not is_open_commitment(one.memory, Aspect(one.aspects), now)
     }
 
 
@@ -338,16 +353,16 @@ def _taken_back(candidates: Sequence[_Candidate], vectors: Mapping[MemoryId, NDA
     """
     found: set[MemoryId] = set()
     for later in candidates:
-        if not later.aspects & Aspect.REVERSAL:
+        if not later.aspects & _REVERSAL:
             continue
-        alike = _LASTING if later.aspects & _LASTING else later.aspects & Aspect.DECISION
+        alike = _LASTING if later.aspects & _LASTING else later.aspects & _DECISION
         earlier = [
             one.memory
             for one in candidates
             if one.aspects & alike and _may_change(later.memory, one.memory) and one.memory.id not in found
         ]
         shared = [one for one in earlier if _about_the_same(one.content, later.memory.content)]
-        if not shared and later.aspects & Aspect.DECISION:
+        if not shared and later.aspects & _DECISION:
             shared = _nearest(later.memory, earlier, vectors)
         found.update(one.id for one in shared)
     return found
@@ -384,15 +399,15 @@ def _best(candidates: Sequence[_Candidate], worth: Callable[[_Candidate], float]
 
 def _worth_as_who(one: _Candidate) -> float:
     aspects = one.aspects
-    if aspects & Aspect.NAME:
+    if aspects & _NAME:
         return 5 + _weight(one)
     for wanted, worth in (
-        (Aspect.HEALTH | Aspect.ABOUT_USER, 4),
-        (Aspect.IDENTITY | Aspect.ABOUT_USER, 3),
-        (Aspect.HEALTH | Aspect.ABOUT_FAMILY, 2.5),
-        (Aspect.IDENTITY | Aspect.ABOUT_FAMILY, 2),
-        (Aspect.HEALTH, 1),
-        (Aspect.IDENTITY, 0.5),
+        (_HEALTH | _ABOUT_USER, 4),
+        (_IDENTITY | _ABOUT_USER, 3),
+        (_HEALTH | _ABOUT_FAMILY, 2.5),
+        (_IDENTITY | _ABOUT_FAMILY, 2),
+        (_HEALTH, 1),
+        (_IDENTITY, 0.5),
     ):
         if aspects & wanted == wanted:
             return max(worth + _weight(one), 0.1)
@@ -403,11 +418,11 @@ def _worth_as_who(one: _Candidate) -> float:
 def _worth_as_preference(one: _Candidate) -> float:
     aspects = one.aspects
     for wanted, worth in (
-        (Aspect.PREFERENCE | Aspect.ABOUT_USER, 4),
-        (Aspect.TRAIT | Aspect.ABOUT_USER, 3),
-        (Aspect.PREFERENCE | Aspect.ABOUT_FAMILY, 1.5),
-        (Aspect.TRAIT | Aspect.ABOUT_FAMILY, 1),
-        (Aspect.PREFERENCE, 0.5),
+        (_PREFERENCE | _ABOUT_USER, 4),
+        (_TRAIT | _ABOUT_USER, 3),
+        (_PREFERENCE | _ABOUT_FAMILY, 1.5),
+        (_TRAIT | _ABOUT_FAMILY, 1),
+        (_PREFERENCE, 0.5),
     ):
         if aspects & wanted == wanted:
             return max(worth + _weight(one), 0.1)
@@ -415,14 +430,14 @@ def _worth_as_preference(one: _Candidate) -> float:
 
 
 def _worth_as_commitment(one: _Candidate) -> float:
-    if not one.aspects & Aspect.COMMITMENT or one.memory.tier is Tier.WORKING:
+    if not one.aspects & _COMMITMENT or one.memory.tier is Tier.WORKING:
         return 0
-    own = one.aspects & (Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY) or not _name_at_beginning(one.memory.content)
+    own = one.aspects & (_ABOUT_USER | _ABOUT_FAMILY) or not _name_at_beginning(one.memory.content)
     return (2 if own else 1) + (1 if one.memory.importance >= _WEIGHTY else 0)
 
 
 def _worth_as_decision(one: _Candidate) -> float:
-    if not one.aspects & Aspect.DECISION:
+    if not one.aspects & _DECISION:
         return 0
     return 1
 
@@ -455,7 +470,7 @@ def _set_of(words: str) -> frozenset[str]:
 _REPLACED = re.compile(
     r"\b(?:instead of|rather than|anstelle von|statt|anstatt|au lieu de|en lugar de|en vez de)\s+((?:\S+ ?){1,3})"
 )
-_LASTING = Aspect.PREFERENCE | Aspect.TRAIT | Aspect.IDENTITY
+_LASTING = _PREFERENCE | _TRAIT | _IDENTITY
 _PLACES: Mapping[str, int] = {section.value: place for place, section in enumerate(Section)}
 _NEGATIONS = (
     "no",

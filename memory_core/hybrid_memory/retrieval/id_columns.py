@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -198,6 +198,12 @@ class IdSequence(Sequence[MemoryId]):
         if place is None or place < start or (stop is not None and place >= stop):
             raise ValueError("no such id")
         return place
+
+    def places(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return where those of some ids stand that stand here."""
+        wanted = {row: id_ for id_ in ids if (row := self._column.row(id_)) is not None}
+        found = np.flatnonzero(np.isin(self.rows, list(wanted)))
+        return {wanted[row]: place for row, place in zip(self.rows[found].tolist(), found.tolist(), strict=True)}
 
     def _place(self, id_: str) -> int | None:
         row = self._column.row(id_)

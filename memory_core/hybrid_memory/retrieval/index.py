@@ -26,6 +26,7 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
 from hybrid_memory.retrieval.arrays import ABSENT
+from hybrid_memory.retrieval.aspects import TELLING_TAGS, Aspect
 from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.candidates import SessionNeighbours
 from hybrid_memory.retrieval.id_columns import IdSequence
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 HNSW_FROM = 2_000_000  # rows above which vectors are searched approximately; a scan of a million takes some 32 ms
 _WARM_PAGE = 1_024  # memories read at a time while the cache is filled
 _MAX_VECTORS_BY_ID = 4_096  # more are read by a scan of all
+_ABOUT = int(Aspect.ABOUT_USER | Aspect.ABOUT_FAMILY)
+_WEIGHTY = 0.8  # the importance from which a memory may tell of the user whatever its words say
 _INSIGHT = KINDS.index(Kind.INSIGHT)
 _TASK = KINDS.index(Kind.TASK)
 _WORKING = TIERS.index(Tier.WORKING)
@@ -245,21 +248,37 @@ class NamespaceIndex:
             mask &= self._columns.forgotten_at.values >= 0 if forgotten else live
             return self._columns.ids.values[self._columns.newest_first(mask)]
 
-    def notable(
-        self, where: Where, now: datetime, *, newest: int, weightiest: int, asked_at: datetime | None = None
+    def telling(
+        self,
+        where: Where,
+        now: datetime,
+        *,
+        wanted: Sequence[tuple[int, int]],
+        newest: int,
+        asked_at: datetime | None = None,
     ) -> list[MemoryId]:
-        """Return the newest of the memories that pass the filters, and those of them with the greatest importance; newest first."""
+        """Return memories that pass the filters and may tell of the user; newest first.
+
+        For each pair of bits of `Aspect` and a count, so many that have any of the bits: those about the user first, then the most
+        important, then the newest. Besides so many of great importance, insights, those with a telling tag, and the ``newest`` of all.
+        """
         with self._lock:
             columns = self._columns
-            mask = columns.matching(where) & columns.visible(now, as_of=where.as_of, asked_at=asked_at)
-            rows = columns.newest_first(mask)
+            rows = columns.newest_first(
+                columns.matching(where) & columns.visible(now, as_of=where.as_of, asked_at=asked_at)
+            )
+            aspects, importance = columns.aspects.values[rows], columns.importance.values[rows]
             chosen = np.zeros(len(rows), np.bool_)
             chosen[:newest] = True
-            if len(rows) > weightiest:
-                weights = columns.importance.values[rows]
-                chosen[np.argpartition(-weights, weightiest)[:weightiest]] = True
-            else:
-                chosen[:] = True
+            # The place among the newest decides between equals.
+            worth = (aspects & _ABOUT != 0) + importance - np.arange(len(rows)) / max(len(rows), 1) / 100
+            labelled = np.isin(rows, columns.tags.having_any(TELLING_TAGS)) | (columns.kind.values[rows] == _INSIGHT)
+            groups = [(aspects & bits != 0, count) for bits, count in wanted]
+            for group, count in (*groups, (labelled, newest), (importance >= _WEIGHTY, newest)):
+                places = np.flatnonzero(group)
+                if len(places) > count:
+                    places = places[np.argpartition(-worth[places], count)[:count]]
+                chosen[places] = True
             return columns.ids.ids_of(rows[chosen])
 
     def pinned(self, now: datetime) -> IdSequence:

@@ -53,6 +53,7 @@ class MemoryColumns:
         self.pinned = GrowableArray(np.bool_)
         self.gone = GrowableArray(np.bool_)
         self.importance = GrowableArray(np.float64)
+        self.aspects = GrowableArray(np.int32)
         self.created_at = GrowableArray(np.int64)
         self.occurred_at = GrowableArray(np.int64)
         self.expires_at = GrowableArray(np.int64)
@@ -121,6 +122,7 @@ class MemoryColumns:
         self.speaker.values[row] = self.speakers.code(memory.speaker)
         self.pinned.values[row] = memory.pinned
         self.importance.values[row] = memory.importance
+        self.aspects.values[row] = memory.aspects
         for name in ("occurred_at", "expires_at", "forgotten_at", "reflected_at"):
             getattr(self, name).values[row] = _micros(getattr(memory, name))
         self._set_key(row, memory.key)
@@ -309,6 +311,7 @@ _FOREVER = 2**63 - 1  # microseconds; the end of int64
 
 _COPIED_COLUMNS = (
     "pinned",
+    "aspects",
     "importance",
     "created_at",
     "occurred_at",

@@ -235,6 +235,7 @@ class ColumnBatch:
     `hybrid_memory.store.column_batches.digest_of`, (rows, 2). Mappings lead from a row's place in the batch to its value, and hold
     only rows that have one; ``metadata`` is JSON text. ``*_at`` arrays hold int64 microseconds, `NO_TIME` for none. ``terms``
     is flat; row i owns ``terms[term_offsets[i]:term_offsets[i + 1]]``; ``names`` and ``days`` are like it.
+    ``aspects`` are the bits of `Memory.aspects`.
     """
 
     ids: NDArray[np.bytes_]
@@ -249,6 +250,7 @@ class ColumnBatch:
     metadata: Mapping[int, str]
     superseded_by: Mapping[int, MemoryId]
     pinned: NDArray[np.bool_]
+    aspects: NDArray[np.int32]
     importance: NDArray[np.float64]
     created_at: NDArray[np.int64]
     occurred_at: NDArray[np.int64]

@@ -74,6 +74,7 @@ def column_batch(
         metadata={place: object_to_json(one.metadata) for place, one in enumerate(memories) if one.metadata},
         superseded_by={place: one.superseded_by for place, one in enumerate(memories) if one.superseded_by is not None},
         pinned=np.array([memory.pinned for memory in memories], np.bool_),
+        aspects=np.array([memory.aspects for memory in memories], np.int32),
         importance=np.array([memory.importance for memory in memories], np.float64),
         created_at=_micros([memory.created_at for memory in memories]),
         occurred_at=_micros([memory.occurred_at for memory in memories]),

@@ -296,7 +296,12 @@ class MemoryReencoding:
                 memories = self._data.namespaces[old.namespace].memories
                 if old.id in memories:
                     memories[old.id] = replace(
-                        memories[old.id], terms=new.terms, names=new.names, days=new.days, encoding=new.encoding
+                        memories[old.id],
+                        terms=new.terms,
+                        names=new.names,
+                        days=new.days,
+                        aspects=new.aspects,
+                        encoding=new.encoding,
                     )
 
 

@@ -134,10 +134,11 @@ MEMORY_FIELDS: tuple[MemoryField, ...] = (
     MemoryField("names", FEW_HASHES),
     MemoryField("days", FEW_HASHES, rare=True),
     MemoryField("encoding", INTEGER),
+    MemoryField("aspects", INTEGER),
 )
 """All fields, in the order of the table's columns."""
 
-DERIVED: frozenset[str] = frozenset({"terms", "names", "days", "encoding"})
+DERIVED: frozenset[str] = frozenset({"terms", "names", "days", "aspects", "encoding"})
 """The fields that are made of the others (`hybrid_memory.word_encoding`), and anew when that changes."""
 
 NAMES: tuple[str, ...] = tuple(field.name for field in MEMORY_FIELDS)

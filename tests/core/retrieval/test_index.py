@@ -357,3 +357,16 @@ def test_searches_and_writes_from_several_threads_agree():
         reader.join()
     assert not failures
     assert index.statistics(NOW).live == 121
+
+
+def test_where_some_ids_stand_is_found_at_once():
+    index = index_of(memory("a"), memory("b", minutes=1), memory("c", minutes=2))
+    assert index.select(Where(), NOW).places(["a", "c", "nobody"]) == {"c": 0, "a": 2}
+
+
+def test_what_tells_of_the_user_is_chosen_by_aspect_importance_and_time():
+    told = [memory(f"t{n}", aspects=4, minutes=n, importance=n / 10) for n in range(6)]
+    rest = [memory(f"r{n}", minutes=10 + n) for n in range(6)]
+    index = index_of(*told, *rest, memory("tagged", tags=("Allergy",)), memory("weighty", importance=0.9))
+    found = index.telling(Where(), NOW, wanted=((4, 2),), newest=3)
+    assert found == ["r5", "r4", "r3", "t5", "t4", "weighty", "tagged"]

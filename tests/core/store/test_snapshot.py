@@ -33,6 +33,7 @@ def test_a_snapshot_holds_every_column(store):
         "superseded_by": "next",
         "pinned": True,
         "importance": 0.1 + 0.2,
+        "aspects": 5,
         "created_at": to_micros(START),
         "occurred_at": to_micros(FULL.occurred_at),
         "expires_at": to_micros(LATER),

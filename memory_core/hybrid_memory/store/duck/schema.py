@@ -124,7 +124,10 @@ M004_NAMES_AND_DAYS = Migration(
     ),
 )
 
-MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS)
+# What words tell about the user, made anew together with terms, names and days.
+M005_ASPECTS = Migration(5, "aspects", ("ALTER TABLE memory ADD COLUMN aspects BIGINT DEFAULT 0",))
+
+MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS, M005_ASPECTS)
 
 
 def migrate(session: SqlSession, now: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> int:

@@ -38,7 +38,8 @@ _COLUMNS = """
         coalesce(expires_at, -9223372036854775807) AS expires_at,
         coalesce(forgotten_at, -9223372036854775807) AS forgotten_at,
         coalesce(reflected_at, -9223372036854775807) AS reflected_at,
-        len(terms) AS term_count, coalesce(len(names), 0) AS name_count, coalesce(len(days), 0) AS day_count
+        len(terms) AS term_count, coalesce(len(names), 0) AS name_count, coalesce(len(days), 0) AS day_count,
+        coalesce(aspects, 0)::INTEGER AS aspects
     FROM memory WHERE rowid BETWEEN $2 AND $3
 """
 _IDS = """
@@ -197,6 +198,7 @@ def _batch(
         superseded_by=superseded_by,
         pinned=columns["pinned"].astype(np.bool_),
         importance=columns["importance"].astype(np.float64),
+        aspects=columns["aspects"].astype(np.int32),
         created_at=columns["created_at"].astype(np.int64),
         occurred_at=columns["occurred_at"].astype(np.int64),
         expires_at=columns["expires_at"].astype(np.int64),

@@ -24,9 +24,10 @@ _OUTDATED = """
 """
 # The ids beside the row ids, because a row that was stored anew meanwhile left its place to nobody or to another.
 _REPLACE = """
-    UPDATE memory SET terms = one.terms, names = one.names, days = one.days, encoding = one.encoding
+    UPDATE memory SET terms = one.terms, names = one.names, days = one.days, aspects = one.aspects,
+        encoding = one.encoding
     FROM (SELECT unnest(from_json($1, '[{"place": "BIGINT", "namespace": "VARCHAR", "id": "VARCHAR", "terms": ["INTEGER"],
-        "names": ["INTEGER"], "days": ["INTEGER"], "encoding": "BIGINT"}]')) AS one)
+        "names": ["INTEGER"], "days": ["INTEGER"], "aspects": "BIGINT", "encoding": "BIGINT"}]')) AS one)
     WHERE memory.rowid BETWEEN $2 AND $3 AND memory.rowid = one.place AND memory.id = one.id
         AND memory.namespace = one.namespace
 """
@@ -66,6 +67,7 @@ class DuckWordColumns:
                 "terms": list(new.terms),
                 "names": list(new.names) or None,
                 "days": list(new.days) or None,
+                "aspects": new.aspects,
                 "encoding": new.encoding,
             }
             for old, new in encoded
