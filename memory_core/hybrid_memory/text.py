@@ -77,8 +77,21 @@ def compounds(text: str) -> list[str]:
     """Return the words of several parts, whole and folded: tickets, files, hyphenated names, dates in digits.
 
     Their parts are `words`; the whole tells ``api-gateway`` from ``api-gateway-v2``, and ``lib/parser.py`` from ``lib/parsers.py``.
+    What grammar joins ("a-t-elle", "up-to-date") is no such word: a part of it is a function word of some language.
     """
-    return [_fold(found[0]) for found in _COMPOUND.finditer(text)] if _SEPARATOR.search(text) else []
+    if not _SEPARATOR.search(text):
+        return []
+    found = (_fold(one[0]) for one in _COMPOUND.finditer(text))
+    return [one for one in found if not (one.replace("-", "").isalpha() and _joined_by_grammar(one))]
+
+
+def _joined_by_grammar(hyphenated: str) -> bool:
+    return not _function_words().isdisjoint(hyphenated.split("-"))
+
+
+@functools.cache
+def _function_words() -> frozenset[str]:
+    return frozenset(_without_marks(word) for words in FUNCTION_WORDS.values() for word in words)
 
 
 def compound_term(compound: str) -> int:

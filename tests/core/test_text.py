@@ -139,6 +139,8 @@ def test_tokens_are_estimated_carefully(text, tokens):
         ("ask me@example.org by 2026-11-03", ["me@example.org", "2026-11-03"]),
         ("see https://example.org/a/b.", ["example.org/a/b"]),
         ("no, and - that is all: nothing.", []),
+        ("Quels jours Mathieu est-il là, a-t-elle dit", []),
+        ("an up-to-date check-in of the back-end", ["back-end"]),
     ],
 )
 def test_words_of_several_parts_are_words_as_a_whole_too(text, whole):
