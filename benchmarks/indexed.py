@@ -20,6 +20,7 @@ from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
+from hybrid_memory.retrieval.update_detection import settle_updates
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.text import content_hash, dense_text
 from hybrid_memory.word_encoding import with_encoded_words
@@ -43,10 +44,12 @@ class IndexedCollection:
     collection: Collection
     index: NamespaceIndex
     asked: tuple[Asked, ...]
+    memories: Mapping[MemoryId, Memory]
 
     def rank(self, one: Asked) -> Ranking:
         """Return the ranking of a question."""
-        return self.index.search(one.query)
+        ranking = self.index.search(one.query)
+        return settle_updates(ranking, one.question.text, self.memories)
 
     def triple(self, one: Asked) -> Triple:
         """Return the measures of a question that has an answer."""
@@ -94,6 +97,7 @@ def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.
         collection,
         index,
         tuple(_asked(question, vector, scorer) for question, vector in zip(questions, asked, strict=True)),
+        memories,
     )
 
 

@@ -35,6 +35,7 @@ from hybrid_memory.retrieval.cutoff import hits_worth_showing
 from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
+from hybrid_memory.retrieval.update_detection import settle_updates
 from hybrid_memory.text import excerpt
 
 if TYPE_CHECKING:
@@ -114,7 +115,10 @@ def search(
 
 
 def _ranked(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery, text: str) -> Ranking:
+    """Return what a question finds, best first, after the texts of the best hits have been read."""
     ranking = index.search(query)
+    if ranking.rivals is not None:
+        ranking = settle_updates(ranking, text, index.memories(ranking.rivals.ids, fetch))
     if not asks_for_open_items(text):
         return ranking
     return open_items_first(ranking, gather(index, fetch, scope, query), text)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
 DEDUPLICATED_HITS = 64  # how many of the best hits are compared; more are hardly ever read
 
@@ -31,13 +31,3 @@ def group_duplicates(
             stays[position] = False
             grouped.setdefault(first, []).append(row)
     return stays, grouped
-
-
-def without_duplicate_pairs(newer: Mapping[int, int], grouped: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Return the pairs of an earlier and a newer row that say different things, because who says the same again changes nothing."""
-    shown_as = {row: first for first, others in grouped.items() for row in others}
-    return {
-        earlier: later
-        for earlier, later in newer.items()
-        if shown_as.get(earlier, earlier) != shown_as.get(later, later)
-    }

@@ -7,7 +7,7 @@ the best hit tell, detect updates, order, and leave duplicates out. Each step's 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from hybrid_memory.retrieval import bm25, fusion, ranking_signals, term_weights
 from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
 from hybrid_memory.retrieval.candidates import MAX_CANDIDATES, Candidates, SessionNeighbours, select_candidates, total
-from hybrid_memory.retrieval.deduplication import group_duplicates, without_duplicate_pairs
+from hybrid_memory.retrieval.deduplication import group_duplicates
 from hybrid_memory.retrieval.feedback import add_pseudo_relevance_feedback
 from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
@@ -27,7 +27,7 @@ from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTabl
 from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.retrieval.term_weights import WeighedQuestion
-from hybrid_memory.retrieval.update_detection import find_updates
+from hybrid_memory.retrieval.update_detection import Rivals, find_rivals
 from hybrid_memory.retrieval.vectors import Matrix, top_k
 from hybrid_memory.text import terms
 
@@ -115,18 +115,18 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     candidates.scale(weights[1])
     candidates.parts |= _query_independent_scores(query, columns, candidates.rows, weights)
 
-    # 8. Which hit is the newer word on the same thing; it is put above the older one where the question is about now.
-    newer = find_updates(query, candidates, coverage, columns, lexical, context.matrix) if fused else {}
+    # 8. Which hits speak of the same thing, so that one may be the newer word on it; their texts decide (`settle_updates`).
+    rivals = find_rivals(query, candidates, weighed, coverage, columns, lexical, context.matrix) if fused else None
 
     # 9. and 10. Order, and duplicates.
-    return _build_ranking(context, candidates, strong, newer, fused=fused)
+    return _build_ranking(context, candidates, strong, rivals, fused=fused)
 
 
 def _build_ranking(
     context: SearchContext,
     candidates: Candidates,
     strong: Mask,
-    newer: Mapping[int, int],
+    rivals: Rivals | None,
     *,
     fused: bool,
 ) -> Ranking:
@@ -145,7 +145,6 @@ def _build_ranking(
     # 10. Memories that say the same in the same words are shown as one.
     stays, duplicates = group_duplicates(candidates.rows[order], columns.contents_of)
     order = order[stays]
-    newer = without_duplicate_pairs(newer, duplicates)
     name, ranked = columns.ids.name, candidates.rows[order]
     return Ranking(
         ids=columns.ids.values[ranked],
@@ -154,7 +153,7 @@ def _build_ranking(
         has_vector=context.matrix.has[ranked],
         parts=candidates.parts,
         positions=order,
-        newer={name(earlier): name(later) for earlier, later in newer.items()},
+        rivals=rivals,
         repeats={name(row): tuple(map(name, others)) for row, others in duplicates.items()},
     )
 

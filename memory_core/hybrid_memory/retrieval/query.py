@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.retrieval.id_columns import IdSequence
+    from hybrid_memory.retrieval.update_detection import Rivals
     from hybrid_memory.settings import StoreSettings
 
 
@@ -96,6 +97,7 @@ class Ranking:
     unknown: bool = False
     repeats: Mapping[MemoryId, tuple[MemoryId, ...]] = field(default_factory=dict)
     newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
+    rivals: Rivals | None = None
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -1,17 +1,18 @@
 """Which of two memories about the same thing is the later word on it, and how that reorders a ranking.
 
-Nothing says so but the memories themselves. That the later one changes what the earlier one told is the more likely the more
-of the question both cover by the same words, the more alike they are, the more rare words and tags they share, the later it
-is, and if it uses a word of change. The likelihood is a logistic regression fitted on pairs of a development set (57 true and
-1,450 false pairs for each of two embedders, regularised; leaving each store out in turn, the figures of the whole ranking
-were the same to 2 points). The idea of moving the later of two similar hits up is common; the features are ours.
+Nothing says so but the memories themselves. **Subject first**: the question is about now and asks for one thing
+(``current_state.py``); both memories are among the best hits, hold every name of the question as it is written, and the later
+one is trusted no less. Those are `Rivals`, found by the index (``pipeline.py``). Then a logistic regression says how likely the
+later one changes what the earlier one told: by the attribute that the question asks for, by what their texts say
+(``update_words.py``), by words and tags. Its coefficients are fitted by ``tools/fit_updates.py``, one set left out at a time. What
+is likely is put above the earlier one; that it *is* newer is claimed from higher odds on.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,81 +20,126 @@ from numpy.typing import NDArray
 
 from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import count_terms, idfs, per_term_scores
-from hybrid_memory.retrieval.ranking_signals import MICROS_PER_DAY, asks_about_now
+from hybrid_memory.retrieval.current_state import asks_for_current_state
+from hybrid_memory.retrieval.ranking_signals import SURE_NAME
+from hybrid_memory.retrieval.update_words import Statement, same_subject, written_subjects
 from hybrid_memory.retrieval.vectors import top_k
-from hybrid_memory.text import terms
 
 if TYPE_CHECKING:
+    from hybrid_memory.model import Memory, MemoryId
     from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
     from hybrid_memory.retrieval.candidates import Candidates
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
-    from hybrid_memory.retrieval.query import SearchQuery
+    from hybrid_memory.retrieval.query import Ranking, SearchQuery
+    from hybrid_memory.retrieval.term_weights import WeighedQuestion
     from hybrid_memory.retrieval.vectors import Matrix
 
 COMPARED_HITS = 12  # how many of the best hits are compared with each other; a page has about ten
-
-_CHANGE = (
-    "now longer anymore moved moves changed change switched switch raised instead new replaced replace replaces again back "
-    "closed dropped drop rolled slips slipped lengthened shortened retires retired leaves becomes became updated update "
-    "postponed cancelled canceled rather fell rose passed satisfactory finally stopped stops quit joined upgraded revised "
-    "correction corrected actually increased reduced lowered extended renewed previously formerly since gives gave takes "
-    "took left went"
-)
-CHANGE_TERMS = frozenset(terms(_CHANGE))
-"""Terms of English words that tell of a change."""
-
-_VERBATIM_COVERAGE = 0.8  # a memory that holds this share of the question's own words gives way to none
-_PARTIAL_COVERAGE = 0.5  # that holds less than this
-_MIN_ODDS_UTTERANCES = 3.0  # log odds from which one utterance updates another; else 0
+# Of the weight of the question's words that are no names:
+LEAST_ATTRIBUTE = 0.1  # both must hold so much, if nothing tells of a change and they share no tag,
+SHARED_ATTRIBUTE = 0.2  # so much where a word of change counts more,
+CLAIMED_ATTRIBUTE = 0.35  # and so much where a claim is made,
+MOST_UNLIKE = 0.2  # while one alone holds no more than this.
+LONGEST_CLAIMED = 1.0  # `PairFeatures.length` of memories of some forty words; a longer one tells more than one thing
+MOST_OTHER_NAMES = 2  # a memory that names more beside the subject is about them all
 _RAISE = 1e-6  # how far a newer hit is put above the older one, at least
-_YEAR_MICROS = 365 * MICROS_PER_DAY
+_USUAL_LENGTH = 15.0  # terms of a note
+_SHORTEST = 4.0  # terms from which the length of a note tells nothing any more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rivals:
+    """Hits of which one may be the later word on another: all about the subject of a question about now.
+
+    ``may`` tells for each two whether the second is later and trusted no less; ``likeness`` what the index knows of them, by the
+    names of `PairFeatures`. ``scores`` are theirs in the ranking, ``names`` the asked ones.
+    """
+
+    ids: tuple[MemoryId, ...]
+    rows: NDArray[np.intp]
+    names: frozenset[int]
+    known_names: frozenset[int]
+    scores: Floats
+    times: NDArray[np.int64]
+    may: Mask
+    likeness: Mapping[str, Floats]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairFeatures:
-    """What speaks for later memories being the newer word on what earlier ones told: arrays of one shape.
+    """What speaks for a later memory being the newer word on what an earlier one told; and what only `claimable` looks at.
 
-    Each is from 0 to 1 but ``years``. ``cosine`` of their vectors; ``common``: how much of the question both cover by the
-    same words; ``change``: whether the later one has a word of change; ``tags``: whether they share one; ``terms``: the
-    share of rare words that they have in common beyond the question; ``years`` between them, counted up to 2; ``ratio`` of
-    the question covered by the later to that by the earlier, at most 1.
+    All from 0 to 1 but ``length``; by words of the index: ``later``: the later one's score as a share of the best; ``covered``: how
+    much of the question both hold; ``attribute``: of its words that are no names; ``unlike``: of those, how much only one holds;
+    ``heaviest``: whether both hold its weightiest word; ``beyond``: the share of the lighter one's other words that both hold; ``cosine``
+    of their vectors; ``tags``: whether they share one; ``length``: logarithm of their mean length over that of a note;
+    ``nameless``: whether the question names nothing.
+
+    By their texts: ``change``: the later one has a word of change; ``changed_attribute``: and both hold the attribute; ``denied``: it
+    denies what the earlier one says; ``past``: it tells of something that happened, without change; ``numbers_both``,
+    ``names_both``: both hold numbers, or names, that the question does not, and other ones; ``crowd``: the later names many others;
+    ``aside``: the earlier one does, or tells of something that happened; ``same_name``: it writes the name as the question does.
     """
 
-    cosine: Floats
-    common: Floats
-    change: Mask
-    tags: Mask
-    terms: Floats
-    years: Floats
-    ratio: Floats
+    later: float
+    covered: float
+    attribute: float
+    unlike: float
+    heaviest: float
+    beyond: float
+    cosine: float
+    tags: float
+    length: float
+    nameless: float
+    change: float
+    changed_attribute: float
+    denied: float
+    past: float
+    numbers_both: float
+    names_both: float
+    crowd: float
+    aside: float
+    same_name: float
 
 
-def log_odds(features: PairFeatures) -> Floats:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateParameters:
+    """The coefficients of `FITTED_FEATURES` in the log odds of an update, and two thresholds.
+
+    From ``put_first`` on the later memory stands above the earlier; from ``claimed`` on it is said to be newer, if `claimable`.
+    ``tools/fit_updates.py`` makes the coefficients and prints the figures of the sets left out; the thresholds are chosen by
+    hand from them: no set may lose hit@1, no false claim is taken for one that is missed.
+    """
+
+    later: float = 0.89
+    covered: float = 1.38
+    beyond: float = 3.0
+    cosine: float = 2.81
+    tags: float = 2.61
+    length: float = -1.41
+    nameless: float = -0.39
+    change: float = 0.76
+    changed_attribute: float = 0.78
+    denied: float = 0.76
+    numbers_both: float = 1.51
+    crowd: float = -0.95
+    unlike: float = -1.99
+    constant: float = -6.41
+    put_first: float = -0.5
+    claimed: float = 0.0
+
+
+FITTED_UPDATES = UpdateParameters()
+FITTED_FEATURES = tuple(
+    field.name for field in fields(UpdateParameters) if field.name not in ("constant", "put_first", "claimed")
+)
+"""What the odds depend on, in the order of the coefficients."""
+
+
+def log_odds(features: PairFeatures, parameters: UpdateParameters = FITTED_UPDATES) -> float:
     """Return the logarithm of the odds that the later memory changes what the earlier one told."""
-    odds: Floats = (
-        5.5 * features.cosine
-        + 10.0 * features.common
-        + 2.2 * features.change
-        + 2.9 * features.tags
-        + 8.7 * features.terms
-        + 3.3 * np.minimum(features.years, 2.0)
-        + 0.8 * features.ratio
-        - 12.5
-    )
-    return odds
-
-
-def is_update(features: PairFeatures, *, both_spoken: Mask, earlier_exact: Floats, later_exact: Floats) -> Mask:
-    """Return where the later of two memories is taken for the newer word on the same thing.
-
-    Between two utterances of conversations, which repeat each other's words all the time, the odds must be better. A memory
-    that holds nearly all words of the question themselves (``earlier_exact``) gives way to none with less than half of them.
-    """
-    verbatim = (earlier_exact >= _VERBATIM_COVERAGE) & (later_exact < _PARTIAL_COVERAGE)
-    later: Mask = (
-        (features.years > 0) & ~verbatim & (log_odds(features) > np.where(both_spoken, _MIN_ODDS_UTTERANCES, 0.0))
-    )
-    return later
+    weighed = [getattr(parameters, name) * getattr(features, name) for name in FITTED_FEATURES]
+    return parameters.constant + math.fsum(weighed)
 
 
 def boosted(scores: Sequence[float], times: Sequence[int], newer: Sequence[tuple[int, int]]) -> NDArray[np.float32]:
@@ -109,85 +155,219 @@ def boosted(scores: Sequence[float], times: Sequence[int], newer: Sequence[tuple
     return np.array(raised, np.float32)
 
 
-def find_updates(
+def find_rivals(
     query: SearchQuery,
     candidates: Candidates,
+    weighed: WeighedQuestion,
     coverage: Coverage,
     columns: MemoryColumns,
     lexical: LexicalIndex,
     matrix: Matrix,
-) -> dict[int, int]:
-    """Lift the newer word on a thing above the older where the question is about now; return row by row what is newer."""
-    if len(candidates) < 2 or not coverage.query_terms.terms:  # noqa: PLR2004 - one hit has no others
-        return {}
-    scores = candidates.total()
-    first = top_k(scores, COMPARED_HITS)
-    times = columns.happened_at(candidates.rows[first])
-    pairs = _update_pairs(candidates.rows[first], times, coverage, columns, lexical, matrix)
-    if asks_about_now(query.question.time, query.where.as_of or query.asked_at or query.now):
-        lift = np.zeros(len(candidates), np.float32)
-        lift[first] = boosted(scores[first].tolist(), times.tolist(), pairs) - scores[first]
-        if lift.any():
-            candidates.add("newer", lift)
-    latest: dict[int, int] = {}
-    for earlier, later in sorted(pairs, key=lambda pair: times[pair[1]]):
-        latest[int(candidates.rows[first[earlier]])] = int(candidates.rows[first[later]])
-    return latest
-
-
-def _update_pairs(
-    first: NDArray[np.intp],
-    times: NDArray[np.int64],
-    coverage: Coverage,
-    columns: MemoryColumns,
-    lexical: LexicalIndex,
-    matrix: Matrix,
-) -> list[tuple[int, int]]:
-    """Return the pairs of places in ``first`` whose later one is taken for the newer word, each (earlier, later)."""
-    held = lexical.terms_of_rows(first)
-    by_words = per_term_scores(coverage.query_terms, count_terms(held))
-    shares = np.array(coverage.query_terms.shares, np.float32)
-    covered = by_words @ shares
-    vectors = matrix.gather(first)
-    common = np.minimum(by_words[:, None, :], by_words[None, :, :]) @ shares
-    change = np.array([not CHANGE_TERMS.isdisjoint(one.tolist()) for one in held])
-    spoken = columns.speaker.values[first] >= 0
-    exact = coverage.exact[first]
-    found = is_update(
-        PairFeatures(
-            cosine=vectors @ vectors.T,
-            common=common,
-            change=change[None, :],
-            tags=_share_a_tag([columns.tags.of(row) for row in first.tolist()]),
-            terms=_shared_terms(held, coverage.query_terms.terms, lexical),
-            years=((times[None, :] - times[:, None]) / _YEAR_MICROS).astype(np.float32),
-            ratio=np.minimum(covered[None, :] / np.maximum(covered[:, None], np.float32(1e-6)), np.float32(1)),
-        ),
-        both_spoken=spoken[:, None] & spoken[None, :],
-        earlier_exact=exact[:, None],
-        later_exact=exact[None, :],
+) -> Rivals | None:
+    """Return the hits that `settle_updates` compares; None where nothing may be the later word on anything."""
+    names = frozenset(name.term for name in weighed.names if name.strength >= SURE_NAME) | written_subjects(
+        query.question.text
     )
-    return [(earlier, later) for earlier, later in np.argwhere(found).tolist()]
+    if (
+        len(candidates) < 2  # noqa: PLR2004 - one hit has no others
+        or not coverage.query_terms.terms
+        or any(name.strength >= SURE_NAME for name in weighed.unknown_names)
+        or not asks_for_current_state(query.question, query.where.as_of or query.asked_at or query.now)
+    ):
+        return None
+    scores = candidates.total()
+    best = top_k(scores, COMPARED_HITS)
+    rows = candidates.rows[best]
+    held = lexical.terms_of_rows(rows)
+    fit = (columns.speaker.values[rows] < 0) & np.array([names.issubset(one.tolist()) for one in held])
+    if np.count_nonzero(fit) < 2:  # noqa: PLR2004 - as above
+        return None
+    best, rows, held = best[fit], rows[fit], [one for one, fits in zip(held, fit.tolist(), strict=True) if fits]
+    times, trust = columns.happened_at(rows), columns.trust.values[rows]
+    may = (times[None, :] > times[:, None]) & (trust[None, :] >= trust[:, None])
+    if not may.any():
+        return None
+    vectors = matrix.gather(rows)
+    by_words = _likeness_by_words(names, held, coverage, lexical)
+    heaviest = _hold_heaviest(held, coverage)
+    if not names and not heaviest.any():
+        return None
+    likeness = {
+        **by_words,
+        "heaviest": (heaviest[:, None] & heaviest[None, :]).astype(np.float32),
+        "cosine": vectors @ vectors.T,
+        "tags": _share_a_tag([columns.tags.of(row) for row in rows.tolist()]),
+    }
+    name = columns.ids.name
+    return Rivals(
+        ids=tuple(name(row) for row in rows.tolist()),
+        rows=rows,
+        names=names,
+        known_names=_known_names(held, lexical),
+        scores=scores[best],
+        times=times,
+        may=may,
+        likeness=likeness,
+    )
 
 
-def _share_a_tag(tags: Sequence[Sequence[str]]) -> Mask:
-    """Return for each two of some rows whether they have a tag in common."""
-    shared = np.zeros((len(tags), len(tags)), np.bool_)
+def settle_updates(
+    ranking: Ranking,
+    question: str,
+    memories: Mapping[MemoryId, Memory],
+    parameters: UpdateParameters = FITTED_UPDATES,
+) -> Ranking:
+    """Return the ranking with the newer word on a thing above the older; ``memories`` are those of its ``rivals`` that exist."""
+    rivals = ranking.rivals
+    if rivals is None:
+        return ranking
+    pairs: list[tuple[int, int]] = []
+    claimed: list[tuple[int, int]] = []
+    for pair, features in pair_features(rivals, question, memories):
+        odds = log_odds(features, parameters)
+        if odds > parameters.put_first:
+            pairs.append(pair)
+        if odds > parameters.claimed and claimable(features):
+            claimed.append(pair)
+    claimed.sort(key=lambda pair: rivals.times[pair[1]])
+    return replace(
+        _with_lifted(ranking, rivals, pairs),
+        newer={rivals.ids[earlier]: rivals.ids[later] for earlier, later in claimed},
+        rivals=None,
+    )
+
+
+def pair_features(
+    rivals: Rivals, question: str, memories: Mapping[MemoryId, Memory]
+) -> Iterator[tuple[tuple[int, int], PairFeatures]]:
+    """Yield the places of two rivals of which the second may be the later word on the first, with what speaks for it."""
+    names, known = rivals.names, rivals.known_names
+    asked = Statement(question, names, known, Statement(question, names).words)
+    texts = [
+        Statement(memories[one].content, names, known, asked.words) if one in memories else None for one in rivals.ids
+    ]
+    highest = max(float(rivals.scores.max()), 1e-6)
+    for at, after in np.argwhere(rivals.may).tolist():
+        earlier, later = texts[at], texts[after]
+        if earlier is None or later is None or not same_subject(asked, earlier, later):
+            continue
+        like = {name: float(values[at, after]) for name, values in rivals.likeness.items()}
+        if earlier.words == later.words or (
+            like["attribute"] < LEAST_ATTRIBUTE and not later.tells_change and not like["tags"]
+        ):
+            continue
+        like["later"] = float(rivals.scores[after]) / highest
+        yield (at, after), _features(asked, earlier, later, like)
+
+
+def _features(asked: Statement, earlier: Statement, later: Statement, like: Mapping[str, float]) -> PairFeatures:
+    of_question = asked.other_names | asked.subjects
+    old_names = (earlier.other_names | earlier.subjects) - of_question
+    new_names = (later.other_names | later.subjects) - of_question - old_names
+    change = later.tells_change
+    return PairFeatures(
+        nameless=float(not asked.names),
+        change=float(change),
+        changed_attribute=float(change and like["attribute"] > SHARED_ATTRIBUTE),
+        denied=float(later.denies(earlier)),
+        past=float(later.tells_past and not change),
+        numbers_both=float(bool(earlier.numbers - asked.numbers) and bool(later.numbers - asked.numbers)),
+        names_both=float(bool(old_names) and bool(new_names)),
+        crowd=float(later.lists_many or len(new_names) > MOST_OTHER_NAMES),
+        aside=float(
+            earlier.lists_many or len(old_names) > MOST_OTHER_NAMES or (earlier.tells_past and not earlier.tells_change)
+        ),
+        same_name=float(asked.subjects <= earlier.subjects),
+        **like,
+    )
+
+
+def claimable(pair: PairFeatures) -> bool:
+    """Return True if the later of two memories can be said to be newer at all, given good odds.
+
+    Both must be short statements of a value, about the same words of the question and exactly the same name; if it names nothing, its
+    weightiest word must be in both.
+    """
+    return (
+        pair.attribute >= CLAIMED_ATTRIBUTE
+        and pair.unlike <= MOST_UNLIKE
+        and pair.length <= LONGEST_CLAIMED
+        and bool(pair.same_name)
+        and not (pair.crowd or pair.aside or pair.past)
+        and bool(pair.denied or pair.numbers_both or pair.names_both)
+        and not (pair.nameless and (not pair.heaviest or (pair.names_both and not pair.denied)))
+    )
+
+
+def _with_lifted(ranking: Ranking, rivals: Rivals, pairs: Sequence[tuple[int, int]]) -> Ranking:
+    """Return the ranking with later memories just above the earlier ones of some pairs of places in ``rivals``."""
+    if not pairs:
+        return ranking
+    lifted = boosted(rivals.scores.tolist(), rivals.times.tolist(), pairs) - rivals.scores
+    ranked = ranking.ids.rows
+    lift = np.zeros(len(ranking), np.float32)
+    for place in np.flatnonzero(np.isin(ranked, rivals.rows)).tolist():
+        lift[place] = lifted[rivals.rows == ranked[place]][0]
+    if not lift.any():
+        return ranking
+    scores = ranking.scores + lift
+    order = np.argsort(-scores, kind="stable")
+    part = np.zeros(len(next(iter(ranking.parts.values()))), np.float32)
+    part[ranking.positions] = lift
+    return replace(
+        ranking,
+        ids=ranking.ids[order],
+        scores=scores[order],
+        weak=ranking.weak[order],
+        has_vector=ranking.has_vector[order],
+        positions=ranking.positions[order],
+        parts={**ranking.parts, "newer": part},
+    )
+
+
+def _likeness_by_words(
+    names: frozenset[int], held: Sequence[NDArray[np.int32]], coverage: Coverage, lexical: LexicalIndex
+) -> dict[str, Floats]:
+    words, counts = coverage.query_terms, count_terms(held)
+    by_words, shares = per_term_scores(words, counts), np.array(words.shares, np.float32)
+    both = np.minimum(by_words[:, None, :], by_words[None, :, :])
+    plain = shares * np.array([term not in names for term in words.terms], np.float32)
+    sign = (by_words > 0).astype(np.float32)
+    weights = idfs(len(lexical), lexical.frequencies(counts.terms))
+    asked = frozenset(term for expansions in words.expansions for term in expansions)
+    other = np.where([term in asked for term in counts.terms], np.float32(0), weights)
+    has = (counts.counts > 0).astype(np.float32)
+    whole = has @ other
+    common = (has * other) @ has.T
+    length = np.maximum((counts.lengths[:, None] + counts.lengths[None, :]) / 2, np.float32(_SHORTEST))
+    return {
+        "unlike": np.abs(sign[:, None, :] - sign[None, :, :]) @ plain / max(float(plain.sum()), 1e-6),
+        "attribute": both @ plain / max(float(plain.sum()), 1e-6),
+        "covered": both @ shares,
+        "beyond": common / np.maximum(np.minimum(whole[:, None], whole[None, :]), np.float32(1e-6)),
+        "length": np.log(length / np.float32(_USUAL_LENGTH)),
+    }
+
+
+def _hold_heaviest(held: Sequence[NDArray[np.int32]], coverage: Coverage) -> Mask:
+    """Return which rows hold the weightiest word of the question, or a near word of it."""
+    words = coverage.query_terms
+    stand_ins = words.expansions[int(np.argmax(words.shares))].keys()
+    return np.array([not stand_ins.isdisjoint(one.tolist()) for one in held])
+
+
+def _known_names(held: Sequence[NDArray[np.int32]], lexical: LexicalIndex) -> frozenset[int]:
+    """Return which terms of some rows the memories mostly write as names."""
+    found = np.unique(np.concatenate(held))
+    decided, named = lexical.name_frequencies(found.tolist())
+    return frozenset(found[named * 2 > decided].tolist())
+
+
+def _share_a_tag(tags: Sequence[Sequence[str]]) -> Floats:
+    """Return for each two of some rows 1 if they have a tag in common."""
+    shared = np.zeros((len(tags), len(tags)), np.float32)
     tagged = [(at, frozenset(names)) for at, names in enumerate(tags) if names]
     for at, names in tagged:
         for other, others in tagged:
             shared[at, other] = not names.isdisjoint(others)
     return shared
-
-
-def _shared_terms(held: Sequence[NDArray[np.int32]], asked: Sequence[int], lexical: LexicalIndex) -> Floats:
-    """Return for rows of terms the weight of what two share beyond the question, as a share of the lighter one's."""
-    counts = count_terms(held)
-    weights = idfs(len(lexical), lexical.frequencies(counts.terms))
-    has = counts.counts > 0
-    known = frozenset(asked)
-    unasked = np.where([term in known for term in counts.terms], np.float32(0), weights)
-    whole = has @ weights
-    lighter = np.minimum(whole[:, None], whole[None, :])
-    common = (has * unasked) @ has.T.astype(np.float32)
-    return np.asarray(common / np.where(lighter > 0, lighter, 1), np.float32)

@@ -2,66 +2,159 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.core.retrieval.memories import memory
 
-from hybrid_memory.retrieval.update_detection import PairFeatures, boosted, is_update, log_odds
+from hybrid_memory.embedding.static import StaticEmbedder
+from hybrid_memory.model import Trust
+from hybrid_memory.retrieval.index import NamespaceIndex
+from hybrid_memory.retrieval.query import SearchQuery
+from hybrid_memory.retrieval.question import parse_question
+from hybrid_memory.retrieval.update_detection import boosted, settle_updates
+from hybrid_memory.store.base import ChangeType, LogEntry
 
-SHARE = st.floats(0, 1, width=32)
-ALIKE = PairFeatures(
-    cosine=np.float32(0.6),
-    common=np.float32(0.6),
-    change=np.True_,
-    tags=np.True_,
-    terms=np.float32(0.2),
-    years=np.float32(0.5),
-    ratio=np.float32(1),
-)
-UNLIKE = replace(ALIKE, cosine=np.float32(0.1), common=np.float32(0), terms=np.float32(0))
+NOW = datetime(2025, 6, 20, 12, tzinfo=UTC)
+EMBEDDER = StaticEmbedder()
 SCORES = st.lists(st.floats(0, 3, width=32), min_size=1, max_size=8)
-
-
-def judged(likeness, *, spoken=False, earlier=0.5, later=0.5):
-    return bool(
-        is_update(
-            likeness, both_spoken=np.bool_(spoken), earlier_exact=np.float32(earlier), later_exact=np.float32(later)
-        )
+CROWD = [
+    f"{name}'s dentist is Dr. {doctor}."
+    for name, doctor in zip(
+        ("Bo", "Cem", "Dara", "Edda", "Ferenc", "Greta"), ("Lind", "Falk", "Noor", "Wirth", "Otte", "Reis"), strict=True
     )
+]
 
 
-def test_a_later_memory_about_the_same_thing_is_the_newer_word():
-    assert judged(ALIKE)
+def noted(*texts, trusts=None):
+    """Memories a month apart, the last one a month ago."""
+    first = NOW - timedelta(days=30 * len(texts))
+    return [
+        memory(
+            f"m{number}",
+            text,
+            created_at=first + timedelta(days=30 * number),
+            trust=trusts[number] if trusts else Trust.AGENT,
+        )
+        for number, text in enumerate(texts)
+    ]
 
 
-def test_a_later_memory_about_something_else_is_not():
-    assert not judged(UNLIKE)
+def asked(question, memories):
+    """The ranking of a question, settled."""
+    index = NamespaceIndex()
+    log = [
+        LogEntry(position=at, change=ChangeType.INSERT, id=one.id, rev=1, at=NOW, actor="", action="write", digest="")
+        for at, one in enumerate(memories, 1)
+    ]
+    by_id = {one.id: one for one in memories}
+    vectors = EMBEDDER.embed([one.content for one in memories])
+    index.apply(log, by_id, {one.id: vector for one, vector in zip(memories, vectors, strict=True)})
+    query = SearchQuery(question=parse_question(question, NOW), vector=EMBEDDER.embed([question])[0], now=NOW)
+    return settle_updates(index.search(query), question, by_id)
 
 
-def test_between_utterances_the_odds_must_be_better():
-    between = replace(ALIKE, common=np.float32(0.4), tags=np.False_)
-    assert 0 < log_odds(between) < 3
-    assert judged(between)
-    assert not judged(between, spoken=True)
+def newer(question, *texts, trusts=None):
+    """Pairs of texts of which the second is marked as newer."""
+    memories = noted(*texts, trusts=trusts)
+    content = {one.id: one.content for one in memories}
+    return {content[old]: content[new] for old, new in asked(question, memories).newer.items()}
 
 
-def test_the_very_words_of_the_question_give_way_to_none_that_holds_few_of_them():
-    assert not judged(ALIKE, earlier=0.95, later=0.3)
-    assert judged(ALIKE, earlier=0.95, later=0.7)
+def first(question, *texts, trusts=None):
+    memories = noted(*texts, trusts=trusts)
+    return {one.id: one.content for one in memories}[asked(question, memories).ids[0]]
 
 
-def test_nothing_replaces_what_happened_at_the_same_time_or_later():
-    assert not judged(replace(ALIKE, years=np.float32(0)))
-    assert not judged(replace(ALIKE, years=np.float32(-1)))
+OLD = "Ada's dentist is Dr. Keller."
+NEW = "Ada's dentist is now Dr. Vasquez."
 
 
-@given(st.sampled_from([field.name for field in fields(PairFeatures)]), SHARE, SHARE)
-def test_every_likeness_raises_the_odds(name, one, other):
-    low, high = (replace(ALIKE, **{name: np.float32(value)}) for value in sorted((one, other)))
-    assert log_odds(low) <= log_odds(high) + 1e-6
+def test_a_later_value_of_the_same_thing_comes_first_and_is_named_as_newer():
+    assert first("Who is Ada's dentist?", OLD, NEW, *CROWD) == NEW
+    assert newer("Who is Ada's dentist?", OLD, NEW, *CROWD) == {OLD: NEW}
+
+
+def test_what_is_said_of_others_replaces_nothing():
+    assert first("Who is Ada's dentist?", OLD, *CROWD) == OLD
+    assert not newer("Who is Ada's dentist?", OLD, *CROWD)
+
+
+@pytest.mark.parametrize(
+    ("question", "old", "later"),
+    [
+        ("What is the airport transfer in York?", "York airport transfer: bus 5.", "New York airport transfer: now tram 7."),
+        ("What is the port of Heron?", "The port of Heron is 7010.", "The port of Heron Lite is now 8020."),
+        ("What is the port of lib/parser.py?", "The port of lib/parser.py is 7010.", "Port of lib/parsers.py: now 8020."),
+        ("Which database does api-gateway use?", "Database of api-gateway: Firebird.", "Database of api-gateway-v2: now SQLite."),
+        ("Who is Ada's dentist?", OLD, "Bo's dentist is Dr. Lind now, says Ada."),
+        ("Who is Ada's dentist?", OLD, "Ada was at the dentist on Friday for a check."),
+        ("Who is Ada's dentist?", OLD, "Met Ada, Bo, Cem, Dara and Edda at the dentist's party."),
+        ("What is the decision on Heron?", "Decision on Heron: logs stay thirty days.", "Decision on Heron: reviews need two people."),
+    ],
+)  # fmt: skip
+def test_what_only_looks_alike_is_not_newer(question, old, later):
+    assert not newer(question, old, later, *CROWD)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who was Ada's dentist before Dr. Vasquez?",
+        "Which dentists did Ada have over the years?",
+        "How many days were between the first and the second dentist of Ada?",
+        "How has Ada's dentist changed?",
+        "List all dentists of Ada.",
+        "Is Ada's dentist different from Bo's?",
+        "Wer war früher Adas Zahnarzt?",
+        "Qui était le dentiste d'Ada avant ?",
+        "¿Quién era antes el dentista de Ada?",
+    ],
+)
+def test_a_question_that_needs_both_values_changes_nothing(question):
+    memories = noted(OLD, NEW, *CROWD)
+    ranking = asked(question, memories)
+    assert not ranking.newer
+    assert "newer" not in ranking.parts
+
+
+def test_of_three_values_in_a_row_the_last_stands_above_both():
+    texts = [f"The budget of Heron is {number},000 euros." for number in (20, 30, 40)]
+    memories = noted(*texts)
+    order = asked("What is the budget of Heron?", memories).ids.tolist()
+    assert order[0] == memories[2].id
+
+
+def test_what_is_trusted_less_replaces_nothing():
+    trusts = (Trust.CONFIRMED, Trust.UNTRUSTED)
+    assert not newer("Who is Ada's dentist?", OLD, NEW, trusts=trusts)
+    assert newer("Who is Ada's dentist?", OLD, NEW, trusts=(Trust.UNTRUSTED, Trust.CONFIRMED))
+
+
+def test_a_name_that_no_memory_holds_leaves_all_as_it_is():
+    assert not newer("Who is Zorana's dentist?", OLD, NEW)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.sampled_from(CROWD), max_size=6, unique=True),
+    st.permutations(["Who is Ada's dentist?", "Which dentist does Ada have?"]),
+)
+def test_memories_about_others_never_change_which_is_marked(others, questions):
+    marks = newer(questions[0], OLD, NEW, *others)
+    assert set(marks.items()) <= {(OLD, NEW)}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from([OLD, NEW, *CROWD, "Ada's dentist is Dr. Falk, not Dr. Vasquez."]), max_size=8))
+def test_no_mark_points_to_an_earlier_memory(texts):
+    memories = noted(*texts)
+    at = {one.id: one.created_at for one in memories}
+    marks = asked("Who is Ada's dentist?", memories).newer if memories else {}
+    assert all(at[new] > at[old] for old, new in marks.items())
 
 
 @given(SCORES)

@@ -1,0 +1,206 @@
+"""What the texts of two memories tell about one being the later word on the other: subjects as written, values, words of change.
+
+Terms of the index know neither "parser" from "parsers" nor "York" from "New York", nor "was at the dentist" from "goes to the
+dentist". Pure; the words of English, plain ones of German, French and Spanish.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from hybrid_memory.retrieval.time_expressions.lexer import word_set
+from hybrid_memory.text import QUESTION_TERM, STOP_WORDS, compound_term, compounds, terms
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text, read for the asked ``names`` (terms).
+
+    ``known`` are the terms that the store mostly writes as names, ``expected`` the words of the question, folded.
+    """
+
+    text: str
+    names: frozenset[int]
+    known: frozenset[int] = frozenset()
+    expected: frozenset[str] = frozenset()
+
+    @cached_property
+    def tokens(self) -> tuple[re.Match[str], ...]:
+        """The words, with hyphens, dots, slashes and apostrophes inside."""
+        return tuple(_TOKEN.finditer(self.text))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words, folded, without a possessive ending."""
+        return frozenset(_bare(token) for token in self.tokens)
+
+    @cached_property
+    def subjects(self) -> frozenset[str]:
+        """The asked names as they are written, with what belongs to each: "new york", not "york"; titles apart."""
+        return frozenset(run for run, asked in self._runs if asked) | self._compounds
+
+    @cached_property
+    def _compounds(self) -> frozenset[str]:
+        """Words with a mark inside, which are often names though nothing else tells: "note-sync", "parser.py"."""
+        return frozenset(bare for token in self.tokens if _INSIDE.search(bare := _bare(token)))
+
+    @cached_property
+    def other_names(self) -> frozenset[str]:
+        """Names that were not asked for, and words of digits and letters."""
+        return frozenset(run for run, asked in self._runs if not asked)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The numbers, as they are written."""
+        return frozenset(_NUMBER.findall(self.text))
+
+    @cached_property
+    def owners(self) -> frozenset[str]:
+        """Whose things are spoken of: words with a possessive ending."""
+        return frozenset(
+            _bare(token)
+            for token in self.tokens
+            if token[0][0].isupper() and _POSSESSIVE.search(token[0]) and _bare(token) not in _NO_OWNERS
+        )
+
+    @cached_property
+    def lists_many(self) -> bool:
+        """Whether it names four things or more in a row, so that it is about them all."""
+        return _LIST.search(self.text) is not None
+
+    @cached_property
+    def tells_change(self) -> bool:
+        """Whether it says that something is other than it was."""
+        return _CHANGE.search(self.text) is not None
+
+    @cached_property
+    def tells_past(self) -> bool:
+        """Whether it tells of something that happened, by its first verb that shows a tense."""
+        found = _TENSE.search(self.text)
+        return found is not None and found["past"] is not None
+
+    def denies(self, other: Statement) -> bool:
+        """Return True if it says that something is no longer, or is not, what ``other`` says."""
+        values = other.words - self.expected - STOP_WORDS
+        return any(
+            values & {_bare(token) for token in _TOKEN.finditer(found[1])} for found in _DENIED.finditer(self.text)
+        )
+
+    @cached_property
+    def _runs(self) -> tuple[tuple[str, bool], ...]:
+        """The names that the text writes, folded, and whether each is one of those asked for."""
+        found: list[tuple[str, bool]] = []
+        run: list[str] = []
+        asked = closed = False
+        end = 0
+        for token in self.tokens:
+            bare = _bare(token)
+            named = not self.names.isdisjoint(terms(bare)) and bare not in STOP_WORDS
+            follows = bool(run) and not closed and not self.text[end : token.start()].strip(" ")
+            counts = named or self._is_name(token, bare) or (follows and bare.isdigit() and bare in self.expected)
+            if run and not (counts and follows):
+                found.append((" ".join(run), asked))
+                run, asked = [], False
+            if counts and bare not in _TITLES:
+                run.append(bare)
+                asked |= named
+            closed, end = _POSSESSIVE.search(token[0]) is not None, token.end()
+        if run:
+            found.append((" ".join(run), asked))
+        return tuple(found)
+
+    def _is_name(self, token: re.Match[str], bare: str) -> bool:
+        word = token[0]
+        if word.isdigit() or bare in STOP_WORDS or bare in _CALENDAR:
+            return False
+        if any(map(str.isdigit, word)) or "_" in word or "/" in word:
+            return any(map(str.isalpha, word))
+        if not word[0].isupper():
+            return any(map(str.isupper, word[1:]))
+        before = self.text[: token.start()].rstrip(" \t\"'“‘«([*_`-–—#>")
+        first = not before or before[-1] in ".!?:;\n…"
+        if not first:
+            return True
+        if bare in self.expected or bare in _OPENERS:
+            return False
+        return not self.known.isdisjoint(terms(bare)) or self._stands_before_a_name(token)
+
+    def _stands_before_a_name(self, token: re.Match[str]) -> bool:
+        following = (
+            _TOKEN.match(self.text, token.end() + 1) if self.text[token.end() : token.end() + 1] == " " else None
+        )
+        return following is not None and not self.names.isdisjoint(terms(_bare(following)))
+
+
+def _bare(token: re.Match[str]) -> str:
+    return _POSSESSIVE.sub("", token[0]).casefold()
+
+
+def written_subjects(question: str) -> frozenset[int]:
+    """Return the terms of what a question's writing shows to be its subject: whose thing it asks for, words with a mark inside."""
+    owners = [word for word in _OWNER.findall(question) if word.casefold() not in _NO_OWNERS]
+    marked = [word for word in compounds(question) if not word.replace(":", "").replace(".", "").isdigit()]
+    parts = (term for word in (*owners, *marked) for term in terms(word) if term != QUESTION_TERM)
+    return frozenset((*parts, *map(compound_term, marked)))
+
+
+def same_subject(question: Statement, earlier: Statement, later: Statement) -> bool:
+    """Return True if the later memory speaks of the question's subjects, as it writes them, and the earlier one of no fewer."""
+    asked = question.subjects
+    if not asked <= later.subjects or not all(any(_holds(run, one) for run in earlier.subjects) for one in asked):
+        return False
+    whole = {word for run in asked for word in run.split()}
+    return later.owners - whole - question.words <= earlier.owners
+
+
+def _holds(run: str, part: str) -> bool:
+    return f" {part} " in f" {run} "
+
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-_./'’]+[^\W_]+)*", re.UNICODE)
+_POSSESSIVE = re.compile(r"['’][sS]$")
+_INSIDE = re.compile(r"[^\W_][-_./]+[^\W_]")
+_OWNER = re.compile(r"([^\W_]+)['’]s(?= +[^\W_])")
+_LIST = re.compile(r"(?:[^,;.:!?\n]{2,30}, ){2,}[^,;.:!?\n]{2,30},? (?:and|or|und|oder|et|ou|y|o) ")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_TITLES = word_set("dr mr mrs ms prof sir herr frau monsieur madame señor señora don doña")
+_CALENDAR = word_set(
+    "january february march april june july august september october november december jan feb apr jun jul aug sep sept oct nov dec "
+    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun januar februar märz mai juni juli oktober "
+    "dezember montag dienstag mittwoch donnerstag freitag samstag sonntag"
+)
+_OPENERS = word_set(
+    "update since as now correction currently today ab neu jetzt seit der die das ein eine wir ich le la les un une il elle nous "
+    "je el los las una nosotros mi"
+)
+_NO_OWNERS = _CALENDAR | word_set(
+    "it that this what who where when how there here let he she everyone one today yesterday tomorrow"
+)
+_CHANGE = re.compile(
+    r"\b(?:"
+    r"now(?! and then)|no longer|not any ?more|any ?more|instead|rather than|as of|since|from .{1,24} on|new|actually|after all|will be"
+    r"|finally|in the end|had that wrong|correct(?:ion|ed)|chang(?:e|es|ed)|moved|mov(?:e|es) (?:to|from|up|back|forward)"
+    r"|switch(?:es|ed)|replac(?:e|es|ed)|rais(?:e|es|ed)|lower(?:s|ed)|reduced|increas(?:e|es|ed)|extended|lengthened|shortened"
+    r"|renewed|postponed|rescheduled|brought forward|cancell?ed|dropp?ed|rolled back|slips|slipped|updat(?:e|ed)|upgraded|revised"
+    r"|(?:is|am|are) back|back (?:at|with)|became|becomes|left|joined|stopped|quit|closed|fell|rose|went up|came down|down to|up to"
+    r"|renamed|reassigned|handed over|took over|takes over"
+    r"|jetzt|nun|nicht mehr|statt|stattdessen|neu(?:e[rsnm]?)?|geändert|verschoben|umgezogen|doch|ab (?:dem |sofort|\d)|korrektur"
+    r"|inzwischen|künftig"
+    r"|maintenant|désormais|ne .{1,20} plus|au lieu d|nouve(?:au|l|lle)s?|chang[eé]\w*|déplacé|reporté|à partir d|finalement|dorénavant"
+    r"|ahora|ya no|en lugar de|en vez de|nuev[oa]s?|cambi\w+|a partir de|al final|aplazad\w+|finalmente"
+    r")\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"\b(?:no longer|instead of|rather than|not|replaces|replaced|was|from|until now"
+    r"|nicht mehr|statt|nicht|au lieu d[eu']|ya no|en lugar de|en vez de)\b([^.;!?]{1,60})",
+    re.IGNORECASE,
+)
+_TENSE = re.compile(
+    r"\b(?:(?P<now>is|are|am|has|have|does|do|will|can|must|may|wants?|needs?|likes?|prefers?|uses?|lives?|works?|goes|runs|costs?|stands?)"
+    r"|(?P<past>was|were|did|had|got|went|came|took|gave|said|told|met|ate|ran|saw|bought|broke|lost|left|found|asked|called"
+    r"|talked|shared|compared|complained|printed|pushed|froze|kept|made|felt|fell|[a-z]{3,}(?<!ne)(?<!e)ed))\b",
+    re.IGNORECASE,
+)
