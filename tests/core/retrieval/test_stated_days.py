@@ -66,6 +66,22 @@ def test_a_day_without_a_year_is_the_one_that_the_tense_says_or_the_nearest(text
         ("встреча 3 марта", ["2027-03-03"]),
         ("会議は12月24日です", ["2026-12-24"]),
         ("2026年12月24日开会", ["2026-12-24"]),
+        ("am Montag kommt der Klempner", ["2026-11-23"]),
+        ("Letzten Freitag war die Feier", ["2026-11-20"]),
+        ("Morgen ist die Abgabe, und alle sind da", ["2026-11-23"]),
+        ("Die Prüfung ist im Februar", ["2027-02-01", "2027-02-28"]),
+        ("La réunion est lundi prochain", ["2026-11-23"]),
+        ("la semaine dernière on a vu Paul", ["2026-11-09", "2026-11-15"]),
+        ("El viernes pasado comimos juntos", ["2026-11-20"]),
+        ("Nos vemos mañana por la mañana", ["2026-11-23"]),
+        ("venerdì scorso siamo andati al mare", ["2026-11-20"]),
+        ("sexta-feira tem reunião", ["2026-11-27"]),
+        ("gisteren was ik ziek", ["2026-11-21"]),
+        ("på måndag kommer hon", ["2026-11-23"]),
+        ("встретились вчера", ["2026-11-21"]),
+        ("我昨天去了医院", ["2026-11-21"]),
+        ("来週の会議", ["2026-11-23", "2026-11-29"]),
+        ("어제 만났다", ["2026-11-21"]),
     ],
 )
 def test_days_of_other_languages_count(text, found):
@@ -87,6 +103,9 @@ def test_days_of_other_languages_count(text, found):
         "five years ago",
         "They learned it in two weeks.",
         "day 3 of the trial, room 12",
+        "jeden Montag Yoga, guten Morgen, hier ist die Liste der Namen",
+        "le lundi il y a yoga, por la mañana hay clase",
+        "The domain name is taken; Mars bars and Mai Tai",
     ],
 )
 def test_vague_times_years_versions_prices_and_counts_are_no_days(text):

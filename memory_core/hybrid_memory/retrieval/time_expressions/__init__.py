@@ -5,7 +5,8 @@
 calendar (``calendar_names``) and distances (``relative_times``); ``events`` finds events that stand for a time. The arithmetic
 of periods is ``calendar_math``.
 
-Of other languages only dates in digits are read (ISO, year/month/day, day.month.year, 2023年5月8日). Names without a year mean
+Of other languages dates in digits are read (ISO, year/month/day, day.month.year, 2023年5月8日), and days, months, weekdays,
+"yesterday" and the like of those that ``foreign_days`` knows: it makes them English before. Names without a year mean
 the latest that has begun, in wording that looks ahead the next to come, in the plain present tense either. Months, weekdays
 and other words that mean something else as well ("may", "march", "sat", "spring") count only where a time is expected, names
 of people ("April", "June") only behind "in", "since", "before" and the like.
@@ -25,7 +26,8 @@ from datetime import datetime, tzinfo
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.time_expressions.events import Anchor, Relation, extend_dated_events, find_events
 from hybrid_memory.retrieval.time_expressions.expressions import find_phrases
-from hybrid_memory.retrieval.time_expressions.lexer import TRIGGERS, TokenCursor, tokenize
+from hybrid_memory.retrieval.time_expressions.foreign_days import in_english
+from hybrid_memory.retrieval.time_expressions.lexer import TRIGGERS, Direction, TokenCursor, tokenize
 from hybrid_memory.retrieval.time_expressions.tense import AskedState, asked_state_of, direction_of, is_present
 
 __all__ = ["Anchor", "AskedState", "Relation", "TimeExpressions", "Window", "parse_time_expressions"]
@@ -60,13 +62,22 @@ class TimeExpressions:
 
 def parse_time_expressions(question: str, now: datetime) -> TimeExpressions:
     """Return what a question says about time; ``now`` is aware, and results are in its zone."""
+    english = in_english(question)
+    if english != question:
+        # Where its words stood nobody knows any more; and its tense is not understood.
+        found = _parse(english, now, "either")
+        return TimeExpressions(found.windows, found.anchors, "any")
+    return _parse(question, now)
+
+
+def _parse(question: str, now: datetime, direction: Direction | None = None) -> TimeExpressions:
     lower = _lower(question)
     words = _WORD.findall(lower)
     zone = _zone(now)
     if not _may_hold_time(lower, words):
         return _PLAIN_PRESENT if is_present(lower, words) else _NOTHING
     local = now.replace(tzinfo=None, fold=0)
-    cursor = TokenCursor(tokenize(question), local, zone, direction_of(lower, words))
+    cursor = TokenCursor(tokenize(question), local, zone, direction or direction_of(lower, words))
     found = find_phrases(cursor)
     events = find_events(cursor, question, found)
     found = extend_dated_events(found, events)

@@ -16,7 +16,12 @@ from datetime import UTC, datetime
 
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.time_expressions.expressions import Phrase, find_phrases
-from hybrid_memory.retrieval.time_expressions.foreign_days import FOREIGN_MONTHS, FOREIGN_WORDS, in_english
+from hybrid_memory.retrieval.time_expressions.foreign_days import (
+    DENSE_PHRASES,
+    FOREIGN_MONTHS,
+    FOREIGN_WORDS,
+    in_english,
+)
 from hybrid_memory.retrieval.time_expressions.lexer import MONTHS, WEEKDAYS, TokenCursor, tokenize
 from hybrid_memory.retrieval.time_expressions.tense import stated_direction_of
 
@@ -41,11 +46,12 @@ def stated_days(text: str, when: datetime) -> tuple[int, ...]:
     # Twice: most texts have none of the words at all, which a set says sooner than the pattern.
     if _HEADS.isdisjoint(_LETTERS.findall(text.lower())) and _NUMERIC.search(text) is None:
         return ()
+    text = in_english(text)
     if _MAY_HOLD_DAY.search(text) is None:
         return ()
     now = when.astimezone(UTC).replace(tzinfo=None)
     found: dict[int, None] = {}
-    for sentence in _sentences(_plainer(in_english(text))):
+    for sentence in _sentences(_plainer(text)):
         lower = sentence.lower()
         direction = stated_direction_of(lower, _WORD.findall(lower))
         for phrase in find_phrases(TokenCursor(tokenize(sentence), now, UTC, direction)):
@@ -111,14 +117,15 @@ _NAMES = (
     "saturday|sunday|yesterday|today|tonight|tomorrow|fortnight|weekend|christmas|xmas|easter|halloween|thanksgiving|valentine|"
     "new year|boxing day|good friday|bonfire night|independence day|patrick"
 )
-_NUMERIC = re.compile(r"\d\d?(?:st|nd|rd|th)\b|\d\d?[./-]\d\d?[./-]|\d{4}[-/.]\d|\d\s?[年月년월]", re.IGNORECASE)
+_NUMERIC = re.compile(
+    r"\d\d?(?:st|nd|rd|th)\b|\d\d?[./-]\d\d?[./-]|\d{4}[-/.]\d|\d\s?[年月년월]|" + DENSE_PHRASES, re.IGNORECASE
+)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SHORT = "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 _MAY_HOLD_DAY = re.compile(
     rf"\b(?:{_NAMES})|\b\d\d?(?:st|nd|rd|th)?[-\s](?:{_SHORT})\b|\b(?:{_SHORT})\.?\s\d|\b(?:mon|tue|wed|thu|fri|sat|sun)\b"
     r"|\b(?:days?|weeks?|months?) (?:ago|from|before|after|later)\b|\b(?:last|next|this|past|coming|previous|the) (?:week|month)\b"
-    r"|\bin [\w ]{1,12}\s(?:days?|weeks?)\b|\b\d\d?(?:st|nd|rd|th)\b|\d\d?[./-]\d\d?[./-]|\d{4}[-/.]\d|\d\s?[年月년월]"
-    rf"|\d(?:\.|er|º|°)?\s(?:de\s|d['’])?(?:{'|'.join(FOREIGN_MONTHS)})\b|\b(?:{'|'.join(FOREIGN_WORDS)})\b",
+    r"|\bin [\w ]{1,12}\s(?:days?|weeks?)\b|\b\d\d?(?:st|nd|rd|th)\b|\d\d?[./-]\d\d?[./-]|\d{4}[-/.]\d|\d\s?[年月년월]",
     re.IGNORECASE,
 )
 _HEADS = frozenset(
