@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import measures
+from benchmarks import measures, plain_bm25
 from benchmarks.sets import Collection, Question, collections_of
 from hybrid_memory.embedding.embedder import Embedder
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
@@ -57,12 +57,13 @@ class IndexedCollection:
         ranked: list[str] = []
         for id_ in ranking.ids[:10].tolist():
             ranked += [str(same) for same in (id_, *ranking.repeats.get(id_, ()))]
-        gold = one.question.gold
-        return (
-            float(ranked[:1] != [] and ranked[0] in gold),
-            measures.recall(ranked, gold, 10),
-            measures.ndcg(ranked, gold),
-        )
+        return _triple(ranked, one.question)
+
+    def plain_triple(self, one: Asked) -> Triple:
+        """Return the measures of a textbook's BM25 for the same question."""
+        known = [item for item in self.collection.items if item.at <= one.question.now]
+        found = plain_bm25.ranked(one.question.text, [dense_text(item.text, item.speaker) for item in known])
+        return _triple([known[at].id for at in found[:10]], one.question)
 
 
 def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.FUSED) -> IndexedCollection:
@@ -125,7 +126,11 @@ class IndexedSet:
         for part in self.parts:
             part.index.parameters = parameters
             rows += [part.triple(one) for one in part.asked if _counts(one.question)]
-        return tuple(map(fmean, zip(*rows, strict=True)))  # type: ignore[return-value]  # three columns give three means
+        return _mean(rows)
+
+    def plain_triple(self) -> Triple:
+        """Return the mean measures of a textbook's BM25."""
+        return _mean([part.plain_triple(one) for part in self.parts for one in part.asked if _counts(one.question)])
 
 
 def load_sets(paths: Sequence[str | Path], embedder: Embedder, scorer: Scorer = Scorer.FUSED) -> tuple[IndexedSet, ...]:
@@ -138,7 +143,7 @@ def load_sets(paths: Sequence[str | Path], embedder: Embedder, scorer: Scorer = 
 
 def mean_of(triples: Mapping[str, Triple]) -> Triple:
     """Return the mean over sets: each has one vote."""
-    return tuple(map(fmean, zip(*triples.values(), strict=True)))  # type: ignore[return-value]  # as above
+    return _mean(list(triples.values()))
 
 
 def written(triple: Sequence[float]) -> str:
@@ -153,6 +158,17 @@ def _read(path: str | Path) -> tuple[str, Sequence[Collection]]:
         return "alike", collections()
     data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
     return Path(path).stem.removesuffix("-dev"), collections_of(data)
+
+
+def _mean(rows: Sequence[Triple]) -> Triple:
+    first, second, third = (fmean(column) for column in zip(*rows, strict=True))
+    return first, second, third
+
+
+def _triple(ranked: Sequence[str], question: Question) -> Triple:
+    gold = question.gold
+    is_first = float(bool(ranked) and ranked[0] in gold)
+    return is_first, measures.recall(ranked, gold, 10), measures.ndcg(ranked, gold)
 
 
 def _counts(question: Question) -> bool:

@@ -116,7 +116,9 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     candidates.parts |= _query_independent_scores(query, columns, candidates.rows, weights)
 
     # 8. Which hits speak of the same thing, so that one may be the newer word on it; their texts decide (`settle_updates`).
-    rivals = find_rivals(query, candidates, weighed, coverage, columns, lexical, context.matrix) if fused else None
+    rivals = None
+    if fused and parameters.updates:
+        rivals = find_rivals(query, candidates, weighed, coverage, columns, lexical, context.matrix)
 
     # 9. and 10. Order, and duplicates.
     return _build_ranking(context, candidates, strong, rivals, fused=fused)

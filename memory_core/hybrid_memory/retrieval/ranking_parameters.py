@@ -55,6 +55,9 @@ class RankingParameters:
     feedback_weight: float = 0.2  # for sharing the rare words of the best hit
     feedback_terms: int = 8
     recency: float = 0.02  # settles what is otherwise alike
+    updates: float = (
+        1.0  # 0: the newer word on a thing is not put above the older one (``update_detection.py`` has its numbers)
+    )
 
     def without(self, *steps: str) -> RankingParameters:
         """Return these parameters with some of the `STEPS` switched off."""
@@ -78,6 +81,7 @@ STEPS: Mapping[str, Mapping[str, float]] = {
     "missing names": {"missing_name_penalty": 0.0},
     "feedback": {"feedback_weight": 0.0},
     "recency": {"recency": 0.0},
+    "updates": {"updates": 0.0},
 }
 """What switches a step off, by the step's name."""
 
