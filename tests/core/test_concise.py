@@ -21,12 +21,12 @@ def texts_of(result):
 
 @pytest.fixture
 def falling_off(monkeypatch):
-    """Let the fourth hit and all behind it score a tenth of the best."""
+    """Let the fifth hit and all behind it score a tenth of the best."""
     search = NamespaceIndex.search
 
     def scored(self, query):
         ranking = search(self, query)
-        scores = np.where(np.arange(len(ranking)) < 3, 1.0, 0.1).astype(np.float32)
+        scores = np.where(np.arange(len(ranking)) < 4, 1.0, 0.1).astype(np.float32)
         return replace(ranking, scores=scores, weak=np.zeros(len(ranking), np.bool_))
 
     monkeypatch.setattr(NamespaceIndex, "search", scored)
@@ -39,13 +39,13 @@ def teas(service, scope):
 
 def test_a_concise_answer_ends_where_the_scores_fall_off(service, scope, teas, falling_off):
     found = concise(service, scope, "tea", limit=8)
-    assert len(found.hits) == 3
+    assert len(found.hits) == 4
     assert found.total == 9
 
 
 def test_what_was_cut_is_behind_the_cursor(service, scope, teas, falling_off):
     first = concise(service, scope, "tea", limit=8)
-    rest = concise(service, scope, "tea", limit=8, cursor=first.cursor_after(3))
+    rest = concise(service, scope, "tea", limit=8, cursor=first.cursor_after(4))
     assert {hit.memory.id for hit in (*first.hits, *rest.hits)} == set(teas)
 
 
