@@ -144,7 +144,8 @@ _LANGUAGES_OF_LETTER = {
 def language_of(text: str) -> str:
     """Return the language of a text; ``english`` where nothing tells otherwise.
 
-    Another one needs a function word that is no English word as well, or two, and more of them than of English ones.
+    Another one needs a function word that is no English word as well, or two, and more of them than of English ones; letters that
+    English has not count half a word.
     """
     text = text[:_LOOKED_AT].lower()
     scores: dict[str, float] = {}

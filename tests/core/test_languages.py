@@ -49,6 +49,7 @@ def test_function_words_and_letters_tell_the_language(text, language):
         "im so tired lol",
         "pin_l0 = true, F28 plus 824, c d l m n",
         "Café Müller is closed",
+        "a naïve café in Paris",
         "ask Van der Berg about the visa",
         "会議は12月24日です",
         "see https://example.com/de/la/page",

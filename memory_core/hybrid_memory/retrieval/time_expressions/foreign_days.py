@@ -192,7 +192,9 @@ _NEXT = frozenset(
     ["nächsten", "nächster", "kommenden", "prochain", "próximo", "prossimo", "próxima", "volgende", "nästa"]
 )
 _LAST = frozenset(["letzten", "letzter", "vorigen", "dernier", "pasado", "scorso", "passada", "vorige", "förra"])
-_EVERY = frozenset(["jeden", "chaque", "cada", "ogni", "elke", "varje", "le", "i", "los", "toda", "todo", "tous"])
+_EVERY = frozenset(
+    ["jeden", "zweiten", "chaque", "cada", "ogni", "elke", "varje", "le", "i", "los", "toda", "todo", "tous"]
+)
 _WEEKDAY = re.compile(
     rf"(?:\b(?:(?P<before>{_any_of(_NEXT | _LAST | _EVERY)})|am|el|op|på|il|na|no|den)\s+)?\b(?P<name>{_any_of(_WEEKDAYS)})\b"
     rf"(?:\s+(?P<behind>{_any_of(_NEXT | _LAST)})\b)?",
