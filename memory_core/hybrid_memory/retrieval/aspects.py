@@ -20,6 +20,7 @@ _READ_CHARACTERS = 800  # of a memory; what tells about its user stands at its b
 _READ_SENTENCES = 8
 _SUBJECT_WORDS = 5  # of a sentence, among which its subject is looked for
 _SHORT_NOTE_WORDS = 12  # a longer sentence that begins with a verb is no note of a task
+_NEAR_SUBJECT = 2  # words before a duty, if its subject is a name
 _NAME_CHARACTERS = 40
 
 
@@ -171,6 +172,10 @@ def _of_tags(tags: Collection[str]) -> Aspect:
     return found
 
 
+def _of_label(label: str) -> Aspect:
+    return _of_tags((label,)) or _LABELS.get(label, Aspect.NONE)
+
+
 def _is_of_nobody(content: str) -> bool:
     """Return True if the first word is no name before a verb, so that a tagged note is about the user."""
     first = next(sentences(content), None)
@@ -179,7 +184,7 @@ def _is_of_nobody(content: str) -> bool:
 
 def _of_sentence(sentence: Sentence, speaker: str | None) -> Aspect:
     label = _LABEL.match(sentence.text)
-    if label is not None and (labelled := _of_tags((label[1],))):
+    if label is not None and (labelled := _of_label(label[1])):
         return labelled | Aspect.ABOUT_USER | (Aspect.NAME if label[1] == "name" else Aspect.NONE)
     aspect, place = _kind_of(sentence)
     if not aspect:
@@ -233,6 +238,31 @@ def _preference(sentence: Sentence) -> int | None:
     return None if _is_excepted(sentence, _NO_PREFERENCE) else _PREFERENCES.first(sentence)
 
 
+def _wish(sentence: Sentence) -> int | None:
+    """A wish for a thing is a preference ("wants short answers"); for a deed it is none ("wants to buy a boat")."""
+    for place, word in enumerate(sentence.words[:-1]):
+        following = sentence.words[place + 1]
+        if word in _WISHES and following not in _OF_DEEDS and not following.endswith(_INFINITIVE_ENDINGS):
+            return place
+    return None
+
+
+def _intent(sentence: Sentence) -> int | None:
+    """A wish for a deed is a commitment where it has an end: "wants to book flights before Easter"."""
+    place = _INTENTS.first(sentence)
+    return place if place is not None and not _DEADLINES.isdisjoint(sentence.words) else None
+
+
+def _named_relative(sentence: Sentence) -> int | None:
+    """Return the place of a relative who is named: "Lena's wife Ines", "my sister Karin"."""
+    for place, word in enumerate(sentence.words[: _SUBJECT_WORDS - 1]):
+        # "Frau Keller" is nobody's wife.
+        possessed = word != "frau" or sentence.words[place - 1] in _POSSESSIVES
+        if word in _RELATIVES and place and possessed and _is_name_at(sentence, place + 1):
+            return place
+    return None
+
+
 def _profession(sentence: Sentence) -> int | None:
     return 0 if _tells_profession(sentence) or _CALLED.search(" ".join(sentence.written)) else None
 
@@ -263,7 +293,10 @@ def _is_excepted(sentence: Sentence, phrases: Sequence[str]) -> bool:
 
 
 def _tells_profession(sentence: Sentence) -> bool:
-    """Return True for "I'm a nurse", "Ich bin Schreinerin", "je suis infirmière", "soy carpintera", "Mira is an engineer"."""
+    """Return True for "I'm a nurse", "Ich bin Schreinerin", "je suis infirmière", "Mira is an engineer", "Mira Okafor, engineer, ..."."""
+    full_name = "," in sentence.text and _is_name_at(sentence, 0) and _is_name_at(sentence, 1)
+    if full_name and any(one.startswith(_PROFESSIONS) for one in sentence.words[2:4]):
+        return True
     for place, word in enumerate(sentence.words[:-1]):
         if word not in _BEING:
             continue
@@ -277,6 +310,7 @@ def _is_personal(sentence: Sentence, place: int) -> bool:
     """Return True if a duty is somebody's own, or has an end: a program "must" as well."""
     return (
         place == 0
+        or (place <= _NEAR_SUBJECT and sentence.words[0] not in _ARTICLES and sentence.written[0][:1].isupper())
         or bool(_subject(sentence, Aspect.COMMITMENT, place, None))
         or _begins_with_name(sentence)
         or not _DEADLINES.isdisjoint(sentence.words)
@@ -344,7 +378,7 @@ def _begins_with_name(sentence: Sentence) -> bool:
     if len(sentence.words) < 2 or not _is_name(sentence.written[0], sentence.words[0]):  # noqa: PLR2004 - name and verb
         return False
     first, second = sentence.words[0], sentence.words[1]
-    known = any(
+    known = first in _WISHES or any(
         first in marks.words or first.startswith(marks.beginnings or ("\0",))
         for marks in (_HEALTH, _PREFERENCES, _IDENTITY, _DECISIONS, _FINISHED, _DONE_DEEDS, _HABITS)
     )
@@ -399,29 +433,40 @@ def _marks(words: str = "", beginnings: str = "", phrases: str = "", characters:
 
 
 _HEALTH = _marks(
-    words="asthma asma adhd autistic autism dyslexic enceinte insulin insulina insuline epipen wheelchair",
+    words="""
+        blutverdunner heuschnupfen asthma asma adhd autistic autism dyslexic enceinte insulin insulina insuline epipen
+        wheelchair
+    """,
     beginnings="""
-        allergi allergy alergi intoleran unvertraglich diabet asthmat asmat epilep coeliac celiac celiaq coeliaq zoliak
-        anaphyla migraine migran pregnan schwanger embarazad laktose lactose medikament medicament medication
+        allergi allergy alergi intoleran unvertraglich diabet asthmat asmat epilep coeliac celiac celiaq coeliaq
+        zoliak anaphyla migraine migran pregnan schwanger embarazad laktose lactose medikament medicament medication
         hypertens bluthochdruck herzschrittmacher
     """,
-    phrases="blood pressure, blood type, heart condition, tension arterielle, presion arterial",
-    characters="过敏 過敏 糖尿病 哮喘 喘息 ぜんそく アレルギー 怀孕 懷孕 妊娠 高血压 高血圧",
+    phrases="""
+        cannot eat, can't eat, must not eat, not allowed to eat, cannot take, can't take, blood thinners, hearing aid,
+        bad back, bad knee, must not lift, hay fever, vertragt kein, vertragt keine, vertragt keinen, vertrage kein,
+        vertrage keine, ne supporte pas, ne peut pas manger, no puede comer, no tolera, no puede tomar,
+        blood pressure, blood type, heart condition, tension arterielle, presion arterial
+    """,
+    characters="花粉症 过敏 過敏 糖尿病 哮喘 喘息 ぜんそく アレルギー 怀孕 懷孕 妊娠 高血压 高血圧",
 )
 _DECISIONS = _marks(
     words="""
-        decided decision chose opted beschlossen entschieden entschied entscheidung festgelegt geeinigt decidimos
-        decidi decidio acordamos acordado elegimos elegi choisi convenu adopted
+        vereinbart einigten decided decision chose opted beschlossen entschieden entschied entscheidung festgelegt
+        geeinigt decidimos decidi decidio acordamos acordado elegimos elegi choisi convenu adopted
     """,
     beginnings="decide-",
     phrases="""
-        we will use, we use, we went with, went with, going with, go with, revised, settled on, agreed on, agreed to use,
-        agreed that, we agreed, we picked, switched to, switched back to, we switched, moved from, migrated to,
-        decided against, wir nehmen, wir nutzen, wir verwenden, wir bleiben bei, on a decide, nous avons decide,
-        j ai decide, a decide, ai decide, avons opte, on utilise, hemos decidido, he decidido, ha decidido,
-        vamos a usar, usaremos, se decidio, nous utilisons
+        we'll take, we will take, we're going with, it was decided, agreed to, voted for, voted to, final choice,
+        es bleibt bei, es bleibt beim, bleibt es bei, wir bleiben bei, on prendra, on prend, on garde, est decide,
+        c est decide, ont decide, nos quedamos con, quedamos en, avons decide, we will use, we use,
+        we went with, went with, going with, go with, revised, settled on, agreed on, agreed to use, agreed that,
+        we agreed, we picked, switched to, switched back to, we switched, moved from, migrated to, decided against,
+        wir nehmen, wir nutzen, wir verwenden, on a decide, nous avons decide, j ai decide, a decide, ai decide,
+        avons opte, on utilise, hemos decidido, he decidido, ha decidido, vamos a usar, usaremos, se decidio,
+        nous utilisons
     """,
-    characters="决定 決定 決めた 決めました 决议 選ぶことにした することにした ことにしました",
+    characters="选择 决定 決定 決めた 決めました 决议 選ぶことにした することにした ことにしました",
 )
 _UNDECIDED = _marks(
     phrases="""
@@ -445,22 +490,24 @@ _REMINDERS = _marks(
 )
 _OPEN_STATES = _marks(
     words="""
-        promised promise owes owe pending outstanding deadline versprochen verspreche aussteht ausstehend promis
-        pendiente pendientes prometio prometi prometido
+        fallig promised promise owes owe pending outstanding deadline versprochen verspreche aussteht ausstehend
+        promis pendiente pendientes prometio prometi prometido
     """,
     phrases="""
-        still open, due on, due by, follow up, waiting for, action required, noch offen, steht noch aus, steht aus,
-        en attente, quedan por, queda por, reste a
+        next step, next steps, waiting on, is due, are due, ist fallig, sind fallig, a rendre, a payer, a rappeler,
+        to return, don't let, has promised, hat versprochen, a promis, still open, due on, due by, follow up,
+        waiting for, action required, noch offen, steht noch aus, steht aus, en attente, quedan por, queda por,
+        reste a
     """,
 )
 _APPOINTMENTS = _marks(words="appointment termin rendez-vous cita", phrases="rendez vous")
 _DUTIES = _marks(
     phrases="""
-        need to, needs to, have to, has to, must, i'll, i will, we will, we'll, ought to, should, still to, due,
-        plans to, planning to, plan to, intends to, will send, will call, will bring, muss noch, mussen noch,
-        ich muss, wir mussen, muss, soll noch, sollte noch, offen, steht noch, will noch, wollen noch, mochte noch,
-        habe vor, je dois, on doit, nous devons, doit, dois, il faut, faut, tengo que, tiene que, tenemos que,
-        hay que, debo, debemos, debe, falta, faltan
+        still has to, still have to, still needs to, need to, needs to, have to, has to, must, i'll, i will, we will,
+        we'll, ought to, should, still to, due, plans to, planning to, plan to, intends to, will send, will call,
+        will bring, muss noch, mussen noch, ich muss, wir mussen, muss, soll noch, sollte noch, offen, steht noch,
+        will noch, wollen noch, mochte noch, habe vor, je dois, on doit, nous devons, doit, dois, il faut, faut,
+        tengo que, tiene que, tenemos que, hay que, debo, debemos, debe, falta, faltan
     """,
     characters="需要 必须 必須 要去 还要 還要 答应 しなければ しないと 必要がある 予定 約束 までに",
 )
@@ -490,8 +537,7 @@ _DONE_DEEDS = _marks(
         cleaned invited confirmed informed told angerufen gekauft geschickt gesendet bezahlt gebucht repariert
         bestellt verlangert abgeholt eingereicht geliefert abgegeben unterschrieben verschickt beantwortet besorgt
         erneuert appele achete envoye paye reserve repare commande renouvele recupere signe livre depose llamado llame
-        comprado compre enviado envie pagado pague reservado reserve reparado pedido renovado recogido firmado
-        entregado
+        comprado compre enviado envie pagado pague reservado reparado pedido renovado recogido firmado entregado
     """,
     characters="已经 買った 買いました 電話した 電話しました 送った 送りました 払った 払いました 打了 买了 寄了 付了",
 )
@@ -501,20 +547,23 @@ _IDENTITY = _marks(
         married divorced casado casada timezone hometown
     """,
     phrases="""
-        my name, name is, user's name, i am called, i'm called, is called, is named, call me, first name, last name,
-        live in, lives in, living in, lived in, based in, i am from, i'm from, is from, comes from, come from,
-        born in, born on, moved to, years old, work as, works as, working as, work at, works at, work for, works for,
-        i work in, works in, job is, profession is, is employed, employed at, studies at, i study, is studying,
-        time zone, native language, mother tongue, native speaker, speaks, i speak, has two children, two children,
-        three children, has a son, has a daughter, has two, has three, is married, ich heisse, mein name, heisst,
-        ich wohne, wohnt in, wohne in, lebe in, lebt in, wir wohnen, wir leben, ich komme aus, kommt aus, geboren,
-        jahre alt, arbeite als, arbeitet als, arbeite bei, arbeitet bei, von beruf, muttersprache, spreche, spricht,
-        zwei kinder, drei kinder, habe kinder, m appelle, s appelle, mon nom, mon prenom, j habite, habite a,
-        habite en, nous habitons, je vis, vit a, ne a, nee a, nee en, ne en, marie avec, mariee, travaille comme,
-        travaille chez, je travaille, langue maternelle, je parle, parle, deux enfants, trois enfants, me llamo,
-        se llama, mi nombre, vivo en, vive en, vivimos en, naci en, nacio en, trabajo como, trabaja como, trabajo en,
-        trabaja en, trabajo de, lengua materna, hablo, habla, dos hijos, tres hijos, dos hijas, anos de edad,
-        tiene anos
+        grew up, studies law, studies medicine, studies at, my flat, my house, i run a, runs a, owns a,
+        twin brother, twin sister, lives near, live near, lives at, lebt seit, wohnt seit, wohnt bei, zwei tochter,
+        zwei sohne, drei tochter, drei sohne, habite depuis, habitent, vit depuis, travaille dans, trabaja para,
+        vive desde, deux filles, deux fils, eine tochter, einen sohn, une fille et, un fils et, my name, name is,
+        user's name, i am called, i'm called, is called, is named, call me, first name, last name, live in, lives in,
+        living in, lived in, based in, i am from, i'm from, is from, comes from, come from, born in, born on,
+        moved to, years old, work as, works as, working as, work at, works at, work for, works for, i work in,
+        works in, job is, profession is, is employed, employed at, i study, is studying, time zone, native language,
+        mother tongue, native speaker, speaks, i speak, has two children, two children, three children, has a son,
+        has a daughter, has two, has three, is married, ich heisse, mein name, heisst, ich wohne, wohnt in, wohne in,
+        lebe in, lebt in, wir wohnen, wir leben, ich komme aus, kommt aus, geboren, jahre alt, arbeite als,
+        arbeitet als, arbeite bei, arbeitet bei, von beruf, muttersprache, spreche, spricht, zwei kinder, drei kinder,
+        habe kinder, m appelle, s appelle, mon nom, mon prenom, j habite, habite a, habite en, nous habitons, je vis,
+        vit a, ne a, nee a, nee en, ne en, marie avec, mariee, travaille comme, travaille chez, je travaille,
+        langue maternelle, je parle, parle, deux enfants, trois enfants, me llamo, se llama, mi nombre, vivo en,
+        vive en, vivimos en, naci en, nacio en, trabajo como, trabaja como, trabajo en, trabaja en, trabajo de,
+        lengua materna, hablo, habla, dos hijos, tres hijos, dos hijas, anos de edad, tiene anos
     """,
     characters="""
         我叫 我的名字 我住 住在 我来自 我來自 职业 職業 工作是 我是一 结婚 結婚 生日 女儿叫 儿子叫 用户叫 用户是
@@ -532,33 +581,38 @@ _NO_IDENTITY = (
 )
 _PREFERENCES = _marks(
     words="""
-        prefer prefers preferred prefering preference preferences favourite favorite favourites favorites dislikes
-        dislike hates hate loves enjoys likes adores vegetarian vegan vegetarier vegetarierin veganer veganerin
-        vegetariano vegetariana vegano vegana vegetarien vegetarienne vegane kosher halal pescatarian teetotal
-        lieblings gernsten mag hasst hasse aime adore deteste favori favorite preferee encanta odia odio preferido
-        preferida favorito favorita
+        tutoyer duzt duzen siezen geduzt gesiezt prefer prefers preferred prefering preference preferences favourite
+        favorite favourites favorites dislikes dislike hates hate loves enjoys likes adores vegetarian vegan
+        vegetarier vegetarierin veganer veganerin vegetariano vegetariana vegano vegana vegetarien vegetarienne vegane
+        kosher halal pescatarian teetotal lieblings gernsten mag hasst hasse aime adore deteste favori preferee
+        encanta odia odio preferido preferida favorito favorita
     """,
     beginnings="bevorzug lieblings prefier prefere vorliebe",
     phrases="""
-        i like, i love, i enjoy, we like, user like, don't like, doesn't like, do not like, does not like,
-        can't stand, cannot stand, would rather, rather than, no longer drinks, no longer eats, no longer likes,
-        no longer uses, no longer wants, no longer drink, no longer eat, no longer like, no longer use,
-        no longer want, doesn't drink, doesn't eat, don't drink, don't eat, does not eat, does not drink, never eats,
-        never drinks,
-        from now on answer, from now on use, from now on write, from now on reply, from now on call,
-        always answer, always reply, always use, always write, never use, never answer,
-        never write, please always, please never, wants answers, wants replies, wants short, answer in, answers in,
-        reply in, replies in, respond in, write in, be brief, keep answers, keep it short, drinks only, only drinks,
-        only eats, gave up, lieber, am liebsten, gerne, trinkt kein, trinkt keine, trinkt keinen, isst kein,
-        isst keine, trinke kein, trinke keine, trinke keinen, esse kein, esse keine, nicht mehr, immer auf,
-        bitte immer, bitte nie, nur noch, antworten auf, j aime, n aime pas, n aime plus, ne mange pas, ne boit pas,
-        ne boit plus, ne mange plus, ne bois plus, ne bois pas, ne mange, plutot que, reponses en, repondre en,
-        reponds en, reponds toujours, toujours repondre, me gusta, me gustan, le gusta, le gustan, nos gusta,
-        ya no bebe, ya no come, ya no toma, ya no bebo, ya no como, ya no tomo, ya no usa, ya no quiere, no come,
-        no bebe, no toma, no como, no bebo, no tomo, responde siempre, responder en, respuestas en
+        asks for, insists on, does not want, doesn't want, do not want, would like to be, wants to be called,
+        british spelling, american spelling, metric units, keep the tone, call the user, in answers, in antworten,
+        kurz antworten, bitte kurz, mochte kein, mochte keine, mochte keinen, wunscht, wunscht sich, will kein,
+        will keine, ne veut pas, ne veut plus, no quiere, le molesta, le molestan, dans les reponses,
+        en las respuestas, merci de, i like, i love, i enjoy, we like, user like, don't like, doesn't like,
+        do not like, does not like, can't stand, cannot stand, would rather, rather than, no longer drinks,
+        no longer eats, no longer likes, no longer uses, no longer wants, no longer drink, no longer eat,
+        no longer like, no longer use, no longer want, doesn't drink, doesn't eat, don't drink, don't eat,
+        does not eat, does not drink, never eats, never drinks, from now on answer, from now on use,
+        from now on write, from now on reply, from now on call, always answer, always reply, always use, always write,
+        never use, never answer, never write, please always, please never, wants answers, wants replies, wants short,
+        answer in, answers in, reply in, replies in, respond in, write in, be brief, keep answers, keep it short,
+        drinks only, only drinks, only eats, gave up, lieber, am liebsten, gerne, trinkt kein, trinkt keine,
+        trinkt keinen, isst kein, isst keine, trinke kein, trinke keine, trinke keinen, esse kein, esse keine,
+        nicht mehr, immer auf, bitte immer, bitte nie, nur noch, antworten auf, j aime, n aime pas, n aime plus,
+        ne mange pas, ne boit pas, ne boit plus, ne mange plus, ne bois plus, ne bois pas, ne mange, plutot que,
+        reponses en, repondre en, reponds en, reponds toujours, toujours repondre, me gusta, me gustan, le gusta,
+        le gustan, nos gusta, ya no bebe, ya no come, ya no toma, ya no bebo, ya no como, ya no tomo, ya no usa,
+        ya no quiere, no come, no bebe, no toma, no como, no bebo, no tomo, responde siempre, responder en,
+        respuestas en
     """,
-    characters="喜欢 喜歡 偏好 讨厌 討厭 不吃 不喝 宁愿 最爱 更愿意 不再喝 不再吃 "
-    "好き 嫌い 苦手 好む 好み 食べない 飲まない 飲みません 食べません",
+    characters="""
+        喜欢 喜歡 偏好 讨厌 討厭 不吃 不喝 宁愿 最爱 更愿意 不再喝 不再吃 好き 嫌い 苦手 好む 好み 食べない 飲まない 飲みません 食べません
+    """,
 )
 _NO_PREFERENCE = (
     " would like to ",
@@ -605,21 +659,26 @@ _GERMAN_INFINITIVES = _set_of("""
         erledigen vorbereiten absagen einladen liefern abgeben einreichen unterschreiben zahlen senden mitbringen
         verschicken fertigstellen
     """)
+_WISHES = _set_of("wants veut voudrait quiere")
+_OF_DEEDS = _set_of("to que qu")
+_INFINITIVE_ENDINGS = ("er", "ir", "ar", "re")
+_INTENTS = _marks(phrases="wants to, want to, would like to, mochte, voudrait, veut, quiere")
 _DEADLINES = _set_of("""
     by until before till bis vor avant antes friday monday tomorrow freitag montag morgen demain manana
 """)
 _BEING = _set_of("am is i'm was are bin ist bist suis est soy es he's she's")
 _PROFESSIONS = tuple(
     _set_of("""
-        engineer developer programmer teacher nurse doctor lawyer designer architect accountant carpenter electrician
-        plumber musician photograph journalist student professor scientist researcher analyst consultant manager
-        director librarian pharmacist translator dentist therapist psycholog biolog chemist physicist baker farmer
-        potter weaver blacksmith goldsmith bookbinder luthier tailor lehrer krankenschwester krankenpfleger arzt
-        arztin ingenieur entwickler schreiner tischler topfer weber schmied goldschmied backer buchbinder schneider
-        anwalt kunstler handwerker musiker student architekt infirmier medecin professeur ingenieur developpeur
-        menuisier potier potiere tisserand boulanger avocat artisan relieur couturi etudiant enfermer medic profesor
-        ingenier desarrollador carpinter alfarer ceramista tejedor panader abogad artesan encuadernador estudiante
-        maestr
+        engineer developer programmer dispatcher chauffeur driver mechanic gardener cellist violinist pianist singer
+        verkauf vendeu secretaire sekretar disponent transportist cuisini gartner jardini teacher nurse doctor
+        lawyer designer architect accountant carpenter electrician plumber musician photograph journalist student
+        professor scientist researcher analyst consultant manager director librarian pharmacist translator dentist
+        therapist psycholog biolog chemist physicist baker farmer potter weaver blacksmith goldsmith bookbinder
+        luthier tailor lehrer krankenschwester krankenpfleger arzt arztin ingenieur entwickler schreiner tischler
+        topfer weber schmied goldschmied backer buchbinder schneider anwalt kunstler handwerker musiker architekt
+        infirmier medecin professeur developpeur menuisier potier potiere tisserand boulanger avocat artisan relieur
+        couturi etudiant enfermer medic profesor ingenier desarrollador carpinter alfarer ceramista tejedor panader
+        abogad artesan encuadernador estudiante maestr
     """)
 )
 _PROFESSION_WORDS = _set_of("""
@@ -700,6 +759,11 @@ _TAGS: Mapping[str, Aspect] = {
     for tag in names.split()
 } | {"about me": Aspect.IDENTITY}
 
+_LABELS: Mapping[str, Aspect] = {"user": Aspect.IDENTITY, "name": Aspect.IDENTITY} | dict.fromkeys(
+    ("settled", "agreed", "decided", "festgelegt", "beschlossen", "convenu", "acordado"), Aspect.DECISION
+)
+"""What stands before a colon, and is too common as a tag."""
+
 TELLING_TAGS: tuple[str, ...] = tuple(
     form for tag in _TAGS for form in (tag, tag.capitalize(), tag.upper(), f"#{tag}", tag.replace("-", "_"))
 )
@@ -714,12 +778,15 @@ _RULES: tuple[tuple[Aspect, Callable[[Sentence], int | None]], ...] = (
     (Aspect.DONE, _FINISHED.first),
     (Aspect.IDENTITY, _identity),
     (Aspect.PREFERENCE, _preference),
+    (Aspect.PREFERENCE, _wish),
     (Aspect.IDENTITY, _profession),
     (Aspect.COMMITMENT, _OPEN_STATES.first),
     (Aspect.COMMITMENT, _appointment),
     (Aspect.COMMITMENT, _duty),
+    (Aspect.COMMITMENT, _intent),
     (Aspect.COMMITMENT, _task_note),
     (Aspect.DONE, _deed),
+    (Aspect.IDENTITY, _named_relative),
     (Aspect.TRAIT, _HABITS.first),
 )
 """Tried in this order: what is said outright ("remind me", "allergic") before what words only suggest."""

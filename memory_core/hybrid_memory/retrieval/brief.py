@@ -265,17 +265,26 @@ def _with_known_names(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _names_of_user(candidates: Sequence[_Candidate]) -> frozenset[str]:
-    """Return the names of the user: those that are told, or else the one that clearly most statements begin with."""
+    """Return the names of the user: those that are told, or else the one that clearly the most personal statements begin with.
+
+    Who they are, what ails them and what they like is said of a user; of others mostly one of the three.
+    """
     vouched = [one for one in candidates if not is_unvouched(one.memory)]
     told = frozenset().union(*(user_names(one.memory.content) for one in vouched if one.aspects & _NAME))
     if told:
         return told
-    personal = _IDENTITY | _HEALTH | _PREFERENCE | _COMMITMENT
-    counts = Counter(_subject_of(one.memory) for one in vouched if one.aspects & personal).most_common(3)
-    named = [(name, count) for name, count in counts if name]
-    if not named or named[0][1] < _OFTEN or (len(named) > 1 and named[0][1] < 2 * named[1][1]):
+    kinds: dict[str, set[int]] = {}
+    counts: Counter[str] = Counter()
+    for one in vouched:
+        if (name := _subject_of(one.memory)) and one.aspects & (_IDENTITY | _HEALTH | _PREFERENCE):
+            kinds.setdefault(name, set()).update(one.aspects & bit for bit in (_IDENTITY, _HEALTH, _PREFERENCE))
+            counts[name] += 1
+    ranked = sorted(counts, key=lambda name: (len(kinds[name] - {0}), counts[name]), reverse=True)
+    if not ranked or len(kinds[ranked[0]] - {0}) == 1:
         return frozenset()
-    return frozenset({named[0][0]})
+    first, second = ranked[0], ranked[1] if len(ranked) > 1 else None
+    clear = second is None or len(kinds[first] - {0}) > len(kinds[second] - {0}) or counts[first] >= 2 * counts[second]
+    return frozenset({first}) if clear else frozenset()
 
 
 def _about(one: _Candidate, users: frozenset[str], family: frozenset[str]) -> int:

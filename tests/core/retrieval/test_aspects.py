@@ -42,6 +42,7 @@ def test_who_the_user_is(text):
     [
         "I'm allergic to penicillin",
         "The user has a severe nut allergy",
+        "I cannot eat gluten",
         "Allergic to cats",
         "Ich bin gegen Nüsse allergisch",
         "Je suis allergique aux noix",
@@ -62,6 +63,10 @@ def test_the_users_health(text):
         "The user never eats meat and loves cycling",
         "Please always answer in French",
         "No longer drinks coffee",
+        "Wants summaries in at most three sentences",
+        "The user does not want emojis in answers",
+        "Veut des réponses courtes",
+        "Quiere respuestas breves",
         "Ich mag lieber kurze Antworten",
         "Der Nutzer bevorzugt dunkle Themen",
         "Je préfère travailler le matin",
@@ -81,6 +86,9 @@ def test_the_users_preferences(text):
         "Remind me to call the plumber",
         "Can you remind me to call mum?",
         "Need to renew the passport before June",
+        "Lena still has to return the rental car",
+        "Lena wants to book flights before Easter",
+        "Waiting on a reply from the insurance",
         "TODO: update the changelog",
         "I promised Kim a review by Friday",
         "The invoice to Ada is not paid yet",
@@ -152,6 +160,9 @@ def test_what_was_decided(text):
         "Do I like tea?",
         "You need to run the migration first",
         "We would like to book a table",
+        "Physiotherapie bei Frau Aebi",
+        "Al final llovió",
+        "The weather turned cold",
     ],
 )
 def test_what_tells_nothing_about_the_user(text):
