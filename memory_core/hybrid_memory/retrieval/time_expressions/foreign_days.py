@@ -6,8 +6,10 @@ week"; Danish, Norwegian, Finnish, Russian, Chinese, Japanese and Korean some of
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from hybrid_memory.languages import language_of
 
@@ -124,17 +126,21 @@ def in_english(text: str) -> str:
         text = _CJK.sub(lambda found: f" {int(found[2])} {_month(int(found[1]))} ", text)
         text = _DENSE.sub(lambda found: f" {_DENSE_PHRASES[found[0]]} ", text)
     if _DIGITS_AND_POINT.search(text) is not None:
-        text = _DOTTED.sub(lambda found: f"{found[1]}{int(found[2])} {_month(int(found[3]))} {found[4] or ''}", text)
+        text = _patterns().dotted.sub(
+            lambda found: f"{found[1]}{int(found[2])} {_month(int(found[3]))} {found[4] or ''}", text
+        )
     words = frozenset(_WORD.findall(text.lower()))
     if not words.isdisjoint(FOREIGN_MONTHS):
-        text = _RANGE.sub(lambda found: f"{found[1]}-{found[2]} {_named(found[3], found[4])}", text)
-        text = _NAMED.sub(_day_of_month, text)
-        text = _MONTH_ALONE.sub(lambda found: f"{_MONTH_LEADS[found[1].lower()]} {_named(found[2], found[3])}", text)
+        text = _patterns().ranged.sub(lambda found: f"{found[1]}-{found[2]} {_named(found[3], found[4])}", text)
+        text = _patterns().named.sub(_day_of_month, text)
+        text = _patterns().month.sub(
+            lambda found: f"{_MONTH_LEADS[found[1].lower()]} {_named(found[2], found[3])}", text
+        )
     if words.isdisjoint(FOREIGN_WORDS):
         return text
     bound = _OF_ONE_LANGUAGE.get(language_of(text))
-    text = _PHRASE.sub(lambda found: _PHRASES[found[0].lower()], text)
-    text = _WEEKDAY.sub(_weekday, text)
+    text = _patterns().phrase.sub(lambda found: _PHRASES[found[0].lower()], text)
+    text = _patterns().weekday.sub(_weekday, text)
     return bound[0].sub(bound[1], text) if bound else text
 
 
@@ -170,24 +176,11 @@ _DAY = r"(?<![\d.,/-])([0-3]?\d)"
 _MONTH = _any_of(FOREIGN_MONTHS)
 _DIGITS_AND_POINT = re.compile(r"\d\.\d")
 _YEAR = r"(?:\s+(?:del?\s+)?((?:19|20)\d\d))?\b"
-_NAMED = re.compile(rf"{_DAY}(?:\.|er|º|°)?\s+(?:de\s+|d['’])?({_MONTH})\b{_YEAR}", re.IGNORECASE)
-_RANGE = re.compile(
-    rf"{_DAY}\.?\s*(?:-|–|bis|au|al|a|tot|til|till|до)\s*(?:zum\s+)?([0-3]?\d)\.?\s+(?:de\s+)?({_MONTH})\b{_YEAR}",
-    re.IGNORECASE,
-)
 _MONTH_LEADS = {"im": "in", "en": "in", "em": "in", "nel": "in", "seit": "since", "ab": "since", "bis": "until"}
-_MONTH_ALONE = re.compile(rf"\b({_any_of(_MONTH_LEADS)})\s+({_MONTH})\b{_YEAR}", re.IGNORECASE)
-# Two numbers with points are a date behind a word that lets a date expect, or with two digits each at the beginning of a line.
-_DOTTED = re.compile(
-    r"((?:\b(?:am|vom|bis|zum|ab|den|seit|dem|der|le|du|au|il|al|dal|op|dne|od|do|und)\s+|[-–]\s?|(?:mo|di|mi|do|fr|sa|so)\.?,?\s+)"
-    r"(?=\d)|^(?=\d\d\.\d\d\.)|\((?=\d\d?\.\d\d?\.[)\s]))([0-2]?\d|3[01])\.(0?[1-9]|1[0-2])\.((?:19|20)\d\d)?(?=$|[\s,;:)?!–-])",
-    re.IGNORECASE | re.MULTILINE,
-)
 _CJK = re.compile(r"(?<![\d年년])(?<![年년] )(0?[1-9]|1[0-2])\s?[月월]\s?([0-2]?\d|3[01])\s?[日일号號]")
 DENSE_PHRASES = _any_of(_DENSE_PHRASES)
 """The pattern of words for days and weeks in scripts without spaces."""
 _DENSE = re.compile(DENSE_PHRASES)
-_PHRASE = re.compile(rf"\b(?:{_any_of(_PHRASES)})\b", re.IGNORECASE)
 _NEXT = frozenset(
     ["nächsten", "nächster", "kommenden", "prochain", "próximo", "prossimo", "próxima", "volgende", "nästa"]
 )
@@ -195,10 +188,40 @@ _LAST = frozenset(["letzten", "letzter", "vorigen", "dernier", "pasado", "scorso
 _EVERY = frozenset(
     ["jeden", "zweiten", "chaque", "cada", "ogni", "elke", "varje", "le", "i", "los", "toda", "todo", "tous"]
 )
-_WEEKDAY = re.compile(
-    rf"(?:\b(?:(?P<before>{_any_of(_NEXT | _LAST | _EVERY)})|am|el|op|på|il|na|no|den)\s+)?\b(?P<name>{_any_of(_WEEKDAYS)})\b"
-    rf"(?:\s+(?P<behind>{_any_of(_NEXT | _LAST)})\b)?",
-    re.IGNORECASE,
-)
 _WORD_FOLLOWS = re.compile(r"\s+[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")
+
+
+class _Patterns(NamedTuple):
+    """What is looked for; made at first need, since it takes milliseconds and most stores have no such text."""
+
+    named: re.Pattern[str]
+    ranged: re.Pattern[str]
+    month: re.Pattern[str]
+    dotted: re.Pattern[str]
+    phrase: re.Pattern[str]
+    weekday: re.Pattern[str]
+
+
+@functools.cache
+def _patterns() -> _Patterns:
+    # Dotted: two numbers with points are a date behind a word that lets a date expect, or with two digits each at the beginning of a line.
+    return _Patterns(
+        named=re.compile(rf"{_DAY}(?:\.|er|º|°)?\s+(?:de\s+|d['’])?({_MONTH})\b{_YEAR}", re.IGNORECASE),
+        ranged=re.compile(
+            rf"{_DAY}\.?\s*(?:-|–|bis|au|al|a|tot|til|till|до)\s*(?:zum\s+)?([0-3]?\d)\.?\s+(?:de\s+)?({_MONTH})\b{_YEAR}",
+            re.IGNORECASE,
+        ),
+        month=re.compile(rf"\b({_any_of(_MONTH_LEADS)})\s+({_MONTH})\b{_YEAR}", re.IGNORECASE),
+        dotted=re.compile(
+            r"((?:\b(?:am|vom|bis|zum|ab|den|seit|dem|der|le|du|au|il|al|dal|op|dne|od|do|und)\s+|[-–]\s?|(?:mo|di|mi|do|fr|sa|so)\.?,?\s+)"
+            r"(?=\d)|^(?=\d\d\.\d\d\.)|\((?=\d\d?\.\d\d?\.[)\s]))([0-2]?\d|3[01])\.(0?[1-9]|1[0-2])\.((?:19|20)\d\d)?(?=$|[\s,;:)?!–-])",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+        phrase=re.compile(rf"\b(?:{_any_of(_PHRASES)})\b", re.IGNORECASE),
+        weekday=re.compile(
+            rf"(?:\b(?:(?P<before>{_any_of(_NEXT | _LAST | _EVERY)})|am|el|op|på|il|na|no|den)\s+)?\b(?P<name>{_any_of(_WEEKDAYS)})\b"
+            rf"(?:\s+(?P<behind>{_any_of(_NEXT | _LAST)})\b)?",
+            re.IGNORECASE,
+        ),
+    )
