@@ -145,7 +145,7 @@ class Library:
         while True:
             result = waiting.read(service, self.scope, request)
             if request.cursor is None and result.hits:
-                top, floor = result.hits[0].score or 0.0, all(hit.weak for hit in result.hits)
+                top, floor = result.hits[0].score or 0.0, result.unknown
             for hit in result.hits:
                 ranked.extend(self.items_of(hit))
             cursor = result.cursor_after(len(result.hits))

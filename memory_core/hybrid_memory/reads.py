@@ -93,7 +93,7 @@ def search(
     fetch = partial(store.get, scope.namespace)
     ranking = _ranked(index, fetch, scope, query, request.query)
     # The page: positions in the ranking, behind the last memory that the page before showed.
-    listing = _Listing(_strong_first(ranking, all_weak=request.weak))
+    listing = _Listing(_shown_by_score(ranking, all_weak=request.weak))
     if request.concise:
         listing = _without_near_copies(listing.order, ranking, index, fetch)
     offset = position.within(ranking.ids[listing.order]) if position.offset else 0
@@ -225,13 +225,11 @@ def _copy_key(memory: Memory) -> Hashable:
     return copy_key(memory.content), memory.speaker, memory.key, happened
 
 
-def _strong_first(ranking: Ranking, *, all_weak: bool) -> NDArray[np.intp]:
-    """Return the positions that may be shown: all above the floor, then just enough weak ones to fill a short answer."""
-    strong = np.flatnonzero(~ranking.weak)
-    weak = np.flatnonzero(ranking.weak)
-    if not all_weak:
-        weak = weak[: max(0, WEAK_SHOWN - len(strong))]
-    return np.concatenate((strong, weak))
+def _shown_by_score(ranking: Ranking, *, all_weak: bool) -> NDArray[np.intp]:
+    """Return the positions that may be shown, by their scores: all above the floor, and weak ones in the first places alone."""
+    if all_weak:
+        return np.arange(len(ranking))
+    return np.flatnonzero(~ranking.weak | (np.arange(len(ranking)) < WEAK_SHOWN))
 
 
 def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
