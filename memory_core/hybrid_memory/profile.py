@@ -69,16 +69,15 @@ def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery
 def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -> Ranking:
     """Return a ranking in which open commitments stand first, in their order, and what is done is weak.
 
-    Where some of them share a word with the question, beside those that ask, only these are raised.
+    Where the question names a topic, only those are raised that hold half of its words; if none does, it asks for something else.
     """
     still_open, done = open_and_done(memories)
     topic = topic_words(question)
-    meant = [one.id for one in still_open if not topic.isdisjoint(words(one.content))]
+    meant = [one.id for one in still_open if 2 * len(topic.intersection(words(one.content))) >= len(topic)]
     place = ranking.ids.places([*(one.id for one in still_open), *done])
-    # Without a topic the question's likeness to a commitment tells nothing; then they stand as in a brief.
-    raised = sorted(place[one] for one in meant if one in place) or [
-        place[one.id] for one in still_open if one.id in place
-    ]
+    raised = [place[one] for one in meant if one in place]
+    if topic:
+        raised.sort()  # by their scores; without a topic the question's likeness to a commitment tells nothing
     finished = [place[one] for one in done if one in place and place[one] not in raised]
     if not raised:
         return ranking
