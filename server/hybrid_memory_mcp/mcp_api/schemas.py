@@ -152,7 +152,7 @@ class ReadArguments(Arguments):
 
     query: str | None = None
     limit: Annotated[int, Field(ge=1, le=PAGE_LIMIT), _Whole] | None = Field(
-        None, description=f"Default {DEFAULT_PAGE}, of a brief {BRIEF_PAGE}"
+        None, description=f"At most; default {DEFAULT_PAGE}, of a brief {BRIEF_PAGE}"
     )
     token_budget: Annotated[int, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET), _Whole] | None = Field(
         None, description=f"Default {DEFAULT_TOKEN_BUDGET}"
