@@ -114,6 +114,7 @@ M003_MARK = Migration(
 )
 
 # Rows that are there get encoding 0: what search knows of their words is made anew by whoever opens the store.
+# The lists have no default (NULL is none): for one DuckDB 1.5 would change a setting, and settings are locked.
 M004_NAMES_AND_DAYS = Migration(
     4,
     "names and days",
