@@ -127,7 +127,11 @@ def encoder_layer(g: Graph, w: dict, i: int, x: str) -> str:
 
 def build(weights: Path) -> onnx.ModelProto:
     """Return the checked model: (input_ids, attention_mask, token_type_ids) -> last_hidden_state."""
-    w = load_file(str(weights))
+    return graph_of(load_file(str(weights)), layers=LAYERS)
+
+
+def graph_of(w: dict[str, np.ndarray], *, layers: int) -> onnx.ModelProto:
+    """Return the checked model of a BERT of this width and any number of layers."""
     g = Graph()
     g.const("word", w["embeddings.word_embeddings.weight"])
     g.const("position", w["embeddings.position_embeddings.weight"])
@@ -157,7 +161,7 @@ def build(weights: Path) -> onnx.ModelProto:
     mask = g.op("Cast", ["attention_mask"], "mask_f", to=TensorProto.FLOAT)
     inverse = g.op("Mul", [g.op("Sub", ["one_f", mask], "mask_inv"), "off"], "mask_off")
     g.op("Unsqueeze", [inverse, "mask_axes"], "mask_bias")
-    for i in range(LAYERS):
+    for i in range(layers):
         x = encoder_layer(g, w, i, x)
     g.op("Identity", [x], "last_hidden_state")
     inputs = [
@@ -165,7 +169,7 @@ def build(weights: Path) -> onnx.ModelProto:
         for n in ("input_ids", "attention_mask", "token_type_ids")
     ]
     outputs = [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "length", WIDTH])]
-    graph = helper.make_graph(g.nodes, "all-MiniLM-L6-v2", inputs, outputs, g.constants)
+    graph = helper.make_graph(g.nodes, "sentence-encoder", inputs, outputs, g.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="hybrid-memory-mcp")
     model.ir_version = 8
     onnx.checker.check_model(model)

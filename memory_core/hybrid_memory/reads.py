@@ -70,8 +70,12 @@ def search(
     vector: NDArray[np.float32] | None,
     now: datetime,
     weights: RankingWeights,
+    *,
+    multilingual: bool = False,
 ) -> ReadResult:
     """Answer a question with one page of memories, best first; weak matches only fill up a short answer.
+
+    ``multilingual`` says that the vectors know the words of every language.
 
     Raises:
         InvalidInput: the cursor belongs to another question.
@@ -82,6 +86,7 @@ def search(
     query = SearchQuery(
         question=parse_question(request.query, (request.where.as_of or position.asked_at).astimezone(request.zone)),
         vector=vector,
+        multilingual=multilingual,
         where=request.where,
         now=now,
         asked_at=None if request.cursor is None else position.asked_at,
@@ -323,6 +328,7 @@ def reflection_groups(
     *,
     limit: int,
     now: datetime,
+    multilingual: bool = False,
 ) -> tuple[ReflectionGroup, ...]:
     """Return groups of related memories that were not reflected upon, the most worthwhile first.
 
@@ -331,7 +337,13 @@ def reflection_groups(
     allowed: set[MemoryId] | None = None
     if focus is not None:
         ranking = index.search(
-            SearchQuery(question=parse_question(focus, now), vector=focus_vector, where=where, now=now)
+            SearchQuery(
+                question=parse_question(focus, now),
+                vector=focus_vector,
+                multilingual=multilingual,
+                where=where,
+                now=now,
+            )
         )
         allowed = set(ranking.ids[~ranking.weak][:_FOCUS_LIMIT].tolist())
     rows = index.reflection_rows(where, now, among=allowed, newest=_MAX_REFLECTION_CANDIDATES)

@@ -204,7 +204,16 @@ class MemoryService:
         if not request.query.strip():
             return reads.brief(self.store, index, scope, request, now)
         vector = self._encoder.encode_query(request.query)
-        result = reads.search(self.store, index, scope, request, vector, now, self._ranking_weights)
+        result = reads.search(
+            self.store,
+            index,
+            scope,
+            request,
+            vector,
+            now,
+            self._ranking_weights,
+            multilingual=self._encoder.multilingual,
+        )
         if request.recalls and result.recalled is not None:
             # It is stored later, so that a read waits for no transaction.
             self._queue_recall(scope, result.recalled, now)
@@ -234,7 +243,17 @@ class MemoryService:
             focus = validation.check_focus(focus)
         vector = self._encoder.encode_query(focus) if focus else None
         index = self._index_cache.get(scope.namespace)
-        return reads.reflection_groups(self.store, index, scope, where, focus, vector, limit=limit, now=now)
+        return reads.reflection_groups(
+            self.store,
+            index,
+            scope,
+            where,
+            focus,
+            vector,
+            limit=limit,
+            now=now,
+            multilingual=self._encoder.multilingual,
+        )
 
     @shared
     @idempotent(result_codec.INSIGHTS)

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
+from hybrid_memory.embedding.registry import is_multilingual
 from hybrid_memory.errors import EmbedderUnavailable
 from hybrid_memory.model import EncodedText, Memory
 from hybrid_memory.store.base import SetVector
@@ -51,6 +52,11 @@ class TextEncoder:
     def problem(self) -> str | None:
         """Why a text could lately not be given a vector; None when it could."""
         return self._problem
+
+    @property
+    def multilingual(self) -> bool:
+        """Whether the vectors in use know the words of many languages, not English alone."""
+        return self._active is not None and is_multilingual(self._active.identity)
 
     def dimensions(self) -> int | None:
         """Return the length of the store's vectors; None when it has none yet."""

@@ -85,7 +85,8 @@ def test_the_list_tells_dimensions_size_and_licence():
 
 
 def test_the_list_can_be_of_this_machine_alone(without_minilm):
-    assert [one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)] == ["static"]
+    here = [one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)]
+    assert here == ["static", "multilingual"]
 
 
 def test_the_list_tells_whether_the_extra_is_installed(minilm, monkeypatch):
@@ -96,6 +97,13 @@ def test_the_list_tells_whether_the_extra_is_installed(minilm, monkeypatch):
     assert told() == (True, 384, "apache-2.0")
     monkeypatch.setattr("hybrid_memory.embedding.minilm.PACKAGE", "no_such_package")
     assert told()[0] is False
+
+
+def test_the_multilingual_table_is_used_without_anything_else(home):
+    done = run("embedder", "use", "multilingual", "--home", home)
+    assert "3 memories have vectors of multilingual-v1:" in done.output
+    assert (state(home)["licence"], state(home).get("problem")) == ("mit", None)
+    assert "puppy" in run("recall", "Welches Haustier haben wir?", "--home", home, "--limit", "1").output
 
 
 @pytest.mark.parametrize("command", [("embedder", "use"), ("reembed", "--to")])
@@ -315,6 +323,6 @@ def test_a_model_is_downloaded_once_and_then_used_without_a_connection(tmp_path,
     assert f"{SMALL}: about 67 MB, licence mit" in done.stdout
     assert state(home)["pinned"].startswith(f"fastembed:{SMALL}@")
     here = {one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)}
-    assert here - {"minilm"} == {"static", SMALL}
+    assert here - {"minilm"} == {"static", "multilingual", SMALL}
     assert run("embedder", "use", "static", "--home", home).exit_code == 0
     assert program("embedder", "use", SMALL, "--home", home, endpoint="http://127.0.0.1:9").returncode == 0

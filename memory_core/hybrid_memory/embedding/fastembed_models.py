@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hybrid_memory.embedding.fastembed_embedder import find_cached, is_folder_description
-from hybrid_memory.embedding.registry import FASTEMBED, MINILM, STATIC, names_a_folder
+from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC, names_a_folder
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput
 from hybrid_memory.settings import model_folders
 
@@ -57,12 +57,12 @@ def known_models() -> tuple[Model, ...]:
 
 
 def spec_named(wanted: str) -> str:
-    """Return the setting for what a person named: ``static``, ``minilm``, a model with or without ``fastembed:``, or a folder.
+    """Return the setting for what a person named: one of our own, a model with or without ``fastembed:``, or a folder.
 
     Raises:
         InvalidInput: nothing has that name.
     """
-    if wanted in (STATIC, MINILM):
+    if wanted in (STATIC, MULTILINGUAL, MINILM):
         return wanted
     name = wanted.removeprefix(FASTEMBED).strip()
     if name and names_a_folder(name):

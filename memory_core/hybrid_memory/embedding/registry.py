@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 STATIC = "static"
 MINILM = "minilm"
+MULTILINGUAL = "multilingual"
 FASTEMBED = "fastembed:"
 _LOCAL_PREFIX = FASTEMBED + "local/"
 _UNKNOWN = "the store's vectors were made by a model in a folder that no setting names; set the embedder to that folder"
@@ -25,9 +26,9 @@ _UNKNOWN = "the store's vectors were made by a model in a folder that no setting
 def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embedder:
     """Return the embedder that ``spec`` names; its files are opened at the first vector.
 
-    ``static`` is the built-in one; ``minilm`` the model that the extra of this name installs; ``fastembed:<model>`` one that
-    fastembed knows, from ``cache_dir`` (None: its own cache); ``fastembed:<folder>`` the model in a folder, recognised by
-    being one or by beginning like a path.
+    ``static`` and ``multilingual`` are the built-in ones; ``minilm`` the model that the extra of this name installs;
+    ``fastembed:<model>`` one that fastembed knows, from ``cache_dir`` (None: its own cache); ``fastembed:<folder>`` the
+    model in a folder, recognised by being one or by beginning like a path.
 
     Raises:
         InvalidInput: ``spec`` is none of these.
@@ -36,6 +37,10 @@ def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embed
         from hybrid_memory.embedding.static import StaticEmbedder
 
         return StaticEmbedder()
+    if spec == MULTILINGUAL:
+        from hybrid_memory.embedding.multilingual import MultilingualEmbedder
+
+        return MultilingualEmbedder()
     if spec == MINILM:
         from hybrid_memory.embedding.minilm import MinilmEmbedder
 
@@ -43,7 +48,8 @@ def make_embedder(spec: str = STATIC, *, cache_dir: Path | None = None) -> Embed
     name = spec.removeprefix(FASTEMBED).strip()
     if not spec.startswith(FASTEMBED) or not name:
         raise InvalidInput(
-            "embedder", 'is unknown; use "static", "minilm" or "fastembed:" and the name or folder of a model'
+            "embedder",
+            'is unknown; use "static", "multilingual", "minilm" or "fastembed:" and the name or folder of a model',
         )
     from hybrid_memory.embedding.fastembed_embedder import FastEmbedder
 
@@ -87,17 +93,23 @@ def setting_for(identity: str) -> str | None:
     """Return the setting that leads to an embedder of this identity; None for a model from a folder, which it does not name."""
     if identity.startswith(STATIC):
         return STATIC
-    if identity.startswith(MINILM):
-        return MINILM
+    for spec in (MULTILINGUAL, MINILM):
+        if identity.startswith(spec):
+            return spec
     if identity.startswith(_LOCAL_PREFIX) or not identity.startswith(FASTEMBED):
         return None
     return identity.rpartition("@")[0] or identity
 
 
+def is_multilingual(identity: str) -> bool:
+    """Return True if an embedder knows the words of many languages, as far as its name tells; the others know English."""
+    return MULTILINGUAL in identity.lower()
+
+
 def embedder_for(spec: str) -> Embedder:
     """Return the embedder of a setting; one that takes time to load is loaded beside the calls."""
     embedder = make_embedder(spec)
-    if spec == STATIC:
+    if spec in (STATIC, MULTILINGUAL):
         return embedder
     from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
 

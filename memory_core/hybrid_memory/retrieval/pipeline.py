@@ -246,7 +246,8 @@ def _fused(
     share = np.where(spoken, np.float32(0), np.float32(parameters.centred_share))
     dense = (1 - share) * plain + share * centred
     dense[likeness.cosine == 0] = 0
-    weight = fusion.dense_weights(weighed.unknown_share, _known(query, parameters), spoken, parameters)
+    known = 1.0 if query.multilingual else _known(query, parameters)
+    weight = fusion.dense_weights(weighed.unknown_share, known, spoken, parameters)
     return {"lexical": (1 - weight) * covered, "dense": weight * dense / np.float32(parameters.dense_spread)}
 
 

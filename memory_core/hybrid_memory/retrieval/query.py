@@ -60,15 +60,16 @@ class ScanResult:
 class SearchQuery:
     """A question to the index.
 
-    ``question`` is the parsed text, ``vector`` its unit vector (None, or one of another
-    embedder's length: words alone decide). ``asked_at``, the time of the first page, hides memories created later, so that
-    pages fit together.
+    ``question`` is the parsed text, ``vector`` its unit vector (None, or one of another embedder's length: words alone decide);
+    ``multilingual`` says that the vectors know the words of every language. ``asked_at``, the time of the first page, hides
+    memories created later, so that pages fit together.
     ``alpha``, ``beta`` and ``gamma`` weigh recency, relevance and importance; None is the scorer's own
     weight.
     """
 
     question: Question = field(default_factory=Question)
     vector: NDArray[np.float32] | None = None
+    multilingual: bool = False
     where: Where = field(default_factory=Where)
     now: datetime
     asked_at: datetime | None = None

@@ -20,7 +20,7 @@ from rich.progress import (
 )
 from rich.table import Column, Table
 
-from hybrid_memory.embedding.registry import FASTEMBED, MINILM, STATIC
+from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_operation, call_or_exit, one_line_errors
 
@@ -35,7 +35,8 @@ _INTERRUPTED_EXIT_CODE = 130  # what shells give a command that Ctrl-C ended
 ModelName = Annotated[
     str,
     typer.Argument(
-        metavar="MODEL", help="static, minilm, a name that `embedder list` shows, or a folder with a model."
+        metavar="MODEL",
+        help="static, multilingual, minilm, a name that `embedder list` shows, or a folder with a model.",
     ),
 ]
 Later = Annotated[bool, typer.Option("--later", help="Only note the wish; the next server start does the work.")]
@@ -218,11 +219,18 @@ def _forget_former(home: Path | None) -> None:
 
 
 def _own_rows() -> list[dict[str, object]]:
-    """Return what there is beside fastembed's models: the built-in table, and the model of the extra."""
-    from hybrid_memory.embedding import minilm
+    """Return what there is beside fastembed's models: the built-in tables, and the model of the extra."""
+    from hybrid_memory.embedding import minilm, multilingual
 
     return [
         {"name": STATIC, "dimensions": 256, "megabytes": 8, "licence": "apache-2.0", "here": True},
+        {
+            "name": MULTILINGUAL,
+            "dimensions": multilingual.DIMENSIONS,
+            "megabytes": multilingual.MEGABYTES,
+            "licence": multilingual.LICENCE,
+            "here": True,
+        },
         {
             "name": MINILM,
             "dimensions": minilm.DIMENSIONS,

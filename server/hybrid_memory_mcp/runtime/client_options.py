@@ -21,7 +21,7 @@ _OPTIONS = {
     "session": "name of the conversation; made up when not given",
     "timezone": "zone of dates that come without one, as Europe/Berlin",
     "prompts": "folder with templates that replace the built-in ones",
-    "embedder": "static, minilm, or fastembed:<model name or folder>",
+    "embedder": "static, multilingual, minilm, or fastembed:<model name or folder>",
 }
 
 

@@ -85,6 +85,16 @@ def test_a_question_in_an_unknown_language_is_answered_by_words_alone():
     assert not any("dense" in ranking.terms(place) for place in range(len(ranking)))
 
 
+def test_vectors_of_many_languages_count_in_every_language():
+    index = index_of(memory("cat", "my cat sleeps"), memory("tax", "tax", minutes=1))
+    asked = SearchQuery(
+        question=parse_question("谁在睡觉", NOW), vector=vector_of("my cat sleeps"), multilingual=True, now=NOW
+    )
+    ranking = index.search(asked)
+    assert ranking.ids[0] == "cat"
+    assert ranking.terms(0)["dense"] > 0
+
+
 def test_a_memory_without_a_vector_is_neither_near_nor_far():
     index = index_of(memory("cat", "my cat sleeps"), memory("dog", "my dog barks", minutes=1))
     index.apply(*late("tax"))
