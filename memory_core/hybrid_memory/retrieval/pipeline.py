@@ -8,7 +8,7 @@ the best hit tell, detect updates, order, and leave duplicates out. Each step's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +27,8 @@ from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTabl
 from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.retrieval.term_weights import WeighedQuestion
-from hybrid_memory.retrieval.update_detection import Rivals, find_rivals
+from hybrid_memory.retrieval.unknown import is_unknown
+from hybrid_memory.retrieval.update_detection import find_rivals
 from hybrid_memory.retrieval.vectors import Matrix, top_k
 from hybrid_memory.text import terms
 
@@ -115,26 +116,43 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     candidates.scale(weights[1])
     candidates.parts |= _query_independent_scores(query, columns, candidates.rows, weights)
 
-    # 8. Which hits speak of the same thing, so that one may be the newer word on it; their texts decide (`settle_updates`).
-    rivals = None
-    if fused and parameters.updates:
-        rivals = find_rivals(query, candidates, weighed, coverage, columns, lexical, context.matrix)
+    # 8. and 9. Order, and duplicates.
+    ranking = _build_ranking(context, candidates, strong, fused=fused)
 
-    # 9. and 10. Order, and duplicates.
-    return _build_ranking(context, candidates, strong, rivals, fused=fused)
+    # 10. and 11. Which hits may be the newer word on the same thing, and whether what is asked for is anywhere.
+    return _judged(ranking, query, context, weighed, coverage, candidates, visible) if fused else ranking
+
+
+def _judged(
+    ranking: Ranking,
+    query: SearchQuery,
+    context: SearchContext,
+    weighed: WeighedQuestion,
+    coverage: Coverage,
+    candidates: Candidates,
+    visible: Mask,
+) -> Ranking:
+    """Return a ranking with what it claims: the last two steps of `rank`."""
+    columns, lexical = context.columns, context.lexical
+    # 10. Hits that speak of the same thing; their texts decide which is the newer word on it (`settle_updates`).
+    rivals = None
+    if context.parameters.updates:
+        rivals = find_rivals(query, candidates, weighed, coverage, columns, lexical, context.matrix)
+    # 11. What is asked for may be nowhere in the memory, whatever the filters leave of it.
+    unknown = is_unknown(query.question, lexical, visible, columns.speaker.values >= 0, context.expansions)
+    return replace(ranking, rivals=rivals, unknown=unknown)
 
 
 def _build_ranking(
     context: SearchContext,
     candidates: Candidates,
     strong: Mask,
-    rivals: Rivals | None,
     *,
     fused: bool,
 ) -> Ranking:
-    """Return the candidates in their order, those marked that are weak, each text once: the last two steps of `rank`."""
+    """Return the candidates in their order, those marked that are weak, each text once: two steps of `rank`."""
     columns = context.columns
-    # 9. Order; faded memories come last among equals. What is weak beside the best is marked.
+    # 8. Order; faded memories come last among equals. What is weak beside the best is marked.
     scores = candidates.total()
     if fused and strong.any():
         highest = scores.max()
@@ -144,7 +162,7 @@ def _build_ranking(
         scores, columns.tier.values[candidates.rows] == FADED, columns.created_at.values[candidates.rows]
     )
 
-    # 10. Memories that say the same in the same words are shown as one.
+    # 9. Memories that say the same in the same words are shown as one.
     stays, duplicates = group_duplicates(candidates.rows[order], columns.contents_of)
     order = order[stays]
     name, ranked = columns.ids.name, candidates.rows[order]
@@ -155,7 +173,6 @@ def _build_ranking(
         has_vector=context.matrix.has[ranked],
         parts=candidates.parts,
         positions=order,
-        rivals=rivals,
         repeats={name(row): tuple(map(name, others)) for row, others in duplicates.items()},
     )
 

@@ -36,6 +36,13 @@ class ExpansionTable:
         self.expansions = functools.lru_cache(_MAX_CACHED_TERMS)(self._expansions)
         """Return the near terms of a term with weights above 0 and at most 1, the term itself (weight 1) first."""
 
+    def knows(self, terms: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Return which of some terms have near words."""
+        if not len(self._terms):
+            return np.zeros(len(terms), np.bool_)
+        at = np.minimum(np.searchsorted(self._terms, terms), len(self._terms) - 1)
+        return np.asarray(self._terms[at] == terms)
+
     def _expansions(self, term: int) -> Mapping[int, float]:
         at = int(np.searchsorted(self._terms, np.int32(term)))
         found = {term: 1.0}

@@ -1,0 +1,103 @@
+"""What a short question asks for and of whom, by its form: "Who is Ada's dentist?" asks for a dentist, of Ada. Pure.
+
+Only what can be told by the form of a question; None for requests ("recommend", "should I"), long texts, and other forms. Subjects
+are understood in English, and behind "de", "of", "von Herrn" and the like in German, French and Spanish; attributes in English.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from hybrid_memory.languages import ENGLISH, word_set
+
+MAX_WORDS = 14
+"""A longer question tells a story, in which names are not what is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSubject:
+    """Words as the question writes them: the ``subject`` whose thing is asked for, and the noun that names it, ``attribute``.
+
+    Either may be empty. ``plain``: the subject is no name but a thing, as in "Which vet does the hamster go to?".
+    """
+
+    subject: tuple[str, ...] = ()
+    attribute: tuple[str, ...] = ()
+    plain: bool = False
+
+
+def asked_subject(text: str, language: str = ENGLISH) -> AskedSubject | None:
+    """Return what a question asks for; None where its form does not tell."""
+    question = " ".join(text.split())
+    if len(question.split()) > MAX_WORDS or _SENTENCE_END.search(question) or _REQUEST.search(question):
+        return None
+    if language != ENGLISH:
+        found = _FOREIGN.search(question)
+        return AskedSubject(subject=_words(found["subject"])) if found else None
+    if _ASKS.match(question) is None:
+        return None
+    for form in _FORMS:
+        found = form.search(question)
+        if found is not None:
+            parts = found.groupdict()
+            subject = _words(parts.get("subject") or "")
+            attribute = tuple(word for word in _words(parts.get("attribute") or "") if word.casefold() not in _NO_NOUN)
+            if any(word.casefold() in _NO_SUBJECT for word in subject):
+                continue
+            return AskedSubject(subject=subject, attribute=attribute, plain=bool(parts.get("plain")))
+    return None
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(found[0] for found in _TOKEN.finditer(text))
+
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-_./:#@+]+[^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?;:]\s+\S")
+_ASKS = re.compile(
+    r"(?:and |so |hi,? |hey,? )?(?:who(?:m|se|['’]s)?|what(?:['’]s)?|which|when(?:['’]s)?|where(?:['’]s)?|how)\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\b(?:recommend\w*|suggest\w*|should|could|would|can|may|might|some|best|good|great|tips?|ideas?|ways?|help|explain|likely|if|options?"
+    r"|soll(?:te)?|kann|könn\w+|puedo|podría|debería|peux|pourr\w+|dois|devr\w+)\b",
+    re.IGNORECASE,
+)
+_NAME = r"[^\W_][\w./#@+-]*"
+_AUXILIARY = r"(?:is|are|was|were|does|do|did|has|have|had)"
+_NOUNS = rf"(?P<attribute>[^\W\d_]+(?: (?!{_AUXILIARY}\b)[^\W\d_]+){{0,2}})"
+_SUBJECT = rf"(?P<subject>{_NAME}(?: [A-Z0-9][\w./#@+-]*){{0,2}})"
+_FORMS = (
+    # "Who is Ada's dentist?", "What is our boiler's serial number?"; "my brother's dog" is asked as one of a thing
+    re.compile(
+        rf"^\W*(?:who|what|which|when|where)(?:['’]s| is| are| was| were) (?:the name of )?(?P<plain>(?:our |my |the )?)(?:[^\W\d_]+ )?"
+        rf"(?P<subject>{_NAME})['’]s {_NOUNS}\W*$",
+        re.IGNORECASE,
+    ),
+    # "What is the port of Heron?"
+    re.compile(rf"\b(?:[Tt]he|[Oo]ur|[Mm]y|a) {_NOUNS} (?:of|for|in|on|behind|at) {_SUBJECT}\W*$"),
+    # "Which hotel do we have in Narva?"
+    re.compile(rf"^\W*(?:[Ww]hat|[Ww]hich|[Ww]here) [^,?]*(?:do|have|did) (?:we|I) \w+(?: \w+)? in {_SUBJECT}\b"),
+    # "Which database does Heron use?", "Which vet does the hamster go to?", "Which checksum has src/router.py?"
+    re.compile(rf"^\W*(?:[Ww]hat|[Ww]hich) (?!of ){_NOUNS} {_AUXILIARY} (?P<plain>(?:the |our |my )?){_SUBJECT}\b"),
+    # "Which cloud region hosts Heron?", "Which ferry goes to Bergen?"
+    re.compile(
+        rf"^\W*[Ww]hich (?P<attribute>[^\W\d_]+(?: [^\W\d_]+)?) (?:hosts?|goes to|belongs to|is open in|comes with) {_SUBJECT}\W*$"
+    ),
+    # "What does Ada think of it?", "Where does Ada live?"
+    re.compile(rf"^\W*(?:[Ww]ho|[Ww]hat|[Ww]hen|[Ww]here|[Hh]ow(?: \w+)?) (?:does|did|do|has) {_SUBJECT}\b"),
+    # "What did we hear about Ada?"
+    re.compile(rf"\b(?:of|for|about|behind) {_SUBJECT}\W*$"),
+)
+_FOREIGN = re.compile(
+    r"\b(?:(?:von|bei|für|mit|über) (?:Herrn?|Frau|Tante|Onkel|Dr\.?)|(?:Herrn?|Frau|Tante|Onkel)|de|d['’]|pour|para|sobre|chez)\s?"
+    r"(?P<subject>[A-ZÀ-Þ][\w-]+)\W*$"
+)
+_NO_NOUN = word_set("many much kind sort type long often other else more new old last next first")
+_NO_SUBJECT = word_set(
+    "been i you we he she it they this that these those there here the a an my your our his her their its me us him them one someone "
+    "anyone everyone everybody nobody who what when where how it let today yesterday tomorrow tonight now then last next "
+    "january february march april may june july august september october november december monday tuesday wednesday thursday "
+    "friday saturday sunday christmas easter"
+)
