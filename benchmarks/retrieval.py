@@ -1,6 +1,6 @@
 """How well memories are found: a retrieval set written and asked through `MemoryService`.
 
-    python -m benchmarks.retrieval --data FILE|alike [--embedder static|minilm|fastembed:MODEL] [--ranked OUT.jsonl] [--json]
+    python -m benchmarks.retrieval --data FILE|alike [--embedder static|multilingual|minilm|fastembed:MODEL] [--ranked OUT.jsonl] [--json]
 
 FILE holds conversations, stores of an assistant's memories, pairs of memory and question, or pairs of statements; `alike`
 is the generated set of look-alikes. Every memory is a `write` and every question a `read` of the service on which the tools
