@@ -46,7 +46,24 @@ def asked_subject(text: str, language: str = ENGLISH) -> AskedSubject | None:
             if any(word.casefold() in _NO_SUBJECT for word in subject):
                 continue
             return AskedSubject(subject=subject, attribute=attribute, plain=bool(parts.get("plain")))
-    return None
+    return _only_name(question)
+
+
+def _only_name(question: str) -> AskedSubject | None:
+    """Return the only name of a question as its subject; None if there is another, or it may be a mere place."""
+    tokens = list(_TOKEN.finditer(question))[1:]
+    named = [at for at, token in enumerate(tokens) if _is_written_as_name(token[0])]
+    if not named or named != list(range(named[0], named[-1] + 1)):
+        return None
+    before = tokens[named[0] - 1][0].lower() if named[0] else ""
+    subject = tuple(tokens[at][0] for at in named)
+    if before in _PLACE_BEFORE or any(word.casefold() in _NO_SUBJECT for word in subject):
+        return None
+    return AskedSubject(subject=subject)
+
+
+def _is_written_as_name(word: str) -> bool:
+    return any(map(str.isupper, word)) or (any(map(str.isdigit, word)) and any(map(str.isalpha, word)))
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -94,6 +111,7 @@ _FOREIGN = re.compile(
     r"\b(?:(?:von|bei|für|mit|über) (?:Herrn?|Frau|Tante|Onkel|Dr\.?)|(?:Herrn?|Frau|Tante|Onkel)|de|d['’]|pour|para|sobre|chez)\s?"
     r"(?P<subject>[A-ZÀ-Þ][\w-]+)\W*$"
 )
+_PLACE_BEFORE = word_set("to from into near around through via like than in at since until")
 _NO_NOUN = word_set("many much kind sort type long often other else more new old last next first")
 _NO_SUBJECT = word_set(
     "been i you we he she it they this that these those there here the a an my your our his her their its me us him them one someone "

@@ -286,7 +286,8 @@ def claimable(pair: PairFeatures) -> bool:
     """Return True if the later of two memories can be said to be newer at all, given good odds.
 
     Both must be short statements of a value, about the same words of the question and exactly the same name; if it names nothing, its
-    weightiest word must be in both.
+    weightiest word must be in both. And the later one must tell of a change: what has two values at once, as a language that one speaks,
+    is told twice in the same words too.
     """
     return (
         pair.attribute >= CLAIMED_ATTRIBUTE
@@ -295,6 +296,7 @@ def claimable(pair: PairFeatures) -> bool:
         and bool(pair.same_name)
         and not (pair.crowd or pair.aside or pair.past)
         and bool(pair.denied or pair.numbers_both or pair.names_both)
+        and bool(pair.denied or pair.change)
         and not (pair.nameless and (not pair.heaviest or (pair.names_both and not pair.denied)))
     )
 

@@ -121,6 +121,11 @@ def test_a_question_that_needs_both_values_changes_nothing(question):
     assert "newer" not in ranking.parts
 
 
+def test_what_may_have_two_values_is_put_first_but_not_claimed():
+    texts = ["Heron speaks to port 7010.", "Heron speaks to port 8020."]
+    assert not newer("Which port does Heron speak to?", *texts)
+
+
 def test_of_three_values_in_a_row_the_last_stands_above_both():
     texts = [f"The budget of Heron is {number},000 euros." for number in (20, 30, 40)]
     memories = noted(*texts)
@@ -192,3 +197,19 @@ def test_only_newer_words_rise_and_nothing_falls(case):
 def test_a_lift_is_small_and_enough_at_any_height(score):
     old, new = boosted([score, 0.0], [0, 1], [(0, 1)])
     assert old < new <= old + max(1e-5, old * 1e-5)
+
+
+def test_among_look_alikes_no_mark_is_false_and_the_newest_comes_first():
+    from benchmarks.alike import stores
+    from benchmarks.indexed import indexed
+
+    store = stores()[0]
+    part = indexed(store.collection, EMBEDDER)
+    newest = []
+    for one in part.asked:
+        ranking = part.rank(one)
+        assert set(ranking.newer.items()) <= store.true_updates, one.question.text
+        if one.question.stale:
+            ids = ranking.ids.tolist()
+            newest.append(ids.index(one.question.gold[0]) < ids.index(one.question.stale[0]))
+    assert sum(newest) >= 0.7 * len(newest)
