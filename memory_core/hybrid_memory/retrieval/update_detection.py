@@ -43,6 +43,7 @@ MOST_UNLIKE = 0.2  # while one alone holds no more than this.
 LONGEST_CLAIMED = 1.0  # `PairFeatures.length` of memories of some forty words; a longer one tells more than one thing
 MOST_OTHER_NAMES = 2  # a memory that names more beside the subject is about them all
 _RAISE = 1e-6  # how far a newer hit is put above the older one, at least
+_ROUNDING = 1e-3  # of odds in single precision
 _USUAL_LENGTH = 15.0  # terms of a note
 _SHORTEST = 4.0  # terms from which the length of a note tells nothing any more
 
@@ -223,7 +224,10 @@ def settle_updates(
         return ranking
     pairs: list[tuple[int, int]] = []
     claimed: list[tuple[int, int]] = []
-    for pair, features in pair_features(rivals, question, memories):
+    likely = replace(rivals, may=rivals.may & _may_be_likely(rivals, parameters))
+    if not likely.may.any():
+        return replace(ranking, rivals=None)
+    for pair, features in pair_features(likely, question, memories):
         odds = log_odds(features, parameters)
         if odds > parameters.put_first:
             pairs.append(pair)
@@ -237,14 +241,31 @@ def settle_updates(
     )
 
 
+def _may_be_likely(rivals: Rivals, parameters: UpdateParameters) -> Mask:
+    """Return which pairs the texts can still make likely enough, so that those of the others need not be read."""
+    like: dict[str, Floats] = {
+        **rivals.likeness,
+        "later": rivals.scores[None, :] / max(float(rivals.scores.max()), 1e-6),
+        "nameless": np.full((1, 1), not rivals.names, np.float32),
+    }
+    known = np.zeros_like(rivals.likeness["covered"])
+    for name in FITTED_FEATURES:
+        if name in like:
+            known = known + np.float32(getattr(parameters, name)) * like[name]
+    by_texts = math.fsum(max(getattr(parameters, name), 0.0) for name in FITTED_FEATURES if name not in like)
+    return np.asarray(known + np.float32(parameters.constant + by_texts) > parameters.put_first - _ROUNDING)
+
+
 def pair_features(
     rivals: Rivals, question: str, memories: Mapping[MemoryId, Memory]
 ) -> Iterator[tuple[tuple[int, int], PairFeatures]]:
     """Yield the places of two rivals of which the second may be the later word on the first, with what speaks for it."""
     names, known = rivals.names, rivals.known_names
     asked = Statement(question, names, known, Statement(question, names).words)
+    read = frozenset(np.flatnonzero(rivals.may.any(axis=0) | rivals.may.any(axis=1)).tolist())
     texts = [
-        Statement(memories[one].content, names, known, asked.words) if one in memories else None for one in rivals.ids
+        Statement(memories[one].content, names, known, asked.words) if at in read and one in memories else None
+        for at, one in enumerate(rivals.ids)
     ]
     highest = max(float(rivals.scores.max()), 1e-6)
     for at, after in np.argwhere(rivals.may).tolist():

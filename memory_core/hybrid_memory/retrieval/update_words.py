@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from hybrid_memory.retrieval.time_expressions.lexer import word_set
 from hybrid_memory.text import QUESTION_TERM, STOP_WORDS, compound_term, compounds, terms
@@ -97,7 +97,7 @@ class Statement:
         end = 0
         for token in self.tokens:
             bare = _bare(token)
-            named = not self.names.isdisjoint(terms(bare)) and bare not in STOP_WORDS
+            named = not self.names.isdisjoint(_terms_of(bare)) and bare not in STOP_WORDS
             follows = bool(run) and not closed and not self.text[end : token.start()].strip(" ")
             counts = named or self._is_name(token, bare) or (follows and bare.isdigit() and bare in self.expected)
             if run and not (counts and follows):
@@ -125,13 +125,18 @@ class Statement:
             return True
         if bare in self.expected or bare in _OPENERS:
             return False
-        return not self.known.isdisjoint(terms(bare)) or self._stands_before_a_name(token)
+        return not self.known.isdisjoint(_terms_of(bare)) or self._stands_before_a_name(token)
 
     def _stands_before_a_name(self, token: re.Match[str]) -> bool:
         following = (
             _TOKEN.match(self.text, token.end() + 1) if self.text[token.end() : token.end() + 1] == " " else None
         )
-        return following is not None and not self.names.isdisjoint(terms(_bare(following)))
+        return following is not None and not self.names.isdisjoint(_terms_of(_bare(following)))
+
+
+@lru_cache(16_384)
+def _terms_of(word: str) -> tuple[int, ...]:
+    return terms(word)
 
 
 def _bare(token: re.Match[str]) -> str:
