@@ -229,3 +229,11 @@ def test_other_formulas_can_be_chosen(scorer):
     assert "Taxes" in hit.memory.content
     assert set(hit.terms) <= {"lexical", "dense", "recency", "importance"}
     service.close()
+
+
+def test_a_question_with_a_topic_of_its_own_does_not_bring_what_is_left_to_do(clock, scope):
+    service = MemoryService(MemoryStore(clock), StaticEmbedder(), clock=clock, random_source=FakeRandomSource(1))
+    for text in ("Remind me to call the plumber about the tap.", "Mr Okonjo broke his hip and would like a grab rail."):
+        service.write(scope, WriteRequest(content=text))
+    found = service.read(scope, ReadRequest(query="What did we promise to do for Mr Okonjo after his fall?"))
+    assert "Okonjo" in found.hits[0].memory.content
