@@ -1,7 +1,7 @@
 """Fits the numbers of the ranking (`hybrid_memory.retrieval.ranking_parameters`) to retrieval sets, each one vote.
 
-    python tools/fit_ranking.py SET.json [SET.json ...] [alike] [--embedder static|minilm|multilingual] [--sweeps 2] [--questions N] [--jobs 2]
-                                [--from-scratch]
+    python tools/fit_ranking.py SET.json [SET.json ...] [alike] [--embedder static|minilm|multilingual] [--sweeps 2] [--jobs 2]
+                                [--questions N] [--from-scratch]
 
 Coordinate descent: each number in turn takes the value of its grid (`GRID`) with the best mean of hit@1, recall@10 and nDCG@10 over the
 sets, if that is better by `LEAST_GAIN`. It begins with the present numbers, or ``--from-scratch`` with all steps off. It is done once
