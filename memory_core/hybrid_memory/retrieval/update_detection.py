@@ -105,11 +105,12 @@ class PairFeatures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateParameters:
-    """The coefficients of `FITTED_FEATURES` in the log odds of an update, and two thresholds.
+    """The coefficients of `FITTED_FEATURES` in the log odds of an update, and three thresholds.
 
-    From ``put_first`` on the later memory stands above the earlier; from ``claimed`` on it is said to be newer, if `claimable`.
-    ``tools/fit_updates.py`` makes the coefficients and prints the figures of the sets left out; the thresholds are chosen by
-    hand from them: no set may lose hit@1, no false claim is taken for one that is missed.
+    From ``put_first`` on the later memory stands above the earlier, from ``value_put_first`` on where it `tells_a_value`; from
+    ``claimed`` on it is said to be newer, if `claimable`. ``tools/fit_updates.py`` makes the coefficients and prints the figures of
+    the sets left out; the thresholds are chosen by hand from them: no set may lose hit@1, no false claim is taken for one that is
+    missed.
     """
 
     later: float = 0.89
@@ -127,12 +128,15 @@ class UpdateParameters:
     unlike: float = -1.99
     constant: float = -6.41
     put_first: float = -0.5
+    value_put_first: float = -1.0
     claimed: float = 0.0
 
 
 FITTED_UPDATES = UpdateParameters()
 FITTED_FEATURES = tuple(
-    field.name for field in fields(UpdateParameters) if field.name not in ("constant", "put_first", "claimed")
+    field.name
+    for field in fields(UpdateParameters)
+    if field.name not in ("constant", "put_first", "value_put_first", "claimed")
 )
 """What the odds depend on, in the order of the coefficients."""
 
@@ -229,7 +233,7 @@ def settle_updates(
         return replace(ranking, rivals=None)
     for pair, features in pair_features(likely, question, memories):
         odds = log_odds(features, parameters)
-        if odds > parameters.put_first:
+        if odds > (parameters.value_put_first if tells_a_value(features) else parameters.put_first):
             pairs.append(pair)
         if odds > parameters.claimed and claimable(features):
             claimed.append(pair)
@@ -301,6 +305,15 @@ def _features(asked: Statement, earlier: Statement, later: Statement, like: Mapp
         same_name=float(asked.subjects <= earlier.subjects),
         **like,
     )
+
+
+def tells_a_value(pair: PairFeatures) -> bool:
+    """Return True if the later memory gives a value where the earlier one did: a number, a name, a denial or a word of change.
+
+    Neither a list of many nor what merely happened: "the budget was on the agenda again".
+    """
+    told = pair.numbers_both or pair.names_both or pair.denied or pair.change
+    return bool(told) and not (pair.crowd or pair.past)
 
 
 def claimable(pair: PairFeatures) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -15,7 +16,7 @@ from hybrid_memory.model import Trust
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
-from hybrid_memory.retrieval.update_detection import boosted, settle_updates
+from hybrid_memory.retrieval.update_detection import PairFeatures, boosted, settle_updates, tells_a_value
 from hybrid_memory.store.base import ChangeType, LogEntry
 
 NOW = datetime(2025, 6, 20, 12, tzinfo=UTC)
@@ -213,3 +214,12 @@ def test_among_look_alikes_no_mark_is_false_and_the_newest_comes_first():
             ids = ranking.ids.tolist()
             newest.append(ids.index(one.question.gold[0]) < ids.index(one.question.stale[0]))
     assert sum(newest) >= 0.7 * len(newest)
+
+
+@pytest.mark.parametrize(
+    ("told", "value"), [("numbers_both", True), ("denied", True), ("change", True), ("past", False)]
+)
+def test_a_later_memory_replaces_a_value_by_a_value(told, value):
+    nothing = dict.fromkeys((field.name for field in dataclasses.fields(PairFeatures)), 0.0)
+    assert tells_a_value(PairFeatures(**(nothing | {told: 1.0}))) is value
+    assert not tells_a_value(PairFeatures(**(nothing | {told: 1.0, "crowd": 1.0})))
