@@ -7,6 +7,7 @@ leaves a memory among the others; it is never lost. Pure.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ _SUBJECT_WORDS = 5  # of a sentence, among which its subject is looked for
 _SHORT_NOTE_WORDS = 12  # a longer sentence that begins with a verb is no note of a task
 _NEAR_SUBJECT = 2  # words before a duty, if its subject is a name
 _NAME_CHARACTERS = 40
+_BEGINNING_LETTERS = 5  # by which beginnings of words are looked up; none is shorter
 
 
 class Aspect(IntFlag):
@@ -49,26 +51,39 @@ class Aspect(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Marks of an aspect: whole words, beginnings of words, phrases between blanks, and character strings of dense scripts."""
+    """Marks of an aspect: whole words, beginnings of words, phrases between blanks, and character strings of dense scripts.
 
-    words: frozenset[str] = frozenset()
-    beginnings: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
-    characters: tuple[str, ...] = ()
+    Most sentences have none of its ``triggers`` (`_triggers_of`), and then no word, beginning or phrase.
+    """
+
+    words: frozenset[str]
+    beginnings: tuple[str, ...]
+    phrases: tuple[str, ...]
+    characters: tuple[str, ...]
+    triggers: frozenset[str]
 
     def first(self, sentence: Sentence) -> int | None:
         """Return the place of the first word that is a mark, 0 for a phrase or characters, None without any."""
-        words, beginnings = self.words, self.beginnings
-        for place, word in enumerate(sentence.words):
-            if word in words or (beginnings and word.startswith(beginnings)):
+        if not self.triggers.isdisjoint(sentence.triggers):
+            place = self._first_word(sentence.words)
+            place = self._phrase(sentence.flat) if place is None else place
+            if place is not None:
                 return place
-        flat = sentence.flat
+        if sentence.dense and any(one in sentence.text for one in self.characters):
+            return 0
+        return None
+
+    def _first_word(self, words: Sequence[str]) -> int | None:
+        for place, word in enumerate(words):
+            if word in self.words or (self.beginnings and word.startswith(self.beginnings)):
+                return place
+        return None
+
+    def _phrase(self, flat: str) -> int | None:
         for phrase in self.phrases:
             at = flat.find(phrase)
             if at >= 0:
                 return flat.count(" ", 0, at)
-        if sentence.dense and any(one in sentence.text for one in self.characters):
-            return 0
         return None
 
     def within(self, sentence: Sentence) -> bool:
@@ -78,7 +93,10 @@ class _Words:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: its folded text, its folded words, those words between single blanks, and the words as they were written."""
+    """One sentence: its folded text, its folded words, those words between single blanks, and the words as they were written.
+
+    ``triggers`` are those of its `_triggers_of` that are one of any marks.
+    """
 
     text: str
     words: tuple[str, ...]
@@ -86,6 +104,7 @@ class Sentence:
     written: tuple[str, ...]
     dense: bool
     asks: bool
+    triggers: frozenset[str]
 
 
 def aspects_of(
@@ -106,7 +125,7 @@ def aspects_of(
 def aspects_of_words(content: str, speaker: str | None = None) -> Aspect:
     """Return what the words of a memory tell, whatever its tags and its kind; stored with each memory."""
     found = Aspect.NONE
-    if _NOISE.search(content) is None:
+    if _LOG_LINE.match(content) is None and _NOISE.search(content) is None:
         for sentence in sentences(content):
             found |= _of_sentence(sentence, speaker)
     return found
@@ -133,9 +152,15 @@ def sentences(content: str) -> Iterator[Sentence]:
         text = fold(written)
         words = tuple(_WORD.findall(text))
         if words:
-            dense = _DENSE.search(text) is not None
-            raw = tuple(_WORD.findall(_ELISION.sub(r"\1 ", written.replace("’", "'"))))
-            yield Sentence(text, words, f" {' '.join(words)} ", raw, dense, written.rstrip().endswith(("?", "？")))
+            yield Sentence(
+                text,
+                words,
+                flat=f" {' '.join(words)} ",
+                written=tuple(_WORD.findall(_without_elisions(written.replace("’", "'")))),
+                dense=_DENSE.search(text) is not None,
+                asks=written.rstrip().endswith(("?", "？")),
+                triggers=_TRIGGERS.intersection(_triggers_of(words)),
+            )
             count += 1
             if count == _READ_SENTENCES:
                 return
@@ -147,7 +172,18 @@ def fold(text: str) -> str:
     if not folded.isascii():
         apart = unicodedata.normalize("NFKD", folded)
         folded = unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
-    return _ELISION.sub(r"\1 ", folded)
+    return _without_elisions(folded)
+
+
+def _without_elisions(text: str) -> str:
+    return _ELISION.sub(r"\1 ", text) if "'" in text else text
+
+
+def _triggers_of(words: Sequence[str]) -> Iterator[str]:
+    """Yield what a mark can be looked up by: the words, their first letters, and pairs of neighbours."""
+    yield from words
+    yield from (word[:_BEGINNING_LETTERS] for word in words)
+    yield from map(" ".join, itertools.pairwise(words))
 
 
 def user_names(content: str) -> frozenset[str]:
@@ -183,7 +219,7 @@ def _is_of_nobody(content: str) -> bool:
 
 
 def _of_sentence(sentence: Sentence, speaker: str | None) -> Aspect:
-    label = _LABEL.match(sentence.text)
+    label = _LABEL.match(sentence.text) if ":" in sentence.text else None
     if label is not None and (labelled := _of_label(label[1])):
         return labelled | Aspect.ABOUT_USER | (Aspect.NAME if label[1] == "name" else Aspect.NONE)
     aspect, place = _kind_of(sentence)
@@ -223,7 +259,8 @@ def _question(sentence: Sentence) -> int | None:
 
 
 def _decision(sentence: Sentence) -> int | None:
-    return None if _UNDECIDED.within(sentence) else _DECISIONS.first(sentence)
+    place = _DECISIONS.first(sentence)
+    return None if place is None or _UNDECIDED.within(sentence) else place
 
 
 def _unsettled(sentence: Sentence) -> int | None:
@@ -231,15 +268,19 @@ def _unsettled(sentence: Sentence) -> int | None:
 
 
 def _identity(sentence: Sentence) -> int | None:
-    return None if _is_excepted(sentence, _NO_IDENTITY) else _IDENTITY.first(sentence)
+    place = _IDENTITY.first(sentence)
+    return None if place is None or _is_excepted(sentence, _NO_IDENTITY) else place
 
 
 def _preference(sentence: Sentence) -> int | None:
-    return None if _is_excepted(sentence, _NO_PREFERENCE) else _PREFERENCES.first(sentence)
+    place = _PREFERENCES.first(sentence)
+    return None if place is None or _is_excepted(sentence, _NO_PREFERENCE) else place
 
 
 def _wish(sentence: Sentence) -> int | None:
     """A wish for a thing is a preference ("wants short answers"); for a deed it is none ("wants to buy a boat")."""
+    if _WISHES.isdisjoint(sentence.words):
+        return None
     for place, word in enumerate(sentence.words[:-1]):
         following = sentence.words[place + 1]
         if word in _WISHES and following not in _OF_DEEDS and not following.endswith(_INFINITIVE_ENDINGS):
@@ -264,12 +305,13 @@ def _named_relative(sentence: Sentence) -> int | None:
 
 
 def _profession(sentence: Sentence) -> int | None:
-    return 0 if _tells_profession(sentence) or _CALLED.search(" ".join(sentence.written)) else None
+    return 0 if _tells_profession(sentence) or _calls(sentence) else None
 
 
 def _appointment(sentence: Sentence) -> int | None:
     """An appointment has a day or an hour; without one it is talk about one."""
-    return _APPOINTMENTS.first(sentence) if any(character.isdigit() for character in sentence.text) else None
+    place = _APPOINTMENTS.first(sentence)
+    return place if place is not None and any(character.isdigit() for character in sentence.text) else None
 
 
 def _duty(sentence: Sentence) -> int | None:
@@ -304,6 +346,12 @@ def _tells_profession(sentence: Sentence) -> bool:
         if any(one.startswith(_PROFESSIONS) or one in _PROFESSION_WORDS for one in following):
             return True
     return False
+
+
+def _calls(sentence: Sentence) -> bool:
+    """Return True if a sentence says what somebody is called."""
+    may_call = any(part in sentence.text for part in _PARTS_OF_CALLED)
+    return may_call and _CALLED.search(" ".join(sentence.written)) is not None
 
 
 def _is_personal(sentence: Sentence, place: int) -> bool:
@@ -396,18 +444,22 @@ def _is_name(written: str, folded: str) -> bool:
 
 # --- patterns and words, folded as by `fold` --------------------------------------------------------------------------
 
-_SENTENCE = re.compile(r"(?:[^.!?;\n。！？；]|\.(?=\w))+[?？]?")
+_SENTENCE = re.compile(r"(?:[^.!?;\n。！？；]+|\.(?=\w))+[?？]?")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _ELISION = re.compile(r"\b([cdjlmnst]|qu)'(?=\w)", re.IGNORECASE)
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _CAPITALIZED = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w-]+")
 _LABEL = re.compile(r"\s*(?:user |the user's |my )?([a-z -]{2,20}?)\s*:")
+_LOG_LINE = re.compile(
+    r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|Traceback|```|diff --git|\$ |>>> )",
+    re.IGNORECASE,
+)
+# The letters say soon that nothing begins at a place.
 _NOISE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|Traceback|```|diff --git|\$ |>>> )"
-    r"|\b(?:tests?|checks?|builds?|pipeline|ci|lint(?:ing)?|compilation|deploy(?:ment)?)\b(?: \w+){0,2} "
+    r"\b(?=[bcdehlpst\d])(?:(?:tests?|checks?|builds?|pipeline|ci|lint(?:ing)?|compilation|deploy(?:ment)?)\b(?: \w+){0,2} "
     r"(?:pass(?:ed|es|ing)?|fail(?:ed|s|ing)?|succeeded|green|ok)\b"
-    r"|\bexit(?:ed with)? (?:code|status)\b|\b\d+ passed\b|\bstack ?trace\b|\bHTTP/\d",
+    r"|exit(?:ed with)? (?:code|status)\b|\d+ passed\b|stack ?trace\b|HTTP/\d)",
     re.IGNORECASE,
 )
 _NAME = r"([^\W\d_][\w'-]*(?: [A-ZÀ-ÖØ-Þ][\w'-]+)?)"
@@ -420,6 +472,8 @@ _CALLED = re.compile(
     r"(?-i:(?=[A-ZÀ-ÖØ-Þ]))" + _NAME + r"|(?:我叫|我的名字是|用户叫|用户的名字是)([\u3400-\u9fff]{2,4})"
     r"|名前は([\u3040-\u30ff\u3400-\u9fff]{1,8}?)(?:です|と|。|$)"
 )
+_PARTS_OF_CALLED = ("name", "nom", "call", "user", "ss", "appel", "llam", "叫", "名")
+"""A folded text without all of them has no `_CALLED`; "ss" is that of "heiße" and "heißt"."""
 
 
 def _set_of(words: str) -> frozenset[str]:
@@ -428,8 +482,19 @@ def _set_of(words: str) -> frozenset[str]:
 
 def _marks(words: str = "", beginnings: str = "", phrases: str = "", characters: str = "") -> _Words:
     """Make marks of words between blanks, phrases between commas, and character strings between blanks."""
-    between = (f" {phrase.strip()} " for phrase in phrases.replace("\n", " ").split(",") if phrase.strip())
-    return _Words(frozenset(words.split()), tuple(beginnings.split()), tuple(between), tuple(characters.split()))
+    between = [phrase.strip() for phrase in phrases.replace("\n", " ").split(",") if phrase.strip()]
+    triggers = {
+        *words.split(),
+        *(beginning[:_BEGINNING_LETTERS] for beginning in beginnings.split()),
+        *(" ".join(phrase.split()[:2]) for phrase in between),
+    }
+    return _Words(
+        frozenset(words.split()),
+        tuple(beginnings.split()),
+        tuple(f" {phrase} " for phrase in between),
+        tuple(characters.split()),
+        frozenset(triggers),
+    )
 
 
 _HEALTH = _marks(
@@ -723,6 +788,10 @@ _NO_NAMES = _set_of("""
         yo ella mi today yesterday tomorrow now since heute gestern jetzt aujourd hui hoy ayer ahora team everyone
         everybody
     """)
+_TRIGGERS = frozenset(
+    trigger for marks in tuple(globals().values()) if isinstance(marks, _Words) for trigger in marks.triggers
+)
+"""Those of all marks; most sentences have none."""
 _TAGS: Mapping[str, Aspect] = {
     tag: aspect
     for aspect, names in (
