@@ -149,7 +149,8 @@ def language_of(text: str) -> str:
     """
     text = text[:_LOOKED_AT].lower()
     scores: dict[str, float] = {}
-    for word in set(_WORD.findall(text)):
+    # In their order, so that of two languages with as many words each process takes the same one.
+    for word in dict.fromkeys(_WORD.findall(text)):
         for language, weight in _LANGUAGES_OF.get(word, ()):
             scores[language] = scores.get(language, 0.0) + weight
     if not text.isascii():
@@ -157,7 +158,7 @@ def language_of(text: str) -> str:
         for language, first, last in _BY_SCRIPT:
             if sum(first <= letter <= last for letter in letters) * 2 > sum(map(str.isalpha, letters)):
                 return language
-        for letter in letters & _LANGUAGES_OF_LETTER.keys():
+        for letter in sorted(letters & _LANGUAGES_OF_LETTER.keys()):
             for language in _LANGUAGES_OF_LETTER[letter]:
                 scores[language] = scores.get(language, 0.0) + _LETTER_WEIGHT
     best, english = (

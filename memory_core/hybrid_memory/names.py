@@ -100,6 +100,8 @@ def _is_acronym(word: str) -> bool:
 
 def _is_headline(tokens: list[str]) -> bool:
     """Return True if all longer words of a line have a capital, or all words nothing else."""
+    if any(len(token) >= _LONG_WORD and token.isalpha() and token.islower() for token in tokens):
+        return False
     words = [word for token in tokens if (word := token.strip(_AROUND)).isalpha()]
     if len(words) >= _SHOUTED_WORDS and all(word.isupper() for word in words):
         return True

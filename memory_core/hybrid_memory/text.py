@@ -38,7 +38,7 @@ def words(text: str, language: str = ENGLISH) -> list[str]:
     neighbouring characters, and an ideograph alone among other characters also stands for itself. A symbol outside ASCII, an
     emoji above all, is a word; skin tones are not told apart. The language's stop words are dropped unless nothing else remains.
     """
-    return [stem_in(language, one.marked) for one in _spelled(text, language)]
+    return [stem_in(language, marked) for _, marked in _spelled(text, language)]
 
 
 def terms(text: str, language: str = ENGLISH) -> tuple[int, ...]:
@@ -47,10 +47,10 @@ def terms(text: str, language: str = ENGLISH) -> tuple[int, ...]:
     In another language than English those of the English stems that differ stand behind the others: what a name or a
     borrowed word is in a question, nobody can tell.
     """
-    found = _spelled(text, language)
-    hashed = [_term(stem_in(language, one.marked)) for one in found]
+    found = [marked for _, marked in _spelled(text, language)]
+    hashed = [term_in(language, word) for word in found]
     if language != ENGLISH:
-        english = [_term(stem_in(ENGLISH, one.marked)) for one in found]
+        english = [term_in(ENGLISH, word) for word in found]
         hashed += [other for own, other in zip(hashed, english, strict=True) if own != other]
     return (*hashed, QUESTION_TERM) if _QUESTION_MARK.search(text) else tuple(hashed)
 
@@ -65,7 +65,7 @@ class SpelledTerm(NamedTuple):
 
 def spelled_terms(text: str, language: str = ENGLISH) -> list[SpelledTerm]:
     """Return each of the `words`, in order, as it is spelled, with its term in the language."""
-    return [SpelledTerm(*one, _term(stem_in(language, one.marked))) for one in _spelled(text, language)]
+    return [SpelledTerm(*one, term_in(language, one[1])) for one in _spelled(text, language)]
 
 
 def spellings(text: str) -> list[str]:
@@ -101,15 +101,21 @@ def compound_term(compound: str) -> int:
 
 def term_in(language: str, marked: str) -> int:
     """Return the term of a word, in lower case and with its accents, in a language."""
-    return _term(stem_in(language, marked))
+    return _stemmed(language, marked)[1] if len(marked) <= _MAX_STEMMED_CHARACTERS else _term(_without_marks(marked))
 
 
 def stem_in(language: str, marked: str) -> str:
     """Return the stem of a word, in lower case and with its accents, in a language; the stem itself has none."""
-    return _stem(language, marked) if len(marked) <= _MAX_STEMMED_CHARACTERS else _without_marks(marked)
+    return _stemmed(language, marked)[0] if len(marked) <= _MAX_STEMMED_CHARACTERS else _without_marks(marked)
 
 
 @functools.lru_cache(maxsize=16_384)
+def _stemmed(language: str, marked: str) -> tuple[str, int]:
+    """Return the stem of a word and its term."""
+    stem = _stem(language, marked)
+    return stem, _term(stem)
+
+
 def _stem(language: str, marked: str) -> str:
     if language != ENGLISH:
         return _without_marks(stemmer(language)(marked))
@@ -117,18 +123,14 @@ def _stem(language: str, marked: str) -> str:
     return stemmer(ENGLISH)(word) if word.isascii() else word
 
 
-class _Spelled(NamedTuple):
-    spelling: str
-    marked: str
-
-
-def _spelled(text: str, language: str) -> list[_Spelled]:
-    if text.isascii() or language == ENGLISH:
-        found = [_Spelled(word, word) for word in spellings(text)]
-    else:
-        found = [_Spelled(_without_marks(word), word) for word in _split(_marked(text))]
+def _spelled(text: str, language: str) -> list[tuple[str, str]]:
+    """Return the words of a text as they are spelled, folded, and with their accents; without stop words, if others are there."""
     stop_words = _stop_words(language)
-    return [one for one in found if one.spelling not in stop_words] or found
+    if text.isascii() or language == ENGLISH:
+        found = spellings(text)
+        return [(word, word) for word in found if word not in stop_words] or [(word, word) for word in found]
+    both = [(_without_marks(word), word) for word in _split(_marked(text))]
+    return [one for one in both if one[0] not in stop_words] or both
 
 
 @functools.cache
@@ -191,7 +193,7 @@ _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 
 def _fold(text: str) -> str:
     if text.isascii():
-        return _ENDING.sub("", text.lower())
+        return _ENDING.sub("", text.lower()) if "'" in text else text.lower()
     return _ENDING.sub("", _without_marks(_INVISIBLE.sub("", text).casefold()))
 
 

@@ -148,3 +148,8 @@ def test_any_text_has_terms_and_a_language(text, language):
 )
 def test_case_does_not_change_the_words_of_any_language(language, word):
     assert words(word.upper(), language) == words(word, language)
+
+
+@pytest.mark.parametrize(("text", "language"), [("nous wir", "french"), ("wir nous", "german")])
+def test_of_two_languages_with_as_many_words_the_first_counts(text, language):
+    assert language_of(text) == language

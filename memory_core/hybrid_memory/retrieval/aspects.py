@@ -23,7 +23,7 @@ _SUBJECT_WORDS = 5  # of a sentence, among which its subject is looked for
 _SHORT_NOTE_WORDS = 12  # a longer sentence that begins with a verb is no note of a task
 _NEAR_SUBJECT = 2  # words before a duty, if its subject is a name
 _NAME_CHARACTERS = 40
-_BEGINNING_LETTERS = 5  # by which beginnings of words are looked up; none is shorter
+_BEGINNING_LETTERS = 4  # by which beginnings of words are looked up; none is shorter
 
 
 class Aspect(IntFlag):
@@ -93,18 +93,23 @@ class _Words:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: its folded text, its folded words, those words between single blanks, and the words as they were written.
+    """One sentence: as it stands there, its folded text, its folded words, and those words between single blanks.
 
     ``triggers`` are those of its `_triggers_of` that are one of any marks.
     """
 
+    raw: str
     text: str
     words: tuple[str, ...]
     flat: str
-    written: tuple[str, ...]
     dense: bool
     asks: bool
     triggers: frozenset[str]
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The words as they were written; few rules need them."""
+        return tuple(_WORD.findall(_without_elisions(self.raw.replace("’", "'"))))
 
 
 def aspects_of(
@@ -148,17 +153,17 @@ def sentences(content: str) -> Iterator[Sentence]:
     """Yield the first sentences of a text."""
     count = 0
     for match in _SENTENCE.finditer(content[:_READ_CHARACTERS]):
-        written = match.group()
-        text = fold(written)
+        raw = match.group()
+        text = fold(raw)
         words = tuple(_WORD.findall(text))
         if words:
             yield Sentence(
+                raw,
                 text,
                 words,
                 flat=f" {' '.join(words)} ",
-                written=tuple(_WORD.findall(_without_elisions(written.replace("’", "'")))),
-                dense=_DENSE.search(text) is not None,
-                asks=written.rstrip().endswith(("?", "？")),
+                dense=not text.isascii() and _DENSE.search(text) is not None,
+                asks=raw.rstrip().endswith(("?", "？")),
                 triggers=_TRIGGERS.intersection(_triggers_of(words)),
             )
             count += 1
@@ -336,14 +341,16 @@ def _is_excepted(sentence: Sentence, phrases: Sequence[str]) -> bool:
 
 def _tells_profession(sentence: Sentence) -> bool:
     """Return True for "I'm a nurse", "Ich bin Schreinerin", "je suis infirmière", "Mira is an engineer", "Mira Okafor, engineer, ..."."""
+    if _PROFESSIONS.triggers.isdisjoint(sentence.triggers):
+        return False
     full_name = "," in sentence.text and _is_name_at(sentence, 0) and _is_name_at(sentence, 1)
-    if full_name and any(one.startswith(_PROFESSIONS) for one in sentence.words[2:4]):
+    if full_name and any(one.startswith(_PROFESSIONS.beginnings) for one in sentence.words[2:4]):
         return True
     for place, word in enumerate(sentence.words[:-1]):
         if word not in _BEING:
             continue
         following = sentence.words[place + 1 : place + 5]
-        if any(one.startswith(_PROFESSIONS) or one in _PROFESSION_WORDS for one in following):
+        if any(one.startswith(_PROFESSIONS.beginnings) or one in _PROFESSIONS.words for one in following):
             return True
     return False
 
@@ -732,8 +739,11 @@ _DEADLINES = _set_of("""
     by until before till bis vor avant antes friday monday tomorrow freitag montag morgen demain manana
 """)
 _BEING = _set_of("am is i'm was are bin ist bist suis est soy es he's she's")
-_PROFESSIONS = tuple(
-    _set_of("""
+_PROFESSIONS = _marks(
+    words="""
+        chef cook pilot vet writer author artist ceo cto founder retired freelancer freelance surgeon midwife judge
+    """,
+    beginnings="""
         engineer developer programmer dispatcher chauffeur driver mechanic gardener cellist violinist pianist singer
         verkauf vendeu secretaire sekretar disponent transportist cuisini gartner jardini teacher nurse doctor
         lawyer designer architect accountant carpenter electrician plumber musician photograph journalist student
@@ -744,11 +754,8 @@ _PROFESSIONS = tuple(
         infirmier medecin professeur developpeur menuisier potier potiere tisserand boulanger avocat artisan relieur
         couturi etudiant enfermer medic profesor ingenier desarrollador carpinter alfarer ceramista tejedor panader
         abogad artesan encuadernador estudiante maestr
-    """)
+    """,
 )
-_PROFESSION_WORDS = _set_of("""
-    chef cook pilot vet writer author artist ceo cto founder retired freelancer freelance surgeon midwife judge
-""")
 _POSSESSIVES = _set_of("""
         my our user's mein meine meinen meiner unser unsere mon ma mes notre nos mi mis nuestro nuestra nuestros users
         utilisateur utilisatrice

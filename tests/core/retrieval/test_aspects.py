@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.model import Kind
+from hybrid_memory.retrieval import aspects
 from hybrid_memory.retrieval.aspects import Aspect, aspects_of, user_names
 
 WHO = Aspect.IDENTITY | Aspect.ABOUT_USER
@@ -245,3 +246,15 @@ def test_any_text_has_aspects(text):
 )
 def test_case_of_letters_after_the_first_changes_nothing(text, rest):
     assert aspects_of(f"{text}. {rest}") == aspects_of(f"{text}. {rest.upper()}")
+
+
+_MARKS = {name: marks for name, marks in vars(aspects).items() if isinstance(marks, aspects._Words)}
+
+
+@pytest.mark.parametrize("name", _MARKS)
+def test_a_sentence_with_a_mark_has_one_of_its_triggers(name):
+    marks = _MARKS[name]
+    for mark in (*marks.words, *(f"{beginning}xyz" for beginning in marks.beginnings), *marks.phrases):
+        sentence = next(aspects.sentences(f"so {mark} then"))
+        # What is hyphenated or elided is several words, and never one of these.
+        assert f" {mark.strip()} " not in sentence.flat or not marks.triggers.isdisjoint(sentence.triggers), mark

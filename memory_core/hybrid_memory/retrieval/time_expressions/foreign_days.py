@@ -90,6 +90,7 @@ _OF_ONE_LANGUAGE = {
     "dutch": (re.compile(r"(?<!goede )(?<!elke )\bmorgen\b"), "tomorrow"),
     "spanish": (re.compile(r"(?<!la )(?<!esta )(?<!cada )\bmañana\b"), "tomorrow"),
 }
+_BOUND_WORDS = frozenset(["hier", "morgen", "mañana"])
 _DENSE_PHRASES = {
     "昨日": "yesterday",
     "昨天": "yesterday",
@@ -113,7 +114,8 @@ _DENSE_PHRASES = {
 FOREIGN_WORDS: frozenset[str] = frozenset(
     (
         *(max(re.findall(r"[^\W\d_]+", phrase), key=len) for phrase in _PHRASES),
-        *("hier", "morgen", "mañana", "feira"),
+        *_BOUND_WORDS,
+        "feira",
         *(name for name in _WEEKDAYS if "-" not in name),
     )
 )
@@ -131,17 +133,24 @@ def in_english(text: str) -> str:
         )
     words = frozenset(_WORD.findall(text.lower()))
     if not words.isdisjoint(FOREIGN_MONTHS):
-        text = _patterns().ranged.sub(lambda found: f"{found[1]}-{found[2]} {_named(found[3], found[4])}", text)
-        text = _patterns().named.sub(_day_of_month, text)
-        text = _patterns().month.sub(
-            lambda found: f"{_MONTH_LEADS[found[1].lower()]} {_named(found[2], found[3])}", text
-        )
+        text = _months_in_english(text, words)
     if words.isdisjoint(FOREIGN_WORDS):
         return text
-    bound = _OF_ONE_LANGUAGE.get(language_of(text))
+    bound = None if words.isdisjoint(_BOUND_WORDS) else _OF_ONE_LANGUAGE.get(language_of(text))
     text = _patterns().phrase.sub(lambda found: _PHRASES[found[0].lower()], text)
     text = _patterns().weekday.sub(_weekday, text)
     return bound[0].sub(bound[1], text) if bound else text
+
+
+def _months_in_english(text: str, words: frozenset[str]) -> str:
+    if _DIGIT.search(text) is not None:
+        text = _patterns().ranged.sub(lambda found: f"{found[1]}-{found[2]} {_named(found[3], found[4])}", text)
+        text = _patterns().named.sub(_day_of_month, text)
+    if not words.isdisjoint(_MONTH_LEADS):
+        text = _patterns().month.sub(
+            lambda found: f"{_MONTH_LEADS[found[1].lower()]} {_named(found[2], found[3])}", text
+        )
+    return text
 
 
 def _weekday(found: re.Match[str]) -> str:
@@ -174,6 +183,7 @@ def _any_of(texts: Iterable[str]) -> str:
 
 _DAY = r"(?<![\d.,/-])([0-3]?\d)"
 _MONTH = _any_of(FOREIGN_MONTHS)
+_DIGIT = re.compile(r"\d")
 _DIGITS_AND_POINT = re.compile(r"\d\.\d")
 _YEAR = r"(?:\s+(?:del?\s+)?((?:19|20)\d\d))?\b"
 _MONTH_LEADS = {"im": "in", "en": "in", "em": "in", "nel": "in", "seit": "since", "ab": "since", "bis": "until"}

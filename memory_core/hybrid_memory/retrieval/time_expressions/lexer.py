@@ -189,7 +189,9 @@ def tokenize(text: str) -> list[Token]:
     found: list[Token] = []
     for chunk in _CHUNK.finditer(text):
         raw, start = chunk[0], chunk.start()
-        if _DIGIT.search(raw) is None:
+        if raw.isalpha():
+            found.append(Token(raw.lower(), start, start + len(raw), "word", (), raw[0].isupper()))
+        elif _DIGIT.search(raw) is None:
             found.extend(_words(raw, start))
         elif len(raw) > _MAX_DATE_CHARACTERS:
             found.append(Token("", start, start + len(raw), "junk"))
@@ -360,6 +362,8 @@ class TokenCursor:
 
     def words(self, at: int, count: int) -> tuple[str, ...]:
         """Return the texts of that many tokens from a place on, empty ones behind the end."""
+        if 0 <= at <= len(self.tokens) - count:
+            return tuple([token.text for token in self.tokens[at : at + count]])
         return tuple(self.word(place) for place in range(at, at + count))
 
     def place(self, begin: int, end: int) -> tuple[int, int]:
