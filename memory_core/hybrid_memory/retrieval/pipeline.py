@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,19 +201,24 @@ def _likeness(
     if vector is None or not matrix.fits(vector):
         nothing = np.zeros(0, np.float32)
         return _Likeness(np.zeros(len(found), np.float32), nothing, nothing, nothing)
-    sampled = fusion.sample(np.flatnonzero(visible & matrix.has))
-    centre = matrix.centre(sampled, visible)
+    centre = matrix.centre(visible, fusion.sample)
+    sampled = centre.sampled
     rows = _rows_to_compare(vector, matrix, mask, found, coverage)
     if rows is None:
         everywhere = matrix.scores(vector)
         centred = matrix.centred_scores(vector, everywhere, centre)
-        return _Likeness(everywhere[found], centred[found], everywhere[sampled], centred[sampled])
+        return _Likeness(_of(everywhere, found), _of(centred, found), everywhere[sampled], centred[sampled])
     cosine, centred = np.zeros((2, len(found)), np.float32)
     at = np.searchsorted(found, rows)
     cosine[at] = matrix.scores(vector, rows)
     centred[at] = matrix.centred_scores(vector, cosine[at], centre, rows)
     of_sample = matrix.scores(vector, sampled)
     return _Likeness(cosine, centred, of_sample, matrix.centred_scores(vector, of_sample, centre, sampled))
+
+
+def _of(values: NDArray[Any], found: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the values of the rows found, without a copy where these are all."""
+    return values if len(found) == len(values) else values[found]
 
 
 def _nearness(columns: MemoryColumns, rows: NDArray[np.intp], windows: Sequence[Window]) -> Floats:
@@ -254,10 +259,10 @@ def _fused(
 ) -> dict[str, Floats]:
     """Return the summands that words and vector bring; without a vector the words speak alone."""
     parameters = context.parameters
-    covered = np.float32(weighed.worded_share) * fusion.relative(coverage.expanded[found])
+    covered = np.float32(weighed.worded_share) * fusion.relative(_of(coverage.expanded, found))
     if not len(likeness.sampled):
         return {"lexical": covered}
-    spoken = context.columns.speaker.values[found] >= 0
+    spoken = _of(context.columns.speaker.values, found) >= 0
     plain = fusion.standardized(likeness.cosine, likeness.sampled)
     centred = fusion.standardized(likeness.centred, likeness.sampled_centred)
     share = np.where(spoken, np.float32(0), np.float32(parameters.centred_share))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,11 +22,16 @@ _MIN_LENGTH = 1e-6  # shorter is the mean itself but for rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Centre:
-    """The mean vector of the rows of a mask, or of a sample of them, and its product ``along`` with every row of the matrix."""
+    """The mean vector of a sample of a mask's rows, and where every row of the matrix lies from it.
+
+    ``along`` are the products of the mean and each row, ``nearness`` the inverse lengths of the rows without it, 0 for rows at the mean.
+    """
 
     of: NDArray[np.bool_]
+    sampled: NDArray[np.intp]
     mean: NDArray[np.float32]
     along: NDArray[np.float32]
+    nearness: NDArray[np.float32]
 
 
 class CandidateSource(Protocol):
@@ -129,22 +136,32 @@ class Matrix:
 
         ``scores`` are the `scores` of the same vector and rows. What all memories have in common says nothing about one.
         """
-        along = centre.along if rows is None else centre.along[rows]
+        along, nearness = centre.along, centre.nearness
+        if rows is not None:
+            along, nearness = along[rows], nearness[rows]
         square = float(centre.mean @ centre.mean)
         asked = float(centre.mean @ vector)
-        lengths = np.sqrt(np.maximum(1 - 2 * along + square, 0) * max(float(vector @ vector) - 2 * asked + square, 0))
-        found = (scores - along + np.float32(square - asked)) / np.maximum(lengths, np.float32(_MIN_LENGTH))
-        return np.where(lengths > _MIN_LENGTH, found, np.float32(0)).astype(np.float32, copy=False)
+        length = math.sqrt(max(float(vector @ vector) - 2 * asked + square, 0))
+        found = scores - along
+        found += np.float32(square - asked)
+        found *= nearness
+        found *= np.float32(1 / length if length > _MIN_LENGTH else 0)
+        return found
 
-    def centre(self, rows: NDArray[np.intp], of: NDArray[np.bool_]) -> Centre:
-        """Return the mean vector of some rows and its product with each row.
+    def centre(self, of: NDArray[np.bool_], sample: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> Centre:
+        """Return the mean vector of a sample of a mask's rows that have a vector, and where each row lies from it.
 
-        Kept for the same mask ``of``, from which the rows were chosen; whoever changes a mask makes a new one.
+        Kept for the same mask ``of``; whoever changes a mask makes a new one.
         """
         kept = self._centre
         if kept is None or kept.of is not of or len(kept.along) != self._size:
+            rows = sample(np.flatnonzero(of & self.has))
             mean = self.gather(rows).mean(axis=0) if len(rows) else np.zeros(self.dimensions, np.float32)
-            kept = self._centre = Centre(of, mean, self.values @ mean)
+            along = self.values @ mean
+            lengths = np.sqrt(np.maximum(1 - 2 * along + mean @ mean, 0))
+            inverse = 1 / np.maximum(lengths, np.float32(_MIN_LENGTH))
+            nearness = np.where(lengths > _MIN_LENGTH, inverse, np.float32(0)).astype(np.float32, copy=False)
+            kept = self._centre = Centre(of, rows, mean, along, nearness)
         return kept
 
     def top(

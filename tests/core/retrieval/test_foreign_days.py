@@ -47,6 +47,14 @@ def test_what_holds_no_foreign_time_stays_as_it_is(text):
     assert in_english(text) == text
 
 
+@pytest.mark.parametrize(
+    "text", ["geſtern, also gestern", "ſonntag oder montag", "İm März, im Mai", "ſeit März, seit Mai"]
+)
+def test_letters_that_a_pattern_takes_for_others_are_read_as_these(text):
+    plain = text.replace("ſ", "s").replace("İ", "i")
+    assert parse_time_expressions(text, NOW).windows == parse_time_expressions(plain, NOW).windows != ()
+
+
 @given(st.text(max_size=60))
 def test_any_question_can_be_parsed(text):
     parse_time_expressions(in_english(text), NOW)

@@ -67,7 +67,7 @@ def test_centred_cosines_are_those_of_the_vectors_without_their_mean(vectors):
     matrix.add_rows(len(vectors))
     matrix.fill(0, vectors)
     everything, asked = np.ones(len(vectors), np.bool_), vectors[0]
-    centre = matrix.centre(np.arange(len(vectors)), everything)
+    centre = matrix.centre(everything, fusion.sample)
     found = matrix.centred_scores(asked, matrix.scores(asked), centre)
     rows, question = vectors - vectors.mean(axis=0), asked - vectors.mean(axis=0)
     sizes = np.linalg.norm(rows, axis=1) * np.linalg.norm(question)

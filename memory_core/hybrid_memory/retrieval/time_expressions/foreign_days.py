@@ -137,7 +137,7 @@ def in_english(text: str) -> str:
     if words.isdisjoint(FOREIGN_WORDS):
         return text
     bound = None if words.isdisjoint(_BOUND_WORDS) else _OF_ONE_LANGUAGE.get(language_of(text))
-    text = _patterns().phrase.sub(lambda found: _PHRASES[found[0].lower()], text)
+    text = _patterns().phrase.sub(lambda found: _PHRASES[_key(found[0])], text)
     text = _patterns().weekday.sub(_weekday, text)
     return bound[0].sub(bound[1], text) if bound else text
 
@@ -147,15 +147,18 @@ def _months_in_english(text: str, words: frozenset[str]) -> str:
         text = _patterns().ranged.sub(lambda found: f"{found[1]}-{found[2]} {_named(found[3], found[4])}", text)
         text = _patterns().named.sub(_day_of_month, text)
     if not words.isdisjoint(_MONTH_LEADS):
-        text = _patterns().month.sub(
-            lambda found: f"{_MONTH_LEADS[found[1].lower()]} {_named(found[2], found[3])}", text
-        )
+        text = _patterns().month.sub(lambda found: f"{_MONTH_LEADS[_key(found[1])]} {_named(found[2], found[3])}", text)
     return text
+
+
+def _key(found: str) -> str:
+    """Return what a pattern has found as it stands in the tables: patterns that ignore case take "ſ", "ı" and "İ" for "s" and "i"."""
+    return found.casefold().replace("ı", "i").replace("\u0307", "")
 
 
 def _weekday(found: re.Match[str]) -> str:
     which = (found["before"] or found["behind"] or "").lower()
-    name = _ENGLISH_WEEKDAYS[_WEEKDAYS[found["name"].lower()]]
+    name = _ENGLISH_WEEKDAYS[_WEEKDAYS[_key(found["name"])]]
     if which in _EVERY:
         return "every " + name
     # The grammar takes a word behind a weekday for a part of a longer name, unless it knows it.
@@ -174,7 +177,7 @@ def _day_of_month(found: re.Match[str]) -> str:
 
 
 def _named(name: str, year: str | None) -> str:
-    return f"{_month(FOREIGN_MONTHS[name.lower()])} {year or ''}".rstrip()
+    return f"{_month(FOREIGN_MONTHS[_key(name)])} {year or ''}".rstrip()
 
 
 def _any_of(texts: Iterable[str]) -> str:
