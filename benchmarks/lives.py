@@ -137,15 +137,18 @@ def read_life(path: Path) -> Life:
     )
 
 
-def play(life: Life, *, embedder: str = "static") -> Score:
-    """Return what was counted when a life was played, and again by words alone."""
+def play(life: Life, *, embedder: str | None = None) -> Score:
+    """Return what was counted when a life was played, and again by words alone.
+
+    Without an ``embedder`` the store takes the table that fits its languages, as it does behind a server.
+    """
     score = Score()
-    with _played(life, StoreSettings(embedder=embedder)) as player:
+    with _played(life, StoreSettings() if embedder is None else StoreSettings(embedder=embedder)) as player:
         for question, answer in player.answers():
             _count(score, life, question, answer)
             _count_bm25(score, life, question)
         _count_brief(score, life, player.brief)
-    with _played(life, StoreSettings(scorer="lexical")) as player:
+    with _played(life, StoreSettings(embedder="static", scorer="lexical")) as player:
         for question, answer in player.answers():
             place = _first_place(answer, question.gold)
             score.lexical_first += place == 0
@@ -221,6 +224,7 @@ class _Player:
 
     def _read(self, session: str, arguments: Mapping[str, Any]) -> Answer:
         waiting.complete(self._service, self._scope(session))
+        waiting.settle(self._service)
         answer = self._call("read_memories", session, arguments)
         structured = answer.structured_content or {}
         shown = tuple(
@@ -309,7 +313,7 @@ def _followed(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-def run(paths: Sequence[Path], *, embedder: str = "static") -> dict[str, Score]:
+def run(paths: Sequence[Path], *, embedder: str | None = None) -> dict[str, Score]:
     """Play the lives of some files; return what was counted in each."""
     lives = [read_life(path) for path in paths]
     return {life.collection.id: play(life, embedder=embedder) for life in lives}
@@ -351,7 +355,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--check", action="store_true", help="play the lives that nothing is tuned to")
-    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--embedder", help="the one to choose; without it nobody chooses one")
     parser.add_argument("--misses", action="store_true", help="print the questions whose right memory is not first")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()

@@ -28,6 +28,12 @@ def complete(service: MemoryService, scope: Scope) -> None:
     raise SystemExit(f"{status.pending_vectors} memories have no vector: {' '.join(status.notices)}")
 
 
+def settle(service: MemoryService) -> None:
+    """Do all background work that a server does when it is idle: the embedder may follow the languages of the memories."""
+    while service.run_background_step():
+        pass
+
+
 def read(service: MemoryService, scope: Scope, request: ReadRequest) -> ReadResult:
     """Return the answer to a question that got its vector.
 

@@ -1,5 +1,8 @@
 """Background work, one small step at a time: words encoded anew, vectors that waited for their model, the change of the embedder.
 
+Where nobody chose an embedder, it also looks now and then whether the other built-in table fits the languages of the memories, and
+changes to it as to any embedder (`hybrid_memory.embedding.table_choice`).
+
 `MemoryService.run_background_step` calls `BackgroundJobs.step` whenever the process is idle.
 
 An `EmbedderChange` runs beside reads and writes. Every new vector is stored as it is made, so a process that dies is
@@ -19,6 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_memory.embedding.background_embedder import BackgroundEmbedder
+from hybrid_memory.embedding.registry import MULTILINGUAL, STATIC, make_embedder, setting_for
+from hybrid_memory.embedding.table_choice import fitting_table
 from hybrid_memory.reencoding import reencode
 from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.index import VectorSwap
@@ -27,6 +32,7 @@ from hybrid_memory.text_encoder import text_of
 
 if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
+    from hybrid_memory.language_share import LanguageShare
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.rwlock import ReadWriteLock
     from hybrid_memory.store.base import Store
@@ -44,16 +50,26 @@ _MAX_PASSES = 8  # over the store; if then more than `SWITCH_MEMORIES` are left,
 
 
 class BackgroundJobs:
-    """Does the background work of one service. Safe in several threads: one works, the others are told that there is nothing to do."""
+    """Does the background work of one service. Safe in several threads: one works, the others are told that there is nothing to do.
+
+    ``languages`` is given where nobody chose an embedder, so that the table may follow them.
+    """
 
     def __init__(
-        self, store: Store, index_cache: IndexCache, encoder: TextEncoder, lock: ReadWriteLock, backfill: Backfill
+        self,
+        store: Store,
+        index_cache: IndexCache,
+        encoder: TextEncoder,
+        lock: ReadWriteLock,
+        backfill: Backfill,
+        languages: LanguageShare | None = None,
     ) -> None:
         self._store = store
         self._index_cache = index_cache
         self._encoder = encoder
         self._lock = lock
         self._backfill = backfill
+        self._languages = languages
         self._busy = threading.Lock()
         self._change: EmbedderChange | None = None
         self._leftovers_dropped = False
@@ -87,6 +103,8 @@ class BackgroundJobs:
             StoreError: the store cannot be read or written.
         """
         with self._busy:
+            if embedder is not None:
+                self._languages = None
             chosen = embedder or self._encoder.target
             change = self._begin_change(chosen.loaded() if isinstance(chosen, BackgroundEmbedder) else chosen)
             self._change = change
@@ -111,6 +129,8 @@ class BackgroundJobs:
         if not self._words_are_current and self._reencode():
             return True
         if self._change is None:
+            # Before what a change left behind is dropped: one that began by itself and was killed goes on.
+            self._follow_languages()
             target = self._encoder.pending_change()
             self._change = None if target is None else self._begin_change(target)
         if self._change is not None:
@@ -125,6 +145,16 @@ class BackgroundJobs:
                 self._store.embedder_change.cancel()
         return sum(self._backfill(namespace) for namespace in self._index_cache.loaded()) > 0
 
+    def _follow_languages(self) -> None:
+        """Aim at the table that fits the store's languages, where it is not the one that it has."""
+        if self._languages is None or not self._index_cache.loaded() or (active := self._encoder.active()) is None:
+            return
+        if setting_for(active.identity) != STATIC:
+            self._languages = None
+        elif fitting_table(*self._languages.counts()) == MULTILINGUAL:
+            self._encoder.aim_at(make_embedder(MULTILINGUAL))
+            self._languages = None
+
     def _reencode(self) -> bool:
         """Encode a batch of words anew, which an earlier version has encoded; at the end, read the indexes anew."""
         if reencode(self._store):
@@ -132,6 +162,8 @@ class BackgroundJobs:
             return True
         if self._words_changed:
             self._index_cache.reload()
+            if self._languages is not None:
+                self._languages.forget()
         self._words_are_current = True
         return False
 

@@ -88,6 +88,9 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = {
 LANGUAGES: tuple[str, ...] = (*sorted({*FUNCTION_WORDS, "arabic", "greek", "tamil"} - {ENGLISH}),)
 """The languages other than English that are told apart and have a stemmer."""
 
+CHARACTER_LANGUAGES = ("chinese", "japanese", "korean")
+"""The languages that are told by their characters and have no stemmer: to `language_of` they are English."""
+
 _BY_SCRIPT = (
     ("russian", "\u0400", "\u04ff"),
     ("greek", "\u0370", "\u03ff"),
@@ -118,6 +121,9 @@ _DOUBTFUL = ENGLISH_STOP_WORDS | word_set(
     "aus bei e un al das do"
 )
 _WORD = re.compile(r"(?<![\w./@])[^\W\d_]+(?!\w)")
+_KANA = re.compile("[\u3041-\u30ff\uff66-\uff9f]")
+_HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7a3]")
+_CHARACTER = re.compile("[\u1100-\u11ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff66-\uff9f]")
 _LOOKED_AT = 1_000  # characters; more tell no more
 _ENOUGH = 1.0  # a sure function word, or two doubtful ones
 _CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")  # what is left of "l'eau", but also a unit or a list's mark
@@ -166,6 +172,27 @@ def language_of(text: str) -> str:
         scores.get(ENGLISH, 0.0),
     )
     return best if scores.get(best, 0.0) >= _ENOUGH and scores[best] > english else ENGLISH
+
+
+def character_language(text: str) -> str | None:
+    """Return which of `CHARACTER_LANGUAGES` a text is in, None where it is in none.
+
+    It is in one if it has more of their characters than words in other letters, an English function word counting three times:
+    "我用 Postgres 和 Redis" is Chinese, "My name is 李小龙" English.
+    """
+    if text.isascii():
+        return None
+    text = text[:_LOOKED_AT].lower()
+    characters = _CHARACTER.findall(text)
+    if not characters:
+        return None
+    words = _WORD.findall(_CHARACTER.sub(" ", text))
+    if len(characters) <= len(words) + 2 * sum(word in ENGLISH_STOP_WORDS for word in words):
+        return None
+    # Japanese has Chinese characters too, and some Korean has.
+    if _KANA.search(text):
+        return "japanese"
+    return "korean" if _HANGUL.search(text) else "chinese"
 
 
 @functools.cache

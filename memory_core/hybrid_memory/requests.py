@@ -252,6 +252,7 @@ class Status:
     insights: int
     sessions: int
     embedder: str
+    embedder_reason: str
     pending_vectors: int
     engine: str
     schema_version: int

@@ -31,9 +31,11 @@ from hybrid_memory.decisions.edit import PreparedUpdate, decide_forget_or_restor
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders
+from hybrid_memory.embedding.table_choice import NAMED, reason
 from hybrid_memory.errors import NotFound, StoreClosed, StoreFull
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
+from hybrid_memory.language_share import LanguageShare
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.reencoding import AT_OPENING, reencode
 from hybrid_memory.requests import (
@@ -85,7 +87,8 @@ class MemoryService:
     """The memory of one store. Safe to call from several threads.
 
     ``embedder`` is the one that the store shall have; vectors of another that the store holds are used with ``previous``
-    until `reembed` or `run_background_step` has made new ones. Every method raises only `hybrid_memory.errors`; a call that
+    until `reembed` or `run_background_step` has made new ones. ``follow_languages`` says that nobody chose ``embedder``, so that
+    background steps may change the store from one built-in table to the other. Every method raises only `hybrid_memory.errors`; a call that
     raised has changed nothing.
     """
 
@@ -98,6 +101,7 @@ class MemoryService:
         random_source: RandomSource,
         settings: StoreSettings | None = None,
         previous: Embedder | None = None,
+        follow_languages: bool = False,
     ) -> None:
         self.store = store
         self.settings = settings or StoreSettings()
@@ -106,7 +110,11 @@ class MemoryService:
         self._random_source = random_source
         self._encoder = TextEncoder(store, embedder, previous)
         self._index_cache = IndexCache(store, self._encoder.dimensions, self.settings.hnsw_from)
-        self._background = BackgroundJobs(store, self._index_cache, self._encoder, self.lock, self._backfill)
+        # Nobody chose an embedder: the table follows the languages of the memories.
+        self._languages = LanguageShare(store, self._index_cache.size) if follow_languages else None
+        self._background = BackgroundJobs(
+            store, self._index_cache, self._encoder, self.lock, self._backfill, self._languages
+        )
         self._write_rules = WriteRules(flow=flow_rules(self.settings), habit_sessions=self.settings.habit_sessions)
         self._ranking_weights = ranking_weights(self.settings)
         self._listeners: list[Listener] = []
@@ -153,7 +161,15 @@ class MemoryService:
             store.close()
             raise
         random_source = random_source or dice or SystemRandomSource()
-        return cls(store, embedder, clock=clock, random_source=random_source, settings=settings, previous=previous)
+        return cls(
+            store,
+            embedder,
+            clock=clock,
+            random_source=random_source,
+            settings=settings,
+            previous=previous,
+            follow_languages="embedder" not in settings.model_fields_set,
+        )
 
     # --- write, read, reflect, update, forget -------------------------------------------------------------------------
 
@@ -373,6 +389,7 @@ class MemoryService:
             insights=counts.insights,
             sessions=counts.sessions,
             embedder=info.embedder or self._encoder.target.identity,
+            embedder_reason=NAMED if self._languages is None else reason(info.embedder, *self._languages.counts()),
             pending_vectors=counts.pending,
             engine=info.engine,
             schema_version=info.schema_version,

@@ -52,7 +52,10 @@ class StoreSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid")
 
-    embedder: str = Field("static", description="static, multilingual, minilm, or fastembed:<model name or folder>.")
+    embedder: str = Field(
+        "static",
+        description="static, multilingual, minilm, or fastembed:<model name or folder>; unset, the table follows the languages.",
+    )
     former_embedder: str | None = Field(
         None, description="The one that the vectors were made with, while they are made anew; for a model in a folder."
     )

@@ -123,6 +123,12 @@ class TextEncoder:
                 return self._target
         return None
 
+    def aim_at(self, embedder: Embedder) -> None:
+        """Let another embedder be the one that the store shall have; until the switch the present one answers."""
+        # In this order: another thread that looks meanwhile finds the present one under one name or the other.
+        self._previous = self._active or self._target
+        self._target = embedder
+
     def switch_to(self, embedder: Embedder) -> None:
         """Go on with an embedder to which the store has changed."""
         self._target = self._active = embedder

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from hybrid_memory.languages import ENGLISH, language_of
+from hybrid_memory.languages import ENGLISH, character_language, language_of
 from hybrid_memory.model import EncodedWords, Memory
 from hybrid_memory.names import language_entry, name_entries, undecided
 from hybrid_memory.retrieval.aspects import aspects_of_words
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
 from hybrid_memory.text import compound_term, compounds, dense_text, terms
 
-ENCODING = 6
+ENCODING = 7
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
@@ -27,8 +27,9 @@ def encode_words(content: str, speaker: str | None, when: datetime, key: str | N
     held = frozenset(found)
     entries = name_entries(content, speaker, language)
     names = tuple(entry for entry in entries if entry in held or undecided(entry) in held)
-    if language != ENGLISH:
-        names = (*names, language_entry(language))
+    told = character_language(content) if language == ENGLISH else language
+    if told is not None:
+        names = (*names, language_entry(told))
     return EncodedWords(found, names, stated_days(content, when), int(aspects_of_words(content, speaker)), ENCODING)
 
 

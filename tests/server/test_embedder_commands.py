@@ -124,6 +124,20 @@ def test_going_from_the_extra_back_to_the_table_needs_no_model(home, minilm, mon
     assert "former_embedder" not in config(home)
 
 
+def test_status_doctor_and_list_say_why_the_store_has_its_embedder(home):
+    why = "the default: 0 % of the memories are in other languages"
+    assert state(home)["reason"] == why
+    assert why in run("status", "--home", home).output
+    assert why in run("doctor", "--home", home).output
+    assert why in run("embedder", "list", "--home", home).output
+    run("embedder", "use", "static", "--home", home)
+    assert state(home)["reason"] == "a setting names the embedder"
+
+
+def test_the_list_needs_no_store(tmp_path):
+    assert "The store has" not in run("embedder", "list", "--home", tmp_path / "none").output
+
+
 def test_the_status_tells_what_the_vectors_are_of(home):
     told = state(home)
     assert told["pinned"].startswith("static")

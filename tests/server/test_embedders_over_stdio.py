@@ -56,6 +56,20 @@ def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tm
         assert found["memories"][0]["text"] == PUPPY
 
 
+def test_a_server_takes_the_table_that_fits_the_languages_of_its_memories(tmp_path, monkeypatch):
+    monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
+    with started(tmp_path, program=("-c", IMPATIENT)) as client:
+        client.initialize()
+        client.call(1, "write_memory", content="Wir haben eine Katze, die Minka heißt.")
+        assert status(client, 2)["embedder"].startswith("static")
+        for at in range(12):
+            client.call(10 + at, "write_memory", content=f"Die Kiste {at} ist nicht mehr im Keller.")
+        wait_until(client, lambda now: now["embedder"].startswith("multilingual") and not now["reembedding"])
+        assert status(client, 3)["embedder_reason"].startswith("chosen by itself: 100 %")
+        found = client.call(50, "read_memories", query="Welches Haustier lebt bei uns?")["structuredContent"]
+        assert "Minka" in found["memories"][0]["text"]
+
+
 def test_a_missing_model_is_said_in_the_answers(tmp_path, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", f"fastembed:{tmp_path / 'absent'}")
     with started(tmp_path / "home") as client:

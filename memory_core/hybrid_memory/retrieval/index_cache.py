@@ -47,6 +47,10 @@ class IndexCache:
         with self._lock:
             return dict(self._indexes)
 
+    def size(self) -> int:
+        """Return how many memories the indexes that are there hold."""
+        return sum(index.size() for index in self.loaded().values())
+
     def keep_only(self, indexes: Collection[NamespaceIndex]) -> list[NamespaceIndex]:
         """Let all other indexes go and return them, to be closed; one that is needed again is loaded anew."""
         with self._lock:

@@ -7,7 +7,7 @@ Times are microseconds since 1970 (UTC) inside the engine and aware datetimes in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -525,6 +525,13 @@ class Store(ConversationLog, Protocol):
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
+        ...
+
+    def count_named(self, entries: Collection[int]) -> tuple[int, int]:
+        """Return how many memories of all namespaces are live, and how many of them have some of the ``entries`` in ``names``.
+
+        Live is what is neither forgotten nor superseded.
+        """
         ...
 
     def namespaces(self) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -334,6 +334,17 @@ class MemoryStore:
                 embedder=identity,
                 dimensions=dimensions,
             )
+
+    def count_named(self, entries: Collection[int]) -> tuple[int, int]:
+        """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
+        with self._data.reading():
+            live = [
+                frozenset(one.names)
+                for records in self._data.namespaces.values()
+                for one in records.memories.values()
+                if one.forgotten_at is None and one.superseded_by is None
+            ]
+            return len(live), sum(not names.isdisjoint(entries) for names in live)
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""

@@ -100,7 +100,9 @@ def doctor(request: OperationRequest) -> dict[str, Any]:
     from hybrid_memory.errors import EngineUnavailable, StoreDamaged
 
     try:
-        return _report_as_json(request.run(lambda service: health_check.check_open(service.store)))
+        seen = request.run(lambda service: service.status(request.scope))
+        report = request.run(lambda service: health_check.check_open(service.store))
+        return _report_as_json(report) | {"embedder": f"{seen.embedder} ({seen.embedder_reason})"}
     except (StoreDamaged, EngineUnavailable) as error:
         return _report_as_json(health_check.unreadable_report(error))
 
@@ -180,6 +182,7 @@ def _embedder_state(service: MemoryService, scope: Scope) -> dict[str, Any]:
     found: dict[str, Any] = {
         "setting": service.settings.embedder,
         "pinned": info.embedder or "none yet",
+        "reason": seen.embedder_reason,
         "dimensions": info.dimensions,
         "licence": _licence_of(spec),
         "memories": info.memories,

@@ -41,6 +41,8 @@ def doctor(
         console.print_json(json.dumps(report))
     else:
         _print_findings(console, report["findings"], report["rows"])
+        if "embedder" in report:
+            console.print(f"embedder: {escape(report['embedder'])}")
     if not report["sound"]:
         raise typer.Exit(1)
 

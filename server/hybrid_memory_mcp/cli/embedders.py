@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,7 +45,9 @@ Later = Annotated[bool, typer.Option("--later", help="Only note the wish; the ne
 
 @app.command("list")
 def list_models(
-    here: Annotated[bool, typer.Option("--here", help="Only those on this machine.")] = False, as_json: AsJson = False
+    here: Annotated[bool, typer.Option("--here", help="Only those on this machine.")] = False,
+    home: Home = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show the models that can be used: dimensions, size, licence, and which are on this machine."""
     from hybrid_memory.embedding.fastembed_models import known_models
@@ -62,6 +65,9 @@ def list_models(
     console = Console()
     console.print(table)
     console.print("`hybrid-memory-mcp embedder use MODEL` fetches a model if need be, and changes the store to it.")
+    with suppress(HybridMemoryError):  # the list is of use without a store, or while one cannot be asked
+        store = call_operation(home, "embedder")
+        console.print(f"The store has {escape(store['pinned'])}: {escape(store['reason'])}.")
 
 
 @app.command()

@@ -6,7 +6,7 @@ read through `engine` and the module of its table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,13 +46,17 @@ from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.word_columns import DuckWordColumns
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, pinned_embedder
-from hybrid_memory.store.encoding import check_text, object_to_json
+from hybrid_memory.store.encoding import check_text, object_to_json, to_json
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _COUNT = "SELECT count(*) FROM memory"
+_COUNT_NAMED = """
+    SELECT count(*), count(*) FILTER (list_has_any(names, from_json(?, '["INTEGER"]'))) FROM memory
+    WHERE forgotten_at IS NULL AND superseded_by IS NULL
+"""
 _NAMESPACES = """
     SELECT namespace FROM log
     UNION SELECT namespace FROM buffer
@@ -128,6 +132,12 @@ class DuckStore:
         from hybrid_memory.store.duck.recovery.check import check_store
 
         return check_store(self._engine, mark_seen=mark_seen)
+
+    def count_named(self, entries: Collection[int]) -> tuple[int, int]:
+        """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
+        with self._engine.reading() as session:
+            live, named = session.rows(_COUNT_NAMED, to_json(sorted(entries)))[0]
+            return live, named
 
     def namespaces(self) -> Sequence[str]:
         """Return the names of all namespaces that hold anything, sorted."""
