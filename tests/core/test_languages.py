@@ -157,11 +157,11 @@ def test_case_does_not_change_the_words_of_any_language(language, word):
     assert words(word.upper(), language) == words(word, language)
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize(("text", "language"), [("nous wir", "french"), ("wir nous", "german")])
 def test_of_two_languages_with_as_many_words_the_first_counts(text, language):
     assert language_of(text) == language
-=======
+
+
 @pytest.mark.parametrize(
     ("text", "language"),
     [
@@ -184,4 +184,3 @@ def test_languages_without_spaces_are_told_by_their_characters(text, language):
 @given(st.text())
 def test_any_text_has_one_language_of_characters_or_none(text):
     assert character_language(text) in {None, *CHARACTER_LANGUAGES}
->>>>>>> 2cea953 (the built-in table follows the languages of the memories where nobody chose an embedder)
