@@ -72,7 +72,7 @@ def _read_line(line: str, language: str, found: _Found) -> None:
             opens = follows = False
             continue
         word = token.strip(_AROUND)
-        bare = _POSSESSIVE.sub("", word)
+        bare = _POSSESSIVE.sub("", word) if "'" in word or "’" in word else word
         low = bare.lower()
         follows_title, is_function_word = low in _TITLES, low in FUNCTION_WORDS.get(language, ())
         if _is_identifier(bare) or (not is_headline and _is_acronym(bare)):
@@ -88,7 +88,7 @@ def _read_line(line: str, language: str, found: _Found) -> None:
 
 def _is_identifier(word: str) -> bool:
     if word.isalpha():
-        return _CAMEL.search(word) is not None
+        return not word.islower() and _CAMEL.search(word) is not None
     if word.isdigit():
         return len(word) >= _LONG_NUMBER and not _YEAR.fullmatch(word)
     return _IDENTIFIER.fullmatch(word) is not None and _MEASURE.fullmatch(word) is None

@@ -125,6 +125,8 @@ def _stem(language: str, marked: str) -> str:
 
 def _spelled(text: str, language: str) -> list[tuple[str, str]]:
     """Return the words of a text as they are spelled, folded, and with their accents; without stop words, if others are there."""
+    if text.isascii() and text.isalpha():  # one word
+        return [(text.lower(), text.lower())]
     stop_words = _stop_words(language)
     if text.isascii() or language == ENGLISH:
         found = spellings(text)

@@ -77,7 +77,8 @@ def _may_hold_day(text: str) -> bool:
 
 def _plainer(text: str) -> str:
     """Return a text in words that questions have too: "is the 14th" as "is on the 14th", "a Sunday" and the like as "every Sunday"."""
-    return _ANY_WEEKDAY.sub("every ", _BARE_ORDINAL.sub(r"\1 on the ", text))
+    text = _BARE_ORDINAL.sub(r"\1 on the ", text) if " the " in text else text
+    return _ANY_WEEKDAY.sub("every ", text) if "day" in text.lower() else text
 
 
 def _sentences(text: str) -> Iterator[str]:
