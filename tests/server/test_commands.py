@@ -1,6 +1,7 @@
 """The command line for people."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,44 @@ def test_status_tells_what_a_store_holds(home):
 
 def test_recall_finds_from_the_terminal(home):
     assert "violin" in run("recall", "Where is the violin?", "--home", home).output
+
+
+def test_recall_says_that_probably_nothing_is_known(home):
+    assert "Probably nothing is known" in run("recall", "Where does Wilhelmina live?", "--home", home).output
+    assert "Probably" not in run("recall", "Where is the violin?", "--home", home).output
+
+
+@pytest.fixture
+def moved_rehearsal(tmp_path):
+    service = MemoryService.open(tmp_path, clock=SystemClock(), random_source=SystemRandomSource())
+    told = datetime(2021, 3, 1, 12, tzinfo=UTC), datetime(2021, 6, 1, 12, tzinfo=UTC)
+    texts = "Rui's rehearsal is on Tuesdays.", "Rui's rehearsal was moved to Thursdays at 19:30."
+    for at, text in zip(told, texts, strict=True):
+        service.write(Scope(session="s"), WriteRequest(content=text, occurred_at=at))
+    service.close()
+    return tmp_path
+
+
+def test_recall_points_to_the_newer_memory_by_its_place_in_the_table(moved_rehearsal):
+    shown = run("recall", "When is Rui's rehearsal?", "--home", moved_rehearsal).output
+    assert "newer: 1" in " ".join(shown.split())
+
+
+def test_recall_shows_when_a_thing_happened(moved_rehearsal):
+    assert "2021-06-01" in run("recall", "When is Rui's rehearsal?", "--home", moved_rehearsal).output
+
+
+def test_a_brief_in_the_terminal_has_sections_and_twenty_lines(tmp_path):
+    service = MemoryService.open(tmp_path, clock=SystemClock(), random_source=SystemRandomSource())
+    for number in range(30):
+        service.write(Scope(session="s"), WriteRequest(content=f"Note {number} about the {number}th garden"))
+    service.write(Scope(session="s"), WriteRequest(content="Ada is allergic to peanuts", pinned=True))
+    service.close()
+    shown = run("recall", "--home", tmp_path).output
+    assert "section" in shown
+    assert "pinned" in shown
+    assert "│ 20 │" in shown
+    assert "│ 21 │" not in shown
 
 
 @pytest.mark.parametrize("command", ["status", "recall"])

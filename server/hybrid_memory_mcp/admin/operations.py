@@ -77,21 +77,29 @@ def status(request: OperationRequest) -> dict[str, Any]:
 
 
 def recall(request: OperationRequest) -> dict[str, Any]:
-    """Return what a question finds; arguments are ``query`` and ``limit``. Who looks from outside recalls nothing."""
-    query, limit = str(request.arguments["query"]), int(request.arguments["limit"])
-    question = ReadRequest(query=query, limit=limit, recalls=False)
+    """Return what a question finds, or a brief without one; arguments are ``query`` and ``limit`` (None: the usual page).
+
+    Who looks from outside recalls nothing.
+    """
+    from hybrid_memory.retrieval.brief import in_sections
+
+    query, limit = str(request.arguments["query"]), request.arguments["limit"]
+    question = ReadRequest(query=query, limit=None if limit is None else int(limit), recalls=False)
     result = request.run(lambda service: service.read(request.scope, question))
     hits = [
         {
-            "created_at": hit.memory.created_at.isoformat(),
+            "id": hit.memory.id,
+            "when": (hit.memory.occurred_at or hit.memory.created_at).isoformat(),
             "tier": hit.memory.tier.value,
             "content": hit.memory.content,
             "score": hit.score,
             "weak": hit.weak,
+            "newer": hit.newer,
+            "section": hit.section,
         }
-        for hit in result.hits
+        for hit in in_sections(result.hits, lambda hit: hit.section)
     ]
-    return {"hits": hits, "total": result.total, "words_alone": result.words_alone}
+    return {"hits": hits, "total": result.total, "words_alone": result.words_alone, "unknown": result.unknown}
 
 
 def doctor(request: OperationRequest) -> dict[str, Any]:

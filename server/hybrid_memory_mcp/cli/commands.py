@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE
 from hybrid_memory_mcp.cli import admin, embedders, tokens
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
 
@@ -109,22 +110,40 @@ def recall(
     query: Annotated[str, typer.Argument(help="A question in your own words; empty for a brief.")] = "",
     home: Home = None,
     namespace: Namespace = None,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="How many memories.")] = 8,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, max=100, help=f"How many memories; {DEFAULT_PAGE} unless told, {BRIEF_PAGE} of a brief."),
+    ] = None,
 ) -> None:
     """Search a store from the terminal."""
     console = Console()
     result = call_or_exit(home, "recall", {"query": query, "limit": limit}, namespace=namespace)
-    table = Table("when", "tier", "memory", "score", title=query or "brief", show_lines=True)
-    for hit in result["hits"]:
-        score = "" if hit["score"] is None else f"{hit['score']:.2f}"
-        weak = " (weak)" if hit["weak"] else ""
-        when = datetime.fromisoformat(hit["created_at"])
-        table.add_row(f"{when:%Y-%m-%d %H:%M}", hit["tier"], escape(hit["content"]), score + weak)
+    if result["unknown"]:
+        from hybrid_memory_mcp.mcp_api.tool_results import PROBABLY_UNKNOWN
+
+        console.print(PROBABLY_UNKNOWN)
+    brief = not query.strip()
+    last = "section" if brief else "score"
+    table = Table("", "when", "tier", "memory", last, title="brief" if brief else query, show_lines=True)
+    places = {hit["id"]: place for place, hit in enumerate(result["hits"], 1)}
+    for place, hit in enumerate(result["hits"], 1):
+        when = datetime.fromisoformat(hit["when"])
+        table.add_row(str(place), f"{when:%Y-%m-%d %H:%M}", hit["tier"], escape(hit["content"]), _judged(hit, places))
     console.print(table)
     if result["words_alone"]:
         console.print("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
     if result["total"] > len(result["hits"]):
         console.print(f"{result['total'] - len(result['hits'])} more; raise --limit to see them")
+
+
+def _judged(hit: dict[str, Any], places: dict[str, int]) -> str:
+    """Return the section of a line of a brief; else the score and what is claimed of the hit, a newer one by its place in the table."""
+    if hit["section"] is not None:
+        return str(hit["section"])
+    remarks = ["weak"] if hit["weak"] else []
+    remarks += [f"newer: {places.get(hit['newer'], hit['newer'])}"] if hit["newer"] else []
+    score = "" if hit["score"] is None else f"{hit['score']:.2f}"
+    return score + (f" ({', '.join(remarks)})" if remarks else "")
 
 
 def _plain(value: object) -> str:

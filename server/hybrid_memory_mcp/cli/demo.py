@@ -224,7 +224,7 @@ async def _reflect(client: DemoClient, report: DemoReport) -> str:
     report.begin_part("A reflection: the memory offers what belongs together, the assistant thinks")
     offered = await client.call("reflect", focus="learning Portuguese in Lisbon")
     groups = offered.get("groups", [])
-    report.check(f"{len(groups)} groups offered", kept=bool(groups))
+    report.check(f"{len(groups)} group{'s' if len(groups) != 1 else ''} offered", kept=bool(groups))
     if not groups:
         return ""
     for one in groups[0]["memories"]:

@@ -90,6 +90,8 @@ def _problem(item: Any, tool: str, takes: Mapping[str, Sequence[str]]) -> str:
     kind, location = item["type"], item["loc"]
     name = _name(location)
     if kind == "extra_forbidden":
+        if len(location) == 1 and location[0] in takes.get("where", ()):
+            return f'{name}: belongs in where, as {{"where": {{"{name}": ...}}}}'
         taker, known = (tool, tuple(takes)) if len(location) == 1 else (location[0], takes.get(str(location[0]), ()))
         return f"{name}: unknown argument; {taker} takes {', '.join(known)}"
     template = _PROBLEMS.get(kind)

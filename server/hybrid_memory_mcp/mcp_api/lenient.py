@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Mapping
 from typing import Any
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
@@ -75,6 +76,24 @@ def choice(value: Any) -> Any:
         return value
     plain = re.sub(r"[\s-]+", "_", value.strip().casefold()).removesuffix("_memory")
     return _ALIASES.get(plain, plain)
+
+
+def gathered(given: Any, into: str, moved: Collection[str]) -> Any:
+    """Return arguments with those of the names ``moved`` inside of the object ``into``, where models forget to put them.
+
+    One that stands there already with another value stays outside, to be refused.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    inside = from_json_text(given.get(into))
+    inside = {} if is_empty(inside) else inside
+    outside = {name: value for name, value in given.items() if name in moved}
+    if not outside or not isinstance(inside, Mapping):
+        return given
+    told = {name: value for name, value in outside.items() if not is_empty(value)}
+    fits = {name: value for name, value in told.items() if is_empty(inside.get(name)) or inside[name] == value}
+    stays = {name: value for name, value in given.items() if name not in outside or (name in told and name not in fits)}
+    return stays | {into: {**inside, **fits}}
 
 
 def is_empty(value: Any) -> bool:

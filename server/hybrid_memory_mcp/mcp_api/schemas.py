@@ -40,6 +40,8 @@ def _fraction(value: Any) -> Any:
     return found
 
 
+_DATE = "ISO 8601 or words: last Friday"
+
 _Whole = BeforeValidator(lenient.whole)
 _Object = BeforeValidator(lenient.from_json_text)
 _Choice = BeforeValidator(lenient.choice)
@@ -85,7 +87,7 @@ class WhereArguments(Arguments):
     metadata: FreeObject | None = None
     session: str | None = None
     speaker: str | None = None
-    since: str | None = None
+    since: str | None = Field(None, description=_DATE)
     until: str | None = Field(None, description="Excluded")
     as_of: str | None = Field(None, description="What was known then")
     min_trust: Annotated[Literal["untrusted", "agent", "user", "confirmed"], _Choice] | None = None
@@ -121,7 +123,7 @@ class WriteArguments(Arguments):
         None, description="Default agent"
     )
     session: str | None = None
-    occurred_at: str | None = Field(None, description="ISO 8601")
+    occurred_at: str | None = Field(None, description=_DATE)
     key: str | None = Field(None, description="With working: replaces the value of this key")
     expires_at: str | None = None
     supersedes: OneId | None = Field(None, description="Id of the memory that this corrects")
@@ -148,7 +150,7 @@ class WriteArguments(Arguments):
 
 
 class ReadArguments(Arguments):
-    """Arguments of read_memories."""
+    """Arguments of read_memories. Filters may also stand beside ``where``, as long as it does not say something else."""
 
     query: str | None = None
     limit: Annotated[int, Field(ge=1, le=PAGE_LIMIT), _Whole] | None = Field(
@@ -161,6 +163,11 @@ class ReadArguments(Arguments):
     ids: Ids | None = Field(None, description="Instead of query: fetch these")
     cursor: str | None = Field(None, description="Continues an earlier answer")
     explain: Flag | None = Field(None, description="Add the parts of each score")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filters_in_where(cls, given: Any) -> Any:
+        return lenient.gathered(given, "where", tuple(WhereArguments.model_fields))
 
     def to_request(self, call: CallTime) -> ReadRequest:
         """Return the library's request; dates are those of the ``call``."""
@@ -377,7 +384,9 @@ REFLECT_OUTPUT: Final[Schema] = {
             _object_of(
                 {
                     "ids": _TEXTS,
-                    "memories": _list_of(_object_of({"id": _TEXT, "text": _TEXT, "created_at": _TEXT}, cut=_FLAG)),
+                    "memories": _list_of(
+                        _object_of({"id": _TEXT, "text": _TEXT, "created_at": _TEXT}, occurred_at=_TEXT, cut=_FLAG)
+                    ),
                 },
             )
         ),

@@ -146,7 +146,7 @@ def reflect_result(groups: Sequence[ReflectionGroup], zone: tzinfo | None) -> Ca
     lines = [INSTRUCTIONS]
     for number, one in enumerate(packed, 1):
         lines.append(f"group {number}:")
-        lines += [f"{each['id']} {day_of(each['created_at'])} {quoted(each['text'])}" for each in one["memories"]]
+        lines += [f"{each['id']} {_day_told(each)} {quoted(each['text'])}" for each in one["memories"]]
     return _result({"groups": packed, "instructions": INSTRUCTIONS}, "\n".join(lines))
 
 
@@ -163,6 +163,11 @@ def day_of(written: str) -> str:
     """Return the day of a moment that `when` wrote, as ``Sat 2026-01-10``: weekdays are what models count wrong."""
     moment = datetime.fromisoformat(written)
     return f"{_WEEKDAYS[moment.weekday()]} {moment.date().isoformat()}"
+
+
+def _day_told(entry: Structured) -> str:
+    """Return the day that a line tells: when it happened if that is known, else when it was written down."""
+    return day_of(entry.get("occurred_at") or entry["created_at"])
 
 
 def token_cost(text: str) -> int:
@@ -414,7 +419,7 @@ def _affordable(fields: Structured, room: int) -> Structured:
 
 def _line(entry: Structured, *, whole: bool = False) -> str:
     """Return one memory in one line: id, day, text, what a model can use; if ``whole`` or explained, the rest as JSON."""
-    parts = [entry["id"], day_of(entry.get("occurred_at") or entry["created_at"]), quoted(entry["text"])]
+    parts = [entry["id"], _day_told(entry), quoted(entry["text"])]
     parts += [f"({'; '.join(remarks)})"] if (remarks := _remarks(entry)) else []
     if whole or "explain" in entry:
         rest = {name: value for name, value in entry.items() if name not in _LINE_FIELDS and value is not None}
@@ -452,6 +457,8 @@ def _group(group: ReflectionGroup, room: int, zone: tzinfo | None) -> Structured
 
 def _group_entry(memory: Memory, room: int, zone: tzinfo | None) -> Structured:
     entry: Structured = {"id": memory.id, "text": memory.content, "created_at": when(memory.created_at, zone)}
+    if memory.occurred_at:
+        entry["occurred_at"] = when(memory.occurred_at, zone)
     if _group_cost(entry) > room:
         entry |= {"text": "", "cut": True}
         entry["text"] = truncate(memory.content, room - _group_cost(entry) + len('""'))

@@ -175,7 +175,7 @@ class Views:
 
         return Quoted(
             id=memory.id,
-            time=when(memory.created_at, self._zone),
+            time=when(memory.occurred_at or memory.created_at, self._zone),
             origin=memory.origin.value,
             trust=memory.trust.value,
             tier=memory.tier.value,

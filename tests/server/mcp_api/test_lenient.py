@@ -61,3 +61,15 @@ def test_only_true_and_false_are_flags():
         "1",
         1,
     ]
+
+
+@given(values, st.dictionaries(st.sampled_from("abw"), values), st.sampled_from((None, {}, {"a": 1}, "{}", "x")))
+def test_gathering_loses_nothing_and_overwrites_nothing(anything, outside, inside):
+    lenient.gathered(anything, "w", "ab")
+    told = {**outside, "w": inside}
+    got = lenient.gathered(told, "w", "ab")
+    for name in "ab":
+        if name in told and not lenient.is_empty(told[name]):
+            assert name in got or got["w"][name] == told[name]
+        if inside == {"a": 1}:
+            assert got["w"]["a"] == 1

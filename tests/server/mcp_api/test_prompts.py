@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, PromptReference, ResourceTemplateReference
@@ -33,6 +35,21 @@ async def test_an_answer_stands_on_quoted_memories(client, service):
     text = await prompt(client, "answer_with_memories", question="What does Ada play?")
     assert "| Ada plays the cello" in text
     assert text.index("cello") < text.index("Question: What does Ada play?")
+
+
+@pytest.mark.parametrize(("name", "argument"), [("answer_with_memories", "question"), ("reflect_on_topic", "topic")])
+async def test_a_prompt_tells_when_a_thing_happened(client, service, name, argument):
+    for text in ("Ada plays the cello", "Ada plays the cello at home", "Ada plays the old cello"):
+        service.keep(text, occurred_at=datetime(2021, 3, 1, 12, tzinfo=UTC))
+    text = await prompt(client, name, **{argument: "Ada plays the cello"})
+    assert 'time="2021-03-01T12:00:00Z"' in text
+    assert "2026" not in text
+
+
+async def test_what_is_quoted_stands_under_a_heading_that_is_true_of_all_of_it(client, service):
+    service.keep("Ada plays the cello")
+    text = await prompt(client, "answer_with_memories", question="What does Ada play?")
+    assert text.startswith("What is remembered:")
 
 
 async def test_what_a_prompt_shows_does_not_count_as_recalled(client, service):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -40,6 +41,11 @@ async def test_the_most_recent_memories_are_the_brief_that_reading_without_a_que
     places = [text.index(f"| {one['text']}\n") for one in shown]
     assert places == sorted(places)
     assert text.index("About the user:") < text.index("Open:") < text.index("Recent:")
+
+
+async def test_a_resource_tells_when_a_thing_happened(client, service):
+    service.keep("Ada moved to Porto", occurred_at=datetime(2021, 3, 1, 12, tzinfo=UTC))
+    assert 'time="2021-03-01T12:00:00Z"' in (await read(client, RECENT)).text
 
 
 async def test_an_empty_memory_says_so(client):

@@ -61,6 +61,38 @@ async def test_a_wrong_argument_is_named_with_what_it_must_be(server, tool, argu
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("beside", "where"),
+    [
+        ({"session": "s-old"}, None),
+        ({"session": "s-old"}, {}),
+        ({"session": "s-old"}, {"session": ""}),
+        ({"session": "s-old"}, {"session": "s-old"}),
+        ({"session": "s-old"}, '{"memory_type": "short_term"}'),
+        ({"memory_type": "Short Term"}, {"session": "s-old"}),
+        ({"tags": "home", "since": "2021-01-01", "until": ""}, None),
+    ],
+)
+async def test_a_filter_beside_where_counts_as_if_it_stood_in_it(client, service, beside, where):
+    kept = service.keep("An old note", session="s-old", tags=("home",)).id
+    service.keep("A new note")
+    found = await call(client, "read_memories", query="note", where=where, **beside)
+    assert [one["id"] for one in found["memories"]] == [kept]
+
+
+@pytest.mark.anyio
+async def test_a_filter_that_where_contradicts_is_refused_with_its_place(client):
+    told = await refusal(client, "read_memories", query="a", session="s-one", where={"session": "s-two"})
+    assert told == 'session: belongs in where, as {"where": {"session": ...}}'
+
+
+@pytest.mark.anyio
+async def test_what_is_forgotten_is_never_guessed_from_a_filter_beside_where(client):
+    told = await refusal(client, "forget_memories", session="s-old", count=1)
+    assert told == 'session: belongs in where, as {"where": {"session": ...}}'
+
+
+@pytest.mark.anyio
 async def test_a_refusal_holds_neither_the_value_nor_a_link(client):
     told = await refusal(client, "write_memory", content="a", importance="VALUE", origin="VALUE", tags="VALUE")
     assert "VALUE" not in told

@@ -38,6 +38,13 @@ async def test_what_a_model_sees_of_the_list_is_at_most_1200_tokens(client):
     assert len(json.dumps(seen)) / 4 <= 1200
 
 
+async def test_a_date_may_be_told_in_words(client):
+    tools = await listed(client)
+    told = tools[0]["inputSchema"]["properties"]["occurred_at"]["description"]
+    assert told == tools[1]["inputSchema"]["properties"]["where"]["properties"]["since"]["description"]
+    assert told == "ISO 8601 or words: last Friday"
+
+
 @pytest.mark.parametrize("told", ["secrets", "supersedes", "names and dates"])
 async def test_writing_says_what_models_get_wrong(client, told):
     assert told in json.dumps((await listed(client))[0])

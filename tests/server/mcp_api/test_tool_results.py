@@ -212,6 +212,13 @@ def test_offered_groups_stay_within_their_budget(content, count):
     assert all(len(one["memories"]) >= 2 for one in structured["groups"])
 
 
+def test_an_offered_memory_is_told_with_the_day_on_which_it_happened():
+    then = replace(memory("Ada moved to Porto"), occurred_at=datetime(2021, 3, 1, 12, tzinfo=UTC))
+    structured, text = reflect_parts((ReflectionGroup(memories=(then,), worth=1.0),), UTC)
+    assert structured["groups"][0]["memories"][0]["occurred_at"] == "2021-03-01T12:00:00Z"
+    assert 'Mon 2021-03-01 "Ada moved to Porto"' in text
+
+
 def test_a_search_by_words_alone_says_so_in_both_parts():
     structured, text = read_parts(page([Hit(memory=memory("red"))], pending=1, words_alone=True), 500, SCOPE, UTC)
     assert structured["note"] == WORDS_ALONE
