@@ -49,7 +49,7 @@ class RankingParameters:
     speaker_weight: float = 0.3  # if the question names who speaks
 
     # Time, names that are missing, the best hit, and age
-    period_weight: float = 0.7  # for what happened in the period that the question names
+    period_weight: float = 0.5  # for what happened in the period that the question names
     event_weight: float = 0.2  # for what lies before or after the event that the question names
     missing_name_penalty: float = 0.2  # for holding none of the question's names that the store knows
     feedback_weight: float = 0.2  # for sharing the rare words of the best hit
