@@ -70,5 +70,10 @@ def test_a_day_that_a_memory_names_is_found_by_that_day(diary, query, word):
     assert word in found(diary, query)[0]
 
 
+@pytest.mark.parametrize("query", ["What happened on 10 November?", "What did we talk about on 10 November?"])
+def test_a_question_for_a_day_alone_finds_what_was_on_that_day(diary, query):
+    assert found(diary, query)[0] in {text for moment, text in DIARY if (moment.month, moment.day) == (11, 10)}
+
+
 def test_a_time_is_a_bonus_and_no_filter(diary):
     assert "Postgres" in found(diary, "Which Postgres did Heron use last week?")[0]

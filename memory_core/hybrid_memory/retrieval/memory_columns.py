@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Json, Kind, Memory, MemoryId, MemoryType, Tier, Trust
 from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN, GrowableArray, GrowableRuns, LabelIndex, StringTable
+from hybrid_memory.retrieval.dialogues import Dialogues
 from hybrid_memory.retrieval.id_columns import DigestColumn, IdColumn
 from hybrid_memory.store.base import NO_TIME
 
@@ -65,6 +66,7 @@ class MemoryColumns:
         self.days = GrowableRuns()
         self.sessions = StringTable(sessions)
         self.speakers = StringTable(speakers)
+        self._dialogues = Dialogues()
         self.tags = LabelIndex()
         self.metadata = LabelIndex()
         self._digests = DigestColumn()
@@ -89,6 +91,7 @@ class MemoryColumns:
         self.successor.fill(count, ABSENT)
         for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker"):
             getattr(self, name).extend(getattr(batch, name))
+        self._dialogues.load(self.session.values[first:], self.speaker.values[first:])
         self.days.extend(batch.days, batch.day_offsets)
         for place, key in batch.key.items():
             self._set_key(first + place, key)
@@ -120,6 +123,7 @@ class MemoryColumns:
         self.trust.values[row] = _TRUST_CODE[memory.trust]
         self.session.values[row] = self.sessions.code(memory.session)
         self.speaker.values[row] = self.speakers.code(memory.speaker)
+        self._dialogues.note(int(self.session.values[row]), int(self.speaker.values[row]))
         self.pinned.values[row] = memory.pinned
         self.importance.values[row] = memory.importance
         self.aspects.values[row] = memory.aspects
@@ -203,6 +207,10 @@ class MemoryColumns:
         if rows is not None:
             occurred, created = occurred[rows], created[rows]
         return np.where(occurred != NO_TIME, occurred, created)
+
+    def turns(self, rows: NDArray[np.intp]) -> Mask:
+        """Return which of some rows are turns of a dialogue; the others are notes."""
+        return self._dialogues.turns(self.session.values[rows], self.speaker.values[rows])
 
     def with_hash(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash."""

@@ -259,10 +259,11 @@ def _fused(
 ) -> dict[str, Floats]:
     """Return the summands that words and vector bring; without a vector the words speak alone."""
     parameters = context.parameters
-    covered = np.float32(weighed.worded_share) * fusion.relative(_of(coverage.expanded, found))
+    worded = np.float32(weighed.worded_share)
+    covered = worded * fusion.relative(_of(coverage.expanded, found))
     if not len(likeness.sampled):
         return {"lexical": covered}
-    spoken = _of(context.columns.speaker.values, found) >= 0
+    spoken = context.columns.turns(found)
     plain = fusion.standardized(likeness.cosine, likeness.sampled)
     centred = fusion.standardized(likeness.centred, likeness.sampled_centred)
     share = np.where(spoken, np.float32(0), np.float32(parameters.centred_share))
@@ -270,7 +271,7 @@ def _fused(
     dense[likeness.cosine == 0] = 0
     known = 1.0 if query.multilingual else _known(query, parameters)
     weight = fusion.dense_weights(weighed.unknown_share, known, spoken, parameters)
-    return {"lexical": (1 - weight) * covered, "dense": weight * dense / np.float32(parameters.dense_spread)}
+    return {"lexical": (1 - weight) * covered, "dense": worded * weight * dense / np.float32(parameters.dense_spread)}
 
 
 def _alone(query: SearchQuery, coverage: Coverage, likeness: _Likeness, found: NDArray[np.intp]) -> dict[str, Floats]:

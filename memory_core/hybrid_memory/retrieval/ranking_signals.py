@@ -129,10 +129,10 @@ def add_context(
 ) -> NDArray[np.bool_]:
     """Add the summands of context; return which rows are strong because they answer a question that is.
 
-    Turns of a conversation need each other to be understood; notes, which have no speaker, stand for themselves.
+    Turns of a dialogue need each other to be understood; notes stand for themselves.
     """
     speaker = columns.speaker.values[candidates.rows]
-    spoken = speaker >= 0
+    spoken = columns.turns(candidates.rows)
     answers = np.zeros(len(spoken), np.bool_)
     if not spoken.any():
         return answers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.retrieval.bm25 import QueryTerms, idf
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
 from hybrid_memory.retrieval.question import QuestionWord, WordForm
+from hybrid_memory.text import terms
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 
 MAX_EXPANDED_TERMS = 32  # the weightiest words of a question; a pasted page would else be met by all words there are
 _COUNTED_REPEATS = 3
+_TIME_ALONE = 0.2  # what is left of words and meaning of a question that names a time alone
+_SAYS_NOTHING = (
+    "happen happened do did done doing go going went talk talked talking discuss discussed say said tell told note noted write wrote "
+    "plan planned schedule scheduled due event events thing things anything something new up on day week month year today"
+)
+"""Words that say of what happened only that it did."""
 _RANKS_PER_STEP, _STEPS = 1_000.0, 31.0  # a word behind the 30,000 of the vocabulary counts 1 + the floor
 _USUALLY = 0.5  # the share of memories that write a word as a name from which a question that does so means the name
 _MOSTLY = 0.7  # ... from which a capital that may come from its place tells a name
@@ -39,9 +47,9 @@ class Name:
 class WeighedQuestion:
     """A question's words as a search counts them.
 
-    ``unknown_share``: the share of their rarity that no visible memory holds, from 0 to 1. ``worded_share``: how much words count
-    beside all else: less than 1 for a question of nothing but a time, which its words must not decide. ``names`` are those that the store
-    holds, ``unknown_names`` those that it does not.
+    ``unknown_share``: the share of their rarity that no visible memory holds, from 0 to 1. ``worded_share``: how much words and
+    meaning count beside all else: less than 1 for a question of nothing but a time, which its words must not decide. ``names``
+    are those that the store holds, ``unknown_names`` those that it does not.
     """
 
     query_terms: QueryTerms
@@ -98,7 +106,7 @@ def weigh(
     return WeighedQuestion(
         QueryTerms(question.terms, _shares(weights), expansions, mean_length),
         _unknown(rarities, held),
-        parameters.time_word_weight if all(word.in_time for word in question.words) else 1.0,
+        _TIME_ALONE if asks_for_a_time_alone(question) else 1.0,
         names=tuple(name for name, holding in names if holding),
         unknown_names=tuple(name for name, holding in names if not holding),
     )
@@ -119,6 +127,16 @@ def name_strength(form: WordForm, share: float | None) -> float:
 def _name_shares(lexical: LexicalIndex, terms: Sequence[int]) -> list[float | None]:
     telling, named = (counts.tolist() for counts in lexical.name_frequencies(terms))
     return [name / telling if telling else None for telling, name in zip(telling, named, strict=True)]
+
+
+def asks_for_a_time_alone(question: Question) -> bool:
+    """Return True if a question names a time and nothing else: "What happened yesterday?", "What did we talk about in March?"."""
+    return bool(question.time.windows) and all(word.in_time or word.term in _eventless() for word in question.words)
+
+
+@functools.cache
+def _eventless() -> frozenset[int]:
+    return frozenset(terms(_SAYS_NOTHING))
 
 
 def _word_weight(word: QuestionWord, strength: float, parameters: RankingParameters) -> float:

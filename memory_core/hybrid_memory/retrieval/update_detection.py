@@ -184,12 +184,15 @@ def find_rivals(
     best = top_k(scores, COMPARED_HITS)
     rows = candidates.rows[best]
     held = lexical.terms_of_rows(rows)
-    fit = (columns.speaker.values[rows] < 0) & np.array([names.issubset(one.tolist()) for one in held])
+    fit = ~columns.turns(rows) & np.array([names.issubset(one.tolist()) for one in held])
     if np.count_nonzero(fit) < 2:  # noqa: PLR2004 - as above
         return None
     best, rows, held = best[fit], rows[fit], [one for one, fits in zip(held, fit.tolist(), strict=True) if fits]
     times, trust = columns.happened_at(rows), columns.trust.values[rows]
-    may = (times[None, :] > times[:, None]) & (trust[None, :] >= trust[:, None])
+    speaker = columns.speaker.values[rows]
+    may = (
+        (times[None, :] > times[:, None]) & (trust[None, :] >= trust[:, None]) & (speaker[None, :] == speaker[:, None])
+    )
     if not may.any():
         return None
     vectors = matrix.gather(rows)

@@ -91,7 +91,11 @@ def test_an_answer_to_a_matching_question_is_not_weak():
 
 
 def test_the_summands_make_up_the_score(pets):
-    put(pets, memory("ann", "my bird sings", speaker="Ann", session="b", minutes=3))
+    put(
+        pets,
+        memory("ann", "my bird sings", speaker="Ann", session="b", minutes=3),
+        memory("bo", "how nice", speaker="Bo", session="b", minutes=4),
+    )
     ranking = pets.search(ask("what bird has Ann", alpha=0.3, gamma=0.2))
     for position in range(len(ranking)):
         assert sum(ranking.terms(position).values()) == pytest.approx(float(ranking.scores[position]), abs=1e-5)
@@ -100,9 +104,7 @@ def test_the_summands_make_up_the_score(pets):
 
 @pytest.mark.parametrize("query", ["Ann", "ann's hobby", "does Ann like it", "Ms Bell"])
 def test_a_speaker_that_the_question_names_counts_more(query):
-    index = index_of(
-        memory("bob", "I paint", speaker="Bob", session="a"), memory("ann", "I paint", speaker="Ann Bell?", session="b")
-    )
+    index = index_of(memory("bob", "I paint", speaker="Bob"), memory("ann", "I paint", speaker="Ann Bell?", minutes=1))
     ranking = index.search(ask(f"{query} paint", vector=False))
     assert ranking.ids.tolist() == ["ann", "bob"]
     assert ranking.terms(0)["speaker"] == pytest.approx(FITTED.speaker_weight)
@@ -117,9 +119,10 @@ def test_nobody_is_named_by_a_question_without_names():
 def test_a_session_that_speaks_of_it_lifts_its_members():
     index = index_of(
         memory("a1", "the boat trip", session="a", speaker="Ann"),
-        memory("a2", "boat engine", session="a", speaker="Ann", minutes=1),
+        memory("a2", "boat engine", session="a", speaker="Bob", minutes=1),
         memory("a3", "rain again", session="a", speaker="Ann", minutes=2),
         memory("b1", "rain again!", session="b", speaker="Ann", minutes=9),
+        memory("b2", "oh", session="b", speaker="Bob", minutes=10),
     )
     order = found(index, "boat", vector=False)
     assert order.index("a3") < order.index("b1")
@@ -130,6 +133,17 @@ def test_notes_stand_for_themselves():
         memory("a1", "the boat trip"), memory("a2", "boat engine", minutes=1), memory("a3", "rain", minutes=2)
     )
     assert "session" not in index.search(ask("boat", vector=False)).terms(2)
+
+
+def test_notes_of_one_speaker_stand_for_themselves_too():
+    index = index_of(
+        memory("allergy", "Ada is allergic to peanuts", session="a"),
+        memory("boat", "the boat trip is on Tuesdays", session="b", speaker="Ada", minutes=1),
+        memory("rain", "will it rain?", session="b", speaker="Ada", minutes=2),
+    )
+    ranking = index.search(ask("to what is Ada allergic", vector=False))
+    assert ranking.ids[0] == "allergy"
+    assert not {"speaker", "session", "reply"} & ranking.terms(1).keys()
 
 
 def test_equals_are_ordered_by_tier_and_then_by_time():
