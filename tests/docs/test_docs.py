@@ -4,18 +4,26 @@ import ast
 import json
 import re
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
+from hybrid_memory.embedding.registry import make_embedder
+from hybrid_memory.model import Scope
+from hybrid_memory.service import MemoryService
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import FakeClock, FakeRandomSource
+from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext
 
 PROJECT = Path(__file__).resolve().parents[2]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_names_the_commands_and_ci_runs_the_tests_as_it_says():
-    assert "pip install uv && uv run --no-dev hybrid-memory-mcp demo" in README
-    assert "pip install uv && uv run pytest" in README
-    assert "pip install uv && uv run pytest" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "pip install uv && uv run --no-dev hybrid-memory-mcp demo\n" in README
+    assert "    uv run pytest\n" in README
+    assert "uv run pytest\n" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def test_mcp_json_and_the_readme_have_entries_that_depend_on_no_folder():
@@ -80,8 +88,6 @@ def test_the_page_on_templates_names_every_template():
 
 
 def test_the_readme_names_every_tool_and_every_argument_of_writing():
-    from hybrid_memory_mcp.mcp_api.tools import TOOLS
-
     for tool in TOOLS:
         assert f"| `{tool.name}` |" in README
     (write,) = [tool for tool in TOOLS if tool.name == "write_memory"]
@@ -114,33 +120,51 @@ def test_every_file_and_name_that_a_page_for_contributors_points_to_exists(name)
     assert missing == []
 
 
-def test_the_readme_shows_lines_as_an_answer_has_them():
-    from datetime import UTC, datetime
+SAMPLES = re.findall(r"```text\n(.*?)\n```", README, re.DOTALL)
+_ID = re.compile(r"\b[0-9a-z]{20}\b")
+DAY = datetime(2025, 11, 3, 9, tzinfo=UTC)
 
-    from hybrid_memory.model import Kind, Memory, MemoryId, Scope, Tier
-    from hybrid_memory.requests import Hit, ReadResult
-    from hybrid_memory_mcp.mcp_api.tool_results import read_result
 
-    def memory(memory_id, content, at, speaker=None):
-        fixed = {
-            "namespace": "default",
-            "session": "s",
-            "agent": "default",
-            "kind": Kind.OBSERVATION,
-            "tier": Tier.LONG_TERM,
-        }
-        told = {"id": MemoryId(memory_id), "content": content, "created_at": at, "speaker": speaker}
-        return Memory(**fixed, **told, importance=0.5, content_hash="")
+def with_numbers_for_ids(text):
+    """A text with its ids replaced by the order in which they appear."""
+    seen = list(dict.fromkeys(_ID.findall(text)))
+    return _ID.sub(lambda found: f"#{seen.index(found[0])}", text)
 
-    new = memory(
-        "06gzh21e6ndjkvr6d7pw",
-        "The rehearsal is on Thursdays at 19:30 now.",
-        datetime(2026, 1, 10, 9, tzinfo=UTC),
-        "Ada",
+
+def answer(written, **asked):
+    """What read_memories says after memories were written, each with the days that lie before it."""
+    clock = FakeClock(DAY)
+    service = MemoryService(MemoryStore(clock), make_embedder(), clock=clock, random_source=FakeRandomSource(7))
+    call = CallContext(Scope(session="s"), UTC)
+    tools = {tool.name: tool for tool in TOOLS}
+
+    def run(name, arguments):
+        tool = tools[name]
+        return tool.run(service, call, tool.takes.model_validate(arguments)).content[0].text
+
+    try:
+        for days, arguments in written:
+            clock.advance(days=days)
+            run("write_memory", arguments)
+        return run("read_memories", asked)
+    finally:
+        service.close()
+
+
+def test_the_readme_shows_an_answer_as_it_is():
+    written = (
+        (0, {"content": "Rui's rehearsal is on Tuesdays."}),
+        (68, {"content": "Rui's rehearsal was moved to Thursdays at 19:30."}),
     )
-    old = memory("06gzg05yn3cs1q4mrk8e", "The rehearsal is on Tuesdays.", datetime(2025, 11, 3, 9, tzinfo=UTC))
-    hits = (Hit(memory=new, score=1.0), Hit(memory=old, score=0.9, newer=new.id))
-    answer = read_result(ReadResult(hits=hits, total=4, asked_at=new.created_at), 1500, Scope(session="s"), UTC)
-    lines = answer.content[0].text.splitlines()
-    assert "\n".join(lines[:2]) in README
-    assert re.sub(r"\S+$", "", lines[2]) in README
+    question = "When is Rui's rehearsal?"
+    assert with_numbers_for_ids(answer(written, query=question)) == with_numbers_for_ids(SAMPLES[0])
+    assert question in README
+
+
+def test_the_readme_shows_a_brief_as_it_is():
+    written = (
+        (0, {"content": "Rui plays the viola in the orchestra of Porto.", "pinned": True}),
+        (2, {"content": "Rui is allergic to peanuts."}),
+        (0, {"content": "Rui has to renew his passport by 31 January 2026."}),
+    )
+    assert with_numbers_for_ids(answer(written)) == with_numbers_for_ids(SAMPLES[1])

@@ -84,6 +84,15 @@ def test_the_list_tells_dimensions_size_and_licence():
     assert SMALL in run("embedder", "list").output
 
 
+def test_no_name_of_the_list_is_broken_in_a_terminal_of_80_columns(tmp_path):
+    names = [one["name"] for one in json.loads(run("embedder", "list", "--json").output)]
+    lines = (
+        CliRunner(env={"COLUMNS": "80"}).invoke(app, ["embedder", "list", "--home", str(tmp_path)]).output.splitlines()
+    )
+    assert set(names) <= {word for line in lines for word in line.split()[:1]}
+    assert max(map(len, lines[:-1])) <= 80
+
+
 def test_the_list_can_be_of_this_machine_alone(without_minilm):
     here = [one["name"] for one in json.loads(run("embedder", "list", "--here", "--json").output)]
     assert here == ["static", "multilingual"]
@@ -142,7 +151,7 @@ def test_the_status_tells_what_the_vectors_are_of(home):
     told = state(home)
     assert told["pinned"].startswith("static")
     assert (told["dimensions"], told["waiting_for_vectors"], told["changing_to"]) == (256, 0, None)
-    assert "pinned" in run("embedder", "status", "--home", home).output
+    assert "vectors of" in run("embedder", "status", "--home", home).output
 
 
 def test_using_a_model_makes_all_vectors_anew_and_notes_it(home, minilm):
@@ -282,6 +291,13 @@ def test_an_unknown_model_changes_nothing(home, command, model):
     assert "model:" in done.output
     assert "Traceback" not in done.output
     assert not (home / "config.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("multilngual", "multilingual"), ("minlm", "minilm"), ("Static", "static")]
+)
+def test_a_typing_error_suggests_the_built_in_names_first(home, typed, meant):
+    assert f"did you mean {meant}" in run("embedder", "use", typed, "--home", home).output
 
 
 def test_reembed_never_downloads(home):

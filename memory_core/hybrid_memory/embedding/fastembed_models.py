@@ -73,9 +73,16 @@ def spec_named(wanted: str) -> str:
     model = find_model(name)
     if model is not None:
         return model.spec
-    near = difflib.get_close_matches(name, [one.name for one in known_models()], n=3, cutoff=0.4)
+    near = _nearest_names(name)
     meant = f"; did you mean {' or '.join(near)}" if near else ""
     raise InvalidInput("model", f"is unknown{meant}? `embedder list` names all; a folder with a model works too")
+
+
+def _nearest_names(name: str) -> list[str]:
+    """Return which names may have been meant, the nearest first; one of our own, which need no download, before all others."""
+    own = difflib.get_close_matches(name.lower(), (STATIC, MULTILINGUAL, MINILM), n=1, cutoff=0.6)
+    others = difflib.get_close_matches(name, [one.name for one in known_models()], n=3, cutoff=0.4)
+    return [*own, *others][:3]
 
 
 def find_model(name: str) -> Model | None:

