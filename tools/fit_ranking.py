@@ -43,6 +43,8 @@ GRID: Mapping[str, tuple[float, ...]] = {
     "dense_weight_unknown": (0.3, 0.4, 0.5, 0.6),
     "spoken_dense_weight": (0.1, 0.2, 0.3),
     "spoken_dense_weight_unknown": (0.15, 0.3, 0.45),
+    "multilingual_dense_weight": (0.1, 0.15, 0.2, 0.3),
+    "multilingual_dense_weight_unknown": (0.2, 0.3, 0.5),
     "dense_spread": (3.0, 4.0, 5.0),
     "centred_share": (0.0, 0.25, 0.5, 0.75, 1.0),
     "context_floor": (0.15, 0.25, 0.35),

@@ -49,12 +49,16 @@ def known_weight(known_share: float, parameters: RankingParameters) -> float:
     return min(max(rising, 0.0), 1.0)
 
 
-def dense_weights(unknown_share: float, known: float, spoken: Mask, parameters: RankingParameters) -> Floats:
+def dense_weights(
+    unknown_share: float, known: float, spoken: Mask, parameters: RankingParameters, *, multilingual: bool = False
+) -> Floats:
     """Return for each row which share of its score the vectors decide.
 
     ``unknown_share`` is that of the question which no memory holds, ``known`` the weight of `known_weight`.
     """
     noted = parameters.dense_weight + parameters.dense_weight_unknown * unknown_share
+    if multilingual:
+        noted = parameters.multilingual_dense_weight + parameters.multilingual_dense_weight_unknown * unknown_share
     said = parameters.spoken_dense_weight + parameters.spoken_dense_weight_unknown * unknown_share
     most = parameters.max_dense_weight
     return np.where(spoken, np.float32(known * min(said, most)), np.float32(known * min(noted, most)))

@@ -270,7 +270,7 @@ def _fused(
     dense = (1 - share) * plain + share * centred
     dense[likeness.cosine == 0] = 0
     known = 1.0 if query.multilingual else _known(query, parameters)
-    weight = fusion.dense_weights(weighed.unknown_share, known, spoken, parameters)
+    weight = fusion.dense_weights(weighed.unknown_share, known, spoken, parameters, multilingual=query.multilingual)
     return {"lexical": (1 - weight) * covered, "dense": worded * weight * dense / np.float32(parameters.dense_spread)}
 
 

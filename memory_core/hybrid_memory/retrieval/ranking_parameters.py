@@ -33,6 +33,8 @@ class RankingParameters:
     dense_weight_unknown: float = 0.5
     spoken_dense_weight: float = 0.2  # turns of a conversation repeat the words of what they answer
     spoken_dense_weight_unknown: float = 0.3
+    multilingual_dense_weight: float = 0.2  # a table of many languages says less about each
+    multilingual_dense_weight_unknown: float = 0.3
     max_dense_weight: float = 0.9
     dense_spread: float = 4.0  # standard deviations of likeness that are worth as much as the best match by words
     centred_share: float = (
@@ -72,7 +74,11 @@ STEPS: Mapping[str, Mapping[str, float]] = {
     "time words": {"time_word_weight": 1.0},
     "near words": {"near_weight": 0.0, "unknown_near_weight": 0.0},
     "vectors": {"max_dense_weight": 0.0},
-    "unknown words": {"dense_weight_unknown": 0.0, "spoken_dense_weight_unknown": 0.0},
+    "unknown words": {
+        "dense_weight_unknown": 0.0,
+        "spoken_dense_weight_unknown": 0.0,
+        "multilingual_dense_weight_unknown": 0.0,
+    },
     "centred vectors": {"centred_share": 0.0},
     "known words": {"known_from": -1.0, "known_to": 0.0},
     "conversation": {"reply_weight": 0.0, "followed_weight": 0.0, "session_weight": 0.0, "speaker_weight": 0.0},
