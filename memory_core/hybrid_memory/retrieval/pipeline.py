@@ -1,8 +1,9 @@
 """The steps of a search, from the rows that pass the filters to a ranking.
 
 `rank` is called by `NamespaceIndex.search` and reads like a list of the steps: weigh the question's words, cover it by words,
-compare vectors, fuse both, add what the question says about time, choose candidates, add what their conversation, the names and
-the best hit tell, detect updates, order, and leave duplicates out. Each step's numbers are in ``ranking_parameters.py``.
+compare vectors, fuse both, add what the question says about time, choose candidates, add what their conversation, the names, the
+events and the best hit tell, weigh that against recency and importance, order, leave duplicates out, find possible updates among the
+hits, and judge whether what is asked for is unknown. Each step's numbers are in ``ranking_parameters.py``.
 """
 
 from __future__ import annotations
