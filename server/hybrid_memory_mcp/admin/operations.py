@@ -77,18 +77,19 @@ def status(request: OperationRequest) -> dict[str, Any]:
 
 
 def recall(request: OperationRequest) -> dict[str, Any]:
-    """Return what a question finds, or a brief without one; arguments are ``query`` and ``limit`` (None: the usual page).
+    """Return what a question finds, or a brief without one; arguments are ``query`` and ``limit``.
 
     Who looks from outside recalls nothing.
     """
     from hybrid_memory.retrieval.brief import in_sections
 
-    query, limit = str(request.arguments["query"]), request.arguments["limit"]
-    question = ReadRequest(query=query, limit=None if limit is None else int(limit), recalls=False)
+    query, limit = str(request.arguments["query"]), int(request.arguments["limit"])
+    question = ReadRequest(query=query, limit=limit, recalls=False)
     result = request.run(lambda service: service.read(request.scope, question))
     hits = [
         {
             "id": hit.memory.id,
+            "created_at": hit.memory.created_at.isoformat(),
             "when": (hit.memory.occurred_at or hit.memory.created_at).isoformat(),
             "tier": hit.memory.tier.value,
             "content": hit.memory.content,

@@ -16,6 +16,9 @@ from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE
 from hybrid_memory_mcp.cli import admin, embedders, tokens
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
 
+_OF_AN_OLDER_HUB = {"id": "", "newer": None, "section": None}
+"""What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
+
 app = typer.Typer(
     name="hybrid-memory-mcp",
     help="A memory for every MCP client. Without a command it serves MCP over stdin and stdout, as clients start it.",
@@ -117,22 +120,26 @@ def recall(
 ) -> None:
     """Search a store from the terminal."""
     console = Console()
-    result = call_or_exit(home, "recall", {"query": query, "limit": limit}, namespace=namespace)
-    if result["unknown"]:
+    brief = not query.strip()
+    shown = limit or (BRIEF_PAGE if brief else DEFAULT_PAGE)
+    result = call_or_exit(home, "recall", {"query": query, "limit": shown}, namespace=namespace)
+    if result.get("unknown"):
         from hybrid_memory_mcp.mcp_api.tool_results import PROBABLY_UNKNOWN
 
         console.print(PROBABLY_UNKNOWN)
-    brief = not query.strip()
     last = "section" if brief else "score"
     table = Table("", "when", "tier", "memory", last, title="brief" if brief else query, show_lines=True)
-    places = {hit["id"]: place for place, hit in enumerate(result["hits"], 1)}
-    for place, hit in enumerate(result["hits"], 1):
+    hits = [_OF_AN_OLDER_HUB | {"when": hit["created_at"]} | hit for hit in result["hits"]]
+    places = {hit["id"]: place for place, hit in enumerate(hits, 1)}
+    for place, hit in enumerate(hits, 1):
         when = datetime.fromisoformat(hit["when"])
         table.add_row(str(place), f"{when:%Y-%m-%d %H:%M}", hit["tier"], escape(hit["content"]), _judged(hit, places))
     console.print(table)
     if result["words_alone"]:
         console.print("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
-    if result["total"] > len(result["hits"]):
+    if result["total"] > len(hits) and not result.get(
+        "unknown"
+    ):  # of what is unknown three are shown, whatever the limit
         console.print(f"{result['total'] - len(result['hits'])} more; raise --limit to see them")
 
 
