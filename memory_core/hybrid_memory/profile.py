@@ -67,9 +67,10 @@ def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery
 
 
 def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -> Ranking:
-    """Return a ranking in which open commitments stand first, in their order, and what is done is weak.
+    """Return a ranking in which open commitments stand first, in their order, and everything else is weak.
 
-    Where the question names a topic, only those are raised that hold half of its words; if none does, it asks for something else.
+    Where the question names a topic, only those are raised that hold half of its words, and what is done is weak; if none holds them,
+    it asks for something else.
     """
     still_open, done = open_and_done(memories)
     topic = topic_words(question)
@@ -79,11 +80,11 @@ def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -
     if topic:
         raised.sort()  # by their scores; without a topic the question's likeness to a commitment tells nothing
     finished = [place[one] for one in done if one in place and place[one] not in raised]
-    if not raised:
+    if not len(ranking) or (topic and not raised):
         return ranking
     scores, weak = ranking.scores.copy(), ranking.weak.copy()
     scores[raised] = scores.max()  # equals are shown together
-    weak[finished] = True
+    weak[finished if topic else slice(None)] = True
     weak[raised] = False
     rest = np.setdiff1d(np.arange(len(ranking)), raised)
     order = np.concatenate((np.array(raised, np.intp), rest))

@@ -29,7 +29,7 @@ from hybrid_memory.requests import (
     Related,
     Where,
 )
-from hybrid_memory.retrieval.brief import Section, select_lines
+from hybrid_memory.retrieval.brief import Section, repeats_of, select_lines
 from hybrid_memory.retrieval.commitments import asks_for_open_items
 from hybrid_memory.retrieval.cutoff import hits_worth_showing
 from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
@@ -261,23 +261,25 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
     all_ids = index.select(request.where, now, asked_at=first_page_at)
     fetch = partial(store.get, scope.namespace)
     memories = gather(index, fetch, scope, SearchQuery(where=request.where, now=now, asked_at=position.asked_at))
-    listing = _SectionsFirst(select_lines(memories), all_ids)
+    sections = select_lines(memories)
+    listing = _SectionsFirst(sections, all_ids, repeats_of(sections, memories))
     offset = position.within(listing)
     page = listing.beginning(offset + request.page_size)[offset:]
     found = index.memories(page, fetch)
     hits = tuple(Hit(memory=found[one], section=listing.section_of(one)) for one in page if one in found)
-    return ReadResult(hits=hits, total=len(all_ids), offset=offset, fingerprint=digest, asked_at=position.asked_at)
+    return ReadResult(hits=hits, total=len(listing), offset=offset, fingerprint=digest, asked_at=position.asked_at)
 
 
 class _SectionsFirst(Sequence[MemoryId]):
     """The ids of a brief in order: those of its sections, then the rest; no more ids are made into text than are shown."""
 
-    def __init__(self, sections: Mapping[MemoryId, Section], all_ids: IdSequence) -> None:
+    def __init__(self, sections: Mapping[MemoryId, Section], all_ids: IdSequence, left_out: Collection[MemoryId]) -> None:
         self._sections = sections
         self._all_ids = all_ids
+        self._left_out = left_out
 
     def __len__(self) -> int:
-        return len(self._all_ids)
+        return len(self._all_ids) - len(self._left_out)
 
     def section_of(self, memory_id: MemoryId) -> str:
         """Return the name of the section that an id stands in."""
@@ -285,7 +287,8 @@ class _SectionsFirst(Sequence[MemoryId]):
 
     def beginning(self, count: int) -> list[MemoryId]:
         """Return the first ``count`` ids."""
-        rest = (one for one in self._all_ids[: count + len(self._sections)].tolist() if one not in self._sections)
+        others = self._all_ids[: count + len(self._sections) + len(self._left_out)].tolist()
+        rest = (one for one in others if one not in self._sections and one not in self._left_out)
         return [*self._sections, *rest][:count]
 
     def __getitem__(self, position: Any) -> Any:

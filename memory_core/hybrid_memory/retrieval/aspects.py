@@ -15,6 +15,15 @@ from dataclasses import dataclass
 from enum import IntFlag
 
 from hybrid_memory.model import Kind
+from hybrid_memory.retrieval.factuality import (
+    denies_decision,
+    denies_deed,
+    denies_duty,
+    denies_identity,
+    is_opinion_of_other,
+    is_supposed,
+    without_quotes_of_others,
+)
 
 # Set by hand where no reason is named.
 _READ_CHARACTERS = 800  # of a memory; what tells about its user stands at its beginning
@@ -131,7 +140,7 @@ def aspects_of_words(content: str, speaker: str | None = None) -> Aspect:
     """Return what the words of a memory tell, whatever its tags and its kind; stored with each memory."""
     found = Aspect.NONE
     if _LOG_LINE.match(content) is None and _NOISE.search(content) is None:
-        for sentence in sentences(content):
+        for sentence in sentences(without_quotes_of_others(content[:_READ_CHARACTERS])):
             found |= _of_sentence(sentence, speaker)
     return found
 
@@ -194,7 +203,10 @@ def _triggers_of(words: Sequence[str]) -> Iterator[str]:
 def user_names(content: str) -> frozenset[str]:
     """Return the folded names by which a text says that the user is called; none without such a sentence."""
     found: set[str] = set()
-    for match in _CALLED.finditer(content[:_READ_CHARACTERS]):
+    own = without_quotes_of_others(content[:_READ_CHARACTERS])
+    for match in _CALLED.finditer(own):
+        if _NOT_BEFORE.search(own, 0, match.start()):
+            continue
         name = next(group for group in match.groups() if group is not None)
         found.add(fold(name[:_NAME_CHARACTERS]))
         found.update(fold(name).split()[:1])
@@ -227,7 +239,11 @@ def _of_sentence(sentence: Sentence, speaker: str | None) -> Aspect:
     label = _LABEL.match(sentence.text) if ":" in sentence.text else None
     if label is not None and (labelled := _of_label(label[1])):
         return labelled | Aspect.ABOUT_USER | (Aspect.NAME if label[1] == "name" else Aspect.NONE)
-    aspect, place = _kind_of(sentence)
+    aspect, place, denied = _kind_of(sentence)
+    if denied and not is_supposed(sentence.text) and not is_opinion_of_other(sentence.text):
+        clauses = (_AND if denied & Aspect.IDENTITY else _BUT).split(sentence.raw)
+        if len(clauses) > 1:
+            return _of_clauses(clauses, speaker)
     if not aspect:
         return Aspect.NONE
     about = _subject(sentence, aspect, place, speaker)
@@ -243,13 +259,26 @@ def _of_sentence(sentence: Sentence, speaker: str | None) -> Aspect:
     return aspect | about
 
 
-def _kind_of(sentence: Sentence) -> tuple[Aspect, int]:
-    """Return what a sentence tells, by the first rule that holds, and at which word that is said."""
-    for aspect, place_in in _RULES:
+def _of_clauses(clauses: Sequence[str], speaker: str | None) -> Aspect:
+    """Return what the clauses of a sentence tell, of which one is denied: "I don't have to pay, but I must call them"."""
+    found = Aspect.NONE
+    for clause in clauses:
+        for sentence in sentences(clause):
+            found |= _of_sentence(sentence, speaker)
+    return found
+
+
+def _kind_of(sentence: Sentence) -> tuple[Aspect, int, Aspect]:
+    """Return what a sentence tells, by the first rule that holds, at which word that is said, and what it denies by rules before."""
+    denied = Aspect.NONE
+    for aspect, place_in, denies in _RULES:
         place = place_in(sentence)
-        if place is not None:
-            return aspect, place
-    return Aspect.NONE, 0
+        if place is None:
+            continue
+        if denies is None or not denies(sentence.text):
+            return aspect, place, denied
+        denied |= aspect
+    return Aspect.NONE, 0, denied
 
 
 def _reminder(sentence: Sentence) -> int | None:
@@ -269,7 +298,8 @@ def _decision(sentence: Sentence) -> int | None:
 
 
 def _unsettled(sentence: Sentence) -> int | None:
-    return 0 if _UNDECIDED.within(sentence) or _NOT_YET.within(sentence) else None
+    undone = "yet" in sentence.words and _UNDONE.search(sentence.text) is not None
+    return 0 if undone or _UNDECIDED.within(sentence) or _NOT_YET.within(sentence) else None
 
 
 def _identity(sentence: Sentence) -> int | None:
@@ -321,7 +351,7 @@ def _appointment(sentence: Sentence) -> int | None:
 
 def _duty(sentence: Sentence) -> int | None:
     place = _DUTIES.first(sentence)
-    if place is None or " you need to " in sentence.flat:
+    if place is None or " you need to " in sentence.flat or sentence.words[place : place + 2] == ("due", "to"):
         return None
     return place if _is_personal(sentence, place) else None
 
@@ -458,6 +488,10 @@ _ELISION = re.compile(r"\b([cdjlmnst]|qu)'(?=\w)", re.IGNORECASE)
 _DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _CAPITALIZED = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w-]+")
 _LABEL = re.compile(r"\s*(?:user |the user's |my )?([a-z -]{2,20}?)\s*:")
+_NOT_BEFORE = re.compile(r"\bno\s+$", re.IGNORECASE)  # "no me llamo"
+_UNDONE = re.compile(r"\b(?:haven't|hasn't|have not|has not|didn't) [^,]*\byet\b")
+_AND = re.compile(r",\s|,?\s(?:but|and|aber|sondern|und|mais|et|pero|sino|y|e)\s", re.IGNORECASE)
+_BUT = re.compile(r",?\s(?:but|aber|sondern|mais|pero|sino)\s", re.IGNORECASE)
 _LOG_LINE = re.compile(
     r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|Traceback|```|diff --git|\$ |>>> )",
     re.IGNORECASE,
@@ -845,24 +879,27 @@ TELLING_TAGS: tuple[str, ...] = tuple(
 )
 """Tags that alone say what a memory tells, in the ways in which they are mostly written."""
 
-_RULES: tuple[tuple[Aspect, Callable[[Sentence], int | None]], ...] = (
-    (Aspect.COMMITMENT, _reminder),
-    (Aspect.NONE, _question),
-    (Aspect.HEALTH, _HEALTH.first),
-    (Aspect.DECISION, _decision),
-    (Aspect.COMMITMENT, _unsettled),
-    (Aspect.DONE, _FINISHED.first),
-    (Aspect.IDENTITY, _identity),
-    (Aspect.PREFERENCE, _preference),
-    (Aspect.PREFERENCE, _wish),
-    (Aspect.IDENTITY, _profession),
-    (Aspect.COMMITMENT, _OPEN_STATES.first),
-    (Aspect.COMMITMENT, _appointment),
-    (Aspect.COMMITMENT, _duty),
-    (Aspect.COMMITMENT, _intent),
-    (Aspect.COMMITMENT, _task_note),
-    (Aspect.DONE, _deed),
-    (Aspect.IDENTITY, _named_relative),
-    (Aspect.TRAIT, _HABITS.first),
+_RULES: tuple[tuple[Aspect, Callable[[Sentence], int | None], Callable[[str], bool] | None], ...] = (
+    (Aspect.COMMITMENT, _reminder, denies_duty),
+    (Aspect.NONE, _question, None),
+    (Aspect.HEALTH, _HEALTH.first, None),
+    (Aspect.DECISION, _decision, denies_decision),
+    (Aspect.COMMITMENT, _unsettled, is_supposed),
+    (Aspect.DONE, _FINISHED.first, denies_deed),
+    (Aspect.IDENTITY, _identity, denies_identity),
+    (Aspect.PREFERENCE, _preference, None),
+    (Aspect.PREFERENCE, _wish, None),
+    (Aspect.IDENTITY, _profession, denies_identity),
+    (Aspect.COMMITMENT, _OPEN_STATES.first, denies_duty),
+    (Aspect.COMMITMENT, _appointment, denies_duty),
+    (Aspect.COMMITMENT, _duty, denies_duty),
+    (Aspect.COMMITMENT, _intent, denies_duty),
+    (Aspect.COMMITMENT, _task_note, denies_duty),
+    (Aspect.DONE, _deed, denies_deed),
+    (Aspect.IDENTITY, _named_relative, denies_identity),
+    (Aspect.TRAIT, _HABITS.first, None),
 )
-"""Tried in this order: what is said outright ("remind me", "allergic") before what words only suggest."""
+"""Tried in this order: what is said outright ("remind me", "allergic") before what words only suggest. The last tells when a rule's words deny it.
+
+A denied taste is one ("doesn't like"), and of health rather too much is shown than too little.
+"""

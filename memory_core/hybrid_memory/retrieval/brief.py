@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -150,6 +150,21 @@ def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
     }
     order = fair_order(lines, SHARES, lambda memory: line_cost(memory.content))
     return {memory.id: SECTION_OF[queue] for queue, memory in order}
+
+
+def repeats_of(shown: Collection[MemoryId], memories: BriefMemories) -> set[MemoryId]:
+    """Return the memories that are not shown because one that is shown says the same in the same words, by the same speaker."""
+    known = {
+        one.id: one
+        for some in (memories.pinned, memories.working, memories.weighty, memories.last_session, memories.recent)
+        for one in some
+    }
+    said = {_wording(known[one]) for one in shown if one in known}
+    return {one.id for one in known.values() if one.id not in shown and _wording(one) in said}
+
+
+def _wording(memory: Memory) -> tuple[str, str]:
+    return fold(memory.speaker or ""), " ".join(fold(memory.content).split()).rstrip(" .!。！")
 
 
 def open_and_done(memories: BriefMemories) -> tuple[list[Memory], set[MemoryId]]:

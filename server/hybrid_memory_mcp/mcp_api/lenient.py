@@ -13,7 +13,8 @@ from typing import Any
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _BETWEEN_IDS = re.compile(r"[\s,;]+")
-_FLAGS = {"true": True, "false": False}
+_FLAGS = {"true": True, "false": False, "yes": True, "no": False}
+_NO_IDS = frozenset(("none", "null"))
 _ALIASES = {"longterm": "long_term", "shortterm": "short_term", "human": "user", "assistant": "agent"}
 _MAX_DIGITS = 20  # of a number written as text
 
@@ -62,6 +63,11 @@ def one_id(value: Any) -> Any:
     """Return the id that a list of one holds."""
     value = from_json_text(value)
     return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def no_id(value: Any) -> Any:
+    """Return None for a word that says that there is no id."""
+    return None if isinstance(value, str) and value.strip().casefold() in _NO_IDS else value
 
 
 def several(value: Any) -> Any:

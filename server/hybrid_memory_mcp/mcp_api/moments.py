@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
 from hybrid_memory.errors import InvalidInput
 
-Meaning: TypeAlias = Literal["begin", "moment", "end"]
-"""Which moment of a named time is meant: the first of any ("since"), the first of a day at most, or the last of any ("expires_at")."""
+Meaning: TypeAlias = Literal["begin", "moment", "through", "end"]
+"""Which moment of a named time is meant: the first of any ("since"), the first of a day at most, the one behind a day at most ("until": a day
+is meant whole), or the last of any ("expires_at")."""
 
 _NO_DATE = "is not a date; write 2026-01-31 or 2026-01-31T09:30"
 _TOO_LONG = "names a longer time; write one day, as 2026-01-31"
@@ -44,7 +45,7 @@ class CallTime:
     now: datetime
 
     def moment(self, field: str, text: str | None, meaning: Meaning = "moment") -> datetime | None:
-        """Return the moment that an argument names. A date alone is its first moment.
+        """Return the moment that an argument names. A date alone is its first moment, for "through" the first of the day behind it.
 
         Raises:
             InvalidInput: the text is no date, could mean several, or lies outside the years 1 to 9999.
@@ -52,7 +53,7 @@ class CallTime:
         if text is None:
             return None
         said = " ".join(_WEEKDAY_ASIDE.sub(" ", text.casefold()).split()).rstrip(".")
-        found = _iso(text.strip(), self.zone) or self._distant(said, meaning) or self._named(field, said, meaning)
+        found = _iso(text.strip(), self.zone, meaning) or self._distant(said, meaning) or self._named(field, said, meaning)
         if found is None:
             raise InvalidInput(field, _NO_DATE)
         return found
@@ -73,7 +74,9 @@ class CallTime:
         local = self.now.astimezone(self.zone).replace(tzinfo=None, fold=0)
         there = shift(local, -count if form["past"] else count, form["unit"])
         whole_day = form["unit"] not in _SMALL_UNITS and meaning != "end"
-        return _aware(midnight(there) if whole_day else there, self.zone)
+        if whole_day:
+            there = midnight(shift(there, 1, "day") if meaning == "through" else there)
+        return _aware(there, self.zone)
 
     def _named(self, field: str, said: str, meaning: Meaning) -> datetime | None:
         """Return the moment that names of days, months or parts of the day mean.
@@ -96,8 +99,10 @@ class CallTime:
             length = None if since is None or until is None else until - since
             if meaning == "end" and until is not None and length != _HOUR:
                 return until - timedelta(seconds=1)
-            if meaning == "moment" and (length is None or length > _LONGEST_DAY):
+            if meaning in ("moment", "through") and (length is None or length > _LONGEST_DAY):
                 raise InvalidInput(field, _TOO_LONG)
+            if meaning == "through" and length != _HOUR:
+                return until
             return since
         return None
 
@@ -110,12 +115,22 @@ def _all_of_it(text: str, spans: tuple[tuple[int, int], ...], begin: int) -> boo
     return _FILLERS.issuperset("".join(rest[begin:]).replace(",", " ").split())
 
 
-def _iso(text: str, zone: tzinfo | None) -> datetime | None:
+def _iso(text: str, zone: tzinfo | None, meaning: Meaning) -> datetime | None:
     try:
         given = datetime.fromisoformat(text)
-    except ValueError:
+        if meaning == "through" and _is_date(text):
+            given += timedelta(days=1)
+    except (ValueError, OverflowError):
         return None
     return _aware(given, zone)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _aware(moment: datetime, zone: tzinfo | None) -> datetime | None:

@@ -88,7 +88,7 @@ class WhereArguments(Arguments):
     session: str | None = None
     speaker: str | None = None
     since: str | None = Field(None, description=_DATE)
-    until: str | None = Field(None, description="Excluded")
+    until: str | None = Field(None, description="A date: its whole day")
     as_of: str | None = Field(None, description="What was known then")
     min_trust: Annotated[Literal["untrusted", "agent", "user", "confirmed"], _Choice] | None = None
 
@@ -101,7 +101,7 @@ class WhereArguments(Arguments):
             session=self.session,
             speaker=self.speaker,
             since=call.moment("where.since", self.since, "begin"),
-            until=call.moment("where.until", self.until),
+            until=call.moment("where.until", self.until, "through"),
             as_of=call.moment("where.as_of", self.as_of),
             min_trust=Trust(self.min_trust) if self.min_trust else None,
         )
@@ -126,7 +126,7 @@ class WriteArguments(Arguments):
     occurred_at: str | None = Field(None, description=_DATE)
     key: str | None = Field(None, description="With working: replaces the value of this key")
     expires_at: str | None = None
-    supersedes: OneId | None = Field(None, description="Id of the memory that this corrects")
+    supersedes: Annotated[OneId | None, BeforeValidator(lenient.no_id)] = Field(None, description="Id of the memory that this corrects")
     pinned: Flag | None = Field(None, description="In every brief")
 
     def to_request(self, call: CallTime) -> WriteRequest:
