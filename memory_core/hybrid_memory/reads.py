@@ -273,7 +273,9 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
 class _SectionsFirst(Sequence[MemoryId]):
     """The ids of a brief in order: those of its sections, then the rest; no more ids are made into text than are shown."""
 
-    def __init__(self, sections: Mapping[MemoryId, Section], all_ids: IdSequence, left_out: Collection[MemoryId]) -> None:
+    def __init__(
+        self, sections: Mapping[MemoryId, Section], all_ids: IdSequence, left_out: Collection[MemoryId]
+    ) -> None:
         self._sections = sections
         self._all_ids = all_ids
         self._left_out = left_out

@@ -161,6 +161,35 @@ def test_what_is_still_to_do_shows_what_is_open(service, scope, tell, chatter, q
     assert not any("plumber" in hit.memory.content for hit in hits if not hit.weak)
 
 
+def test_without_a_topic_all_that_is_not_open_is_weak(service, scope, tell):
+    tell("Need to renew the passport")
+    for text in (
+        "The gym membership ended.",
+        "I don't have to renew the car insurance.",
+        "What a day it still was to do that",
+    ):
+        tell(text)
+    hits = service.read(scope, ReadRequest(query="What is still to do?")).hits
+    assert [hit.memory.content for hit in hits if not hit.weak] == ["Need to renew the passport"]
+
+
+def test_where_nothing_is_open_every_hit_is_weak(service, scope, tell):
+    tell("The gym membership ended.")
+    assert all(hit.weak for hit in service.read(scope, ReadRequest(query="What is still to do?")).hits)
+
+
+def test_the_same_words_stand_once_in_a_brief_whoever_pinned_them(service, scope, tell, shown):
+    tell("Answer in French", session="morning")
+    tell("answer in  French.", session="evening", pinned=True)
+    assert len(shown()) == 1
+
+
+def test_the_same_words_of_two_speakers_are_two(tell, shown):
+    tell("rain over the harbour", speaker="Ada")
+    tell("rain over the harbour", speaker="Ben", session="evening")
+    assert len(shown()) == 2
+
+
 def test_a_topic_in_the_question_chooses_among_what_is_open(service, scope, tell):
     for text in ("Need to renew the passport", "Need to order seeds for the garden", "Need to pay the rent"):
         tell(text)

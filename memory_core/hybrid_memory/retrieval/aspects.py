@@ -899,7 +899,8 @@ _RULES: tuple[tuple[Aspect, Callable[[Sentence], int | None], Callable[[str], bo
     (Aspect.IDENTITY, _named_relative, denies_identity),
     (Aspect.TRAIT, _HABITS.first, None),
 )
-"""Tried in this order: what is said outright ("remind me", "allergic") before what words only suggest. The last tells when a rule's words deny it.
+"""Tried in this order: what is said outright ("remind me", "allergic") before what words only suggest.
 
-A denied taste is one ("doesn't like"), and of health rather too much is shown than too little.
+The last of a rule tells when its words are denied. A denied taste is one ("doesn't like"); of health rather too
+much is shown than too little.
 """

@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 from hybrid_memory.errors import InvalidInput
 
 Meaning: TypeAlias = Literal["begin", "moment", "through", "end"]
-"""Which moment of a named time is meant: the first of any ("since"), the first of a day at most, the one behind a day at most ("until": a day
-is meant whole), or the last of any ("expires_at")."""
+"""Which moment of a named time is meant: the first of any ("since"), the first of a day at most, the first behind it ("until": a day is
+meant whole), or the last of any ("expires_at")."""
 
 _NO_DATE = "is not a date; write 2026-01-31 or 2026-01-31T09:30"
 _TOO_LONG = "names a longer time; write one day, as 2026-01-31"
@@ -53,7 +53,9 @@ class CallTime:
         if text is None:
             return None
         said = " ".join(_WEEKDAY_ASIDE.sub(" ", text.casefold()).split()).rstrip(".")
-        found = _iso(text.strip(), self.zone, meaning) or self._distant(said, meaning) or self._named(field, said, meaning)
+        found = (
+            _iso(text.strip(), self.zone, meaning) or self._distant(said, meaning) or self._named(field, said, meaning)
+        )
         if found is None:
             raise InvalidInput(field, _NO_DATE)
         return found

@@ -126,7 +126,9 @@ class WriteArguments(Arguments):
     occurred_at: str | None = Field(None, description=_DATE)
     key: str | None = Field(None, description="With working: replaces the value of this key")
     expires_at: str | None = None
-    supersedes: Annotated[OneId | None, BeforeValidator(lenient.no_id)] = Field(None, description="Id of the memory that this corrects")
+    supersedes: Annotated[OneId | None, BeforeValidator(lenient.no_id)] = Field(
+        None, description="Id of the memory that this corrects"
+    )
     pinned: Flag | None = Field(None, description="In every brief")
 
     def to_request(self, call: CallTime) -> WriteRequest:

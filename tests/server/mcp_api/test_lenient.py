@@ -52,15 +52,9 @@ def test_what_is_no_number_in_digits_is_left_to_be_refused():
         assert lenient.number(text) == text
 
 
-def test_only_true_and_false_are_flags():
-    assert [lenient.flag(one) for one in ("true", "False", " TRUE ", "yes", "1", 1)] == [
-        True,
-        False,
-        True,
-        "yes",
-        "1",
-        1,
-    ]
+def test_only_true_and_false_and_yes_and_no_are_flags():
+    said = ("true", "False", " TRUE ", "Yes", "no", "1", "y", 1)
+    assert [lenient.flag(one) for one in said] == [True, False, True, True, False, "1", "y", 1]
 
 
 @given(values, st.dictionaries(st.sampled_from("abw"), values), st.sampled_from((None, {}, {"a": 1}, "{}", "x")))

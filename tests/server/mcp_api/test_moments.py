@@ -130,7 +130,31 @@ def test_a_longer_time_is_refused_where_one_moment_is_wanted(said):
         moment(said)
 
 
-@given(st.text(max_size=40), st.sampled_from(["begin", "moment", "end"]))
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("2026-11-21", "Sun 2026-11-22 00:00:00"),
+        ("20261121", "Sun 2026-11-22 00:00:00"),
+        ("21 November", "Sun 2026-11-22 00:00:00"),
+        ("yesterday", "Sun 2026-11-22 00:00:00"),
+        ("3 days ago", "Fri 2026-11-20 00:00:00"),
+        ("2026-10-25", "Mon 2026-10-26 00:00:00"),  # a day of 25 hours
+        ("2026-11-21T09:30", "Sat 2026-11-21 09:30:00"),
+        ("2026-11-21T00:00", "Sat 2026-11-21 00:00:00"),
+        ("yesterday at 14:30", "Sat 2026-11-21 14:30:00"),
+        ("now", "Sun 2026-11-22 14:30:00"),
+    ],
+)
+def test_through_a_day_means_the_whole_day_and_through_an_hour_that_moment(said, meant):
+    assert told(said, "through") == meant
+
+
+def test_through_the_last_day_of_the_calendar_is_refused():
+    with pytest.raises(InvalidInput):
+        moment("9999-12-31", "through")
+
+
+@given(st.text(max_size=40), st.sampled_from(["begin", "moment", "through", "end"]))
 def test_any_text_is_a_moment_or_is_refused(text, meaning):
     try:
         found = moment(text, meaning)
@@ -141,7 +165,7 @@ def test_any_text_is_a_moment_or_is_refused(text, meaning):
 
 @given(
     st.datetimes(NOW.replace(year=1900, tzinfo=None), NOW.replace(year=2200, tzinfo=None)),
-    st.sampled_from(["begin", "moment", "end"]),
+    st.sampled_from(["begin", "moment", "through", "end"]),
 )
 def test_a_written_date_means_the_same_whatever_is_asked(written, meaning):
     assert moment(written.isoformat(), meaning) == written.replace(tzinfo=BERLIN)

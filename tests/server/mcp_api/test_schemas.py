@@ -41,7 +41,7 @@ from hybrid_memory.model import Origin
             "where.colour: unknown argument; where takes memory_type, tags, metadata",
         ),
         ("read_memories", {"where": "red"}, "where: must be an object"),
-        ("read_memories", {"explain": "yes"}, "explain: must be true or false"),
+        ("read_memories", {"explain": "maybe"}, "explain: must be true or false"),
         (
             "reflect",
             {"insights": [{"text": "a", "evidence": "b", "colour": 1}]},
@@ -205,6 +205,22 @@ async def test_since_may_be_said_in_words(client, service):
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("day", ["yesterday", "2026-01-10"])
+async def test_from_a_day_until_the_same_day_is_that_day(client, service, day):
+    kept = service.keep("note").id
+    service.clock.advance(days=1)
+    service.keep("note again")
+    page = await call(client, "read_memories", query="note", where={"since": day, "until": day})
+    assert [one["id"] for one in page["memories"]] == [kept]
+
+
+@pytest.mark.anyio
+async def test_no_memory_is_corrected_where_none_is_named(client, service):
+    kept = await call(client, "write_memory", content="Ada", supersedes="none", pinned="no")
+    assert service.memories[kept["id"]].supersedes is None
+
+
+@pytest.mark.anyio
 async def test_one_insight_needs_no_list_and_one_piece_of_evidence_neither(client, service):
     kept = service.keep("Ada came late").id
     (stored,) = (await call(client, "reflect", insights={"text": "Ada is often late", "evidence": kept}))["stored"]
@@ -222,7 +238,7 @@ async def test_a_list_of_one_id_is_that_id(client):
 @pytest.mark.anyio
 async def test_a_flag_may_be_text(client, service):
     kept = service.keep("note").id
-    await call(client, "update_memory", id=kept, pinned="true")
+    await call(client, "update_memory", id=kept, pinned="yes")
     assert service.memories[kept].pinned
     await call(client, "update_memory", id=kept, pinned="False")
     assert not service.memories[kept].pinned
