@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import count_terms, idfs, per_term_scores
 from hybrid_memory.retrieval.current_state import asks_for_current_state
 from hybrid_memory.retrieval.ranking_signals import SURE_NAME
+from hybrid_memory.retrieval.update_limits import not_in_force, not_so, other_thing, told_of_another
 from hybrid_memory.retrieval.update_words import Statement, same_subject, written_subjects
 from hybrid_memory.retrieval.vectors import top_k
 
@@ -42,6 +44,7 @@ CLAIMED_ATTRIBUTE = 0.35  # and so much where a claim is made,
 MOST_UNLIKE = 0.2  # while one alone holds no more than this.
 LONGEST_CLAIMED = 1.0  # `PairFeatures.length` of memories of some forty words; a longer one tells more than one thing
 MOST_OTHER_NAMES = 2  # a memory that names more beside the subject is about them all
+_DAY = 86_400_000_000  # microseconds
 _RAISE = 1e-6  # how far a newer hit is put above the older one, at least
 _ROUNDING = 1e-3  # of odds in single precision
 _USUAL_LENGTH = 15.0  # terms of a note
@@ -53,7 +56,8 @@ class Rivals:
     """Hits of which one may be the later word on another: all about the subject of a question about now.
 
     ``may`` tells for each two whether the second is later and trusted no less; ``likeness`` what the index knows of them, by the
-    names of `PairFeatures`. ``scores`` are theirs in the ranking, ``names`` the asked ones.
+    names of `PairFeatures`. ``scores`` are theirs in the ranking, ``names`` the asked ones; ``days`` those that each speaks of and
+    ``asked_day`` the one that the question is about, since 1970-01-01.
     """
 
     ids: tuple[MemoryId, ...]
@@ -62,8 +66,14 @@ class Rivals:
     known_names: frozenset[int]
     scores: Floats
     times: NDArray[np.int64]
+    days: tuple[tuple[int, ...], ...]
+    asked_day: int
     may: Mask
     likeness: Mapping[str, Floats]
+
+    def written_day(self, place: int) -> int:
+        """Return the day of a rival's time, since 1970-01-01."""
+        return int(self.times[place] // _DAY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +89,8 @@ class PairFeatures:
     By their texts: ``change``: the later one has a word of change; ``changed_attribute``: and both hold the attribute; ``denied``: it
     denies what the earlier one says; ``past``: it tells of something that happened, without change; ``numbers_both``,
     ``names_both``: both hold numbers, or names, that the question does not, and other ones; ``crowd``: the later names many others;
-    ``aside``: the earlier one does, or tells of something that happened; ``same_name``: it writes the name as the question does.
+    ``aside``: the earlier one does, or tells of something that happened; ``same_name``: it writes the name as the question does;
+    ``another``: one names its subject by a word that the other lacks (`told_of_another`).
     """
 
     later: float
@@ -101,6 +112,7 @@ class PairFeatures:
     crowd: float
     aside: float
     same_name: float
+    another: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +182,7 @@ def find_rivals(
     matrix: Matrix,
 ) -> Rivals | None:
     """Return the hits that `settle_updates` compares; None where nothing may be the later word on anything."""
+    now = query.where.as_of or query.asked_at or query.now
     names = frozenset(name.term for name in weighed.names if name.strength >= SURE_NAME) | written_subjects(
         query.question.text
     )
@@ -177,7 +190,7 @@ def find_rivals(
         len(candidates) < 2  # noqa: PLR2004 - one hit has no others
         or not coverage.query_terms.terms
         or any(name.strength >= SURE_NAME for name in weighed.unknown_names)
-        or not asks_for_current_state(query.question, query.where.as_of or query.asked_at or query.now)
+        or not asks_for_current_state(query.question, now)
     ):
         return None
     scores = candidates.total()
@@ -214,6 +227,8 @@ def find_rivals(
         known_names=_known_names(held, lexical),
         scores=scores[best],
         times=times,
+        days=_days_of(columns, rows),
+        asked_day=to_micros(now) // _DAY,
         may=may,
         likeness=likeness,
     )
@@ -243,9 +258,20 @@ def settle_updates(
     claimed.sort(key=lambda pair: rivals.times[pair[1]])
     return replace(
         _with_lifted(ranking, rivals, pairs),
-        newer={rivals.ids[earlier]: rivals.ids[later] for earlier, later in claimed},
+        newer=_last_of_chains({rivals.ids[earlier]: rivals.ids[later] for earlier, later in claimed}),
         rivals=None,
     )
+
+
+def _last_of_chains(newer: Mapping[MemoryId, MemoryId]) -> dict[MemoryId, MemoryId]:
+    """Return for each outdated memory the one at the end of its chain, which is not outdated itself."""
+    last: dict[MemoryId, MemoryId] = {}
+    for outdated, after in newer.items():
+        end = after
+        while end in newer:  # ends, for each is later than the one before
+            end = newer[end]
+        last[outdated] = end
+    return last
 
 
 def _may_be_likely(rivals: Rivals, parameters: UpdateParameters) -> Mask:
@@ -279,6 +305,13 @@ def pair_features(
         earlier, later = texts[at], texts[after]
         if earlier is None or later is None or not same_subject(asked, earlier, later):
             continue
+        if (
+            not_in_force(later, rivals.days[after], rivals.written_day(at), rivals.asked_day)
+            or other_thing(asked, earlier, later)
+            or not_so(asked, later)
+            or _said_again(earlier, texts, rivals.times, after)
+        ):
+            continue
         like = {name: float(values[at, after]) for name, values in rivals.likeness.items()}
         if earlier.words == later.words or (
             like["attribute"] < LEAST_ATTRIBUTE and not later.tells_change and not like["tags"]
@@ -286,6 +319,14 @@ def pair_features(
             continue
         like["later"] = float(rivals.scores[after]) / highest
         yield (at, after), _features(asked, earlier, later, like)
+
+
+def _said_again(earlier: Statement, texts: Sequence[Statement | None], times: NDArray[np.int64], after: int) -> bool:
+    """Return True if what the earlier of two memories says was said once more after the later one, whose place is ``after``."""
+    return any(
+        text is not None and time > times[after] and text.words == earlier.words
+        for text, time in zip(texts, times, strict=True)
+    )
 
 
 def _features(asked: Statement, earlier: Statement, later: Statement, like: Mapping[str, float]) -> PairFeatures:
@@ -306,6 +347,7 @@ def _features(asked: Statement, earlier: Statement, later: Statement, like: Mapp
             earlier.lists_many or len(old_names) > MOST_OTHER_NAMES or (earlier.tells_past and not earlier.tells_change)
         ),
         same_name=float(asked.subjects <= earlier.subjects),
+        another=float(told_of_another(earlier, later)),
         **like,
     )
 
@@ -331,6 +373,7 @@ def claimable(pair: PairFeatures) -> bool:
         and pair.unlike <= MOST_UNLIKE
         and pair.length <= LONGEST_CLAIMED
         and bool(pair.same_name)
+        and not pair.another
         and not (pair.crowd or pair.aside or pair.past)
         and bool(pair.denied or pair.numbers_both or pair.names_both)
         and bool(pair.denied or pair.change)
@@ -386,6 +429,12 @@ def _likeness_by_words(
         "beyond": common / np.maximum(np.minimum(whole[:, None], whole[None, :]), np.float32(1e-6)),
         "length": np.log(length / np.float32(_USUAL_LENGTH)),
     }
+
+
+def _days_of(columns: MemoryColumns, rows: NDArray[np.intp]) -> tuple[tuple[int, ...], ...]:
+    """Return the days that each of some rows speaks of."""
+    places, days = columns.days.of(rows)
+    return tuple(tuple(days[places == place].tolist()) for place in range(len(rows)))
 
 
 def _hold_heaviest(held: Sequence[NDArray[np.int32]], coverage: Coverage) -> Mask:

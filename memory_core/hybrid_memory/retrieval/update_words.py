@@ -34,7 +34,12 @@ class Statement:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words, folded, without a possessive ending."""
-        return frozenset(_bare(token) for token in self.tokens)
+        return frozenset(bare_word(token) for token in self.tokens)
+
+    @cached_property
+    def stems(self) -> frozenset[int]:
+        """The terms of its words."""
+        return frozenset(stem for word in self.words for stem in stems_of(word))
 
     @cached_property
     def subjects(self) -> frozenset[str]:
@@ -44,7 +49,7 @@ class Statement:
     @cached_property
     def _compounds(self) -> frozenset[str]:
         """Words with a mark inside, which are often names though nothing else tells: "note-sync", "parser.py"."""
-        return frozenset(bare for token in self.tokens if _INSIDE.search(bare := _bare(token)))
+        return frozenset(bare for token in self.tokens if _INSIDE.search(bare := bare_word(token)))
 
     @cached_property
     def other_names(self) -> frozenset[str]:
@@ -54,15 +59,15 @@ class Statement:
     @cached_property
     def numbers(self) -> frozenset[str]:
         """The numbers, as they are written."""
-        return frozenset(_NUMBER.findall(self.text))
+        return frozenset(NUMBER.findall(self.text))
 
     @cached_property
     def owners(self) -> frozenset[str]:
         """Whose things are spoken of: words with a possessive ending."""
         return frozenset(
-            _bare(token)
+            bare_word(token)
             for token in self.tokens
-            if token[0][0].isupper() and _POSSESSIVE.search(token[0]) and _bare(token) not in _NO_OWNERS
+            if token[0][0].isupper() and _POSSESSIVE.search(token[0]) and bare_word(token) not in _NO_OWNERS
         )
 
     @cached_property
@@ -73,7 +78,7 @@ class Statement:
     @cached_property
     def tells_change(self) -> bool:
         """Whether it says that something is other than it was."""
-        return _CHANGE.search(self.text) is not None
+        return CHANGE.search(self.text) is not None
 
     @cached_property
     def tells_past(self) -> bool:
@@ -85,7 +90,7 @@ class Statement:
         """Return True if it says that something is no longer, or is not, what ``other`` says."""
         values = other.words - self.expected - STOP_WORDS
         return any(
-            values & {_bare(token) for token in _TOKEN.finditer(found[1])} for found in _DENIED.finditer(self.text)
+            values & {bare_word(token) for token in _TOKEN.finditer(found[1])} for found in _DENIED.finditer(self.text)
         )
 
     @cached_property
@@ -96,8 +101,8 @@ class Statement:
         asked = closed = False
         end = 0
         for token in self.tokens:
-            bare = _bare(token)
-            named = not self.names.isdisjoint(_terms_of(bare)) and bare not in STOP_WORDS
+            bare = bare_word(token)
+            named = not self.names.isdisjoint(stems_of(bare)) and bare not in STOP_WORDS
             follows = bool(run) and not closed and not self.text[end : token.start()].strip(" ")
             counts = named or self._is_name(token, bare) or (follows and bare.isdigit() and bare in self.expected)
             if run and not (counts and follows):
@@ -113,7 +118,7 @@ class Statement:
 
     def _is_name(self, token: re.Match[str], bare: str) -> bool:
         word = token[0]
-        if word.isdigit() or bare in STOP_WORDS or bare in _CALENDAR:
+        if word.isdigit() or bare in STOP_WORDS or bare in CALENDAR:
             return False
         if any(map(str.isdigit, word)) or "_" in word or "/" in word:
             return any(map(str.isalpha, word))
@@ -125,21 +130,23 @@ class Statement:
             return True
         if bare in self.expected or bare in _OPENERS:
             return False
-        return not self.known.isdisjoint(_terms_of(bare)) or self._stands_before_a_name(token)
+        return not self.known.isdisjoint(stems_of(bare)) or self._stands_before_a_name(token)
 
     def _stands_before_a_name(self, token: re.Match[str]) -> bool:
         following = (
             _TOKEN.match(self.text, token.end() + 1) if self.text[token.end() : token.end() + 1] == " " else None
         )
-        return following is not None and not self.names.isdisjoint(_terms_of(_bare(following)))
+        return following is not None and not self.names.isdisjoint(stems_of(bare_word(following)))
 
 
 @lru_cache(16_384)
-def _terms_of(word: str) -> tuple[int, ...]:
+def stems_of(word: str) -> tuple[int, ...]:
+    """Return the terms of a word; none of a stop word."""
     return terms(word)
 
 
-def _bare(token: re.Match[str]) -> str:
+def bare_word(token: re.Match[str]) -> str:
+    """Return a word of a text, folded, without a possessive ending."""
     return _POSSESSIVE.sub("", token[0]).casefold()
 
 
@@ -169,9 +176,9 @@ _POSSESSIVE = re.compile(r"['’][sS]$")
 _INSIDE = re.compile(r"[^\W_][-_./]+[^\W_]")
 _OWNER = re.compile(r"([^\W_]+)['’]s(?= +[^\W_])")
 _LIST = re.compile(r"(?:[^,;.:!?\n]{2,30}, ){2,}[^,;.:!?\n]{2,30},? (?:and|or|und|oder|et|ou|y|o) ")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _TITLES = word_set("dr mr mrs ms prof sir herr frau monsieur madame señor señora don doña")
-_CALENDAR = word_set(
+CALENDAR = word_set(
     "january february march april june july august september october november december jan feb apr jun jul aug sep sept oct nov dec "
     "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun januar februar märz mai juni juli oktober "
     "dezember montag dienstag mittwoch donnerstag freitag samstag sonntag"
@@ -180,10 +187,10 @@ _OPENERS = word_set(
     "update since as now correction currently today ab neu jetzt seit der die das ein eine wir ich le la les un une il elle nous "
     "je el los las una nosotros mi"
 )
-_NO_OWNERS = _CALENDAR | word_set(
+_NO_OWNERS = CALENDAR | word_set(
     "it that this what who where when how there here let he she everyone one today yesterday tomorrow"
 )
-_CHANGE = re.compile(
+CHANGE = re.compile(
     r"\b(?:"
     r"now(?! and then)|no longer|not any ?more|any ?more|instead|rather than|as of|since|from .{1,24} on|new|actually|after all|will be"
     r"|finally|in the end|had that wrong|correct(?:ion|ed)|chang(?:e|es|ed)|moved|mov(?:e|es) (?:to|from|up|back|forward)"
