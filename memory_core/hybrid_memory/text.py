@@ -156,9 +156,14 @@ def excerpt(text: str, limit: int) -> str:
     if not (text[end].isspace() or text[end - 1 : end].isspace()):
         space = max(text.rfind(" ", end // 2, end), text.rfind("\n", end // 2, end))
         end = space if space > 0 else end
-    while end > 0 and (_joins(text[end]) or text[end - 1] == _JOINER):
+    return text[: whole_characters(text, end)].rstrip() + "…"
+
+
+def whole_characters(text: str, end: int, begin: int = 0) -> int:
+    """Return the last place up to ``end`` at which a text can be cut without splitting a combined character; ``begin`` at least."""
+    while begin < end < len(text) and (_joins(text[end]) or text[end - 1] == _JOINER):
         end -= 1
-    return text[:end].rstrip() + "…"
+    return end
 
 
 def estimate_tokens(text: str) -> int:

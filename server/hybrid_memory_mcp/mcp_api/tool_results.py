@@ -22,7 +22,8 @@ from mcp.types import CallToolResult, TextContent
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import ForgetResult, Hit, ReadResult, ReflectionGroup, UpdateResult, WriteResult
 from hybrid_memory.retrieval.brief import LINE_TOKENS, in_sections
-from hybrid_memory.text import excerpt
+from hybrid_memory.text import excerpt, whole_characters
+from hybrid_memory_mcp.mcp_api.passages import PASSAGE_CHARACTERS, passage
 
 Structured: TypeAlias = dict[str, Any]
 
@@ -118,16 +119,17 @@ def insights_result(ids: Sequence[MemoryId]) -> CallToolResult:
 
 
 def read_result(
-    result: ReadResult, budget: int, scope: Scope, zone: tzinfo | None, *, whole: bool = False
+    result: ReadResult, budget: int, scope: Scope, zone: tzinfo | None, *, question: str = "", whole: bool = False
 ) -> CallToolResult:
     """Return one page of memories that costs at most ``budget`` tokens in each part.
 
     What does not fit is left for the cursor. The first memory is always there, if need be without its lesser fields and
-    with its text cut. ``whole`` adds the fields that only a reader of single memories wants.
+    with its text cut: to the passage that answers the ``question``, or to its beginning. ``whole`` adds the fields that only a
+    reader of single memories wants.
     """
     room = budget * QUARTERS
     for share in _SHARES_OF_MISSING:
-        page = _Page(result, room, share, whole=whole)
+        page = _Page(result, room, share, question, whole=whole)
         if _fill(page, result.hits, room, scope, zone, whole=whole):
             return _result(page.structured(), page.text())
     raise AssertionError("the smallest budget holds the smallest page")
@@ -203,7 +205,7 @@ def truncate(text: str, room: int, mark: str = CUT_MARK) -> str:
             low = middle
         else:
             high = middle - 1
-    return text[:low].rstrip() + mark
+    return text[: whole_characters(text, low)].rstrip() + mark
 
 
 def _result(structured: Structured, text: str) -> CallToolResult:
@@ -216,7 +218,8 @@ class _Page:
     Of the missing ids ``share`` is named; with None there is no note either.
     """
 
-    def __init__(self, result: ReadResult, room: int, share: float | None, *, whole: bool) -> None:
+    def __init__(self, result: ReadResult, room: int, share: float | None, question: str, *, whole: bool) -> None:
+        self.question = "" if whole else question
         self.entries: list[Structured] = []
         self._whole = whole
         self._result = result
@@ -335,6 +338,8 @@ def _fill(page: _Page, hits: Sequence[Hit], room: int, scope: Scope, zone: tzinf
         optional = _affordable(_optional(hit, scope, zone, whole=whole), room // QUARTERS)
         if page.add(required | optional):
             continue
+        if page.entries and _add_passage(page, required | optional | {"text": hit.memory.content}):
+            continue
         if page.entries or page.add(required):
             return True
         alone = whole or at == len(hits)
@@ -352,10 +357,27 @@ def _add_cut(page: _Page, required: Structured, optional: Structured, mark: str,
         room = page.room_beside(entry)
         if not alone and room >= 2 * _MIN_ENTRY_COST:
             room //= 2
-        entry["text"] = truncate(required["text"], room + len('""'), mark)
+        room += len('""')
+        most = room if alone else PASSAGE_CHARACTERS
+        entry["text"] = _passage(page, required["text"], room, mark, most) or truncate(required["text"], room, mark)
         if page.add(entry):
             return True
     return False
+
+
+def _add_passage(page: _Page, whole: Structured) -> bool:
+    """Add a memory behind others by the passage that answers the question; False if there is none, or the memory is not long."""
+    if len(whole["text"]) <= 2 * PASSAGE_CHARACTERS:
+        return False
+    entry = whole | {"cut": True, "text": ""}
+    found = _passage(page, whole["text"], page.room_beside(entry) + len('""'), CUT_MARK, PASSAGE_CHARACTERS)
+    return found is not None and page.add(entry | {"text": found})
+
+
+def _passage(page: _Page, text: str, room: int, mark: str, most: int) -> str | None:
+    if not page.question:
+        return None
+    return passage(text, page.question, lambda shown: token_cost(quoted(shown)) <= room, mark=mark, most=most)
 
 
 def _required(hit: Hit, zone: tzinfo | None, room: int) -> Structured:

@@ -87,7 +87,9 @@ def _read(service: MemoryService, call: CallContext, given: schemas.ReadArgument
     request = given.to_request(call.time(service))
     found = service.read(call.scope, request)
     budget = schemas.DEFAULT_TOKEN_BUDGET if given.token_budget is None else given.token_budget
-    return tool_results.read_result(found, budget, call.scope, call.zone, whole=bool(request.ids))
+    return tool_results.read_result(
+        found, budget, call.scope, call.zone, question=request.query, whole=bool(request.ids)
+    )
 
 
 def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectArguments) -> CallToolResult:

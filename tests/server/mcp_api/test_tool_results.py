@@ -104,6 +104,56 @@ hits = st.builds(
 )
 
 
+NOTE = "Notes of the allotment club. " + "Somebody brought cake and somebody told a story. " * 900
+ANSWERED = NOTE + "The key of the shed hangs behind the blue barrel. " + "Then it rained. " * 20
+
+
+def long_note(number=0):
+    return Hit(memory=memory(ANSWERED, number), score=1.0)
+
+
+def short_note(number):
+    return Hit(memory=memory(f"short note {number}", number), score=0.5)
+
+
+def test_a_long_note_is_shown_by_the_passage_that_answers_the_question():
+    structured, text = read_parts(
+        page([long_note(), short_note(1)]), 1500, SCOPE, UTC, question="Where is the key of the shed?"
+    )
+    first = structured["memories"][0]
+    assert "behind the blue barrel" in first["text"]
+    assert "behind the blue barrel" in text
+    assert first["text"].startswith("Notes of the allotment club.")
+    assert first["text"].endswith("…[cut; read by ids]")
+    assert first["cut"]
+
+
+def test_a_passage_leaves_the_page_to_other_memories():
+    structured, _ = read_parts(
+        page([long_note(), *map(short_note, range(1, 9))]), 1000, SCOPE, UTC, question="Where is the key of the shed?"
+    )
+    assert len(structured["memories"]) == 9
+    assert len(structured["memories"][0]["text"]) < 600
+
+
+def test_a_long_note_behind_others_is_shown_by_its_passage_too():
+    structured, _ = read_parts(
+        page([short_note(1), long_note(2), short_note(3)]), 1500, SCOPE, UTC, question="Where is the key of the shed?"
+    )
+    assert [one.get("cut", False) for one in structured["memories"]] == [False, True, False]
+    assert "blue barrel" in structured["memories"][1]["text"]
+
+
+def test_a_note_that_was_asked_for_by_its_id_is_shown_from_its_beginning():
+    structured, _ = read_parts(page([long_note()]), 1500, SCOPE, UTC, question="the key of the shed", whole=True)
+    assert ANSWERED.startswith(structured["memories"][0]["text"].removesuffix("…[cut; raise token_budget]"))
+
+
+def test_a_note_with_none_of_the_words_is_cut_behind_its_beginning():
+    structured, _ = read_parts(page([long_note(), short_note(1)]), 1500, SCOPE, UTC, question="glacier")
+    assert ANSWERED.startswith(structured["memories"][0]["text"].removesuffix("…[cut; read by ids]"))
+
+
 @settings(max_examples=20, deadline=None)
 @given(
     found=st.lists(hits, max_size=4),
@@ -112,8 +162,9 @@ hits = st.builds(
     missing=st.integers(0, 100),
     whole=st.booleans(),
     unknown=st.booleans(),
+    question=st.sampled_from(["", "a", "記", "0 🙂"]),
 )
-def test_no_part_of_a_page_is_ever_over_the_budget(found, budget, more, missing, whole, unknown):
+def test_no_part_of_a_page_is_ever_over_the_budget(found, budget, more, missing, whole, unknown, question):
     asked = page(
         found,
         total=2 * 10**6 + more if found else 0,
@@ -123,7 +174,7 @@ def test_no_part_of_a_page_is_ever_over_the_budget(found, budget, more, missing,
         below_floor=more,
         unknown=unknown,
     )
-    structured, text = read_parts(asked, budget, SCOPE, UTC, whole=whole)
+    structured, text = read_parts(asked, budget, SCOPE, UTC, question=question, whole=whole)
     assert estimate_tokens(json.dumps(structured, ensure_ascii=False)) <= budget
     assert estimate_tokens(text) <= budget
     assert bool(structured["memories"]) == bool(found)
