@@ -41,6 +41,10 @@ def language_entry(language: str) -> int:
     return code - (1 << 32) if code >= 1 << 31 else code
 
 
+OTHER_SCRIPT = language_entry("another script")
+"""The entry that says in a memory's ``names`` that most of its letters are not Latin ones."""
+
+
 def name_entries(content: str, speaker: str | None = None, language: str | None = None) -> tuple[int, ...]:
     """Return the terms (`hybrid_memory.text`) of words that are written as names, then the `undecided` ones, each once.
 

@@ -145,6 +145,14 @@ def dense_text(content: str, speaker: str | None) -> str:
     return f"{speaker}: {content}" if speaker else content
 
 
+def is_mostly_of_other_scripts(text: str) -> bool:
+    """Return True if more than half of the letters of a text are not Latin ones."""
+    if text.isascii():
+        return False
+    letters = [letter for letter in text if letter.isalpha()]
+    return 2 * sum(letter > _LAST_LATIN for letter in letters) > len(letters)
+
+
 def excerpt(text: str, limit: int) -> str:
     """Return the text if it has at most ``limit`` characters, else its beginning, cut between words, with an ellipsis.
 
@@ -172,6 +180,7 @@ def estimate_tokens(text: str) -> int:
     return (plain + 3) // 4 + len(text) - plain
 
 
+_LAST_LATIN = "\u02ff"  # Greek and what follows; the rare Latin letters behind it are accents' own
 _SEPARATOR = re.compile(r"\w[-_./:#@+]\w")
 _COMPOUND = re.compile(r"(?<!\w)[^\W_]+(?:[-_./:#@+]{1,2}[^\W_]+)+(?!\w)")
 _MAX_STEMMED_CHARACTERS = 64  # a longer run of letters is no word

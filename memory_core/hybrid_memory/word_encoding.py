@@ -10,12 +10,12 @@ from datetime import datetime
 
 from hybrid_memory.languages import ENGLISH, character_language, language_of
 from hybrid_memory.model import EncodedWords, Memory
-from hybrid_memory.names import language_entry, name_entries, undecided
+from hybrid_memory.names import OTHER_SCRIPT, language_entry, name_entries, undecided
 from hybrid_memory.retrieval.aspects import aspects_of_words
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
-from hybrid_memory.text import compound_term, compounds, dense_text, terms
+from hybrid_memory.text import compound_term, compounds, dense_text, is_mostly_of_other_scripts, terms
 
-ENCODING = 8
+ENCODING = 9
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
@@ -30,6 +30,8 @@ def encode_words(content: str, speaker: str | None, when: datetime, key: str | N
     told = character_language(content) if language == ENGLISH else language
     if told is not None:
         names = (*names, language_entry(told))
+    if is_mostly_of_other_scripts(content):
+        names = (*names, OTHER_SCRIPT)
     return EncodedWords(found, names, stated_days(content, when), int(aspects_of_words(content, speaker)), ENCODING)
 
 

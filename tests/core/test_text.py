@@ -16,6 +16,7 @@ from hybrid_memory.text import (
     dense_text,
     estimate_tokens,
     excerpt,
+    is_mostly_of_other_scripts,
     terms,
     words,
 )
@@ -145,3 +146,18 @@ def test_tokens_are_estimated_carefully(text, tokens):
 )
 def test_words_of_several_parts_are_words_as_a_whole_too(text, whole):
     assert compounds(text) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("Olga lives in Kazan.", False),
+        ("Älter als Łódź", False),
+        ("", False),
+        ("12:30 → 14:00", False),
+        ("Ольга живёт в Казани (Kazan).", True),
+        ("小林さんは青い布を注文しました。", True),
+    ],
+)
+def test_a_text_is_in_another_script_if_most_of_its_letters_are(text, other):
+    assert is_mostly_of_other_scripts(text) is other

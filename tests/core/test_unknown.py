@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from tests.core.speaking import remember
 
-from hybrid_memory.requests import ReadRequest
+from hybrid_memory.requests import ReadRequest, Where
 from hybrid_memory.retrieval.index import NamespaceIndex
 
 
@@ -37,3 +37,10 @@ def test_who_goes_on_after_something_unknown_gets_the_page_that_was_asked_for(se
 def test_a_brief_makes_no_claim(service, scope, nothing_known):
     remember(service, scope, "the tea is green")
     assert not service.read(scope, ReadRequest()).unknown
+
+
+def test_a_filter_that_leaves_nothing_claims_nothing(service, scope):
+    remember(service, scope, "Yolanda's flat is on the third floor.")
+    question = "Who is Zorana's dentist?"
+    assert service.read(scope, ReadRequest(query=question)).unknown
+    assert not service.read(scope, ReadRequest(query=question, where=Where(tags=("none",)))).unknown

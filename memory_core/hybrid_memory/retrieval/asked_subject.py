@@ -30,6 +30,8 @@ class AskedSubject:
 def asked_subject(text: str, language: str = ENGLISH) -> AskedSubject | None:
     """Return what a question asks for; None where its form does not tell."""
     question = " ".join(text.split())
+    if question.isupper():
+        question = question.lower()  # who shouts writes no names with capitals
     if len(question.split()) > MAX_WORDS or _SENTENCE_END.search(question) or _REQUEST.search(question):
         return None
     if language != ENGLISH:
@@ -102,6 +104,8 @@ _FORMS = (
     re.compile(
         rf"^\W*[Ww]hich (?P<attribute>[^\W\d_]+(?: [^\W\d_]+)?) (?:hosts?|goes to|belongs to|is open in|comes with) {_SUBJECT}\W*$"
     ),
+    # "How many story points has BUG-412?"
+    re.compile(rf"^\W*[Hh]ow many (?P<attribute>[^\W\d_]+(?: [^\W\d_]+)?) (?:has|have|does|did|do) {_SUBJECT}\b"),
     # "What does Ada think of it?", "Where does Ada live?"
     re.compile(rf"^\W*(?:[Ww]ho|[Ww]hat|[Ww]hen|[Ww]here|[Hh]ow(?: \w+)?) (?:does|did|do|has) {_SUBJECT}\b"),
     # "What did we hear about Ada?"

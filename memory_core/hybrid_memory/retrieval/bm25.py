@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.languages import LANGUAGES
-from hybrid_memory.names import language_entry, undecided
+from hybrid_memory.names import OTHER_SCRIPT, language_entry, undecided
 from hybrid_memory.retrieval.arrays import Floats, GrowableArray, Mask
 from hybrid_memory.retrieval.name_counts import NameCounts
 from hybrid_memory.text import QUESTION_TERM
@@ -154,6 +154,10 @@ class LexicalIndex:
     def languages(self) -> tuple[str, ...]:
         """Return the languages other than English that any row is in."""
         return tuple(itertools.compress(LANGUAGES, self._names.of(_LANGUAGE_ENTRIES).tolist()))
+
+    def in_other_scripts(self) -> bool:
+        """Return True if most letters of any row are not Latin ones."""
+        return bool(self._names.of(np.array([OTHER_SCRIPT], np.int32)).any())
 
     def postings(self, terms: Collection[int]) -> dict[int, list[Posting]]:
         """Return for each term its rows, each once, and how often they hold it, in parts."""

@@ -139,8 +139,10 @@ def _judged(
     rivals = None
     if context.parameters.updates:
         rivals = find_rivals(query, candidates, weighed, coverage, columns, lexical, context.matrix)
-    # 11. What is asked for may be nowhere in the memory, whatever the filters leave of it.
-    unknown = is_unknown(query.question, lexical, visible, columns.speaker.values >= 0, context.expansions)
+    # 11. What is asked for may be nowhere in the memory, whatever the filters leave of it; if they leave nothing, nothing is claimed.
+    unknown = len(ranking.ids) > 0 and is_unknown(
+        query.question, lexical, visible, columns.speaker.values >= 0, context.expansions
+    )
     return replace(ranking, rivals=rivals, unknown=unknown)
 
 

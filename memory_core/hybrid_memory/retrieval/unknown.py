@@ -2,15 +2,15 @@
 
 A likelihood learnt on one kind of memories is worse than chance on another (docs/decisions/0026), so nothing is weighed here.
 **Subject unknown**: the form of a short question tells whose thing is asked for (``asked_subject.py``), and no visible memory holds
-that name, a near spelling of it, or a near word. **Attribute unknown**: the noun that names the thing is nowhere, nor a word near
-to it, and no memory about the subject comes near to it. False claims nothing.
+that name, another way to write it (``name_variants.py``), or a near word. **Attribute unknown**: the thing is one that its own word
+would tell (``named_things.py``), that word is nowhere, nor a word near to it, and nothing said of the subject may tell it. A claim that
+is wrong costs more than one that is not made: False claims nothing.
 """
 
 from __future__ import annotations
 
-import re
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,37 +19,55 @@ from numpy.typing import NDArray
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
 from hybrid_memory.languages import ENGLISH, word_set
 from hybrid_memory.retrieval.asked_subject import asked_subject
+from hybrid_memory.retrieval.name_variants import digits_apart, is_abbreviated, names_alike, spellings_of_name
+from hybrid_memory.retrieval.named_things import named_thing, numbers, words_of_numbers
 from hybrid_memory.text import STOP_WORDS, compound_term, compounds, spellings, term_in
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask
     from hybrid_memory.retrieval.asked_subject import AskedSubject
     from hybrid_memory.retrieval.bm25 import LexicalIndex
+    from hybrid_memory.retrieval.named_things import NamedThing
     from hybrid_memory.retrieval.query_expansion import ExpansionTable
     from hybrid_memory.retrieval.question import Question
 
 SAMPLED = 64  # rows by which the language of a store is told
 MIN_NAME = 4  # letters; a shorter name is too easily written another way, or in another script
+MAX_ACRONYM = 5  # capitals; a longer word of them is a name that somebody shouts
 MIN_LONG_NAME = 5  # letters from which one letter more or less is a slip of the pen too
 NEAREST = 0.3  # how near a word may be to one in the store that is still called nowhere
 ENGLISH_SHARE = 0.4  # of the words of a store that the table of near words must know,
 ENGLISH_SHARE_OF_FEW = 0.2  # and of those of memories about a subject, which are names and numbers for a good part
+NEAREST_TO_THING = 0.6  # the same for a thing: beside other subjects words near to it tell little
 COVERED = 0.25  # how much of the asked noun a memory about the subject may hold
 
-_CHINESE_OR_JAPANESE = word_set("した ます です さん から まで 先生 我们 可以 一个 没有")
-_OF_OTHER_SCRIPTS = word_set("что это для как на не مع من على في של את על 그리고 합니다 했다")
-"""Words that hardly any text does without in Russian, Arabic, Hebrew and Korean."""
-
-_ROMANISED = re.compile(r"(?:(?:[zcs]h|ts|[kgnhbpmr]y|[bcdfghjklmnpqrstwxyz])?[aeiou]{1,3}(?:ng?)?)+")
-_COUNTRIES = word_set(
-    "africa america american argentina asia asian australia australian austria austrian belgium belgian brazil brazilian britain "
-    "british canada canadian chile china chinese colombia croatia cuba denmark danish dutch egypt england english europe european "
-    "finland finnish france french germany german greece greek holland hungary iceland india indian indonesia ireland irish israel "
-    "italy italian japan japanese kenya korea korean mexico mexican morocco netherlands norway norwegian poland polish portugal "
-    "portuguese romania russia russian scotland scottish spain spanish sweden swedish switzerland swiss thailand turkey turkish "
-    "ukraine usa us uk vietnam wales welsh"
+_WIDE_PLACES = word_set(
+    "afghanistan africa african alabama alaska albania algeria alps alsace america american andalusia andorra angola "
+    "argentina arizona arkansas armenia asia asian australia australian austria austrian azerbaijan bahamas bahrain balkans "
+    "baltic bangladesh bavaria bayern belarus belgian belgium benelux bohemia bolivia bosnia botswana brandenburg brazil "
+    "brazilian britain british brittany bulgaria burgundy california cambodia cameroon canada canadian caribbean catalonia "
+    "chile china chinese colombia colorado connecticut cornwall corsica crete croatia cuba cyprus czechia dakota dalmatia "
+    "danish delaware denmark deutschland dutch ecuador egypt england english estonia ethiopia europa europe european finland "
+    "finnish flanders florida france frankreich french galicia georgia german germany ghana greece greek guatemala hawaii "
+    "hesse holland honduras hungary iceland idaho illinois india indian indiana indonesia iowa iran iraq ireland irish israel "
+    "italian italien italy jamaica japan japanese jordan kansas kazakhstan kentucky kenya korea korean kosovo kuwait laos "
+    "lapland latvia lebanon libya liechtenstein lithuania lombardy louisiana luxembourg macedonia madagascar maine malaysia "
+    "maldives mallorca malta maryland massachusetts mediterranean mexican mexico michigan minnesota mississippi missouri "
+    "moldova mongolia montana montenegro morocco mozambique myanmar namibia nebraska nepal netherlands nevada nicaragua "
+    "nigeria normandy norway norwegian ohio oklahoma oman ontario oregon pakistan panama paraguay pennsylvania peru "
+    "philippines poland polish portugal portuguese provence quebec romania russia russian rwanda sachsen sardinia saudi "
+    "saxony scandinavia schweiz scotland scottish senegal serbia sicily silesia singapore slovakia slovenia somalia spain "
+    "spanien spanish styria sudan sweden swedish swiss switzerland syria taiwan tanzania tasmania tennessee texas thailand "
+    "thuringia tibet tunisia turkey turkish tuscany tyrol uganda uk ukraine umbria uruguay us usa utah venezuela vermont "
+    "vietnam virginia wales welsh wisconsin wyoming yemen zambia zimbabwe österreich"
 )
 """Names that stand for many others: who asks for France may mean Paris."""
+
+_KIN = word_set(
+    "mom mum mommy mummy mother mama mamma dad daddy father papa parents grandma granny nana grandmother grandpa grandad grandfather oma "
+    "opa aunt auntie uncle cousin brother sister son daughter wife husband boss baby family grandparents mutti vati tante onkel"
+)
+"""Names of people who have another one too."""
 
 
 def is_unknown(question: Question, lexical: LexicalIndex, visible: Mask, spoken: Mask, table: ExpansionTable) -> bool:
@@ -115,11 +133,34 @@ class _Store:
         """Return True if one of the rows has a speaker: conversations speak of a thing without its name."""
         return bool(self._spoken[rows].any())
 
-    def may_write_otherwise(self, name: str) -> bool:
-        """Return True if memories are in a script that may hold a name which the question writes in Latin letters."""
-        if self.holds([term_in(ENGLISH, word) for word in _CHINESE_OR_JAPANESE]) and _ROMANISED.fullmatch(name):
-            return True
-        return self.holds([term_in(ENGLISH, word) for word in _OF_OTHER_SCRIPTS])
+    def holds_name(self, words: Iterable[str]) -> bool:
+        """Return True if a memory holds one of some folded words as a name: as far as that can be told, if it is an English word."""
+        terms = {term: word for word in words for term in self.terms_of(word)}
+        held = self._lexical.document_frequencies(list(terms), self._visible)
+        found = [term for term, count in zip(terms, held, strict=True) if count]
+        if not found:
+            return False
+        decided, named = self._lexical.name_frequencies(found)
+        undecided = self._lexical.frequencies(found) - decided
+        return bool((named + undecided).any()) or any(english_rank(terms[term]) >= UNLISTED for term in found)
+
+    def in_other_scripts(self) -> bool:
+        """Return True if a memory is in another script, in which it may hold a name that the question writes in Latin letters."""
+        return self._lexical.in_other_scripts()
+
+    def tells(self, thing: NamedThing, rows: NDArray[np.intp], subject: Sequence[int]) -> bool:
+        """Return True if one of the rows has a word, or a number, that may tell a thing without its name."""
+        for held in self._lexical.terms_of_rows(rows):
+            others = held[~np.isin(held, np.array(subject, np.int32))]
+            if np.isin(others, thing.cues).any():
+                return True
+            if thing.numbered and np.isin(others, numbers()).any() and not np.isin(others, words_of_numbers()).any():
+                return True
+        return False
+
+    def tells_anywhere(self, thing: NamedThing) -> bool:
+        """Return True if any memory has a word that may tell a thing without its name."""
+        return self.holds(thing.cues.tolist())
 
     def known_share(self, rows: NDArray[np.intp]) -> float:
         """Return the share of the words of some rows that the table of near words knows: some .65 in English, .17 in German."""
@@ -129,25 +170,68 @@ class _Store:
 
 def _subject_unknown(asked: AskedSubject, store: _Store) -> bool:
     words = [word for word in asked.subject if any(map(str.isalpha, word))]
-    return bool(words) and all(
-        _is_nowhere(word, store) and not store.may_write_otherwise(word.casefold()) for word in words
-    )
+    if asked.plain and all(map(str.islower, words)):
+        return False  # "the hamster" is no name, however rare the word
+    if not words or not all(_is_nowhere(word, store) for word in words):
+        return False
+    initials = "".join(word[0].casefold() for word in words)
+    return len(words) == 1 or not store.holds(store.terms_of(initials))
 
 
 def _is_nowhere(word: str, store: _Store) -> bool:
     """Return True if a word of a question is a name that no memory holds, in any spelling near to it."""
     parts = [part for part in spellings(word) if part not in STOP_WORDS]
-    if not parts or word.casefold() in _COUNTRIES:
+    if not parts or word.casefold() in _WIDE_PLACES or word.casefold() in _KIN:
         return False
     if len(parts) > 1:
-        unheld = [part for part in parts if not store.holds(store.terms_of(part))]
-        whole = [compound_term(one) for one in compounds(word)]
-        return any(any(map(str.isdigit, part)) or _may_be_name(part, word) for part in unheld) and not (
-            store.holds(whole)
-        )
-    if len(word) < MIN_NAME or store.holds(store.terms_of(word)) or store.nearest(word) > NEAREST:
+        return _compound_is_nowhere(word, parts, store)
+    return _name_is_nowhere(parts[0], word, store)
+
+
+def _name_is_nowhere(name: str, word: str, store: _Store) -> bool:
+    if len(word) < MIN_NAME or is_abbreviated(name) or (word.isupper() and word.isalpha() and len(word) <= MAX_ACRONYM):
         return False
-    return _may_be_name(parts[0], word) and not store.holds([*_near_spellings(parts[0])])
+    if word.isalpha() and store.in_other_scripts():
+        return False
+    if store.holds(store.terms_of(name)) or store.nearest(word) > NEAREST or not _may_be_name(name, word):
+        return False
+    runs = digits_apart(name)
+    if len(runs) > 1:
+        return not (store.holds([compound_term("-".join(runs))]) or all(_holds_run(run, store) for run in runs))
+    return not _is_held_otherwise(name, word, store)
+
+
+def _is_held_otherwise(name: str, written: str, store: _Store) -> bool:
+    """Return True if a memory holds a word that may be a name of letters alone in another spelling."""
+    others = [term for other in spellings_of_name(name, written) for term in store.terms_of(other)]
+    return store.holds([*others, *_near_spellings(name)]) or store.holds_name(names_alike(name))
+
+
+def _compound_is_nowhere(word: str, parts: Sequence[str], store: _Store) -> bool:
+    """Return True if no memory holds a word of several parts: a ticket, a file, a hyphenated name."""
+    if store.holds([*map(compound_term, compounds(word)), *store.terms_of("".join(parts))]):
+        return False
+    digits = [part for part in parts if part.isdigit()]
+    if digits:
+        return not all(_holds_number(part, store) for part in digits)
+    unheld = [part for part in parts if not store.holds(store.terms_of(part))]
+    held = len(parts) - len(unheld)
+    if held and word.replace("-", "").isalpha() and all(map(_is_no_word, parts, word.split("-"))):
+        return False  # "Mueller-Luedenscheidt" may be called Müller
+    return any(_may_be_name(part, word) and not _is_held_otherwise(part, word, store) for part in unheld)
+
+
+def _is_no_word(part: str, written: str) -> bool:
+    return written[:1].isupper() or english_rank(part) >= UNLISTED
+
+
+def _holds_run(run: str, store: _Store) -> bool:
+    return _holds_number(run, store) if run.isdigit() else store.holds(store.terms_of(run))
+
+
+def _holds_number(digits: str, store: _Store) -> bool:
+    bare = digits.lstrip("0") or "0"
+    return store.holds([term_in(ENGLISH, other) for other in (digits, bare, f"0{bare}", f"00{bare}")])
 
 
 def _may_be_name(part: str, word: str) -> bool:
@@ -171,16 +255,20 @@ def _near_spellings(word: str) -> Iterator[int]:
 
 
 def _attribute_unknown(asked: AskedSubject, store: _Store) -> bool:
-    """Return True if nothing is near to the noun that a question asks for, least of all what is said of its subject."""
+    """Return True if a thing that its own word would tell is nowhere, and nothing that is said of its subject may tell it."""
     nouns = [word for word in asked.attribute if word.casefold() not in STOP_WORDS]
     if not nouns or not asked.subject or any(word[0].isupper() for word in nouns):
         return False
-    if min(map(store.nearest, nouns)) > NEAREST or store.known_share(store.sample()) < ENGLISH_SHARE:
+    known = ((noun, named_thing(term_in(ENGLISH, noun.lower()))) for noun in nouns)
+    things = {noun: thing for noun, thing in known if thing is not None and store.nearest(noun) <= NEAREST_TO_THING}
+    if not things or store.known_share(store.sample()) < ENGLISH_SHARE:
         return False
     if asked.plain and all(store.nearest(part) <= NEAREST for part in asked.subject):
-        return True  # neither the thing nor whose it is
-    parts = [part for word in asked.subject for part in spellings(word) if part not in STOP_WORDS]
-    rows = store.about([term_in(ENGLISH, part) for part in parts])
+        return not any(map(store.tells_anywhere, things.values()))  # neither the thing nor whose it is
+    subject = [term_in(ENGLISH, part) for word in asked.subject for part in spellings(word) if part not in STOP_WORDS]
+    rows = store.about(subject)
     if not len(rows) or store.in_conversation(rows) or store.known_share(rows) < ENGLISH_SHARE_OF_FEW:
         return False
-    return store.best_cover(rows, nouns) <= COVERED
+    if store.best_cover(rows, nouns) > COVERED or any(store.best_cover(rows, [noun]) > COVERED for noun in things):
+        return False
+    return not any(store.tells(thing, rows, subject) for thing in things.values())

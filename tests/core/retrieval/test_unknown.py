@@ -61,11 +61,93 @@ def test_a_name_that_is_nowhere_is_unknown(question):
         "Who is Ada's hairdresser?",
         "What is the mascot of Heron?",
         "Which encoding has Heron?",
-        "Which vet does the hamster go to?",
+        "What is Petra's shoe size?",
+        "How many story points has BUG-412?",
     ],
 )
 def test_a_thing_that_is_nowhere_is_unknown(question):
     assert unknown(question)
+
+
+def test_a_thing_of_a_thing_is_unknown_if_both_are_nowhere_and_nothing_may_tell_it():
+    assert unknown("Which vet does the hamster go to?", *NOTES[1:])
+    assert not unknown("Which vet does the hamster go to?", *NOTES[1:], "Fluffy was examined by Dr. Hahn.")
+
+
+# Each question stands with the note that answers it, mostly without a word of it but the name.
+TOLD_OTHERWISE = (
+    ("Which town does Marlene work in?", "Marlene is in charge of the Leipzig branch."),
+    ("Who is Clemens's doctor?", "Clemens's GP is Dr. Yildiz."),
+    ("What is Gustl's job?", "Locksmith Gustl is coming on Tuesday."),
+    ("What are Vera's pets called?", "Vera has two rabbits, Salt and Pepper."),
+    ("What is Bonnie's food?", "Bonnie the cat gets half a tin twice a day."),
+    ("Who is the author of Solaris?", "I have begun Solaris by Stanislaw Lem."),
+    ("Which language is used for the parser?", "Rust is used for the parser."),
+    ("Which brand is Simon's saxophone?", "Simon owns a Selmer saxophone."),
+    ("What is the status of parcel 8812?", "Parcel 8812 was delivered."),
+    ("What is the state of OPS-19?", "OPS-19 is held up by the certificate change."),
+    ("Which hotel did we have in Latvia?", "We drove to Riga in May; the hotel was the Neiburgs."),
+    ("When is Becky's birthday?", "Rebecca Stone's birthday is 9 June."),
+    ("What is Kathi's favourite cake?", "Katharina always asks for the plum cake."),
+    ("What is the OS of nas02?", "nas-02 runs Alpine."),
+    ("What is the state of OPS19?", "OPS-19 is held up."),
+    ("Where is Boehm-Kuester's umbrella?", "Frau Böhm-Küster's umbrella is in the hall."),
+    ("Where is Schröder's ladder?", "Schroeder's ladder is in the shed."),
+    ("What is the version of Kubernetes?", "We run k8s 1.31 everywhere."),
+    ("Which JavaScript conventions do we have?", "JS style: single quotes."),
+    ("What is the rule for JavaScript?", "JS style: single quotes."),
+    ("When does New York close?", "The NYC branch closes at five."),
+    ("Where does Olga live?", "Ольга живёт в Казани."),
+    ("Where does Zhang Wei work?", "张伟在银行工作。"),
+    ("WHERE DOES YVETTE LIVE?", "Yvette lives in Lille."),
+    # ordinary ones
+    ("What is Marek's profession?", "Marek drives a tram for a living."),
+    ("Which instrument does Petra play?", "Petra practises the cello every evening."),
+    ("What is Oskar's favourite sport?", "Oskar never misses a handball match."),
+    ("Who is Lena's husband?", "Lena and Tomas married in 2019."),
+    ("What is Bruno's breed?", "Bruno is an old beagle."),
+    ("Who is the landlord of the flat?", "We rent the flat from Mr Aydin."),
+    ("What does the fridge cost?", "The fridge was 499 euros."),
+    ("Which framework does the shop use?", "The shop runs on Django."),
+    ("What is the deadline of the tax return?", "The tax return has to be in by 31 July."),
+    ("What is Jonas's height?", "Jonas is 1.84 m tall."),
+    ("Who is Mia's teacher?", "Mia is in Mrs Schubert's class."),
+    ("What is the colour of the bike?", "We sprayed the bike green."),
+    ("Which airline flies to Lisbon?", "We go to Lisbon with TAP."),
+    ("What is Emil's age?", "Emil turned seven in May."),
+    ("Which database does the billing service use?", "The billing service stores everything in Postgres."),
+    ("What is the price of the ticket?", "The ticket was 29 euros."),
+    ("What is Sofia's hair colour?", "Sofia is a redhead."),
+    ("Who is the boss of Kilian?", "Kilian reports to Mrs Adler."),
+    ("Which school does Nele go to?", "Nele is in third grade at the Lindenschule."),
+    ("What is Greta's phone number?", "Call Greta on 0151 2345678."),
+    ("When does Ulla arrive?", "Ulla's train gets in at 17:40."),
+    ("What is the birthday of Fritz?", "Fritz was born on 3 March 1950."),
+    ("What is Karl's allergy?", "Karl gets hives from peanuts."),
+    ("Which port does the gateway use?", "The gateway listens on 8443."),
+    ("Who is Timo's dentist?", "Timo has his teeth checked by Dr. Brandt."),
+    ("What is Paula's shoe size?", "Paula wears trainers in 39."),
+)
+
+
+@pytest.mark.parametrize(("question", "note"), TOLD_OTHERWISE)
+def test_of_what_is_told_in_other_words_nothing_is_claimed(question, note):
+    assert not unknown(question, *NOTES, note)
+
+
+@pytest.mark.parametrize(("question", "note"), TOLD_OTHERWISE)
+def test_nothing_is_claimed_in_a_store_of_one_note(question, note):
+    assert not unknown(question, note)
+
+
+def test_a_question_in_capitals_is_judged_as_in_lower_case():
+    assert unknown("WHERE DOES ZORANA LIVE?")
+    assert unknown("where does zorana live?")
+
+
+def test_a_number_tells_a_thing_only_where_it_belongs_to_nothing_else():
+    assert unknown("What is Petra's shoe size?", *NOTES, "Petra's birthday is on 3 May.")
+    assert not unknown("What is Petra's shoe size?", *NOTES, "For Petra take a 39, never smaller.")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +197,9 @@ def test_notes_in_another_language_may_hold_a_thing_under_its_other_name():
 
 def test_a_name_may_stand_in_another_script():
     assert not unknown("Which colour did Kobayashi want?", "小林さんは青い布を注文しました。")
-    assert unknown("What does Priyanka think?", "小林さんは青い布を注文しました。")
+    assert not unknown("Where does Ivan live?", "Иван живёт в Москве.")
+    assert not unknown("Where does Hannah live?", "חנה גרה בחיפה")
+    assert unknown("What is the state of BUG-731?", *NOTES, "小林さんは青い布を注文しました。")
 
 
 @settings(max_examples=60, deadline=None)
