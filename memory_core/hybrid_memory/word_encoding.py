@@ -15,7 +15,7 @@ from hybrid_memory.retrieval.aspects import aspects_of_words
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
 from hybrid_memory.text import compound_term, compounds, dense_text, is_mostly_of_other_scripts, terms
 
-ENCODING = 9
+ENCODING = 10
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 

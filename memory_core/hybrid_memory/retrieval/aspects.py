@@ -377,7 +377,7 @@ def _tells_profession(sentence: Sentence) -> bool:
     if full_name and any(one.startswith(_PROFESSIONS.beginnings) for one in sentence.words[2:4]):
         return True
     for place, word in enumerate(sentence.words[:-1]):
-        if word not in _BEING:
+        if word not in _BEING or (word == "am" and "i" not in sentence.words[:place]):  # "am Montag beim Arzt"
             continue
         following = sentence.words[place + 1 : place + 5]
         if any(one.startswith(_PROFESSIONS.beginnings) or one in _PROFESSIONS.words for one in following):
@@ -587,7 +587,8 @@ _REMINDERS = _marks(
     words="todo recuerdame rappelle-moi",
     phrases="""
         to do, to-do, remind me, remind us, remind the user, reminder to, don't forget, do not forget,
-        don't let me forget, remember to, must not forget, erinnere mich, erinner mich, erinnere uns, nicht vergessen,
+        don't let me forget, remember to, must not forget, mustn't forget, shouldn't forget,
+        should not forget, erinnere mich, erinner mich, erinnere uns, nicht vergessen,
         denk daran, denk dran, rappelle moi, rappelez moi, n oublie pas, n oubliez pas, ne pas oublier, pense a,
         penser a, no olvides, no olvidar, recordarme, no te olvides, action item, zu erledigen, a faire, por hacer,
         noch zu tun
@@ -609,6 +610,7 @@ _OPEN_STATES = _marks(
 _APPOINTMENTS = _marks(words="appointment termin rendez-vous cita", phrases="rendez vous")
 _DUTIES = _marks(
     phrases="""
+        got to, ich soll, wir sollen,
         still has to, still have to, still needs to, need to, needs to, have to, has to, must, i'll, i will, we will,
         we'll, ought to, should, still to, due, plans to, planning to, plan to, intends to, will send, will call,
         will bring, muss noch, mussen noch, ich muss, wir mussen, muss, soll noch, sollte noch, offen, steht noch,
@@ -680,6 +682,8 @@ _NO_IDENTITY = (
     " moved to production ",
     " moved to the ",
     " moved to a ",
+    " was moved to ",
+    " is moved to ",
     " name is taken ",
     " branch name ",
     " file name ",

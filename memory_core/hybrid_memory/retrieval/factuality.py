@@ -56,7 +56,7 @@ def without_quotes_of_others(text: str) -> str:
         return text
     if _SAYING_WORDS.isdisjoint(_WORD.findall(text.casefold())):  # sooner known than that the pattern does not fit
         return text
-    return _DIRECT_SPEECH.sub(_without_speech, text)
+    return _DIRECT_SPEECH.sub(_without_speech, _SPEECH_BEFORE.sub("", text))
 
 
 def _without_speech(found: re.Match[str]) -> str:
@@ -80,6 +80,12 @@ _SAYING_WORDS = _set_of("""
 _SAYING = _either_of(" ".join(sorted(_SAYING_WORDS)))
 _QUOTING = ':"“„«‘'
 _WORD = re.compile(r"\w+")
+# "I must go," said Tom
+_SPEECH_BEFORE = re.compile(
+    rf"[\"“„«][^\"”“»]*[\"”“»],?\s+(?=(?:[^\W\d_]+ )?{_SAYING}\b)"
+    r"(?!(?:i|ich|je|yo|we|wir|user) )(?!\w+ (?:i|ich|je|yo|we|wir)\b)",
+    re.IGNORECASE,
+)
 _DIRECT_SPEECH = re.compile(
     rf"(?P<lead>(?P<who>(?:^|(?<=[.!?\n;]))[^.!?\n;:\"“„«]{{0,80}}?)\b{_SAYING}\b[^.!?\n:\"“„«‘]{{0,40}}[:,]?\s*)"
     r"(?:[\"“„«‘'][^\"”“»]*[\"”“»’']?|(?<=:)\s?[^.!?\n;]*|(?<=: )[^.!?\n;]*)",
@@ -87,8 +93,7 @@ _DIRECT_SPEECH = re.compile(
 )
 _OWN_SPEECH = re.compile(
     r"\b(?:i|ich|je|j'ai|yo|we|wir|nous|on|the user|user|the human|(?:der|die) nutzer(?:in)?|l['’]utilisat(?:eur|rice)|"
-    r"(?:el|la) usuari[oa]|me|mich|moi|my)\s*(?:have |has |had |habe |hat |ai |a |always |just |once |only )*$"
-    r"|(?:has|have|hat|habe|ha|he) $",
+    r"(?:el|la) usuari[oa]|me|mich|moi|my)\s*(?:have |has |had |habe |hat |ai |a |always |just |once |only )*$",
     re.IGNORECASE,
 )
 
@@ -119,7 +124,11 @@ _NO_DUTY = re.compile(
     r"|\bwas (?:going|supposed) to\b|\bwere (?:going|supposed) to\b|\bused to (?:have|need) to\b"
     # less than a duty
     r"|\b(?:would|might|may|could|'d) (?:probably |then |also )?(?:have|need) to\b"
+    # said of everybody, or advice
+    r"|\b(?:everyone|everybody|anyone|people|you) (?:must|should|ought to|has to|have to)\b"
+    r"|\bappointment[^,]* (?:was|went|had been) (?!moved|made|set|postponed|booked|scheduled|shifted|confirmed|changed)"
     # idioms
+    r"|\bi must be \w+ing\b|\bhay que ver\b"
     rf"|\b(?:must|have to|has to|got to|need to|needs to|should|will|i'll) (?:really |also |just "
     rf"|only )?{_CONFESSING}\b"
     r"|\bi should (?:think|imagine|hope)\b|\b(?:i'll|i will|we'll|we will) (?:never|always|be (?:fine|ok|okay"
@@ -222,5 +231,5 @@ _OPINION = re.compile(
     r"|preguntaba) (?:si|quand|comment|cuando|como|que)\b"
     r"|^\W*(?!(?:i|we|you|ich|wir|je|nous|yo|user) )(?:[\w'-]+ ){1,3}(?:said|says|told (?:me|us)|sagte|sagt"
     r"|dit|dijo|dice)(?: that| dass| que| qu)?,? "
-    r"(?:(?:he|she|they|er|sie|il|elle|el|ella)(?: |'ll )|(?:i|we|ich|wir) (?:should|sollte|sollten)\b)"
+    r"(?:(?:tiene|tienen|debe|deben|va|van|he|she|they|er|sie|il|elle|el|ella)(?: |'ll )|(?:i|we|ich|wir) (?:should|sollte|sollten)\b)"
 )
