@@ -93,7 +93,7 @@ def _names_alike(name: str) -> tuple[str, ...]:
         beginnings.append(_SAME_FIRST[name[0]] + name[1:])
     found: dict[str, None] = {}
     for begins in beginnings:
-        listed = _beginning_with(begins[:MIN_SHORT])
+        listed = words_beginning_with(begins[:MIN_SHORT])
         found |= dict.fromkeys(
             word for word in listed if word.startswith(begins[:MIN_SHARED]) or _is_short_for(begins, word)
         )
@@ -114,7 +114,7 @@ def _is_short_for(name: str, word: str) -> bool:
     return name in _short_forms(word)
 
 
-def _beginning_with(letters: str) -> list[str]:
+def words_beginning_with(letters: str) -> list[str]:
     """Return the words of the shipped vocabulary, a good part of which are names, that begin with some letters."""
     words = _sorted_vocabulary()
     return words[bisect.bisect_left(words, letters) : bisect.bisect_left(words, letters + "\uffff")]

@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
 from hybrid_memory.languages import ENGLISH, word_set
 from hybrid_memory.retrieval.asked_subject import asked_subject
-from hybrid_memory.retrieval.name_variants import digits_apart, is_abbreviated, names_alike, spellings_of_name
+from hybrid_memory.retrieval.name_variants import (
+    digits_apart,
+    is_abbreviated,
+    names_alike,
+    spellings_of_name,
+    words_beginning_with,
+)
 from hybrid_memory.retrieval.named_things import named_thing, numbers, words_of_numbers
 from hybrid_memory.text import STOP_WORDS, compound_term, compounds, spellings, term_in
 
@@ -35,6 +41,7 @@ SAMPLED = 64  # rows by which the language of a store is told
 MIN_NAME = 4  # letters; a shorter name is too easily written another way, or in another script
 MAX_ACRONYM = 5  # capitals; a longer word of them is a name that somebody shouts
 MIN_LONG_NAME = 5  # letters from which one letter more or less is a slip of the pen too
+MAX_COMMON_DIGITS = 2  # of a number that stands in any day or price, and tells no ticket
 NEAREST = 0.3  # how near a word may be to one in the store that is still called nowhere
 ENGLISH_SHARE = 0.4  # of the words of a store that the table of near words must know,
 ENGLISH_SHARE_OF_FEW = 0.2  # and of those of memories about a subject, which are names and numbers for a good part
@@ -144,6 +151,10 @@ class _Store:
         undecided = self._lexical.frequencies(found) - decided
         return bool((named + undecided).any()) or any(english_rank(terms[term]) >= UNLISTED for term in found)
 
+    def holds_abbreviated(self, letters: str) -> bool:
+        """Return True if a memory holds a word that begins with some folded letters: project for "proj"."""
+        return self.holds([term for word in words_beginning_with(letters) for term in self.terms_of(word)])
+
     def in_other_scripts(self) -> bool:
         """Return True if a memory is in another script, in which it may hold a name that the question writes in Latin letters."""
         return self._lexical.in_other_scripts()
@@ -212,9 +223,13 @@ def _compound_is_nowhere(word: str, parts: Sequence[str], store: _Store) -> bool
     if store.holds([*map(compound_term, compounds(word)), *store.terms_of("".join(parts))]):
         return False
     digits = [part for part in parts if part.isdigit()]
-    if digits:
-        return not all(_holds_number(part, store) for part in digits)
     unheld = [part for part in parts if not store.holds(store.terms_of(part))]
+    if digits and all(_holds_number(part, store) for part in digits):
+        if max(map(len, digits)) > MAX_COMMON_DIGITS:
+            return False  # "ORD-4711" may be called 4711
+        return any(part.isalpha() and len(part) > 1 and not store.holds_abbreviated(part) for part in unheld)
+    if digits:
+        return True
     held = len(parts) - len(unheld)
     if held and word.replace("-", "").isalpha() and all(map(_is_no_word, parts, word.split("-"))):
         return False  # "Mueller-Luedenscheidt" may be called Müller

@@ -46,6 +46,7 @@ def unknown(question, *notes, speaker=None, hidden=0):
         "What is the port of Larkspur?",
         "which port does larkspur listen on?",
         "What is the state of BUG-731?",
+        "What is the state of HYD-41?",
         "Which hotel do we have in Narva?",
         "What does Priyanka think about the choir?",
         "¿Cuál es el puerto de Larkspur?",
@@ -138,6 +139,18 @@ def test_of_what_is_told_in_other_words_nothing_is_claimed(question, note):
 @pytest.mark.parametrize(("question", "note"), TOLD_OTHERWISE)
 def test_nothing_is_claimed_in_a_store_of_one_note(question, note):
     assert not unknown(question, note)
+
+
+def test_the_letters_of_a_ticket_may_abbreviate_a_word():
+    assert not unknown("What is the state of PROJ-41?", *NOTES, "The project 41 is late.")
+
+
+def test_the_day_of_a_month_is_no_ticket():
+    assert unknown("What is the state of HYD-17?", *NOTES, "The fair is on 17 May.")
+
+
+def test_a_long_number_tells_a_ticket_without_its_letters():
+    assert not unknown("What is the state of ORD-4711?", *NOTES, "Parcel 4711 was shipped.")
 
 
 def test_a_question_in_capitals_is_judged_as_in_lower_case():
