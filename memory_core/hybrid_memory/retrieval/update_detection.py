@@ -23,7 +23,7 @@ from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import count_terms, idfs, per_term_scores
 from hybrid_memory.retrieval.current_state import asks_for_current_state
 from hybrid_memory.retrieval.ranking_signals import SURE_NAME
-from hybrid_memory.retrieval.update_limits import not_in_force, not_so, other_thing, told_of_another
+from hybrid_memory.retrieval.update_limits import not_in_force, not_so, only_announced, other_thing, told_of_another
 from hybrid_memory.retrieval.update_words import Statement, same_subject, written_subjects
 from hybrid_memory.retrieval.vectors import top_k
 
@@ -90,7 +90,8 @@ class PairFeatures:
     denies what the earlier one says; ``past``: it tells of something that happened, without change; ``numbers_both``,
     ``names_both``: both hold numbers, or names, that the question does not, and other ones; ``crowd``: the later names many others;
     ``aside``: the earlier one does, or tells of something that happened; ``same_name``: it writes the name as the question does;
-    ``another``: one names its subject by a word that the other lacks (`told_of_another`).
+    ``another``: one names its subject by a word that the other lacks (`told_of_another`); ``announced``: the later one
+    tells only of what will be.
     """
 
     later: float
@@ -113,6 +114,7 @@ class PairFeatures:
     aside: float
     same_name: float
     another: float
+    announced: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,7 +308,13 @@ def pair_features(
         if earlier is None or later is None or not same_subject(asked, earlier, later):
             continue
         if (
-            not_in_force(later, rivals.days[after], rivals.written_day(at), rivals.asked_day)
+            not_in_force(
+                later,
+                rivals.days[after],
+                written=rivals.written_day(after),
+                earlier_day=rivals.written_day(at),
+                asked_day=rivals.asked_day,
+            )
             or other_thing(asked, earlier, later)
             or not_so(asked, later)
             or _said_again(earlier, texts, rivals.times, after)
@@ -318,6 +326,7 @@ def pair_features(
         ):
             continue
         like["later"] = float(rivals.scores[after]) / highest
+        like["announced"] = float(only_announced(later, rivals.days[after], rivals.asked_day))
         yield (at, after), _features(asked, earlier, later, like)
 
 
@@ -373,7 +382,7 @@ def claimable(pair: PairFeatures) -> bool:
         and pair.unlike <= MOST_UNLIKE
         and pair.length <= LONGEST_CLAIMED
         and bool(pair.same_name)
-        and not pair.another
+        and not (pair.another or pair.announced)
         and not (pair.crowd or pair.aside or pair.past)
         and bool(pair.denied or pair.numbers_both or pair.names_both)
         and bool(pair.denied or pair.change)

@@ -15,7 +15,7 @@ from datetime import date
 from functools import lru_cache
 
 from hybrid_memory.retrieval.time_expressions.lexer import word_set
-from hybrid_memory.retrieval.update_words import CALENDAR, CHANGE, NUMBER, Statement, bare_word, stems_of
+from hybrid_memory.retrieval.update_words import CALENDAR, CHANGE, NUMBER, OF_OWNER, Statement, bare_word, stems_of
 from hybrid_memory.text import STOP_WORDS
 
 LONGEST_STATEMENT = 30  # words; what is longer is a message, whose sentences have many subjects
@@ -35,17 +35,37 @@ def other_thing(asked: Statement, earlier: Statement, later: Statement) -> bool:
     """
     if len(earlier.tokens) > LONGEST_STATEMENT or len(later.tokens) > LONGEST_STATEMENT:
         return False
-    if _other_period(earlier, later):
-        return True
     old, new = parts_of(earlier.text), parts_of(later.text)
     if not (old.has_end and new.has_end):
-        return False
+        return _other_period(earlier, later)
     missing = {word for word in (*old.subject, *old.qualifiers) if _has(asked, word) and not _has(later, word)}
-    other = [word for word in (*new.subject, *new.qualifiers) if not _has(asked, word) and not _has(earlier, word)]
-    if missing - _replaceable(asked, earlier, later) and other:
+    other = {word for word in (*new.subject, *new.qualifiers) if not _has(asked, word) and not _has(earlier, word)}
+    if not any(_has(asked, word) for word in new.subject):  # the value comes first: "Ida now leads the team"
+        other -= {word for name in later.other_names for word in name.split()}
+    lacks = missing - _replaceable(asked, earlier, later)
+    if _other_period(earlier, later) or (lacks and (other or _RELATED.intersection(lacks, old.possessed))):
         return True
-    added = any(not _has(asked, word) and not _has(earlier, word) for word in new.subject)
-    return added and bool(old.subject) and _in_order(old.subject, new.subject)
+    if not old.subject or not _all_in(old.subject, new.subject):
+        return False
+    inside = _from_first(old.subject, new.subject)
+    added = {word for word in inside if not _has(asked, word) and not _has(earlier, word)}
+    names_more = bool(old.verb and old.verb == new.verb) or _is_longer_noun(asked, old, new)
+    return bool(added & _RELATED or (added and names_more)) or _says_twice(new) != _says_twice(old)
+
+
+def _from_first(some: Sequence[str], words: Sequence[str]) -> Sequence[str]:
+    """Return the words from the one before the first of some on: what stands further before only opens a sentence."""
+    first = next((at for at, word in enumerate(words) if _all_in((word,), some)), 0)
+    return words[max(first - 1, 0) :]
+
+
+def _is_longer_noun(asked: Statement, old: Parts, new: Parts) -> bool:
+    """Return True if the last word of a subject is asked for and one more noun follows it in the other: "birthday party"."""
+    last = old.subject[-1]
+    return any(
+        before == last and _has(asked, last) and not _has(asked, word)
+        for before, word in zip(new.subject, new.subject[1:], strict=False)
+    )
 
 
 def told_of_another(earlier: Statement, later: Statement) -> bool:
@@ -53,6 +73,8 @@ def told_of_another(earlier: Statement, later: Statement) -> bool:
 
     The subject is what stands before the verb. A qualification is what follows "in", "for", "of" and the like after the value.
     """
+    if _says_twice(parts_of(earlier.text)) != _says_twice(parts_of(later.text)):
+        return True
     denied = later.denies(earlier)
     for one, other in ((earlier, later), (later, earlier)):
         parts = parts_of(one.text)
@@ -65,17 +87,28 @@ def told_of_another(earlier: Statement, later: Statement) -> bool:
 
 def not_so(asked: Statement, later: Statement) -> bool:
     """Return True if whatever a memory says of the question's words is denied, supposed, asked, or of something former."""
+    if _ASKS.fullmatch(later.text.strip()):
+        return True
     said = [one for one in sentences(later.text) if asked_words(asked) & {bare_word(token) for token in _words(one)}]
     return bool(said) and all(_NOT_SO.search(one) or _is_former(asked, one) for one in said)
 
 
-def not_in_force(later: Statement, days: Sequence[int], earlier_day: int, asked_day: int) -> bool:
+def only_announced(later: Statement, days: Sequence[int], asked_day: int) -> bool:
+    """Return True if a memory tells of what will be and names no day that has come."""
+    return _ANNOUNCED.search(later.text) is not None and not (days and min(days) <= asked_day)
+
+
+def not_in_force(later: Statement, days: Sequence[int], *, written: int, earlier_day: int, asked_day: int) -> bool:
     """Return True if a memory is about a time that has not come on ``asked_day``, or was long past on ``earlier_day``.
 
-    ``days`` are those that it speaks of. Days since 1970-01-01. A day that is the value itself ("moved to 7 March") says nothing.
+    ``days`` are those that it speaks of, ``written`` is its own. Days since 1970-01-01. A day
+    that is the value itself ("moved to 7 March") says nothing.
     """
     starts = _STARTS.search(later.text) is not None
     if starts and days and min(days) > asked_day:
+        return True
+    coming = _NEXT.search(later.text)
+    if coming and (starts or _ANNOUNCED.search(later.text)) and asked_day < written + _DAYS_OF[coming[1].casefold()]:
         return True
     started = [int(found[1]) for found in _STARTS.finditer(later.text) if found[1]]
     if started and min(started) > _year_of(asked_day):
@@ -100,11 +133,14 @@ def sentences(text: str) -> list[str]:
 class Parts:
     """The words of a text's first sentence that say what it is about.
 
-    ``subject``: those before its verb, in order, without words of change and of time; ``rest``: those behind it; ``qualifiers``: nouns
-    behind "in", "for", "of" and the like that follow its value; ``has_end``: whether a verb or a colon was found.
+    ``subject``: those before its verb, in order, without words of change and of time; ``verb``: the first
+    one that says more than "is" or "has"; ``possessed``: those of them that follow a possessive; ``rest``: those behind the verb;
+    ``qualifiers``: nouns behind "in", "for", "of" and the like that follow its value; ``has_end``: whether a verb or a colon was found.
     """
 
     subject: tuple[str, ...]
+    verb: str
+    possessed: tuple[str, ...]
     rest: tuple[str, ...]
     qualifiers: tuple[str, ...]
     has_end: bool
@@ -119,14 +155,23 @@ def parts_of(text: str) -> Parts:
         bare_word(token) if _counts(bare_word(token)) and not _is_time(tokens, at) else ""
         for at, token in enumerate(tokens)
     ]
-    for at, token in enumerate(tokens):
+    opens_with_verb = bool(tokens) and _is_change(
+        bare_word(tokens[0])
+    )  # "Moved the meeting to ...": the subject is not said
+    for at, token in enumerate(tokens if not opens_with_verb else ()):
         verb, colon = _is_verb(tokens, at), first[token.end() : token.end() + 1] == ":"
         if verb or colon:
-            subject, rest = plain[: at + (not verb)], plain[at + 1 :]
+            end = at + (not verb)
+            owned = [plain[place] for place in range(1, end) if OF_OWNER.search(tokens[place - 1][0])]
             return Parts(
-                tuple(filter(None, subject)), tuple(filter(None, rest)), _qualifiers(tokens[at + 1 :]), has_end=True
+                subject=tuple(filter(None, plain[:end])),
+                verb=_verb_of(tokens[at:]) if verb else "",
+                possessed=tuple(filter(None, owned)),
+                rest=tuple(filter(None, plain[at + 1 :])),
+                qualifiers=_qualifiers(tokens[at + 1 :]),
+                has_end=True,
             )
-    return Parts(tuple(filter(None, plain)), (), (), has_end=False)
+    return Parts(tuple(filter(None, plain)), "", (), (), (), has_end=False)
 
 
 def _is_verb(tokens: Sequence[re.Match[str]], at: int) -> bool:
@@ -135,7 +180,17 @@ def _is_verb(tokens: Sequence[re.Match[str]], at: int) -> bool:
         return False
     if word in _PLAIN_VERBS:
         return bare_word(tokens[at - 1]) in _PRONOUNS
-    return word in _VERBS or word in _CHANGE_VERBS or (word.endswith("ed") and len(word) > _SHORTEST_PAST)
+    return word in _VERBS or _is_change(word)
+
+
+def _verb_of(tokens: Sequence[re.Match[str]]) -> str:
+    """Return the first verb of some words but "is", "has" and what goes with them, if it is near."""
+    words = [bare_word(token) for token in tokens[:3]]
+    return next((word for word in words if word in _VERBS - _LIGHT_VERBS), "")
+
+
+def _is_change(word: str) -> bool:
+    return word in _CHANGE_VERBS or (word.endswith("ed") and len(word) > _SHORTEST_PAST)
 
 
 def _qualifiers(tokens: Sequence[re.Match[str]]) -> tuple[str, ...]:
@@ -165,10 +220,15 @@ def _subject(told: Statement, parts: Parts) -> tuple[str, ...]:
     return parts.subject if asked_first else parts.rest
 
 
-def _in_order(some: Sequence[str], words: Sequence[str]) -> bool:
-    """Return True if some words stand among others in the same order."""
-    rest = iter(words)
-    return all(word in rest for word in some)
+def _all_in(some: Sequence[str], words: Sequence[str]) -> bool:
+    """Return True if some words stand among others, in whatever form."""
+    stems = frozenset(stem for word in words for stem in stems_of(word))
+    return all(word in words or not stems.isdisjoint(stems_of(word)) for word in some)
+
+
+def _says_twice(parts: Parts) -> frozenset[str]:
+    """Return what a subject names twice: "Ben's boss's boss"."""
+    return frozenset(word for word in parts.subject if parts.subject.count(word) > 1)
 
 
 def _replaceable(asked: Statement, earlier: Statement, later: Statement) -> frozenset[str]:
@@ -191,7 +251,12 @@ def _in_subject(told: Statement, word: str) -> bool:
 
 
 def _has(told: Statement, word: str) -> bool:
-    return word in told.words or not told.stems.isdisjoint(stems_of(word))
+    if word in told.words:
+        return True
+    stems = stems_of(word)
+    if word.isalnum():
+        return not told.stems.isdisjoint(stems)
+    return bool(stems) and told.stems.issuperset(stems)  # "sister-in-law" is not "sister"
 
 
 def _counts(word: str) -> bool:
@@ -245,6 +310,7 @@ _PLAIN_VERBS = word_set(
     "listen rent stay depart arrive require keep hold teach learn study read train ride call write send serve"
 )
 _VERBS = word_set(
+    "now no jetzt nun maintenant ahora désormais "
     "is are am was were be been has have had does do did will shall can must may goes lives works costs leaves starts begins ends opens "
     "needs uses runs stands sits sleeps wears drives eats likes loves prefers wants plays pays earns weighs takes meets sees visits "
     "drinks speaks listens rents owns stays belongs departs arrives expires supports requires got gets ate comes lies hangs keeps holds "
@@ -253,11 +319,21 @@ _VERBS = word_set(
     "est sont était habite travaille coûte s'appelle commence finit part utilise "
     "es son está están era tiene tienen vive trabaja cuesta empieza termina sale usa"
 )
+_LIGHT_VERBS = word_set(
+    "now no jetzt nun maintenant ahora désormais is are am was were be been has have had does do did will shall can must may got gets "
+    "ist sind bin war waren hat haben hatte est sont était es son está están era tiene tienen"
+)
+_RELATED = word_set(
+    "husband wife partner brother sister son daughter mother father mom mum dad parents child children baby grandmother grandfather aunt "
+    "uncle cousin nephew niece friend boyfriend girlfriend neighbour neighbor boss colleague team dog cat bruder schwester mann frau sohn "
+    "tochter mutter vater hund katze freund freundin frère soeur sœur mari femme fils fille mère père hermano hermana marido "
+    "mujer hijo hija"
+)
 _PRONOUNS = word_set("i we you they ich wir je nous yo nosotros")
 _CHANGE_VERBS = word_set(
-    "now no moved moves switched switches changed changes replaced raised lowered reduced increased extended shortened renewed postponed "
+    "moved moves switched switches changed changes replaced raised lowered reduced increased extended shortened renewed postponed "
     "rescheduled cancelled canceled dropped slipped updated upgraded became becomes left joined stopped quit closed fell rose went "
-    "renamed reassigned jetzt nun maintenant ahora désormais"
+    "renamed reassigned"
 )
 _AUXILIARIES = word_set("is are am was were does do did has have can will must may ist sind hat est es está")
 _ASKS_FOR_KIND = word_set("which what welche welcher welches quel quelle qué cuál")
@@ -281,12 +357,21 @@ _NOT_SO = re.compile(
     r"\b(?:(?:not|never|n['’]t|hasn['’]t|wasn['’]t|weren['’]t|isn['’]t|didn['’]t|won['’]t|doesn['’]t|nicht|nie|pas|no se)"
     r"(?: (?:yet|be|been|have|get|going|to|actually|really)){0,3} (?:chang|mov|switch|replac|rais|lower|reduc|increas|extend|postpon"
     r"|resched|cancel|updat|upgrad|renam|geändert|verschoben|erhöht|changé|augmenté|cambi)\w*"
+    r"|(?:not|isn['’]t|n['’]t) true|untrue|false|rumou?rs?|almost|nearly|may (?:be|have|get|rise|move|change)|should (?:be|have)"
     r"|unchanged|if|unless|whether|in case|would|could|might|maybe|perhaps|supposed(?:ly)?|rumou?red|considers?|considering|proposed"
     r"|suggests?|suggested|wants to|wanted to|hopes? to|plans? to|thinking (?:of|about)|wonders?|wondered"
     r"|falls|wenn|ob|vielleicht|würde|könnte|peut-être|serait|pourrait|quizás?|podría)\b",
     re.IGNORECASE,
 )
 _DAY_AND_MONTH = r"(?:(?: the)? \d{1,2}(?:st|nd|rd|th|\.)?(?: of)?)?(?: [^\W\d_]+,?)?(?: \d{1,2},)?"
+_ASKS = re.compile(
+    r"(?:is|are|am|was|were|do|does|did|has|have|had|will|would|can|could|should|who|what|when|where|which|why|how|ist|sind|war|hat|wird)\b"
+    r"[^.!?]*\?",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(r"\b(?:will|going to|wird|werden|sera|seront|será|serán)\b", re.IGNORECASE)
+_NEXT = re.compile(r"\bnext (week|month|year)\b", re.IGNORECASE)
+_DAYS_OF = {"week": 7, "month": 31, "year": 366}
 _STARTS = re.compile(
     r"(?:\b(?:from(?! .{1,30}\b(?:to|until|till)\b)|as of|as from|starting|starts on|effective|beginning"
     r"|since|ab|seit|dès|à partir d[eu]|desde|a partir de[l]?)\b|^\W*(?:on|in|am|im|le|el|en)\b)"

@@ -67,7 +67,7 @@ class Statement:
         return frozenset(
             bare_word(token)
             for token in self.tokens
-            if token[0][0].isupper() and _POSSESSIVE.search(token[0]) and bare_word(token) not in _NO_OWNERS
+            if token[0][0].isupper() and OF_OWNER.search(token[0]) and bare_word(token) not in _NO_OWNERS
         )
 
     @cached_property
@@ -111,7 +111,7 @@ class Statement:
             if counts and bare not in _TITLES:
                 run.append(bare)
                 asked |= named
-            closed, end = _POSSESSIVE.search(token[0]) is not None, token.end()
+            closed, end = OF_OWNER.search(token[0]) is not None, token.end()
         if run:
             found.append((" ".join(run), asked))
         return tuple(found)
@@ -147,7 +147,7 @@ def stems_of(word: str) -> tuple[int, ...]:
 
 def bare_word(token: re.Match[str]) -> str:
     """Return a word of a text, folded, without a possessive ending."""
-    return _POSSESSIVE.sub("", token[0]).casefold()
+    return OF_OWNER.sub("", token[0]).casefold()
 
 
 def written_subjects(question: str) -> frozenset[int]:
@@ -172,7 +172,7 @@ def _holds(run: str, part: str) -> bool:
 
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-_./'’]+[^\W_]+)*", re.UNICODE)
-_POSSESSIVE = re.compile(r"['’][sS]$")
+OF_OWNER = re.compile(r"['’][sS]$")
 _INSIDE = re.compile(r"[^\W_][-_./]+[^\W_]")
 _OWNER = re.compile(r"([^\W_]+)['’]s(?= +[^\W_])")
 _LIST = re.compile(r"(?:[^,;.:!?\n]{2,30}, ){2,}[^,;.:!?\n]{2,30},? (?:and|or|und|oder|et|ou|y|o) ")

@@ -13,6 +13,7 @@ from tests.core.retrieval.memories import memory
 
 from hybrid_memory.embedding.static import StaticEmbedder
 from hybrid_memory.model import Trust
+from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
@@ -44,7 +45,7 @@ def noted(*texts, trusts=None):
     ]
 
 
-def asked(question, memories):
+def asked(question, memories, as_of=None):
     """The ranking of a question, settled."""
     index = NamespaceIndex()
     log = [
@@ -54,7 +55,9 @@ def asked(question, memories):
     by_id = {one.id: one for one in memories}
     vectors = EMBEDDER.embed([one.content for one in memories])
     index.apply(log, by_id, {one.id: vector for one, vector in zip(memories, vectors, strict=True)})
-    query = SearchQuery(question=parse_question(question, NOW), vector=EMBEDDER.embed([question])[0], now=NOW)
+    query = SearchQuery(
+        question=parse_question(question, NOW), vector=EMBEDDER.embed([question])[0], now=NOW, where=Where(as_of=as_of)
+    )
     return settle_updates(index.search(query), question, by_id)
 
 
