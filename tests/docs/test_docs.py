@@ -22,7 +22,7 @@ README = (PROJECT / "README.md").read_text(encoding="utf-8")
 
 def test_the_readme_names_the_commands_and_ci_runs_the_tests_as_it_says():
     assert "pip install uv && uv run --no-dev hybrid-memory-mcp demo\n" in README
-    assert "    uv run pytest\n" in README
+    assert "    pip install uv && uv run pytest\n" in README
     assert "uv run pytest\n" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
 
 
