@@ -10,6 +10,8 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 
+from hybrid_memory.lazy_pattern import LazyPattern
+
 ENGLISH = "english"
 
 
@@ -120,10 +122,10 @@ _DOUBTFUL = ENGLISH_STOP_WORDS | word_set(
     "por per tu lo li un una il sole ai ci vi come dove us care ya im den mod hos mine sit fra mit am an ab um da dort alle will sie "
     "aus bei e un al das do"
 )
-_WORD = re.compile(r"(?<![\w./@])[^\W\d_]+(?!\w)")
-_KANA = re.compile("[\u3041-\u30ff\uff66-\uff9f]")
-_HANGUL = re.compile("[\u1100-\u11ff\uac00-\ud7a3]")
-_CHARACTER = re.compile("[\u1100-\u11ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff66-\uff9f]")
+_WORD = LazyPattern(r"(?<![\w./@])[^\W\d_]+(?!\w)")
+_KANA = LazyPattern("[\u3041-\u30ff\uff66-\uff9f]")
+_HANGUL = LazyPattern("[\u1100-\u11ff\uac00-\ud7a3]")
+_CHARACTER = LazyPattern("[\u1100-\u11ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff66-\uff9f]")
 _LOOKED_AT = 1_000  # characters; more tell no more
 _ENOUGH = 1.0  # a sure function word, or two doubtful ones
 _CONSONANTS = frozenset("bcdfghjklmnpqrstvwxz")  # what is left of "l'eau", but also a unit or a list's mark
@@ -209,7 +211,7 @@ def stemmer(language: str) -> Callable[[str], str]:
     return stem
 
 
-_UMLAUT = re.compile("(?<![aeq])[aou]e")
+_UMLAUT = LazyPattern("(?<![aeq])[aou]e")
 
 
 def _as_umlaut(found: re.Match[str]) -> str:

@@ -9,11 +9,11 @@ capital is a headline and decides nothing.
 
 from __future__ import annotations
 
-import re
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from hybrid_memory.languages import FUNCTION_WORDS, language_of, word_set
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.text import terms
 
 if TYPE_CHECKING:
@@ -122,22 +122,22 @@ def _ends_sentence(token: str, low: str) -> bool:
     return last in _ENDS
 
 
-_LINE_END = re.compile(r"[\r\n]+")
+_LINE_END = LazyPattern(r"[\r\n]+")
 _CLOSING = "\"'”’»)]}*_`"
 _AROUND = "\"'“”„‘’«»‹›()[]{}<>.,;:!?…*_`#|=~¿¡&-–—+$€£%/\\"
 _ENDS = ".!?…:;-–—•*#>|¿¡"
 _SEPARATES = ",;:.!?)]}"
-_MAYBE_IDENTIFIER = re.compile(r"[\d_]|/\w|\w\.\w")
-_SCHEME = re.compile(r"^https?://(?:www\.)?")
-_POSSESSIVE = re.compile(r"['’]s?$")
-_CAMEL = re.compile(r"[^\W\d_][^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ]|^[a-z][A-Z]")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_MAYBE_IDENTIFIER = LazyPattern(r"[\d_]|/\w|\w\.\w")
+_SCHEME = LazyPattern(r"^https?://(?:www\.)?")
+_POSSESSIVE = LazyPattern(r"['’]s?$")
+_CAMEL = LazyPattern(r"[^\W\d_][^\W\d_]*[a-zà-ÿ][A-ZÀ-Þ]|^[a-z][A-Z]")
+_YEAR = LazyPattern(r"(?:19|20)\d\d")
 _LONG_NUMBER = 3
 _LONG_WORD = 4  # letters; shorter ones are "of" and "the"
 _HEADLINE_WORDS = 4
 _SHOUTED_WORDS = 3
 # Letters with digits; with "_"; paths and files: "/" beside another mark or twice, a dot before an ending of a file or a domain.
-_IDENTIFIER = re.compile(
+_IDENTIFIER = LazyPattern(
     r"(?=[^\W_]*[\w./\-]*[^\W\d_])(?:"
     r"(?=.*\d)[\w./\-:@#+]+"
     r"|(?=.*[^_]_[^_])[\w./\-]+"
@@ -148,7 +148,7 @@ _IDENTIFIER = re.compile(
     r")"
 )
 # What has digits and letters and is no identifier: "14th", "5pm", "20km", "1990s", "10:30h", "3-day".
-_MEASURE = re.compile(
+_MEASURE = LazyPattern(
     r"[\d.,:/\-–]+(?:st|nd|rd|th|er|ème|[^\W\d_]{1,2}|min|sec|[kmg]i?b|mph|pcs|bit|day|days)?|\d+-[a-z]+(?:-[a-z]+)*"
 )
 _NO_ACRONYMS = word_set("OK AM PM TODO FYI ASAP NB PS NOTE DONE AND OR NOT NO YES")

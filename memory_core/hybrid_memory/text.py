@@ -8,13 +8,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
-import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from hybrid_memory.languages import ENGLISH, ENGLISH_STOP_WORDS, FUNCTION_WORDS, stemmer
+from hybrid_memory.lazy_pattern import LazyPattern
 
 STOP_WORDS = ENGLISH_STOP_WORDS
 """English words that say nothing about what a text is about."""
@@ -181,11 +181,11 @@ def estimate_tokens(text: str) -> int:
 
 
 _LAST_LATIN = "\u02ff"  # Greek and what follows; the rare Latin letters behind it are accents' own
-_SEPARATOR = re.compile(r"\w[-_./:#@+]\w")
-_COMPOUND = re.compile(r"(?<!\w)[^\W_]+(?:[-_./:#@+]{1,2}[^\W_]+)+(?!\w)")
+_SEPARATOR = LazyPattern(r"\w[-_./:#@+]\w")
+_COMPOUND = LazyPattern(r"(?<!\w)[^\W_]+(?:[-_./:#@+]{1,2}[^\W_]+)+(?!\w)")
 _MAX_STEMMED_CHARACTERS = 64  # a longer run of letters is no word
 _JOINER = "\u200d"
-_QUESTION_MARK = re.compile("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")
+_QUESTION_MARK = LazyPattern("[?\u00bf\u037e\u055e\u061f\u1367\u2047-\u2049\ufe56\uff1f]")
 
 _SCRIPTS_WITHOUT_SPACES = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -199,10 +199,10 @@ _SCRIPTS_WITHOUT_SPACES = (
     (0xAC00, 0xD7FF),  # Hangul syllables
 )
 _IDEOGRAPHS = ((0x3005, 0x3007), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
-_FOLDED_MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670]")
-_INVISIBLE = re.compile("[\u00ad\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
-_ENDING = re.compile(r"(?<=[^\W_])['’ʼ](?:s|t|d|ll|m|re|ve)(?![^\W_])")
-_PLAIN_WORD = re.compile("[a-z0-9]+")
+_FOLDED_MARKS = LazyPattern("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670]")
+_INVISIBLE = LazyPattern("[\u00ad\u200c-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+_ENDING = LazyPattern(r"(?<=[^\W_])['’ʼ](?:s|t|d|ll|m|re|ve)(?![^\W_])")
+_PLAIN_WORD = LazyPattern("[a-z0-9]+")
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Json, MemoryId, MemoryType, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 
@@ -32,12 +32,12 @@ INSIGHTS_LIMIT = 20  # of one call
 EVIDENCE_LIMIT = 100  # ids of one insight
 _INTEGER_BOUND = 1 << 63  # a column of the store holds 64 bits
 
-_SUSPECT = re.compile(
+_SUSPECT = LazyPattern(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\U000e0000-\U000e007f"
     + "".join(chr(plane << 16 | low) for plane in range(1, 17) for low in (0xFFFE, 0xFFFF))
     + "]"
 )
-_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+_FLAG = LazyPattern("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 _REASON = {
     "control": "the control character",
     "surrogate": "the lone surrogate",

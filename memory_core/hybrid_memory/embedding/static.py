@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 import threading
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.embedding.vocabulary import row_of_piece
 from hybrid_memory.errors import EmbedderUnavailable
+from hybrid_memory.lazy_pattern import LazyPattern
 
 DATA = Path(__file__).with_name("data")
 SIZES = {"table.npy": 7_559_296, "scale.npy": 59_184, "vocab.txt": 219_689, "layer.npy": 262_784}
@@ -30,7 +30,7 @@ DIGEST = "b5429c7889a31630"  # the `digest_of` the shipped files; a test compute
 _MAX_WORD_CHARACTERS = 100  # a longer word has no pieces, as in BERT
 _MAX_CACHED_WORDS = 50_000  # words and characters whose pieces are remembered
 _MANY_ROWS = 512  # a text of more pieces repeats some; each is added once with its count
-_PLAIN_WORD = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
+_PLAIN_WORD = LazyPattern(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 _VANISHING = frozenset(("Mn", "Cc", "Cf", "Co", "Cs"))
 _IDEOGRAPHS = (
     (0x3400, 0x4DBF),

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from hybrid_memory.languages import ENGLISH, word_set
+from hybrid_memory.lazy_pattern import LazyPattern
 
 MAX_WORDS = 14
 """A longer question tells a story, in which names are not what is asked for."""
@@ -72,13 +73,13 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(found[0] for found in _TOKEN.finditer(text))
 
 
-_TOKEN = re.compile(r"[^\W_]+(?:[-_./:#@+]+[^\W_]+)*")
-_SENTENCE_END = re.compile(r"[.!?;:]\s+\S")
-_ASKS = re.compile(
+_TOKEN = LazyPattern(r"[^\W_]+(?:[-_./:#@+]+[^\W_]+)*")
+_SENTENCE_END = LazyPattern(r"[.!?;:]\s+\S")
+_ASKS = LazyPattern(
     r"(?:and |so |hi,? |hey,? )?(?:who(?:m|se|['’]s)?|what(?:['’]s)?|which|when(?:['’]s)?|where(?:['’]s)?|how)\b",
     re.IGNORECASE,
 )
-_REQUEST = re.compile(
+_REQUEST = LazyPattern(
     r"\b(?:recommend\w*|suggest\w*|should|could|would|can|may|might|some|best|good|great|tips?|ideas?|ways?|help|explain|likely|if|options?"
     r"|soll(?:te)?|kann|könn\w+|puedo|podría|debería|peux|pourr\w+|dois|devr\w+)\b",
     re.IGNORECASE,
@@ -111,7 +112,7 @@ _FORMS = (
     # "What did we hear about Ada?"
     re.compile(rf"\b(?:of|for|about|behind) {_SUBJECT}\W*$"),
 )
-_FOREIGN = re.compile(
+_FOREIGN = LazyPattern(
     r"\b(?:(?:von|bei|für|mit|über) (?:Herrn?|Frau|Tante|Onkel|Dr\.?)|(?:Herrn?|Frau|Tante|Onkel)|de|d['’]|pour|para|sobre|chez)\s?"
     r"(?P<subject>[A-ZÀ-Þ][\w-]+)\W*$"
 )

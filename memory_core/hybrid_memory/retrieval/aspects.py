@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Kind
 from hybrid_memory.retrieval.factuality import (
     denies_decision,
@@ -481,30 +482,30 @@ def _is_name(written: str, folded: str) -> bool:
 
 # --- patterns and words, folded as by `fold` --------------------------------------------------------------------------
 
-_SENTENCE = re.compile(r"(?:[^.!?;\n。！？；]+|\.(?=\w))+[?？]?")
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_ACCENTS = re.compile("[\u0300-\u036f]")
-_ELISION = re.compile(r"\b([cdjlmnst]|qu)'(?=\w)", re.IGNORECASE)
-_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_CAPITALIZED = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w-]+")
-_LABEL = re.compile(r"\s*(?:user |the user's |my )?([a-z -]{2,20}?)\s*:")
-_NOT_BEFORE = re.compile(r"\bno\s+$", re.IGNORECASE)  # "no me llamo"
-_UNDONE = re.compile(r"\b(?:haven't|hasn't|have not|has not|didn't) [^,]*\byet\b")
-_AND = re.compile(r",\s|,?\s(?:but|and|aber|sondern|und|mais|et|pero|sino|y|e)\s", re.IGNORECASE)
-_BUT = re.compile(r",?\s(?:but|aber|sondern|mais|pero|sino)\s", re.IGNORECASE)
-_LOG_LINE = re.compile(
+_SENTENCE = LazyPattern(r"(?:[^.!?;\n。！？；]+|\.(?=\w))+[?？]?")
+_WORD = LazyPattern(r"[^\W_]+(?:'[^\W_]+)*")
+_ACCENTS = LazyPattern("[\u0300-\u036f]")
+_ELISION = LazyPattern(r"\b([cdjlmnst]|qu)'(?=\w)", re.IGNORECASE)
+_DENSE = LazyPattern("[\u3040-\u30ff\u3400-\u9fff]")
+_CAPITALIZED = LazyPattern(r"\b[A-ZÀ-ÖØ-Þ][\w-]+")
+_LABEL = LazyPattern(r"\s*(?:user |the user's |my )?([a-z -]{2,20}?)\s*:")
+_NOT_BEFORE = LazyPattern(r"\bno\s+$", re.IGNORECASE)  # "no me llamo"
+_UNDONE = LazyPattern(r"\b(?:haven't|hasn't|have not|has not|didn't) [^,]*\byet\b")
+_AND = LazyPattern(r",\s|,?\s(?:but|and|aber|sondern|und|mais|et|pero|sino|y|e)\s", re.IGNORECASE)
+_BUT = LazyPattern(r",?\s(?:but|aber|sondern|mais|pero|sino)\s", re.IGNORECASE)
+_LOG_LINE = LazyPattern(
     r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b|Traceback|```|diff --git|\$ |>>> )",
     re.IGNORECASE,
 )
 # The letters say soon that nothing begins at a place.
-_NOISE = re.compile(
+_NOISE = LazyPattern(
     r"\b(?=[bcdehlpst\d])(?:(?:tests?|checks?|builds?|pipeline|ci|lint(?:ing)?|compilation|deploy(?:ment)?)\b(?: \w+){0,2} "
     r"(?:pass(?:ed|es|ing)?|fail(?:ed|s|ing)?|succeeded|green|ok)\b"
     r"|exit(?:ed with)? (?:code|status)\b|\d+ passed\b|stack ?trace\b|HTTP/\d)",
     re.IGNORECASE,
 )
 _NAME = r"([^\W\d_][\w'-]*(?: [A-ZÀ-ÖØ-Þ][\w'-]+)?)"
-_CALLED = re.compile(
+_CALLED = LazyPattern(
     r"(?:\b(?i:my name is|my name's|name is|user is called|user is named|user is|user's name is|"
     r"i am called|i'm called|please call me|call me|"
     r"mein name ist|ich heisse|ich heiße|name des nutzers ist|der nutzer heißt|die nutzerin heißt|"

@@ -6,7 +6,6 @@ keeps the sections' shares, so that a page of any size does, and pages continue 
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in, sentences, user_names, with_labels
 from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment
@@ -491,7 +491,7 @@ def _set_of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_REPLACED = re.compile(
+_REPLACED = LazyPattern(
     r"\b(?:instead of|rather than|anstelle von|statt|anstatt|au lieu de|en lugar de|en vez de)\s+((?:\S+ ?){1,3})"
 )
 _LASTING = _PREFERENCE | _TRAIT | _IDENTITY

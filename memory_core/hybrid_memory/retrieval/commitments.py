@@ -5,11 +5,11 @@ Used for the brief and for "What is still to do?" (``reads.py``). Rules by words
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Memory, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in
 from hybrid_memory.text import STOP_WORDS, words
@@ -168,8 +168,8 @@ _DEEDS = """
     done finished completed made do make erledigen erledigt machen gemacht fertig fait faite fini finie termine hecho
     hecha hacer terminado;
 """
-_APPOINTMENT = re.compile(r"\b(?:appointment|meeting|termin|rendez[- ]vous|cita|reunion|besprechung)\b")
-_OPEN_QUESTION = re.compile(
+_APPOINTMENT = LazyPattern(r"\b(?:appointment|meeting|termin|rendez[- ]vous|cita|reunion|besprechung)\b")
+_OPEN_QUESTION = LazyPattern(
     r"\bto[- ]?dos?\b|\bstill (?:open|left|to (?:be )?do|to be done|need|have to|pending|outstanding|missing)\b"
     r"|\bis (?:left|open|pending|outstanding)\b|\b(?:left|remains) to (?:be )?do|\bleft to do\b"
     r"|\bopen (?:tasks|items|points|commitments|issues|questions)\b|\bpending\b|\boutstanding\b"
@@ -194,17 +194,17 @@ _ASKING = """
         queda quedan por hacer pendiente pendientes tengo tenemos falta faltan me nos hay cosas tareas cuáles cuales
         son todavía todavia aún las los el la de del le les des du der die das den
     """
-_CLAUSE_END = re.compile(r"[,;:.!?]\s|[,;:.!?]$|[。，；]")
-_WORD = re.compile(r"[^\W_]+")
-_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
-_FIGURE = re.compile(r"\d+")
+_CLAUSE_END = LazyPattern(r"[,;:.!?]\s|[,;:.!?]$|[。，；]")
+_WORD = LazyPattern(r"[^\W_]+")
+_DENSE = LazyPattern("[\u3040-\u30ff\u3400-\u9fff]")
+_FIGURE = LazyPattern(r"\d+")
 _MONTH_NAMES = "jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|janv|fev|avr|juin|juil|aou|ene|abr|ago|dic"
-_DAY_FIGURE = re.compile(rf"(?:{_MONTH_NAMES})[a-z]*\.? (\d+)|(\d+)\.? (?:de )?(?:{_MONTH_NAMES})|(\d+)[:.]\d\d")
-_IS_FINISHED = re.compile(
+_DAY_FIGURE = LazyPattern(rf"(?:{_MONTH_NAMES})[a-z]*\.? (\d+)|(\d+)\.? (?:de )?(?:{_MONTH_NAMES})|(\d+)[:.]\d\d")
+_IS_FINISHED = LazyPattern(
     r"\b(?:done|finished|completed|erledigt|fertig|fini|fait|faite|termine|terminee|hecho|hecha|listo|lista|terminado)\b|完成|办好|做完|完了|済"
 )
 # In small letters, but with accents: they tell a participle ("payé") from other forms.
-_DONE = re.compile(
+_DONE = LazyPattern(
     r"\b(?!(?:ask|need|want|mention|remind|plan|promis|talk|propos|suggest|request|wonder|hop|worri|lik|lov)ed\b)\w{2,}ed\b|\b(?:done|sent|bought|paid|written|wrote|gone|come|came|made|found|met|got|took|taken|brought|gave|given|rang|sewn|built|put"
     r"|signed|spoke|spoken|went|told|here)\b|\b(?:in the post|on (?:its|the) way|in der post|unterwegs|ist da|sind da)\b"
     r"|\b\w*ge\w{2,}(?:t|en)\b|\b(?:be|ver|er|ent|zer)\w{2,}(?:t|en)\b|\b(?:erledigt|fertig|repariert|abgesagt)\b"

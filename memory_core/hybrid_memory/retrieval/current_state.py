@@ -10,6 +10,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.ranking_signals import asks_about_now
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ def asks_for_current_state(question: Question, now: datetime) -> bool:
     )
 
 
-_FINALLY = re.compile(
+_FINALLY = LazyPattern(
     r"\b(?:in the end|finally|eventually|by now|am ende|schließlich|letztlich|finalement|à la fin|al final|finalmente)\b",
     re.IGNORECASE,
 )
-_NEEDS_BOTH = re.compile(
+_NEEDS_BOTH = LazyPattern(
     r"\b(?:"
     # an order, the past, a history
     r"first(?! (?:name|aid|class|floor))|last time|before|after|earlier|previous(?:ly)?|original(?:ly)?|initial(?:ly)?|used to|ago|since"
@@ -57,7 +58,7 @@ _NEEDS_BOTH = re.compile(
     r")\b",
     re.IGNORECASE,
 )
-_PAST = re.compile(
+_PAST = LazyPattern(
     r"\b(?:did|didn['’]?t|was|were|wasn['’]?t|weren['’]?t|had|hadn['’]?t"
     r"|war|waren|warst|wurde[nt]?|hatte[nt]?|gab es|gewesen|ging(?:en)?|kam(?:en)?"
     r"|était|étaient|avait|avaient|fut|a été|ont été"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from hybrid_memory.lazy_pattern import LazyPattern
+
 
 def denies_duty(folded: str) -> bool:
     """Return True if a sentence with the words of a duty leaves nothing to do: denied, regretted, supposed, an idiom, an opinion."""
@@ -79,32 +81,32 @@ _SAYING_WORDS = _set_of("""
 """)
 _SAYING = _either_of(" ".join(sorted(_SAYING_WORDS)))
 _QUOTING = ':"“„«‘'
-_WORD = re.compile(r"\w+")
+_WORD = LazyPattern(r"\w+")
 # "I must go," said Tom
-_SPEECH_BEFORE = re.compile(
+_SPEECH_BEFORE = LazyPattern(
     rf"[\"“„«][^\"”“»]*[\"”“»],?\s+(?=(?:[^\W\d_]+ )?{_SAYING}\b)"
     r"(?!(?:i|ich|je|yo|we|wir|user) )(?!\w+ (?:i|ich|je|yo|we|wir)\b)",
     re.IGNORECASE,
 )
-_DIRECT_SPEECH = re.compile(
+_DIRECT_SPEECH = LazyPattern(
     rf"(?P<lead>(?P<who>(?:^|(?<=[.!?\n;]))[^.!?\n;:\"“„«]{{0,80}}?)\b{_SAYING}\b[^.!?\n:\"“„«‘]{{0,40}}[:,]?\s*)"
     r"(?:[\"“„«‘'][^\"”“»]*[\"”“»’']?|(?<=:)\s?[^.!?\n;]*|(?<=: )[^.!?\n;]*)",
     re.IGNORECASE,
 )
-_OWN_SPEECH = re.compile(
+_OWN_SPEECH = LazyPattern(
     r"\b(?:i|ich|je|j'ai|yo|we|wir|nous|on|the user|user|the human|(?:der|die) nutzer(?:in)?|l['’]utilisat(?:eur|rice)|"
     r"(?:el|la) usuari[oa]|me|mich|moi|my)\s*(?:have |has |had |habe |hat |ai |a |always |just |once |only )*$",
     re.IGNORECASE,
 )
 
-_FORGETTING = re.compile(r"\b(?:forget|miss|vergessen|verpassen|oublier|rater|olvidar|olvidarme|perder)\b")
+_FORGETTING = LazyPattern(r"\b(?:forget|miss|vergessen|verpassen|oublier|rater|olvidar|olvidarme|perder)\b")
 _CONFESSING = r"(?:say(?! (?:to|goodbye|hello|thanks?|sorry|yes|no)\b)|admit|confess|laugh|smile|wonder|(?:add|agree|stress|warn you) that)"
 _ZUGEBEN = (
     r"(?:(?:ehrlich|schon|ja|auch|wirklich|allerdings|leider|gleich|hier) )*(?:sagen|zugeben|gestehen|einraumen|lachen)"
 )
 _AVOUER = r"(?:dire(?! (?:a|au|aux)\b)|avouer|admettre|reconnaitre)"
 _DECIR = r"(?:decir(?! (?:a|al)\b)|admitir|confesar|reconocer|reir)"
-_NO_DUTY = re.compile(
+_NO_DUTY = LazyPattern(
     # denied
     r"\b(?:don't|do not|doesn't|does not|didn't|did not|won't|will not|wouldn't|needn't|never|no longer|not"
     r"|nobody|no one|nothing"
@@ -173,7 +175,7 @@ _NO_DUTY = re.compile(
     r"|^\W*todo (?:lo|el|va|esta|es|fue|ha|bien|se|me|muy|salio|un|mi|en)\b|\b(?:gusta|sobre|casi|con|de|para"
     r"|es|esta|lo|en|ante|hace|come|por|no) todo\b"
 )
-_NO_IDENTITY = re.compile(
+_NO_IDENTITY = LazyPattern(
     r"\b(?:name|names|nickname|birthday|surname|job|profession|hometown) (?:is|was|are) (?:not|never)\b"
     r"|\b(?:isn't|wasn't|aren't)\b"
     r"|\b(?:am|is|are|i'm|was|he's|she's|we're) not\b|\bnot (?:my|called|named|from|born|married|divorced|an?"
@@ -184,11 +186,11 @@ _NO_IDENTITY = re.compile(
     r"|\b(?:no|nunca) (?:me |se |nos )?(?:llam\w+|soy|es|eres|somos|viv\w+|trabaj\w+|naci\w*|habl\w+|vengo"
     r"|estoy|esta|tengo|tiene)\b"
 )
-_ENDED = re.compile(
+_ENDED = LazyPattern(
     r"\b(?:no longer|any ?more|nicht mehr|keine?[nrms]? \w+ mehr|ya no|ne \w+ plus|n \w+ plus|plus (?:a|chez"
     r"|en|comme|dans))\b"
 )
-_NO_DEED = re.compile(
+_NO_DEED = LazyPattern(
     r"\b(?:haven't|hasn't|hadn't|have not|has not|had not|didn't|did not|wasn't|weren't|was not|were not"
     r"|isn't|aren't|never|not|nobody|no one|none)(?: \w+){0,2} "
     r"(?:been |got |be )?\w+(?:ed|nt|ght|id|ng|ld)\b"
@@ -198,7 +200,7 @@ _NO_DEED = re.compile(
     r"|nadie) (?:lo |la |le |se )?(?:he|ha|hemos|han|fue|esta|hay)\b"
     r"|\b(?:deberia|podria|tendria que|hubiera|habria)(?: de)? haber\b|\bdebi\b"
 )
-_NO_DECISION = re.compile(
+_NO_DECISION = LazyPattern(
     r"\b(?:didn't|did not|never|haven't|hasn't|have not|has not|don't|do not|doesn't|won't|cannot|can't"
     r"|couldn't|nothing|nobody)(?: \w+){0,2} "
     r"(?:decided?|agreed?|chosen?|choose|chose|settled?|opted?|picked?|adopt(?:ed)?|use|go with|going with"
@@ -209,7 +211,7 @@ _NO_DECISION = re.compile(
     r"|nada)(?: \w+)? (?:decid\w+|acord\w+|eleg\w+)\b|\bno (?:hemos|he|ha|han|se)(?: \w+)? (?:decid\w+"
     r"|acord\w+|eleg\w+)\b"
 )
-_SUPPOSED = re.compile(
+_SUPPOSED = LazyPattern(
     r"^\W*(?:and |but |und |et |y |so |even |auch |meme |incluso )?(?:if|unless|suppose|supposing|imagine"
     r"|in case|falls|angenommen|sofern|si(?!,)|supposons|supongamos|imagina)\b"
     r"|^\W*wenn\b[^,]*\b(?:muss|mussen|hatte|ware|wurde|konnte|sollte)\b|\b(?:as if|if only|i wish|als ob"
@@ -220,7 +222,7 @@ _THINKING = _either_of(
     " doubts glaubt glaubte denkt dachte findet fand meint meinte vermutet behauptet pense pensait croit croyait trouve suppose"
     " pretend cree creia piensa pensaba opina supone afirma"
 )
-_OPINION = re.compile(
+_OPINION = LazyPattern(
     rf"^\W*(?!(?:i|ich|je|yo|we|wir|nous|user|the user|der nutzer|die nutzerin) )(?:[\w'-]+ ){{1,3}}{_THINKING} "
     r"(?:that |dass |que |qu |, )?(?:i|i'm|my|me|we|our|ich|mein|meine|wir|je|j|mon|ma|nous|yo|mi|soy|me"
     r"|tengo|debo|deberia|vivo|the user|it|he|she|they|er|sie|es|il|elle|he's|she's|\w+)\b"

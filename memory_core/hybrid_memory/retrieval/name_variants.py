@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import bisect
 import functools
-import re
 from collections.abc import Iterator, Mapping
 
 from hybrid_memory.embedding.vocabulary import row_of_piece
 from hybrid_memory.languages import word_set
+from hybrid_memory.lazy_pattern import LazyPattern
 
 MIN_SHORT = 3  # letters of a longer name with which a short one begins: Kate, Katharina
 MIN_SHARED = 4  # letters with which two names of any form begin that may be one person's: Kathrin, Katharina
 MIN_ABBREVIATED = 5  # letters of a word that is abbreviated by a number: k8s
 
-_RUNS = re.compile(r"\d+|[^\W\d_]+")
-_NUMERONYM = re.compile(r"[a-z]\d{1,2}[a-z]")
+_RUNS = LazyPattern(r"\d+|[^\W\d_]+")
+_NUMERONYM = LazyPattern(r"[a-z]\d{1,2}[a-z]")
 _UMLAUTS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 _SHORT_ENDINGS = ("", "y", "i", "ie", "a", "e", "o")
 _SAME_FIRST = {"c": "k", "k": "c", "f": "ph", "j": "y", "y": "j", "i": "y"}

@@ -7,19 +7,20 @@ likeness tells "will return" from "will not return", "opens" from "closes", or t
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
+
+from hybrid_memory.lazy_pattern import LazyPattern
 
 COMPARED_HITS = 16  # of the best; two pages of what a model is shown
 _LONGEST = 2_000  # characters; longer texts are compared as they are
 
 # Articles, and "that" where it opens a clause. English alone: elsewhere the article tells words apart ("an den See", "an die See").
 _SILENT = frozenset(("a", "an", "the", "that"))
-_OPENINGS = re.compile(r"(?:(?:please )?(?:remember|note|reminder|fyi|btw|by the way)\b[\s:,–—-]*)+(?:that\b)?")
+_OPENINGS = LazyPattern(r"(?:(?:please )?(?:remember|note|reminder|fyi|btw|by the way)\b[\s:,–—-]*)+(?:that\b)?")
 # Numbers with what belongs to them, words, and every other sign that is no mere punctuation: "C++", "-5", "50%" and "?" stay what they are.
-_TOKENS = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W_]+(?:['’][^\W_]+)*|[^\w\s.,;:!…'\"“”„‚‘’«»。、「」『』()\[\]]|_")
+_TOKENS = LazyPattern(r"\d+(?:[.,:/-]\d+)*|[^\W_]+(?:['’][^\W_]+)*|[^\w\s.,;:!…'\"“”„‚‘’«»。、「」『』()\[\]]|_")
 
 
 @lru_cache(maxsize=4_096)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.lexer import word_set
 from hybrid_memory.retrieval.update_words import CALENDAR, CHANGE, NUMBER, OF_OWNER, Statement, bare_word, stems_of
 from hybrid_memory.text import STOP_WORDS
@@ -300,8 +301,8 @@ def _words(text: str) -> list[re.Match[str]]:
     return list(Statement(text, frozenset()).tokens)
 
 
-_SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bSt)(?<!\bProf)(?<!\b[A-Z])[.!?;](?=\s)\s+|\n+")
-_HERALD = re.compile(
+_SENTENCE_END = LazyPattern(r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bSt)(?<!\bProf)(?<!\b[A-Z])[.!?;](?=\s)\s+|\n+")
+_HERALD = LazyPattern(
     r"^\W*(?:update|correction|news?|note|new since today|i had that wrong|korrektur|neu|correction|corrección)\s*[:,–—-]\s*",
     re.IGNORECASE,
 )
@@ -353,7 +354,7 @@ _EMPTY = word_set(
 _FORMER = word_set(
     "old former previous ex late erstwhile earlier ehemalige ehemaliger ehemaliges alte alter altes frühere früherer"
 )
-_NOT_SO = re.compile(
+_NOT_SO = LazyPattern(
     r"\b(?:(?:not|never|n['’]t|hasn['’]t|wasn['’]t|weren['’]t|isn['’]t|didn['’]t|won['’]t|doesn['’]t|nicht|nie|pas|no se)"
     r"(?: (?:yet|be|been|have|get|going|to|actually|really)){0,3} (?:chang|mov|switch|replac|rais|lower|reduc|increas|extend|postpon"
     r"|resched|cancel|updat|upgrad|renam|geändert|verschoben|erhöht|changé|augmenté|cambi)\w*"
@@ -364,25 +365,25 @@ _NOT_SO = re.compile(
     re.IGNORECASE,
 )
 _DAY_AND_MONTH = r"(?:(?: the)? \d{1,2}(?:st|nd|rd|th|\.)?(?: of)?)?(?: [^\W\d_]+,?)?(?: \d{1,2},)?"
-_ASKS = re.compile(
+_ASKS = LazyPattern(
     r"(?:is|are|am|was|were|do|does|did|has|have|had|will|would|can|could|should|who|what|when|where|which|why|how|ist|sind|war|hat|wird)\b"
     r"[^.!?]*\?",
     re.IGNORECASE,
 )
-_ANNOUNCED = re.compile(r"\b(?:will|going to|wird|werden|sera|seront|será|serán)\b", re.IGNORECASE)
-_NEXT = re.compile(r"\bnext (week|month|year)\b", re.IGNORECASE)
+_ANNOUNCED = LazyPattern(r"\b(?:will|going to|wird|werden|sera|seront|será|serán)\b", re.IGNORECASE)
+_NEXT = LazyPattern(r"\bnext (week|month|year)\b", re.IGNORECASE)
 _DAYS_OF = {"week": 7, "month": 31, "year": 366}
-_STARTS = re.compile(
+_STARTS = LazyPattern(
     r"(?:\b(?:from(?! .{1,30}\b(?:to|until|till)\b)|as of|as from|starting|starts on|effective|beginning"
     r"|since|ab|seit|dès|à partir d[eu]|desde|a partir de[l]?)\b|^\W*(?:on|in|am|im|le|el|en)\b)"
     + _DAY_AND_MONTH
     + r"(?: ((?:19|20)\d\d)\b)?",
     re.IGNORECASE,
 )
-_PAST_YEAR = re.compile(
+_PAST_YEAR = LazyPattern(
     r"\b(?:in|since|until|seit|bis|en|from|as of)" + _DAY_AND_MONTH + r" ((?:19|20)\d\d)\b", re.IGNORECASE
 )
-_WHOLE_YEAR = re.compile(r"(?:19|20)\d\d")
+_WHOLE_YEAR = LazyPattern(r"(?:19|20)\d\d")
 _PERIODS = {
     word: name
     for name, words in (
@@ -394,6 +395,6 @@ _PERIODS = {
     )
     for word in words.split()
 }
-_PERIOD = re.compile(
+_PERIOD = LazyPattern(
     r"\d[^\s.;,]*(?: [^\s.;,]+)?(?: (?:an?|per|each|every|pro|im|par|al|por) | ?/ ?)([^\W\d_]+)\b", re.IGNORECASE
 )

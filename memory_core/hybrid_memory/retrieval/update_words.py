@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.lexer import word_set
 from hybrid_memory.text import QUESTION_TERM, STOP_WORDS, compound_term, compounds, terms
 
@@ -171,12 +172,12 @@ def _holds(run: str, part: str) -> bool:
     return f" {part} " in f" {run} "
 
 
-_TOKEN = re.compile(r"[^\W_]+(?:[-_./'’]+[^\W_]+)*", re.UNICODE)
-OF_OWNER = re.compile(r"['’][sS]$")
-_INSIDE = re.compile(r"[^\W_][-_./]+[^\W_]")
-_OWNER = re.compile(r"([^\W_]+)['’]s(?= +[^\W_])")
-_LIST = re.compile(r"(?:[^,;.:!?\n]{2,30}, ){2,}[^,;.:!?\n]{2,30},? (?:and|or|und|oder|et|ou|y|o) ")
-NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_TOKEN = LazyPattern(r"[^\W_]+(?:[-_./'’]+[^\W_]+)*", re.UNICODE)
+OF_OWNER = LazyPattern(r"['’][sS]$")
+_INSIDE = LazyPattern(r"[^\W_][-_./]+[^\W_]")
+_OWNER = LazyPattern(r"([^\W_]+)['’]s(?= +[^\W_])")
+_LIST = LazyPattern(r"(?:[^,;.:!?\n]{2,30}, ){2,}[^,;.:!?\n]{2,30},? (?:and|or|und|oder|et|ou|y|o) ")
+NUMBER = LazyPattern(r"\d+(?:[.,:]\d+)*")
 _TITLES = word_set("dr mr mrs ms prof sir herr frau monsieur madame señor señora don doña")
 CALENDAR = word_set(
     "january february march april june july august september october november december jan feb apr jun jul aug sep sept oct nov dec "
@@ -190,7 +191,7 @@ _OPENERS = word_set(
 _NO_OWNERS = CALENDAR | word_set(
     "it that this what who where when how there here let he she everyone one today yesterday tomorrow"
 )
-CHANGE = re.compile(
+CHANGE = LazyPattern(
     r"\b(?:"
     r"now(?! and then)|no longer|not any ?more|any ?more|instead|rather than|as of|since|from .{1,24} on|new|actually|after all|will be"
     r"|finally|in the end|had that wrong|correct(?:ion|ed)|chang(?:e|es|ed)|moved|mov(?:e|es) (?:to|from|up|back|forward)"
@@ -205,12 +206,12 @@ CHANGE = re.compile(
     r")\b",
     re.IGNORECASE,
 )
-_DENIED = re.compile(
+_DENIED = LazyPattern(
     r"\b(?:no longer|instead of|rather than|not|replaces|replaced|was|from|until now"
     r"|nicht mehr|statt|nicht|au lieu d[eu']|ya no|en lugar de|en vez de)\b([^.;!?]{1,60})",
     re.IGNORECASE,
 )
-_TENSE = re.compile(
+_TENSE = LazyPattern(
     r"\b(?:(?P<now>is|are|am|has|have|does|do|will|can|must|may|wants?|needs?|likes?|prefers?|uses?|lives?|works?|goes|runs|costs?|stands?)"
     r"|(?P<past>was|were|did|had|got|went|came|took|gave|said|told|met|ate|ran|saw|bought|broke|lost|left|found|asked|called"
     r"|talked|shared|compared|complained|printed|pushed|froze|kept|made|felt|fell|[a-z]{3,}(?<!ne)(?<!e)ed))\b",

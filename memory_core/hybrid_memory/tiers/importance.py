@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Kind
 
 # How much each signal says, from 0 (nothing) to 1 (certain to matter). Set by hand, fitted to no set; tests hold their order.
@@ -37,14 +38,14 @@ _NEW_HALF_LIFE = timedelta(days=7)
 # A longer text of nothing but greetings and thanks is rare; it counts as a statement.
 _CHIT_CHAT_WORDS = 8
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_DATE_PATTERN = re.compile(
+_WORD = LazyPattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_DATE_PATTERN = LazyPattern(
     r"\d{4}[-/.年]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}"
     r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:tomorrow|yesterday|tonight|next (?:week|month|year))\b"
     r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b",
     re.IGNORECASE,
 )
-_ADDRESS_PATTERN = re.compile(r"\w@\w|\w://\w|(?:^|\s)[~.]?/\w|\w\.\w+\(|`[^`]+`")
+_ADDRESS_PATTERN = LazyPattern(r"\w@\w|\w://\w|(?:^|\s)[~.]?/\w|\w\.\w+\(|`[^`]+`")
 _SENTENCE_END = frozenset(".!?:;\n\u3002\uff01\uff1f")
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e", '?"', "?)")
 

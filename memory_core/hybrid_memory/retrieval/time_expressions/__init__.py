@@ -19,10 +19,10 @@ first.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.time_expressions.events import Anchor, Relation, extend_dated_events, find_events
 from hybrid_memory.retrieval.time_expressions.expressions import find_phrases
@@ -93,8 +93,8 @@ def _parse(question: str, now: datetime, direction: Direction | None = None) -> 
     return TimeExpressions(windows, tuple(event.anchor for event in events), asked_state, _merged(places))
 
 
-_WORD = re.compile("[a-z]+")
-_DIGIT = re.compile(r"\d")
+_WORD = LazyPattern("[a-z]+")
+_DIGIT = LazyPattern(r"\d")
 _NOTHING = TimeExpressions()
 _PLAIN_PRESENT = TimeExpressions(asked_state="current")
 

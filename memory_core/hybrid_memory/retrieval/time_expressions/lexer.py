@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from hybrid_memory.lazy_pattern import LazyPattern
+
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.time_expressions.calendar_math import Parsed
 
@@ -202,16 +204,16 @@ def tokenize(text: str) -> list[Token]:
     return found
 
 
-_CHUNK = re.compile(r"\d{4}\s?[年년]\s?\d\d?\s?[月월](?:\s?\d\d?\s?[日일])?[^\s—…]*|[^\s—…]+")
+_CHUNK = LazyPattern(r"\d{4}\s?[年년]\s?\d\d?\s?[月월](?:\s?\d\d?\s?[日일])?[^\s—…]*|[^\s—…]+")
 _MAX_DATE_CHARACTERS = 200  # a longer run without a space holds no date that anyone would ask by
-_DIGIT = re.compile(r"\d")
-_FOREIGN = re.compile(r"[^\x00-\x7f\W\d_]")
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\s\w]")
-_GLUED = re.compile(r"[_@\\]|://|\w\.\w")
-_PEEL = re.compile(r"""([(\[{"“„«¿~]*)(.*?)((?:['’]s)?[)\]}"”»'’.,;:!?]*)""", re.DOTALL)
+_DIGIT = LazyPattern(r"\d")
+_FOREIGN = LazyPattern(r"[^\x00-\x7f\W\d_]")
+_WORD = LazyPattern(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[^\s\w]")
+_GLUED = LazyPattern(r"[_@\\]|://|\w\.\w")
+_PEEL = LazyPattern(r"""([(\[{"“„«¿~]*)(.*?)((?:['’]s)?[)\]}"”»'’.,;:!?]*)""", re.DOTALL)
 _YEAR = r"(?:1[89]|20|21)\d\d"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_FORMS = re.compile(
+_FORMS = LazyPattern(
     rf"""
     (?P<year>{_YEAR})
     |(?P<number>\d{{1,3}})
@@ -236,12 +238,12 @@ _FORMS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_EMBEDDED = re.compile(
+_EMBEDDED = LazyPattern(
     rf"(?P<cjk>{_YEAR}\s?[年년]\s?\d\d?\s?[月월](?:\s?\d\d?\s?[日일])?)"
     rf"|(?<![0-9A-Za-z.\-/])(?:(?P<iso>{_YEAR}-\d\d?-\d\d?)|(?P<ymd>{_YEAR}/\d\d?/\d\d?))(?![0-9A-Za-z\-/]|\.\d)"
 )
-_INTEGER = re.compile(r"\d+")
-_PIECE = re.compile(r"['’]?\d+s?|[^\W\d_]+|.")
+_INTEGER = LazyPattern(r"\d+")
+_PIECE = LazyPattern(r"['’]?\d+s?|[^\W\d_]+|.")
 
 
 def _words(raw: str, start: int) -> Iterator[Token]:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.calendar_math import HIGHEST, LOWEST, Period
 from hybrid_memory.retrieval.time_expressions.expressions import Phrase, find_phrases
 from hybrid_memory.retrieval.time_expressions.foreign_days import (
@@ -116,27 +117,27 @@ def _day(moment: datetime, *, behind: bool = False) -> int:
     return (moment - _EPOCH).days - (behind and moment.time() == _EPOCH.time())
 
 
-_WORD = re.compile("[a-z]+")
+_WORD = LazyPattern("[a-z]+")
 _WEEKDAYS = r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
-_ANY_WEEKDAY = re.compile(
+_ANY_WEEKDAY = LazyPattern(
     rf"\b(?:every (?:other|first|second|third|fourth|last)|(?<!half )(?<!in )an?) {_WEEKDAYS}", re.IGNORECASE
 )
-_BARE_ORDINAL = re.compile(
+_BARE_ORDINAL = LazyPattern(
     r"\b(is|was|be|due|to|for) the "
     r"(?=\d\d?(?:st|nd|rd|th)(?:\s*[.,;:!?)]|\s*$|\s(?:and|at|or|in|of)\b))",
     re.MULTILINE,
 )
-_SENTENCE_END = re.compile(r"[\r\n]+|[!?;]\s+|(?<=[^\W\d_]{2}\.)\s+(?=[^\W\d_])")
+_SENTENCE_END = LazyPattern(r"[\r\n]+|[!?;]\s+|(?<=[^\W\d_]{2}\.)\s+(?=[^\W\d_])")
 _NAMES = (
     "january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|"
     "saturday|sunday|yesterday|today|tonight|tomorrow|fortnight|weekend|christmas|xmas|easter|halloween|thanksgiving|valentine|"
     "new year|boxing day|good friday|bonfire night|independence day|patrick"
 )
-_NUMERIC = re.compile(r"\d(?:\d?(?:st|nd|rd|th)\b|\d?[./-]\d\d?[./-]|\d{3}[-/.]\d|\s?[年月년월])")
-_DENSE = re.compile(DENSE_PHRASES)
-_LETTERS = re.compile(r"[^\W\d_]+")
+_NUMERIC = LazyPattern(r"\d(?:\d?(?:st|nd|rd|th)\b|\d?[./-]\d\d?[./-]|\d{3}[-/.]\d|\s?[年月년월])")
+_DENSE = LazyPattern(DENSE_PHRASES)
+_LETTERS = LazyPattern(r"[^\W\d_]+")
 _SHORT = "jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
-_MAY_HOLD_DAY = re.compile(
+_MAY_HOLD_DAY = LazyPattern(
     rf"\b(?:{_NAMES}|\d\d?(?:st|nd|rd|th)?[-\s](?:{_SHORT})\b|(?:{_SHORT})\.?\s\d|(?:mon|tue|wed|thu|fri|sat|sun)\b"
     r"|(?:days?|weeks?|months?) (?:ago|from|before|after|later)\b|(?:last|next|this|past|coming|previous|the) (?:week|month)\b"
     r"|in [\w ]{1,12}\s(?:days?|weeks?)\b|\d\d?(?:st|nd|rd|th)\b)"

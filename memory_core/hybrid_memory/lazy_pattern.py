@@ -1,0 +1,54 @@
+"""Regular expressions that are compiled when they are first used: hundreds of them at import would be a tenth of a second of the start."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+
+class LazyPattern:
+    """A regular expression with the methods of `re.Pattern`, compiled at the first call."""
+
+    __slots__ = ("_compiled", "_flags", "_source")
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self._source = source
+        self._flags = flags
+        self._compiled: re.Pattern[str] | None = None
+
+    @property
+    def compiled(self) -> re.Pattern[str]:
+        """The compiled expression."""
+        if self._compiled is None:
+            self._compiled = re.compile(self._source, self._flags)
+        return self._compiled
+
+    def search(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
+        """Return the first match from ``pos`` on and before ``endpos``."""
+        return self.compiled.search(text, pos, endpos)
+
+    def match(self, text: str, pos: int = 0) -> re.Match[str] | None:
+        """Return the match at ``pos``."""
+        return self.compiled.match(text, pos)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """Return the match of the whole text."""
+        return self.compiled.fullmatch(text)
+
+    def finditer(self, text: str, pos: int = 0) -> Iterator[re.Match[str]]:
+        """Return all matches, one after the other."""
+        return self.compiled.finditer(text, pos)
+
+    def findall(self, text: str, pos: int = 0) -> list[Any]:
+        """Return what the groups of all matches hold."""
+        return self.compiled.findall(text, pos)
+
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str, count: int = 0) -> str:
+        """Return the text with the matches replaced."""
+        return self.compiled.sub(replacement, text, count)
+
+    def split(self, text: str, maxsplit: int = 0) -> list[Any]:
+        """Return the text cut at the matches, at the first ``maxsplit`` of them if that is given."""
+        return self.compiled.split(text, maxsplit=maxsplit)
