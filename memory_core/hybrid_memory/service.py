@@ -56,6 +56,7 @@ from hybrid_memory.requests import (
 )
 from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.query import ranking_weights
+from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.rwlock import ReadWriteLock, shared
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.base import PLAIN_CODEC, WriteBatch
@@ -78,6 +79,8 @@ Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
 
 _MAX_WAITING_RECALLS = 4096  # beyond it the oldest are lost: they are statistics and must not use up memory
+# Passes most of the rules for words, names, days and aspects, whose patterns are compiled at their first use.
+_WARMING = "Ada's dentist said on 3 March that she must not eat nuts; remind Bo of BUG-12 next Friday. Ich muss morgen noch zahlen."
 _RECALLS_BEFORE_WRITE = 256  # so many waiting recalls are stored by the next write; fewer wait for an idle moment
 _KEEP_RESULTS = timedelta(days=1)  # of requests, for a relay that never came back to acknowledge them
 _BACKFILL_BATCH = 64  # late vectors in one transaction: a batch of a model that does not hold up other calls for long
@@ -448,6 +451,8 @@ class MemoryService:
         """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
         index = self._index_cache.get(scope.namespace)
         self._encoder.load_model()
+        self._encoder.encode(_WARMING, None, self._now())
+        parse_question(_WARMING, self._now())
         if scope.namespace in self._warmed:
             return
         self._warmed.add(scope.namespace)
