@@ -63,6 +63,7 @@ from hybrid_memory.store.base import PLAIN_CODEC, WriteBatch
 from hybrid_memory.text_encoder import TextEncoder
 from hybrid_memory.tiers.flow import flow_rules
 from hybrid_memory.tiers.importance import heuristic_importance
+from hybrid_memory.word_encoding import encode_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -451,11 +452,12 @@ class MemoryService:
         """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
         index = self._index_cache.get(scope.namespace)
         self._encoder.load_model()
-        self._encoder.encode(_WARMING, None, self._now())
-        parse_question(_WARMING, self._now())
         if scope.namespace in self._warmed:
             return
         self._warmed.add(scope.namespace)
+        # Without a vector: what nothing was written to must not be pinned to an embedder.
+        encode_words(_WARMING, None, self._now())
+        parse_question(_WARMING, self._now())
         self.store.forget_results(self._now() - _KEEP_RESULTS)
         index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):

@@ -230,3 +230,8 @@ def test_a_memory_stored_without_the_model_gets_its_vector_when_the_model_is_the
     assert service.status(scope).pending_vectors == 0
     assert written.id in service.store.vectors("default", [written.id])
     assert service.backfill(scope) == 0
+
+
+def test_warming_up_pins_no_embedder_to_a_store_that_holds_nothing(service, scope):
+    service.warm_up(scope)
+    assert service.store.info().embedder is None

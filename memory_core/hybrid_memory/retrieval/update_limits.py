@@ -20,9 +20,7 @@ from hybrid_memory.retrieval.update_words import CALENDAR, CHANGE, NUMBER, OF_OW
 from hybrid_memory.text import STOP_WORDS
 
 LONGEST_STATEMENT = 30  # words; what is longer is a message, whose sentences have many subjects
-LONG_BEFORE_DAYS = (
-    31  # a day that lies further before an earlier memory than this tells of what came before that memory
-)
+LONG_BEFORE_DAYS = 31  # a day that lies further before an earlier memory tells of what came before that memory
 
 _SHORTEST_PAST = 4  # letters of a word in -ed that is no past: "red", "need"
 _EPOCH = date(1970, 1, 1).toordinal()
