@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.model import Kind
-from hybrid_memory.retrieval import aspects
+from hybrid_memory.retrieval import aspect_words, aspects
 from hybrid_memory.retrieval.aspects import Aspect, aspects_of, user_names
 
 WHO = Aspect.IDENTITY | Aspect.ABOUT_USER
@@ -248,7 +248,7 @@ def test_case_of_letters_after_the_first_changes_nothing(text, rest):
     assert aspects_of(f"{text}. {rest}") == aspects_of(f"{text}. {rest.upper()}")
 
 
-_MARKS = {name: marks for name, marks in vars(aspects).items() if isinstance(marks, aspects._Words)}
+_MARKS = {name: marks for name, marks in vars(aspect_words).items() if isinstance(marks, aspect_words.Marks)}
 
 
 @pytest.mark.parametrize("name", _MARKS)
