@@ -128,7 +128,18 @@ M004_NAMES_AND_DAYS = Migration(
 # What words tell about the user, made anew together with terms, names and days.
 M005_ASPECTS = Migration(5, "aspects", ("ALTER TABLE memory ADD COLUMN aspects BIGINT DEFAULT 0",))
 
-MIGRATIONS: tuple[Migration, ...] = (M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS, M005_ASPECTS)
+# The key of the store's terms (`hybrid_memory.terms`): one row, which whoever opens the store makes where it is missing, because
+# it is drawn at random (`hybrid_memory.store.duck.term_key`).
+M006_TRUST = Migration(
+    6,
+    "trust",
+    ("CREATE TABLE term_key (number UBIGINT NOT NULL)",),
+)
+
+MIGRATIONS: tuple[Migration, ...] = (
+    *(M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS, M005_ASPECTS),
+    M006_TRUST,
+)
 
 
 def migrate(session: SqlSession, now: datetime, migrations: Sequence[Migration] = MIGRATIONS) -> int:

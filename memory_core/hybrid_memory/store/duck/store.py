@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.clock import Clock, to_micros
+from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.base import (
@@ -79,8 +79,18 @@ class DuckStore:
         self.reencoding = DuckWordColumns(engine)
 
     @classmethod
-    def open(cls, path: Path, clock: Clock, *, memory_limit: str | None = None, threads: int = 1) -> DuckStore:
+    def open(
+        cls,
+        path: Path,
+        clock: Clock,
+        *,
+        memory_limit: str | None = None,
+        threads: int = 1,
+        random_source: RandomSource | None = None,
+    ) -> DuckStore:
         """Open or make the store whose database file is ``path``; a folder that is missing is made, for its owner only.
+
+        ``random_source`` gives a new store its secrets; it is the machine's when not given.
 
         Raises:
             StoreLocked: another process, or another store object of this one, has it open.
@@ -93,7 +103,7 @@ class DuckStore:
         lock.take()
         try:
             finish_swap(path)
-            settings = ConnectionSettings(memory_limit, threads)
+            settings = ConnectionSettings(memory_limit, threads, random_source or SystemRandomSource())
             engine = Engine(path, lock, lambda: open_database(path, clock.now(), settings))
         except BaseException:
             lock.release()

@@ -25,7 +25,10 @@ from hybrid_memory.text import content_hash
 if TYPE_CHECKING:
     from hybrid_memory.store.duck.engine import Engine
 
-TABLES = ("namespace", "memory", "usage", "log", "buffer", "request", "embedder", "conversation", "entry", "mark")
+TABLES = (
+    *("namespace", "memory", "usage", "log", "buffer", "request", "embedder", "conversation", "entry", "mark"),
+    "term_key",
+)
 _REPAIR = "close all clients and run `hybrid-memory-mcp doctor --repair`, which keeps the damaged file aside"
 _SPAN_ROWS = 2048  # what DuckDB reads at once: a smaller span would not find more readable rows
 _LEAST_FREE_BYTES = 100 * 2**20  # a checkpoint and a backup of a usual store fit in

@@ -18,12 +18,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 import duckdb
 
+from hybrid_memory.clock import RandomSource, SystemRandomSource
 from hybrid_memory.errors import (
     ConcurrentModification,
     ConstraintViolation,
@@ -47,6 +48,7 @@ from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.recovery.wal import length_before_damage, names_the_wal, scan_wal
 from hybrid_memory.store.duck.schema import MIGRATIONS, done_migrations, migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.duck.term_key import ensure_term_key
 from hybrid_memory.store.duck.writer_cache import Mark, read_mark
 
 _CHECKPOINT = "CHECKPOINT"
@@ -58,10 +60,14 @@ _REDO_BATCH = 200  # writes executed in one transaction: one fsync for all, and 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionSettings:
-    """What DuckDB is opened with; see `hybrid_memory.store.duck.files.database_file.connect`."""
+    """What a database is opened with; see `hybrid_memory.store.duck.files.database_file.connect`.
+
+    ``random_source`` gives a store that has no key for its terms one.
+    """
 
     memory_limit: str | None = None
     threads: int = 1
+    random_source: RandomSource = field(default_factory=SystemRandomSource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +229,10 @@ class _Recovery:
             self._close_interrupted(mark, contents, recovery.lost if recovery is not None else plan.lost)
             # Step 5. The mark is read again, because the first opening of a store makes it.
             migrate(session, self._now)
+            has_new_key = ensure_term_key(session, self._settings.random_source)
             mark = read_mark(session)
             journal = Journal(journal_file(self._path), mark.store)
-            is_migrated = len(done) < len(MIGRATIONS)
+            is_migrated = has_new_key or len(done) < len(MIGRATIONS)
             # Step 6, in four cases.
             if plan.resume and contents is not None and not is_migrated:
                 # The usual way after a kill: nothing is written, the next write is appended.
