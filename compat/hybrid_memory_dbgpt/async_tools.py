@@ -11,6 +11,8 @@ import anyio
 import anyio.to_thread
 
 from hybrid_memory.clock import Clock, SystemClock
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
 
 _Result = TypeVar("_Result")
 
@@ -23,8 +25,18 @@ async def run_blocking(executor: Executor | None, work: Callable[[], _Result]) -
 
 
 def to_utc(moment: datetime) -> datetime:
-    """Return a moment in UTC; a naive one is local time, as ``datetime.now()`` gives it."""
-    return moment.astimezone(UTC)
+    """Return a moment in UTC; a naive one is local time, as ``datetime.now()`` gives it.
+
+    Raises:
+        InvalidInput: it lies outside of what a memory can keep.
+    """
+    try:
+        found = moment.astimezone(UTC)
+    except (OverflowError, ValueError, OSError):
+        raise InvalidInput("a time", OUT_OF_RANGE) from None
+    if not is_in_range(found):
+        raise InvalidInput("a time", OUT_OF_RANGE)
+    return found
 
 
 async def gather(calls: Iterable[Callable[[], Awaitable[_Result]]]) -> list[_Result]:

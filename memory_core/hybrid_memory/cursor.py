@@ -15,6 +15,7 @@ from datetime import datetime
 
 from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.moments import is_in_range
 
 FINGERPRINT_BYTES = 4  # two questions share a fingerprint once in four thousand million pairs
 _TIME_BYTES = 8
@@ -78,6 +79,8 @@ def decode_cursor(cursor: str, fingerprint: bytes) -> PagePosition:
         asked_at = from_micros(int.from_bytes(time, "big", signed=True))
     except (ValueError, OverflowError, binascii.Error):
         offset = b""
+    else:
+        offset = offset if is_in_range(asked_at) else b""
     if not 0 < len(offset) <= _MAX_OFFSET_BYTES:
         raise InvalidInput(
             "cursor", "is not one that this version of read_memories gave; leave it out to start over"

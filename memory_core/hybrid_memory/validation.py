@@ -15,6 +15,7 @@ from datetime import datetime
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Json, MemoryId, MemoryType, Scope
+from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
 
 # Limits of length count characters, the others things of one request. All were set by hand: far above what a conversation
@@ -247,8 +248,12 @@ def _check_fraction(field: str, number: float | None) -> None:
 
 
 def _check_moment(field: str, moment: datetime | None) -> None:
-    if moment is not None and moment.tzinfo is None:
+    if moment is None:
+        return
+    if moment.tzinfo is None:
         raise InvalidInput(field, "needs a time zone")
+    if not is_in_range(moment):
+        raise InvalidInput(field, OUT_OF_RANGE)
 
 
 def _check_future(field: str, moment: datetime | None, now: datetime) -> None:

@@ -12,13 +12,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, Memory, Usage
+from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.memory_fields import (
     BOOLEAN,
@@ -49,6 +60,14 @@ if TYPE_CHECKING:
 FORMAT = "hybrid-memory"
 VERSION = 1
 
+
+def _in_range(moment: datetime) -> datetime:
+    if not is_in_range(moment):
+        raise PydanticCustomError("moment_out_of_range", OUT_OF_RANGE)
+    return moment
+
+
+Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_in_range)]
 _Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 _Whole = Annotated[int, Field(ge=0, lt=2**63)]
 _Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
@@ -83,7 +102,7 @@ _JSON_TYPES: Mapping[ColumnType, Any] = {
     FLOAT: float,
     BOOLEAN: bool,
     INTEGER: _Int64,
-    MOMENT: AwareDatetime,
+    MOMENT: Moment,
     TEXTS: list[str],
     OBJECT: dict[str, Any],
     HASHES: list[_Int32],
@@ -110,7 +129,7 @@ _OBJECT_NAMES = tuple(field.name for field in _FIELDS if field.type is OBJECT)
 _MEMORY_KEYS: dict[str, Any] = {
     "type": (Literal["memory"], ...),
     **{field.name: _line_field(field) for field in _FIELDS},
-    "accessed_at": (AwareDatetime | None, ...),
+    "accessed_at": (Moment | None, ...),
     "access_count": (_Whole, ...),
     "vector": (str | None, None),
 }
@@ -123,7 +142,7 @@ class _BufferLine(_Line):
     session: str
     agent: str
     state: str
-    touched_at: AwareDatetime
+    touched_at: Moment
 
 
 class _ConversationLine(_Line):
@@ -147,9 +166,9 @@ class ForeignLine(_Line):
     """A memory in a file of another program: its words, and what else is known of it."""
 
     content: str
-    created_at: AwareDatetime | None = None
-    occurred_at: AwareDatetime | None = None
-    expires_at: AwareDatetime | None = None
+    created_at: Moment | None = None
+    occurred_at: Moment | None = None
+    expires_at: Moment | None = None
     importance: Annotated[float, Field(ge=0, le=1)] | None = None
     tags: list[str] = []
     metadata: dict[str, Any] = {}

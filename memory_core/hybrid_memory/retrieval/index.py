@@ -39,7 +39,7 @@ from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.question_languages import in_languages
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.vectors import Matrix
-from hybrid_memory.store.base import ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
+from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
 from hybrid_memory.text import QUESTION_TERM, term_in, terms
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class NamespaceIndex:
             if among is not None:
                 mask &= self._mask_of(among)
             live = self._columns.visible(now, as_of=where.as_of, asked_at=asked_at)
-            mask &= self._columns.forgotten_at.values >= 0 if forgotten else live
+            mask &= self._columns.forgotten_at.values != NO_TIME if forgotten else live
             return self._columns.ids.values[self._columns.newest_first(mask)]
 
     def telling(
@@ -309,7 +309,7 @@ class NamespaceIndex:
                 rows=int(kept.sum()),
                 live=int(live.sum()),
                 tiers={str(tier): count for tier, count in zip(TIERS, tiers, strict=True)},
-                forgotten=int((kept & (columns.forgotten_at.values >= 0)).sum()),
+                forgotten=int((kept & (columns.forgotten_at.values != NO_TIME)).sum()),
                 superseded=int((kept & (columns.successor.values != ABSENT)).sum()),
                 insights=int((live & (columns.kind.values == _INSIGHT)).sum()),
                 sessions=int(np.count_nonzero(np.bincount(columns.session.values[live]))),
@@ -322,7 +322,7 @@ class NamespaceIndex:
             columns, mask = self._columns, self._suggestible()
             if asked_at is not None:
                 mask &= columns.created_at.values <= to_micros(asked_at)
-            last = np.full(len(columns.sessions.names), ABSENT, np.int64)
+            last = np.full(len(columns.sessions.names), NO_TIME, np.int64)
             found = columns.newest_first(mask)[::-1]
             last[columns.session.values[found]] = columns.created_at.values[found]
             return _ranked_names(columns.sessions.names, last, prefix, limit)
@@ -333,7 +333,7 @@ class NamespaceIndex:
             codes = self._columns.speaker.values[self._suggestible()]
             names = self._columns.speakers.names
             counts = np.bincount(codes[codes >= 0], minlength=len(names))
-            return _ranked_names(names, np.where(counts, counts, ABSENT), prefix, limit)
+            return _ranked_names(names, np.where(counts, counts, NO_TIME), prefix, limit)
 
     def tags(self, prefix: str = "", limit: int = 20) -> list[str]:
         """Return the tags that begin so, the most used first."""
@@ -355,7 +355,11 @@ class NamespaceIndex:
         """
         with self._lock:
             columns = self._columns
-            mask = columns.matching(where) & columns.visible(now, as_of=where.as_of) & (columns.reflected_at.values < 0)
+            mask = (
+                columns.matching(where)
+                & columns.visible(now, as_of=where.as_of)
+                & (columns.reflected_at.values == NO_TIME)
+            )
             mask &= (columns.kind.values != _INSIGHT) & (columns.kind.values != _TASK)
             if among is not None:
                 mask &= self._mask_of(among)
@@ -465,7 +469,7 @@ class NamespaceIndex:
         return [self._columns.ids.name(row) for row in rows]
 
     def _suggestible(self) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = ~self._columns.gone.values & (self._columns.forgotten_at.values < 0)
+        mask: NDArray[np.bool_] = ~self._columns.gone.values & (self._columns.forgotten_at.values == NO_TIME)
         return mask
 
     def _neighbours(self) -> SessionNeighbours:
@@ -533,10 +537,10 @@ def _do_nothing() -> None:
 
 
 def _ranked_names(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, limit: int) -> list[str]:
-    """Return the names with the prefix (in any case) by falling figure, those of a negative one left out."""
+    """Return the names with the prefix (in any case) by falling figure, those of `NO_TIME` left out."""
     wanted, found = prefix.casefold(), []
     order = np.argsort(-ranked, kind="stable")
-    for figure, same in itertools.groupby(order[ranked[order] >= 0].tolist(), key=ranked.__getitem__):
+    for figure, same in itertools.groupby(order[ranked[order] != NO_TIME].tolist(), key=ranked.__getitem__):
         del figure
         found += sorted(name for name in map(names.__getitem__, same) if name.casefold().startswith(wanted))
         if len(found) >= limit:

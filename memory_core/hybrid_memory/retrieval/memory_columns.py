@@ -164,7 +164,7 @@ class MemoryColumns:
             return mask if asked_at is None else mask & (self.created_at.values <= to_micros(asked_at))
         moment = to_micros(min(as_of, now))
         expires, successors = self.expires_at.values, self.successor.values
-        mask = ~self.gone.values & (self.forgotten_at.values < 0) & ((expires < 0) | (expires > moment))
+        mask = ~self.gone.values & (self.forgotten_at.values == NO_TIME) & ((expires == NO_TIME) | (expires > moment))
         current: Mask = successors == ABSENT
         known = successors >= 0
         current[known] = self.created_at.values[successors[known]] > moment
@@ -294,9 +294,11 @@ class LiveMask:
         if row == len(self._mask):
             self._mask.append(False)
         live = not (
-            columns.gone.values[row] or columns.forgotten_at.values[row] >= 0 or columns.successor.values[row] != ABSENT
+            columns.gone.values[row]
+            or columns.forgotten_at.values[row] != NO_TIME
+            or columns.successor.values[row] != ABSENT
         )
-        if live and expires >= 0:
+        if live and expires != NO_TIME:
             live = expires > self._from
             self._until = min(self._until, expires) if live else self._until
         self._mask.values[row] = live
@@ -304,8 +306,8 @@ class LiveMask:
     def _compute(self, moment: int) -> None:
         columns = self._columns
         expires = columns.expires_at.values
-        has_expiry = expires >= 0
-        mask = ~columns.gone.values & (columns.forgotten_at.values < 0) & (columns.successor.values == ABSENT)
+        has_expiry = expires != NO_TIME
+        mask = ~columns.gone.values & (columns.forgotten_at.values == NO_TIME) & (columns.successor.values == ABSENT)
         mask &= ~has_expiry | (expires > moment)
         ends = expires[has_expiry]
         self._from = int(ends[ends <= moment].max(initial=NO_TIME))

@@ -31,6 +31,7 @@ from hybrid_memory.retrieval.term_weights import WeighedQuestion
 from hybrid_memory.retrieval.unknown import is_unknown
 from hybrid_memory.retrieval.update_detection import find_rivals
 from hybrid_memory.retrieval.vectors import Matrix, top_k
+from hybrid_memory.store.base import NO_TIME
 from hybrid_memory.text import terms
 
 if TYPE_CHECKING:
@@ -335,7 +336,7 @@ def _query_independent_scores(
     now = to_micros(query.asked_at or query.now)
     if recency and Scorer(query.scorer) is Scorer.REFERENCE:
         used = columns.accessed_at.values[found]
-        ages = now - np.where(used >= 0, used, columns.created_at.values[found])
+        ages = now - np.where(used != NO_TIME, used, columns.created_at.values[found])
         parts["recency"] = np.float32(recency) * ranking_signals.hourly_decay(ages)
     elif recency:
         parts["recency"] = np.float32(recency) * ranking_signals.half_life(now - columns.happened_at(found))

@@ -9,6 +9,7 @@ from typing import Any
 
 from hybrid_memory.errors import ConstraintViolation, StoreDamaged
 from hybrid_memory.model import Json
+from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
 
 _INT64 = 2**63  # one more than the greatest number of a BIGINT column
 
@@ -30,10 +31,14 @@ def check_number(number: int) -> None:
 
 
 def check_moment(*moments: datetime | None) -> None:
-    """Raise `ConstraintViolation` for a time without a zone."""
+    """Raise `ConstraintViolation` for a time without a zone, or outside of what can be calculated with."""
     for moment in moments:
-        if moment is not None and moment.tzinfo is None:
+        if moment is None:
+            continue
+        if moment.tzinfo is None:
             raise ConstraintViolation("a time has no zone; give every time with its zone")
+        if not is_in_range(moment):
+            raise ConstraintViolation(f"a time {OUT_OF_RANGE}")
 
 
 def to_json(value: Any) -> str:

@@ -14,9 +14,10 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from hybrid_memory.clock import from_micros, to_micros
+from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Kind, Memory, Origin, Tier, Trust
+from hybrid_memory.moments import stored_moment
 from hybrid_memory.store.encoding import check_moment, check_text, from_json, object_to_json
 
 _INT32 = 2**31
@@ -48,7 +49,7 @@ def _micros(moment: datetime | None) -> int | None:
 
 
 def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
+    return None if micros is None else stored_moment(micros)
 
 
 def _texts_to_json(texts: Sequence[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -15,7 +15,9 @@ from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.arrays import GrowableRuns
 from hybrid_memory.retrieval.memory_columns import MemoryColumns
 
-MOMENT = st.integers(0, 6).map(at)
+MOMENT = st.integers(0, 6).map(at) | st.sampled_from(
+    [datetime(2, 1, 1, tzinfo=UTC), datetime(1969, 12, 31, tzinfo=UTC)]
+)
 NAMES = [MemoryId(f"m{number}") for number in range(6)]
 METADATA = st.dictionaries(
     st.sampled_from("pq"), st.one_of(st.sampled_from([1, 1.0, True, "1", None]), st.lists(st.just(2.0))), max_size=2
