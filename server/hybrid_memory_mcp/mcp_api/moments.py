@@ -48,7 +48,7 @@ class CallTime:
         """Return the moment that an argument names. A date alone is its first moment, for "through" the first of the day behind it.
 
         Raises:
-            InvalidInput: the text is no date, could mean several, or lies outside the years 1 to 9999.
+            InvalidInput: the text is no date, could mean several, or the calendar does not hold it.
         """
         if text is None:
             return None
