@@ -160,11 +160,13 @@ class MemoryColumns:
         is the same as at the last time.
         """
         if as_of is None:
-            mask = self._live.at(to_micros(now))
-            return mask if asked_at is None else mask & (self.created_at.values <= to_micros(asked_at))
+            live = self._live.at(to_micros(now))
+            return live if asked_at is None else live & (self.created_at.values <= to_micros(asked_at))
         moment = to_micros(min(as_of, now))
         expires, successors = self.expires_at.values, self.successor.values
-        mask: Mask = ~self.gone.values & (self.forgotten_at.values == NO_TIME) & ((expires == NO_TIME) | (expires > moment))
+        mask: Mask = (
+            ~self.gone.values & (self.forgotten_at.values == NO_TIME) & ((expires == NO_TIME) | (expires > moment))
+        )
         current: Mask = successors == ABSENT
         known = successors >= 0
         current[known] = self.created_at.values[successors[known]] > moment
