@@ -6,7 +6,9 @@ translate it. Nothing heavy is imported, for the sake of the hub, which listens 
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -15,6 +17,9 @@ FOLDER_MODE = 0o700
 _COPY_BYTES = 1 << 20  # one block of a copied file: large enough that calls cost nothing, small enough to hold
 # O_EXCL refuses a file or a link that somebody put in the place; O_NOFOLLOW and O_BINARY exist on some systems only.
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+# Without O_NONBLOCK opening a pipe waits for somebody who writes to it.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 def create_private(file: Path) -> BinaryIO:
@@ -29,9 +34,38 @@ def write_private(file: Path, content: bytes) -> None:
         fsync_stream(stream)
 
 
+class NotPlainFileError(OSError):
+    """What stands under a name is a folder, a pipe, a socket or a device."""
+
+
+def open_plain_file(file: Path) -> BinaryIO:
+    """Open a plain file for reading. Opening a pipe would wait for a writer, and a device may never end: they are refused at once.
+
+    Raises:
+        NotPlainFileError: it is something else.
+        OSError: it cannot be opened.
+    """
+    try:
+        descriptor = os.open(file, _READ)
+    except OSError as error:
+        if error.errno in (errno.ENXIO, errno.EISDIR, errno.EOPNOTSUPP):
+            raise NotPlainFileError(error.errno, "is no plain file") from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotPlainFileError(errno.EINVAL, "is no plain file")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_plain_file(file: Path, limit: int = -1) -> bytes:
+    """Return the bytes of a plain file, ``limit`` of them at most; raises as `open_plain_file`."""
+    with open_plain_file(file) as stream:
+        return stream.read(limit)
+
+
 def copy_private(source: Path, target: Path) -> None:
     """Copy a file's bytes to a new file that is on disk when this returns."""
-    with source.open("rb") as reader, create_private(target) as writer:
+    with open_plain_file(source) as reader, create_private(target) as writer:
         while block := reader.read(_COPY_BYTES):
             writer.write(block)
         fsync_stream(writer)

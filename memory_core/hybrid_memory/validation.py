@@ -191,6 +191,18 @@ def check_joined(tags: Sequence[str], metadata: Mapping[str, Json]) -> None:
         )
 
 
+def depth_of(value: object, most: int) -> int:
+    """Return how deep a JSON value is nested, 0 for one that is no list or object; stops looking at ``most``."""
+    inner: Iterable[object] = ()
+    if isinstance(value, Mapping):
+        inner = value.values()
+    elif isinstance(value, list | tuple):
+        inner = value
+    else:
+        return 0
+    return 1 if most <= 1 else 1 + max((depth_of(one, most - 1) for one in inner), default=0)
+
+
 def check_text(field: str, text: str, *, limit: int, empty_allowed: bool = False) -> str:
     """Return ``text`` unchanged if it can be stored, quoted and shown without doing harm.
 

@@ -99,7 +99,7 @@ def test_what_is_exported_can_be_imported_and_found(home, tmp_path):
 def test_an_import_is_untrusted_unless_one_says_otherwise(home, tmp_path):
     run("export", tmp_path / "x", "--home", home)
     done = run("import", tmp_path / "x", "--home", tmp_path / "new")
-    assert "they are untrusted" in done.output
+    assert "into the namespace default, untrusted" in done.output
     assert recalled(tmp_path / "new")[0].trust == "untrusted"
 
 

@@ -1,12 +1,13 @@
 """Exports as JSON lines, and imports of them or of another program's lines; `hybrid_memory.admin.jsonl` has the format.
 
 An import reads the file twice: first every line is checked, against the store too, so that a wrong one changes nothing; then the
-items are stored, a transaction for each batch. Unless the caller says that an export is to be trusted, its memories
-are stored as untrusted, like those of another program.
+items are stored, a transaction for each batch. Unless the caller says that an export is to be trusted, only words, times and
+lineage within the file count (`hybrid_memory.admin.untrusted_lines`), as of a file of another program, and all goes into one namespace.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,19 +24,18 @@ from hybrid_memory.admin.jsonl import (
     parse_header,
     parse_item,
 )
-from hybrid_memory.admin.user_files import atomic_file, file_errors
+from hybrid_memory.admin.trusted_lines import check_trusted_item
+from hybrid_memory.admin.untrusted_lines import SESSION, FileLineage, untrusted_memory
+from hybrid_memory.admin.user_files import atomic_file, file_errors, open_plain
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.ids import id_of
-from hybrid_memory.model import Kind, Memory, Origin, Tier, Trust
-from hybrid_memory.requests import WriteRequest
+from hybrid_memory.model import Kind, Memory, Tier
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import EntryItem, ExistingMemory, MemoryItem, TransferItem
-from hybrid_memory.text import content_hash
 from hybrid_memory.text_encoder import text_of
-from hybrid_memory.tiers.importance import heuristic_importance
-from hybrid_memory.validation import check_name, check_write
+from hybrid_memory.validation import check_name
 from hybrid_memory.word_encoding import with_encoded_words
 
 if TYPE_CHECKING:
@@ -52,22 +52,26 @@ OnProgress: TypeAlias = Callable[[int, int], None]
 _BATCH_ITEMS = 1000  # lines of one transaction: what a kill loses and what is held in memory
 _BATCH_BYTES = 1 << 22  # of lines of one transaction, for files of very long memories
 _LONGEST_LINE_BYTES = 1 << 26  # 64 MiB, as the message says; a file without line ends is not read into memory
-# Tiers of a session's attention: what comes from a stranger must not stand there.
-_ATTENTION = {Tier.SENSORY, Tier.SHORT_TERM, Tier.WORKING}
-_SESSION = "import"  # of lines that name none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportPolicy:
     """How the lines of a file are imported.
 
-    ``namespace`` is where another program's lines go (``default`` when None), and which lines of an export are wanted (all
-    when None). ``trusted`` says that an export is the person's own, so that origin, trust and everything else stay as they are.
+    ``trusted`` says that an export is the person's own, so that origin, trust and everything else stay as they are. ``namespace`` is
+    what the person named: of a trusted export only these lines are wanted (all when None). What is not trusted goes into one namespace,
+    the named one or ``configured``; of an export with several, only the lines of that one are wanted.
     """
 
     now: datetime
     namespace: str | None = None
+    configured: str = "default"
     trusted: bool = False
+
+    @property
+    def target(self) -> str:
+        """Where lines go that are not trusted."""
+        return self.namespace or self.configured
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +88,17 @@ class Exported:
 class Imported:
     """What an import did: ``new`` lines came in, ``there`` were in the store already, ``left_out`` were not wanted.
 
-    ``ours`` says that the file is an export of this program, ``trusted`` that origin and trust are as in the file.
+    ``other_namespaces`` counts those left out because they are of another namespace than ``namespace``, into which lines without
+    trust went (None for a trusted export). ``links_dropped`` are links of untrusted memories that do not lead to an earlier new line of
+    the file. ``ours`` says that the file is an export of this program, ``trusted`` that origin and trust are as in the file.
     """
 
     new: int
     there: int
     left_out: int
+    other_namespaces: int
+    links_dropped: int
+    namespace: str | None
     ours: bool
     trusted: bool
 
@@ -135,11 +144,11 @@ def import_file(
         InvalidInput: names the line that is wrong, or says what a line collides with.
         StoreError: the store took no more; what came in so far stays, and the import can be done again.
     """
-    with file_errors(), file.open("rb") as stream:
+    with file_errors(), open_plain(file) as stream:
         # First reading: every line is checked before anything is stored.
         header = _read_header(stream)
         reader = _LineReader(header, policy)
-        total, left_out = _check_file(store, reader, _lines(stream))
+        counts = _check_file(store, reader, _lines(stream))
         vectors = _takes_vectors(store, reader)
         # Second reading: one transaction for each batch.
         stream.seek(0)
@@ -149,8 +158,17 @@ def import_file(
             ready = items if vectors else _with_vectors(store, items, embed)
             new += store.transfer.import_items(ready, action="import", actor=actor).new
             done += len(batch)
-            on_progress(done, total)
-    return Imported(new=new, there=total - new, left_out=left_out, ours=header is not None, trusted=reader.trusted)
+            on_progress(done, counts.wanted - counts.passed_over)
+    return Imported(
+        new=new,
+        there=counts.wanted - new,
+        left_out=counts.left_out,
+        other_namespaces=counts.other_namespaces,
+        links_dropped=reader.lineage.dropped,
+        namespace=None if reader.trusted else policy.target,
+        ours=header is not None,
+        trusted=reader.trusted,
+    )
 
 
 def _encoded(item: MemoryItem, *, keep_vector: bool) -> MemoryItem:
@@ -159,43 +177,69 @@ def _encoded(item: MemoryItem, *, keep_vector: bool) -> MemoryItem:
 
 
 class _LineReader:
-    """Turns the lines of a file into items; ``header`` is None for a file of another program."""
+    """Turns the lines of a file into items; ``header`` is None for a file of another program.
+
+    ``lineage`` has the links of an untrusted export, once the first reading is over.
+    """
 
     def __init__(self, header: Header | None, policy: ImportPolicy) -> None:
         self.header = header
         self.trusted = header is not None and policy.trusted
+        self.lineage = FileLineage()
         self._policy = policy
         self._dimensions = header.dimensions if header else None
-        if policy.namespace is not None:
-            check_name("namespace", policy.namespace)
-        if header is not None and policy.namespace not in {None, *header.namespaces}:
-            raise InvalidInput("namespace", "is none of this export; leave it away to import everything")
+        for name in (policy.namespace, *(header.namespaces if header else ())):
+            if name is not None:
+                check_name("namespace", name)
         if header is None and policy.trusted:
             raise InvalidInput("trusted", "is for exports of this program; lines of another one come in as untrusted")
+        self._wanted = None if header is None else _wanted_namespaces(header, policy)
+
+    @property
+    def only_new_links(self) -> bool:
+        """Whether the file is an export that nobody vouches for, so that its links are followed within it alone."""
+        return self.header is not None and not self.trusted
 
     def is_header(self, number: int) -> bool:
         """Return True if a line is the header."""
         return self.header is not None and number == 1
 
-    def item(self, number: int, line: bytes) -> TransferItem | None:
-        """Return the item of a line, None where it is not wanted.
+    def parsed(self, number: int, line: bytes) -> TransferItem:
+        """Return what a line of an export says, or the memory that a line of another program is stored as.
 
         Raises:
             InvalidInput: names the line and what is wrong with it.
         """
-        if self.is_header(number):
-            return None
         if self.header is None:
             return MemoryItem(self._foreign_memory(number, line))
         item = parse_item(line, number, self._dimensions)
-        namespace = item.memory.namespace if isinstance(item, MemoryItem) else item.namespace
-        if namespace not in self.header.namespaces:
+        if _namespace_of(item) not in self.header.namespaces:
             raise InvalidInput(f"line {number}", "is of a namespace that the first line does not name")
-        if self._policy.namespace not in {None, namespace}:
+        return item
+
+    def is_of_other_namespace(self, item: TransferItem) -> bool:
+        """Return True if an item is left out because of its namespace."""
+        return self._wanted is not None and _namespace_of(item) not in self._wanted
+
+    def stored(self, number: int, item: TransferItem) -> TransferItem | None:
+        """Return what an item is stored as, without the links of an untrusted one; None where it is left out."""
+        if self.is_of_other_namespace(item):
             return None
-        if self.trusted:
+        if self.header is None or self.trusted:
             return item
-        return MemoryItem(self._as_untrusted(number, item.memory), item.usage) if isinstance(item, MemoryItem) else None
+        if not isinstance(item, MemoryItem):
+            return None
+        return MemoryItem(self._untrusted(number, item.memory))
+
+    def linked(self, number: int, line: bytes) -> TransferItem | None:
+        """Return what a line is stored as, at the second reading; None where it is left out or there as somebody's own."""
+        item = self.parsed(number, line)
+        stored = self.stored(number, item)
+        if not self.only_new_links or not isinstance(item, MemoryItem) or not isinstance(stored, MemoryItem):
+            return stored
+        if not self.lineage.has(item.memory.id):
+            return None
+        return MemoryItem(self.lineage.linked(item.memory.id, stored.memory))
 
     def is_same(self, one: MemoryItem, existing: ExistingMemory) -> bool:
         """Return True if a memory is the one of that id that is there."""
@@ -205,11 +249,14 @@ class _LineReader:
 
     def _foreign_memory(self, number: int, line: bytes) -> Memory:
         parsed = parse_foreign_line(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, number)
-        namespace = self._policy.namespace or "default"
-        session = parsed.session or _SESSION
+        namespace = self._policy.target
+        session = parsed.session or SESSION
         when = parsed.created_at.astimezone(UTC) if parsed.created_at else None
         # The id is made of what the line says, so that the same line is known when it comes again.
-        name = f"{namespace}\n{session}\n{when.isoformat() if when else ''}\n{parsed.speaker or ''}\n{parsed.content}"
+        parts = (namespace, session, when.isoformat() if when else "", parsed.speaker or "", parsed.content)
+        name = "\n".join(parts)
+        if any("\n" in part for part in parts[:-1]):
+            name = "lines\n" + json.dumps(parts)  # so that no two lines come to the same name
         memory = Memory(
             id=id_of(name.encode("utf-8", "replace").decode()),
             namespace=namespace,
@@ -218,7 +265,7 @@ class _LineReader:
             content=parsed.content,
             kind=Kind.OBSERVATION,
             tier=Tier.LONG_TERM,
-            importance=heuristic_importance(parsed.content, explicit=parsed.importance, kind=Kind.OBSERVATION),
+            importance=0.0,
             created_at=when or self._policy.now,
             content_hash="",
             tags=tuple(parsed.tags),
@@ -228,45 +275,40 @@ class _LineReader:
             occurred_at=parsed.occurred_at,
             expires_at=parsed.expires_at,
         )
-        return self._as_untrusted(number, memory)
+        return replace(self._untrusted(number, memory), id=memory.id)
 
-    def _as_untrusted(self, number: int, memory: Memory) -> Memory:
-        """Return a memory as one of unknown origin: checked like a write, analysed anew, and in nobody's attention.
-
-        Its hash is computed here, because that of the file could make it match what it does not say.
-        """
-        request = WriteRequest(
-            content=memory.content,
-            importance=memory.importance,
-            tags=memory.tags,
-            metadata=memory.metadata,
-            source=memory.source,
-            speaker=memory.speaker,
-            session=memory.session,
-            occurred_at=memory.occurred_at,
-        )
+    def _untrusted(self, number: int, memory: Memory) -> Memory:
         try:
-            for field in ("namespace", "agent", "id"):
-                check_name(field, getattr(memory, field))
-            for one in (memory.superseded_by, memory.supersedes, memory.duplicate_of, *memory.parents):
-                if one is not None:
-                    check_name("id", one)
-            request = check_write(request, self._policy.now)
+            return untrusted_memory(memory, self._policy.target, self._policy.now)
         except InvalidInput as error:
             raise InvalidInput(f"line {number}", str(error)) from None
-        created = min(memory.created_at, self._policy.now)
-        return replace(
-            memory,
-            tags=request.tags,
-            created_at=created,
-            content_hash=content_hash(memory.content),
-            tier=Tier.FADED if memory.tier in _ATTENTION else memory.tier,
-            key=None,
-            pinned=False,
-            origin=Origin.IMPORT,
-            trust=Trust.UNTRUSTED,
-            rev=1,
-        )
+
+
+def _namespace_of(item: TransferItem) -> str:
+    return item.memory.namespace if isinstance(item, MemoryItem) else item.namespace
+
+
+def _wanted_namespaces(header: Header, policy: ImportPolicy) -> frozenset[str] | None:
+    """Return the namespaces of an export whose lines are wanted, None for all.
+
+    Raises:
+        InvalidInput: it holds none that the person named, or, without trust, more than one and not the one they go to.
+    """
+    if policy.trusted:
+        if policy.namespace not in {None, *header.namespaces}:
+            raise InvalidInput("namespace", "is none of this export; leave it away to import everything")
+        return None if policy.namespace is None else frozenset((policy.namespace,))
+    if policy.target in header.namespaces:
+        return frozenset((policy.target,))
+    if len(header.namespaces) == 1 and policy.namespace is not None:
+        return None
+    if not header.namespaces:
+        return None
+    if policy.namespace is None:
+        where = "the file's memories are of another namespace than yours; say with --namespace where they go"
+    else:
+        where = "the file has several namespaces, and not this one; name one of them"
+    raise InvalidInput("namespace", f"{where} (its first line names what it has)")
 
 
 def _read_header(stream: BinaryIO) -> Header | None:
@@ -286,47 +328,91 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _check_file(store: TransferableStore, reader: _LineReader, lines: Iterable[tuple[int, bytes]]) -> tuple[int, int]:
+@dataclass(slots=True)
+class _Counts:
+    """What the first reading found: lines that are wanted, of which some are there as somebody's own, and lines left out."""
+
+    wanted: int = 0
+    passed_over: int = 0
+    left_out: int = 0
+    other_namespaces: int = 0
+
+
+_Part: TypeAlias = list[tuple[int, MemoryItem, MemoryItem]]
+"""Numbers of lines, what they say, and what they are stored as."""
+
+
+def _check_file(store: TransferableStore, reader: _LineReader, lines: Iterable[tuple[int, bytes]]) -> _Counts:
     """Read the whole file; returns how many lines will come in and how many are left out.
 
     Raises:
         InvalidInput: a line is wrong, collides with the store, or lines are missing.
     """
     seen: set[tuple[str, str]] = set()
-    wanted = left_out = 0
-    part: list[tuple[int, MemoryItem]] = []
+    counts = _Counts()
+    part: _Part = []
     for number, line in lines:
-        item = reader.item(number, line)
-        if item is None:
-            left_out += not reader.is_header(number)
+        if reader.is_header(number):
             continue
-        wanted += 1
-        _check_item(number, item)
-        if isinstance(item, MemoryItem):
+        item = reader.parsed(number, line)
+        stored = reader.stored(number, item)
+        if stored is None:
+            counts.left_out += 1
+            counts.other_namespaces += reader.is_of_other_namespace(item)
+            continue
+        counts.wanted += 1
+        _check_item(number, stored)
+        if isinstance(item, MemoryItem) and isinstance(stored, MemoryItem):
             key = (item.memory.namespace, item.memory.id)
             if key in seen and reader.header is not None:
                 raise InvalidInput(f"line {number}", "has the id of an earlier line; nothing was imported")
             seen.add(key)
-            part.append((number, item))
+            part.append((number, item, stored))
             if len(part) == _BATCH_ITEMS:
-                _check_existing(store, reader, part)
+                _check_part(store, reader, part, counts)
                 part.clear()
-    _check_existing(store, reader, part)
-    if reader.header is not None and wanted + left_out != reader.header.total:
+    _check_part(store, reader, part, counts)
+    if reader.header is not None and counts.wanted + counts.left_out != reader.header.total:
         raise InvalidInput("file", "was cut short: it holds fewer lines than its first line says; nothing was imported")
-    return wanted, left_out
+    return counts
 
 
 def _check_item(number: int, item: TransferItem) -> None:
     try:
+        check_trusted_item(item)
         if isinstance(item, MemoryItem):
             check_memory(item.memory, item.memory.namespace)
             object_to_json(item.memory.metadata)
         elif isinstance(item, EntryItem):
             check_text(item.namespace, item.conversation, item.kind)
             object_to_json(item.body)
-    except ConstraintViolation as error:
+    except (ConstraintViolation, InvalidInput) as error:
         raise InvalidInput(f"line {number}", f"{error}; nothing was imported") from None
+
+
+def _check_part(store: TransferableStore, reader: _LineReader, part: _Part, counts: _Counts) -> None:
+    """Compare some memories with the store; of an export without trust, note which of their links count."""
+    if not part:
+        return
+    if not reader.only_new_links:
+        _check_existing(store, reader, [(number, stored) for number, _, stored in part])
+        return
+    keys = [(stored.memory.namespace, id_) for _, item, stored in part for id_ in (item.memory.id, stored.memory.id)]
+    known = store.transfer.existing(keys)
+    for _, item, stored in part:
+        own = known.get((stored.memory.namespace, item.memory.id))
+        if own is not None and _is_own(item, stored, own):
+            counts.passed_over += 1
+            reader.lineage.skip(item.memory)
+        else:
+            there = known.get((stored.memory.namespace, stored.memory.id))
+            reader.lineage.add(item.memory, stored.memory, there)
+
+
+def _is_own(item: MemoryItem, stored: MemoryItem, existing: ExistingMemory) -> bool:
+    """Return True if a line is the memory of its id that is there, as when somebody imports an export into the store it is of."""
+    same_words = stored.memory.content_hash == existing.content_hash
+    return same_words and to_micros(item.memory.created_at) == existing.created_at
 
 
 def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequence[tuple[int, MemoryItem]]) -> None:
@@ -352,7 +438,7 @@ def _batches(reader: _LineReader, lines: Iterable[tuple[int, bytes]]) -> Iterato
     batch: list[TransferItem] = []
     size = 0
     for number, line in lines:
-        item = reader.item(number, line)
+        item = None if reader.is_header(number) else reader.linked(number, line)
         if item is None:
             continue
         batch.append(item)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hybrid_memory.errors import InvalidInput, StoreError, StoreFull, StoreReadOnly
-from hybrid_memory.private_files import create_private, fsync_folder, fsync_stream
+from hybrid_memory.private_files import NotPlainFileError, create_private, fsync_folder, fsync_stream, open_plain_file
 
 _NO_SPACE = {"ENOSPC", "EDQUOT", "EFBIG"}  # names, since not every system has each of them
 
@@ -59,6 +59,19 @@ def check_source(file: Path) -> Path:
     if not path.is_file():
         raise InvalidInput("file", "is no plain file that can be read; check the name")
     return path
+
+
+def open_plain(file: Path) -> BinaryIO:
+    """Open a plain file for reading; what could keep a reader waiting, as a pipe or a device, is refused at once.
+
+    Raises:
+        InvalidInput: it is no plain file.
+        OSError: it cannot be opened.
+    """
+    try:
+        return open_plain_file(file)
+    except NotPlainFileError:
+        raise InvalidInput("file", "is no plain file that can be read; check the name") from None
 
 
 @contextmanager

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hybrid_memory.model import Json, Memory, MemoryId, Usage
+    from hybrid_memory.model import Json, Memory, MemoryId, Trust, Usage
     from hybrid_memory.store.base import BufferState
 
 
@@ -83,12 +83,14 @@ class StoreContents:
 
 @dataclass(frozen=True, slots=True)
 class ExistingMemory:
-    """What tells whether a memory that is to come in is the one that is there."""
+    """What tells whether a memory that is to come in is the one that is there, and whether it may be linked to."""
 
     namespace: str
     id: MemoryId
     content_hash: str
     created_at: int
+    trust: Trust
+    superseded_by: MemoryId | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,10 +70,15 @@ def export(request: OperationRequest) -> dict[str, Any]:
 
 
 def import_(request: OperationRequest) -> dict[str, Any]:
-    """Store what a file of JSON lines holds; arguments are ``file``, ``namespace`` (None: as in the file) and ``trusted``."""
+    """Store what a file of JSON lines holds; arguments are ``file``, ``namespace`` (None: see `ImportPolicy`) and ``trusted``."""
     given = request.arguments
     source = check_source(Path(given["file"]))
-    incoming = ImportPolicy(now=SystemClock().now(), namespace=given["namespace"], trusted=bool(given["trusted"]))
+    incoming = ImportPolicy(
+        now=SystemClock().now(),
+        namespace=given["namespace"],
+        configured=request.scope.namespace,
+        trusted=bool(given["trusted"]),
+    )
 
     def work(service: MemoryService) -> dict[str, Any]:
         embed, actor = service.encode_texts, request.scope.actor

@@ -121,7 +121,7 @@ def import_(
     home: Home = None,
     namespace: Annotated[
         str | None,
-        typer.Option(help="Of an export only this namespace; where to put lines of another program (default)."),
+        typer.Option(help="Where the memories go. Of an export with several namespaces, the only one that comes in."),
     ] = None,
     trusted: Annotated[
         bool,
@@ -131,9 +131,10 @@ def import_(
 ) -> None:
     """Remember what a file holds. It is read whole first; when a line is wrong, nothing happens.
 
-    Without --trusted its memories have origin `import` and are untrusted. What is there already is passed over, so an
-    import that was interrupted is done again. Lines of another program may have content, created_at, occurred_at,
-    expires_at, importance, tags, metadata, source, speaker and session.
+    Without --trusted only words, times and links within the file count, and all goes into one namespace: the memories
+    have origin `import` and are untrusted. What is there already is passed over, so an import that was interrupted is
+    done again. Lines of another program may have content, created_at, occurred_at, expires_at, tags, metadata, source,
+    speaker and session (importance is not believed).
     """
     arguments = {"file": _absolute(file), "namespace": namespace, "trusted": trusted}
     with _progress("importing") as on_progress:
@@ -142,8 +143,17 @@ def import_(
         return
     console = _console()
     console.print(f"new: {done['new']}, here already: {done['there']}, left out: {done['left_out']}")
-    if done["ours"] and not done["trusted"]:
-        console.print("they are untrusted; `--trusted` (into a store without them) keeps trust, origin and buffers")
+    if done["trusted"] or "namespace" not in done:  # a hub that was started before an upgrade does not tell it
+        return
+    console.print(f"into the namespace {escape(done['namespace'])}, untrusted")
+    if done["other_namespaces"]:
+        console.print(f"of other namespaces, left out: {done['other_namespaces']}; name one with --namespace")
+    if done["links_dropped"]:
+        console.print(f"links to memories that are not new with this file, dropped: {done['links_dropped']}")
+    if done["ours"]:
+        console.print(
+            "if the file is your own, `--trusted` (into a store without them) keeps trust, origin and buffers"
+        )
 
 
 def purge(

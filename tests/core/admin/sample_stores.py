@@ -66,7 +66,7 @@ PLAIN_MEMORIES = st.builds(
 MEMORIES = PLAIN_MEMORIES.map(with_encoded_words)
 USES = st.none() | st.builds(Usage, accessed_at=MOMENTS, count=st.integers(1, 1000))
 KEPT = st.builds(MemoryItem, MEMORIES, USES, st.none() | st.integers(0, 99).map(vector))
-BUFFERS = st.builds(BufferItem, st.just("default"), st.builds(BufferState, TEXTS, TEXTS, TEXTS, MOMENTS))
+BUFFERS = st.builds(BufferItem, st.just("default"), st.builds(BufferState, TEXTS, TEXTS, st.just(STATE), MOMENTS))
 ENTRIES = st.builds(EntryItem, st.just("other"), TEXTS, SOME, st.integers(1, 9), OBJECTS)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.admin.sample_stores import ITEMS, exported, filled, imported, lines_of, opened, some
-from tests.core.store.making import memory, one, put
+from tests.core.store.making import memory, put
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, Origin, Tier, Trust
@@ -115,16 +115,6 @@ def test_an_import_is_in_the_log(old, new, place):
     imported(new, place, exported(old, place))
     entry = new.changes("work", 0)[-1]
     assert (entry.action, entry.actor, entry.id, entry.rev) == ("import", "tester", "m1", 2)
-
-
-def test_without_trust_a_file_brings_words_and_nothing_that_weighs(old, new, place):
-    result = imported(new, place, exported(old, place, vectors=True), trusted=False)
-    assert (result.new, result.left_out, result.trusted) == (5, 6, False)
-    found = one(new, "m2")
-    assert (found.origin, found.trust, found.tier) == (Origin.IMPORT, Trust.UNTRUSTED, Tier.FADED)
-    assert found.parents == ("m0",)
-    assert found.content_hash != "hash-m2"
-    assert new.info().embedder is None
 
 
 def test_vectors_of_another_embedder_stay_outside(old, new, place):

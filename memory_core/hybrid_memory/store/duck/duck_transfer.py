@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
-from hybrid_memory.model import MemoryId
+from hybrid_memory.model import MemoryId, Trust
 from hybrid_memory.store.base import ChangeType
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 
 _EXISTING = """
-    SELECT namespace, id, content_hash, created_at FROM memory SEMI JOIN (
+    SELECT namespace, id, content_hash, created_at, trust, superseded_by FROM memory SEMI JOIN (
         SELECT unnest(from_json(?, '["VARCHAR"]')) AS namespace, unnest(from_json(?, '["VARCHAR"]')) AS id
     ) USING (namespace, id)
 """
@@ -142,7 +142,8 @@ class DuckTransfer:
         with self._engine.reading() as session:
             names, ids = to_json([name for name, _ in keys]), to_json([id_ for _, id_ in keys])
             found = [
-                ExistingMemory(name, MemoryId(id_), *facts) for name, id_, *facts in session.rows(_EXISTING, names, ids)
+                ExistingMemory(name, MemoryId(id_), digest, created_at, _trust_of(trust), superseded_by)
+                for name, id_, digest, created_at, trust, superseded_by in session.rows(_EXISTING, names, ids)
             ]
             return {(one.namespace, one.id): one for one in found}
 
@@ -305,6 +306,13 @@ def _insert_entry(transaction: Transaction, one: EntryItem) -> int:
     if from_json(known[0]) != dict(one.body):
         raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
     return 0
+
+
+def _trust_of(stored: str) -> Trust:
+    try:
+        return Trust(stored)
+    except ValueError:
+        return Trust.CONFIRMED  # what nobody can read, nothing untrusted may be linked to
 
 
 def _usage_row(one: MemoryItem) -> Mapping[str, Any]:
