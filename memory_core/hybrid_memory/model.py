@@ -81,6 +81,9 @@ class Trust(StrEnum):
 
 TRUST_ORDER: tuple[Trust, ...] = (Trust.UNTRUSTED, Trust.AGENT, Trust.USER, Trust.CONFIRMED)
 
+TRUSTED_FROM = Trust.AGENT
+"""The trust of who asks. What is trusted less stands behind what is trusted so far, and changes nothing about it (`retrieval.shares`)."""
+
 TRUST_OF: Mapping[Origin, Trust] = {
     Origin.USER: Trust.USER,
     Origin.AGENT: Trust.AGENT,

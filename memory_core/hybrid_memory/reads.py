@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ import numpy as np
 from hybrid_memory.cursor import FINGERPRINT_BYTES, PagePosition, decode_cursor
 from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.errors import StoreError
-from hybrid_memory.model import TRUST_ORDER, Memory, MemoryId, Scope
+from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Memory, MemoryId, Scope, Trust
 from hybrid_memory.profile import gather, open_items_first
 from hybrid_memory.requests import (
     Hit,
@@ -35,8 +35,9 @@ from hybrid_memory.retrieval.cutoff import hits_worth_showing
 from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
+from hybrid_memory.retrieval.shares import COMPARED_UNTRUSTED, floods, in_shares, joined
 from hybrid_memory.retrieval.update_detection import settle_updates
-from hybrid_memory.text import excerpt
+from hybrid_memory.text import excerpt, words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,13 +99,13 @@ def search(
     fetch = partial(store.get, scope.namespace)
     ranking = _ranked(index, fetch, scope, query, request.query)
     # The page: positions in the ranking, behind the last memory that the page before showed.
-    listing = _Listing(_shown_by_score(ranking, all_weak=request.weak))
-    if request.concise:
-        listing = _without_near_copies(listing.order, ranking, index, fetch)
+    listing = _listing(ranking, index, fetch, concise=request.concise, all_weak=request.weak)
     offset = position.within(ranking.ids[listing.order]) if position.offset else 0
     page = listing.order[offset : offset + request.page_size]
+    held_back = 0
     if request.cursor is None:
-        page = page[: _first_page_size(ranking, listing.scored_as(page), concise=request.concise)]
+        page = page[: min(_first_page_size(ranking, listing, page, concise=request.concise), listing.first_page)]
+        held_back = _held_back(listing, page, request.page_size)
     hits = _hits(page, listing, ranking, index, fetch, explain=request.explain)
     return ReadResult(
         hits=hits,
@@ -114,6 +115,7 @@ def search(
         pending=int(np.count_nonzero(~ranking.has_vector[page])),
         unknown=ranking.unknown,
         recalled=_recalled(ranking, hits) if request.cursor is None else None,
+        held_back=held_back,
         fingerprint=digest,
         asked_at=position.asked_at,
     )
@@ -122,11 +124,17 @@ def search(
 def _ranked(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery, text: str) -> Ranking:
     """Return what a question finds, best first, after the texts of the best hits have been read."""
     ranking = index.search(query)
-    if ranking.rivals is not None:
-        ranking = settle_updates(ranking, text, index.memories(ranking.rivals.ids, fetch))
-    if not asks_for_open_items(text):
-        return ranking
-    return open_items_first(ranking, gather(index, fetch, scope, query), text)
+    memories = gather(index, fetch, scope, query) if asks_for_open_items(text) else None
+
+    def settled(one: Ranking) -> Ranking:
+        if one.rivals is not None:
+            one = settle_updates(one, text, index.memories(one.rivals.ids, fetch))
+        return one if memories is None else open_items_first(one, memories, text)
+
+    below = ranking.below
+    if below is not None:
+        ranking = replace(ranking, below=replace(below, ranking=settled(below.ranking)))
+    return joined(settled(ranking))
 
 
 def _hits(
@@ -164,31 +172,29 @@ def _recalled(ranking: Ranking, hits: Sequence[Hit]) -> MemoryId | None:
     """
     if ranking.unknown or not hits or hits[0].weak:
         return None
-    scores = ranking.scores[:RECALLED_AMONG]
+    scores = _scores_of_kind(ranking, hits[0].memory.trust)[:RECALLED_AMONG]
     stands_out = len(scores) < RECALLED_AMONG or scores[0] - scores[-1] >= RECALLED_LEAD * scores[0]
     return hits[0].memory.id if stands_out else None
 
 
-def _first_page_size(ranking: Ranking, scored: Sequence[int], *, concise: bool) -> int:
-    """Return how many hits of a first page are shown. Who goes on with a cursor gets the pages that were asked for."""
-    if ranking.unknown:
-        return UNKNOWN_SHOWN
-    if not concise:
-        return len(scored)
-    return hits_worth_showing(
-        [float(ranking.scores[one]) for one in scored], [bool(ranking.weak[one]) for one in scored]
-    )
+def _scores_of_kind(ranking: Ranking, trust: Trust) -> NDArray[np.float32]:
+    """Return the scores beside which that of a hit counts: of a trusted one those of the trusted."""
+    if ranking.untrusted is None or TRUST_ORDER.index(trust) < TRUST_ORDER.index(TRUSTED_FROM):
+        return ranking.scores
+    return ranking.scores[~ranking.untrusted]
 
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """What all pages show together: positions in the ranking, in order.
+    """What all pages show together: positions in the ranking, in order; a first page holds ``first_page`` of them at most.
 
-    ``copies`` are the near-copies that a position stands for; ``best`` is the position at which such a one has its place, because
-    the newest of several copies is shown in the place of the best.
+    ``untrusted`` marks the positions that others go before. ``copies`` are the near-copies that a position stands for; ``best`` is the
+    position at which such a one has its place, because the newest of several copies is shown in the place of the best.
     """
 
     order: NDArray[np.intp]
+    first_page: int
+    untrusted: NDArray[np.bool_] | None = None
     copies: Mapping[int, tuple[MemoryId, ...]] = field(default_factory=dict)
     best: Mapping[int, int] = field(default_factory=dict)
 
@@ -196,25 +202,115 @@ class _Listing:
         """Return for some positions those whose score and weakness count for them."""
         return [self.best.get(rank, rank) for rank in page.tolist()]
 
+    def are_untrusted(self, page: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which of some positions others go before."""
+        return np.zeros(len(page), np.bool_) if self.untrusted is None else self.untrusted[page]
 
-def _without_near_copies(order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, fetch: Fetch) -> _Listing:
+
+def _listing(ranking: Ranking, index: NamespaceIndex, fetch: Fetch, *, concise: bool, all_weak: bool) -> _Listing:
+    """Return what a question shows on all its pages: weak ones in the first places alone, and near-copies once if ``concise``.
+
+    Where something trusted answers, what is not trusted takes its shares of the places (`retrieval.shares`).
+    """
+    untrusted = ranking.untrusted
+    if untrusted is None or not np.any(~ranking.weak & ~untrusted):
+        order = _shown_by_score(ranking.weak, all_weak=all_weak)
+        folded = _fold_copies(order, order[:0], ranking, index, fetch) if concise else _Folded(order, order[:0])
+        return _Listing(folded.trusted, len(folded.trusted), None, folded.copies, folded.best)
+    trusted = np.flatnonzero(~untrusted)
+    trusted = trusted[_shown_by_score(ranking.weak[trusted], all_weak=False)]
+    others = np.flatnonzero(untrusted & ~ranking.weak)
+    folded = _fold_copies(trusted, others, ranking, index, fetch) if concise else _Folded(trusted, others)
+    shares = in_shares(folded.trusted, folded.others, _floods(folded.others, ranking, index, fetch))
+    order = shares.order
+    if all_weak:
+        known = np.concatenate((trusted, others))
+        order = np.concatenate((order, np.setdiff1d(np.arange(len(ranking)), known)))
+    first_page = shares.first_page if shares.first_page < len(shares.order) else len(order)
+    return _Listing(order, first_page, untrusted, folded.copies, folded.best)
+
+
+def _shown_by_score(weak: NDArray[np.bool_], *, all_weak: bool) -> NDArray[np.intp]:
+    """Return the positions that may be shown, by their scores: all above the floor, and weak ones in the first places alone."""
+    if all_weak:
+        return np.arange(len(weak))
+    return np.flatnonzero(~weak | (np.arange(len(weak)) < WEAK_SHOWN))
+
+
+def _floods(others: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, fetch: Fetch) -> list[int]:
+    """Return the places of untrusted hits that say nearly what a better one says, whoever is said to have said it, and when."""
+    if len(others) < 2:  # noqa: PLR2004 - one has no copies
+        return []
+    ids: list[MemoryId] = ranking.ids[others[:COMPARED_UNTRUSTED]].tolist()
+    memories = index.memories(ids, fetch)
+    return floods([frozenset(words(memories[one].content)) if one in memories else frozenset() for one in ids])
+
+
+def _first_page_size(ranking: Ranking, listing: _Listing, page: NDArray[np.intp], *, concise: bool) -> int:
+    """Return how many hits of a first page are shown. Who goes on with a cursor gets the pages that were asked for.
+
+    Where the scores fall off is told by those of the trusted hits as long as there are any, and behind the last of them by the others'.
+    """
+    if ranking.unknown:
+        return UNKNOWN_SHOWN
+    if not concise:
+        return len(page)
+    scores = ranking.scores[listing.scored_as(page)].tolist()
+    weak = ranking.weak[listing.scored_as(page)].tolist()
+    untrusted = listing.are_untrusted(page)
+    ends = [_end_of(np.flatnonzero(kind), scores, weak, len(page)) for kind in (~untrusted, untrusted) if kind.any()]
+    last_trusted = int(np.flatnonzero(~untrusted)[-1]) if not untrusted.all() else -1
+    return ends[0] if ends[0] <= last_trusted else min(ends, default=0)
+
+
+def _end_of(places: NDArray[np.intp], scores: Sequence[float], weak: Sequence[bool], end: int) -> int:
+    """Return before which place of a page the scores at some places fall off; ``end`` where they do not."""
+    shown = hits_worth_showing([scores[at] for at in places.tolist()], [weak[at] for at in places.tolist()])
+    return int(places[shown]) if shown < len(places) else end
+
+
+def _held_back(listing: _Listing, page: NDArray[np.intp], page_size: int) -> int:
+    """Return how many untrusted memories would have stood on a first page but for their shares."""
+    if listing.untrusted is None or not len(page):
+        return 0
+    size = page_size if len(page) == listing.first_page else len(page)
+    by_score = np.sort(listing.order)[:size]
+    return int(np.count_nonzero(listing.are_untrusted(by_score) & ~np.isin(by_score, page)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    """Positions with near-copies folded: those of trusted hits and of others, and what `_Listing` tells of copies."""
+
+    trusted: NDArray[np.intp]
+    others: NDArray[np.intp]
+    copies: Mapping[int, tuple[MemoryId, ...]] = field(default_factory=dict)
+    best: Mapping[int, int] = field(default_factory=dict)
+
+
+def _fold_copies(
+    trusted: NDArray[np.intp], others: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, fetch: Fetch
+) -> _Folded:
     """Fold near-copies among the best hits, the same on each page of a question.
 
-    What is told of different days, by different people or under different keys are different memories whatever their words.
+    What is told of different days, by different people or under different keys are different memories whatever their words. Who
+    copies a trusted hit is shown with it, and gives it no better place.
     """
-    compared = order[:COMPARED_HITS].tolist()
-    ids: list[MemoryId] = ranking.ids[order[:COMPARED_HITS]].tolist()
+    compared = [*trusted[:COMPARED_HITS].tolist(), *others[:COMPARED_HITS].tolist()]
+    ids: list[MemoryId] = ranking.ids[np.array(compared, np.intp)].tolist()
     memories = index.memories(ids, fetch)
     known = [memories.get(one) for one in ids]
     keys = [one if memory is None else _copy_key(memory) for one, memory in zip(ids, known, strict=True)]
     ranks = [(0, 0.0) if one is None else (TRUST_ORDER.index(one.trust), one.created_at.timestamp()) for one in known]
     groups = fold(keys, ranks)
-    shown = [compared[group[0]] for group in groups]
     several = [group for group in groups if len(group) > 1]
     if not several:
-        return _Listing(order)
-    return _Listing(
-        np.concatenate((np.array(shown, np.intp), order[COMPARED_HITS:])),
+        return _Folded(trusted, others)
+    among_trusted = min(len(trusted), COMPARED_HITS)
+    shown = [[compared[group[0]] for group in groups if (min(group) < among_trusted) is kind] for kind in (True, False)]
+    return _Folded(
+        np.concatenate((np.array(shown[0], np.intp), trusted[COMPARED_HITS:])),
+        np.concatenate((np.array(shown[1], np.intp), others[COMPARED_HITS:])),
         {
             compared[group[0]]: tuple(
                 one for place in group[1:] for one in (ids[place], *ranking.repeats.get(ids[place], ()))
@@ -228,13 +324,6 @@ def _without_near_copies(order: NDArray[np.intp], ranking: Ranking, index: Names
 def _copy_key(memory: Memory) -> Hashable:
     happened = memory.occurred_at and memory.occurred_at.date()
     return copy_key(memory.content), memory.speaker, memory.key, happened
-
-
-def _shown_by_score(ranking: Ranking, *, all_weak: bool) -> NDArray[np.intp]:
-    """Return the positions that may be shown, by their scores: all above the floor, and weak ones in the first places alone."""
-    if all_weak:
-        return np.arange(len(ranking))
-    return np.flatnonzero(~ranking.weak | (np.arange(len(ranking)) < WEAK_SHOWN))
 
 
 def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
@@ -341,13 +430,15 @@ def reflection_groups(
     """
     allowed: set[MemoryId] | None = None
     if focus is not None:
-        ranking = index.search(
-            SearchQuery(
-                question=parse_question(focus, now),
-                vector=focus_vector,
-                multilingual=multilingual,
-                where=where,
-                now=now,
+        ranking = joined(
+            index.search(
+                SearchQuery(
+                    question=parse_question(focus, now),
+                    vector=focus_vector,
+                    multilingual=multilingual,
+                    where=where,
+                    now=now,
+                )
             )
         )
         allowed = set(ranking.ids[~ranking.weak][:_FOCUS_LIMIT].tolist())

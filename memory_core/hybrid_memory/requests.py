@@ -146,7 +146,8 @@ class ReadResult:
     ``missing`` are asked ``ids`` that do not exist here. ``pending`` counts memories found by words alone for now;
     ``words_alone`` says that all were, because the embedding model is not at hand.
     ``unknown`` says that probably nothing is known about what was asked; False makes no claim. ``recalled`` is the memory that clearly
-    answers a question, which counts as used.
+    answers a question, which counts as used. ``held_back`` counts untrusted memories that would stand on a first page but for their
+    share of it; they come later.
     """
 
     hits: tuple[Hit, ...]
@@ -158,6 +159,7 @@ class ReadResult:
     words_alone: bool = False
     unknown: bool = False
     recalled: MemoryId | None = None
+    held_back: int = 0
     fingerprint: bytes = b""
     asked_at: datetime | None = None
 

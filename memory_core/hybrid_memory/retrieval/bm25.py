@@ -49,7 +49,7 @@ class LexicalIndex:
         self._asks = GrowableArray(np.bool_)
         self._names = NameCounts()
         self._loaded = 0
-        self._counted: _Counted | None = None
+        self._counted: tuple[_Counted, ...] = ()
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -188,10 +188,14 @@ class LexicalIndex:
         return blocks
 
     def _statistics(self, counted: Mask) -> _Counted:
-        """Return the statistics of a mask; those of the same array are kept, so whoever changes a mask makes a new one."""
-        kept = self._counted
-        if kept is None or kept.mask is not counted:
-            kept = self._counted = _Counted(counted, self._lengths.values)
+        """Return the statistics of a mask; those of the same array are kept, so whoever changes a mask makes a new one.
+
+        Of the last two, because a search may look at all that is visible, and at what of it is trusted.
+        """
+        kept = next((one for one in self._counted if one.mask is counted), None)
+        if kept is None:
+            kept = _Counted(counted, self._lengths.values)
+            self._counted = (kept, *self._counted[:1])
         return kept
 
 

@@ -184,6 +184,10 @@ class IdSequence(Sequence[MemoryId]):
 
     __hash__ = None  # type: ignore[assignment]  # like a list: equal to others by its elements
 
+    def followed_by(self, others: IdSequence) -> IdSequence:
+        """Return these ids and then others of the same column."""
+        return IdSequence(self._column, np.concatenate((self.rows, others.rows)))
+
     def tolist(self) -> list[MemoryId]:
         """Return the ids as texts."""
         return self._column.ids_of(self.rows)

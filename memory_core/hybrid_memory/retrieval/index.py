@@ -433,10 +433,10 @@ class NamespaceIndex:
             self._matrix.add_rows(1)
             self._add_to_session(row)
         else:
-            session = int(columns.session.values[row])
+            conversation = int(columns.conversation.values[row])
             columns.change(row, memory)
-            if session != columns.session.values[row]:
-                self._remove_from_session(row, session)
+            if conversation != columns.conversation.values[row]:
+                self._remove_from_session(row, conversation)
                 self._add_to_session(row)
         if vector is not None:
             self._matrix.put(row, vector)
@@ -446,15 +446,15 @@ class NamespaceIndex:
         if row is not None:
             self._columns.purge(row)
             self._matrix.clear(row)
-            self._remove_from_session(row, int(self._columns.session.values[row]))
+            self._remove_from_session(row, int(self._columns.conversation.values[row]))
 
     def _add_to_session(self, row: int) -> None:
         if self._order is not None:
-            self._order.add(row, int(self._columns.session.values[row]), self._columns.created_at.values)
+            self._order.add(row, int(self._columns.conversation.values[row]), self._columns.created_at.values)
 
-    def _remove_from_session(self, row: int, session: int) -> None:
+    def _remove_from_session(self, row: int, conversation: int) -> None:
         if self._order is not None:
-            self._order.remove(row, session)
+            self._order.remove(row, conversation)
 
     def _mask_of(self, ids: Collection[MemoryId]) -> NDArray[np.bool_]:
         mask = np.zeros(len(self._columns), np.bool_)
@@ -473,12 +473,12 @@ class NamespaceIndex:
         return mask
 
     def _neighbours(self) -> SessionNeighbours:
-        """Return who follows whom in each session; purged rows are left out."""
+        """Return who follows whom in each session, those that are trusted apart from the others; purged rows are left out."""
         if self._order is None:
             self._order = SessionOrder()
-            self._order.load(self._columns.session.values, self._columns.created_at.values)
+            self._order.load(self._columns.conversation.values, self._columns.created_at.values)
             for row in np.flatnonzero(self._columns.gone.values).tolist():
-                self._order.remove(row, int(self._columns.session.values[row]))
+                self._order.remove(row, int(self._columns.conversation.values[row]))
         return SessionNeighbours(self._order.before, self._order.after)
 
     def _named_speakers(self, question: Question) -> NDArray[np.bool_]:

@@ -14,7 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.model import MEMORY_TYPE_OF, TRUST_ORDER, Json, Kind, Memory, MemoryId, MemoryType, Tier, Trust
+from hybrid_memory.model import (
+    MEMORY_TYPE_OF,
+    TRUST_ORDER,
+    TRUSTED_FROM,
+    Json,
+    Kind,
+    Memory,
+    MemoryId,
+    MemoryType,
+    Tier,
+    Trust,
+)
 from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN, GrowableArray, GrowableRuns, LabelIndex, StringTable
 from hybrid_memory.retrieval.dialogues import Dialogues
 from hybrid_memory.retrieval.id_columns import DigestColumn, IdColumn
@@ -34,13 +45,15 @@ _TIER_CODE = {str(tier): code for code, tier in enumerate(TIERS)}
 _KIND_CODE = {str(kind): code for code, kind in enumerate(KINDS)}
 _TRUST_CODE = {str(trust): code for code, trust in enumerate(TRUST_ORDER)}
 FADED = _TIER_CODE[Tier.FADED]
+_TRUSTED = _TRUST_CODE[TRUSTED_FROM]
 
 
 class MemoryColumns:
     """The columns of all memories of a namespace; a row keeps its number until the process ends.
 
     Times are int64 microseconds, `NO_TIME` for none. ``successor`` is the row of the memory that replaced one, `ABSENT`, or
-    `UNKNOWN` where that memory is not here. A purged row stays as an empty one, marked ``gone``. ``days`` are the days that each
+    `UNKNOWN` where that memory is not here. ``conversation`` tells sessions apart, and in each what is trusted from what is not: whoever
+    writes as a tool into the user's session is no part of that conversation. A purged row stays as an empty one, marked ``gone``. ``days`` are the days that each
     row speaks of, since 1970-01-01: ``days.of(rows)`` gives them with the places of their rows.
     """
 
@@ -50,6 +63,7 @@ class MemoryColumns:
         self.kind = GrowableArray(np.int8)
         self.trust = GrowableArray(np.int8)
         self.session = GrowableArray(np.int32)
+        self.conversation = GrowableArray(np.int32)
         self.speaker = GrowableArray(np.int32)
         self.pinned = GrowableArray(np.bool_)
         self.gone = GrowableArray(np.bool_)
@@ -74,13 +88,14 @@ class MemoryColumns:
         self._key_of: dict[int, str] = {}
         self._rows_awaiting: dict[MemoryId, list[int]] = {}
         self._live = LiveMask(self)
+        self._trusted: tuple[Mask, Mask | None] | None = None
 
     def __len__(self) -> int:
         return len(self.created_at)
 
     def reserve(self, count: int) -> None:
         """Make room for rows that are to come."""
-        for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker", "gone", "successor", "days"):
+        for name in (*_COPIED_COLUMNS, *_CODED_COLUMNS, "conversation", "gone", "successor", "days"):
             getattr(self, name).reserve(count)
 
     def extend(self, batch: ColumnBatch) -> None:
@@ -89,9 +104,10 @@ class MemoryColumns:
         self._digests.extend(batch.digests)
         self.gone.fill(count, value=False)
         self.successor.fill(count, ABSENT)
-        for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker"):
+        for name in (*_COPIED_COLUMNS, *_CODED_COLUMNS):
             getattr(self, name).extend(getattr(batch, name))
-        self._dialogues.load(self.session.values[first:], self.speaker.values[first:])
+        self.conversation.extend(_conversations(self.session.values[first:], self.trust.values[first:]))
+        self._dialogues.load(self.conversation.values[first:], self.speaker.values[first:])
         self.days.extend(batch.days, batch.day_offsets)
         for place, key in batch.key.items():
             self._set_key(first + place, key)
@@ -105,7 +121,7 @@ class MemoryColumns:
     def add(self, memory: Memory) -> int:
         """Add a memory and return its row."""
         row = self.ids.append(memory.id)
-        for name in (*_COPIED_COLUMNS, "tier", "kind", "trust", "session", "speaker", "gone"):
+        for name in (*_COPIED_COLUMNS, *_CODED_COLUMNS, "conversation", "gone"):
             getattr(self, name).append(0)
         self.successor.append(ABSENT)
         self.days.append(memory.days)
@@ -123,7 +139,8 @@ class MemoryColumns:
         self.trust.values[row] = _TRUST_CODE[memory.trust]
         self.session.values[row] = self.sessions.code(memory.session)
         self.speaker.values[row] = self.speakers.code(memory.speaker)
-        self._dialogues.note(int(self.session.values[row]), int(self.speaker.values[row]))
+        self.conversation.values[row] = _conversations(self.session.values[row], self.trust.values[row])
+        self._dialogues.note(int(self.conversation.values[row]), int(self.speaker.values[row]))
         self.pinned.values[row] = memory.pinned
         self.importance.values[row] = memory.importance
         self.aspects.values[row] = memory.aspects
@@ -175,6 +192,24 @@ class MemoryColumns:
             mask &= self.created_at.values <= to_micros(asked_at)
         return mask
 
+    def trusted_among(self, visible: Mask) -> Mask | None:
+        """Return those of the visible rows that are trusted; None where this divides nothing, for all of them are or none is.
+
+        The same mask for the same ``visible``, by which its statistics are kept.
+        """
+        kept = self._trusted
+        if kept is None or kept[0] is not visible:
+            trusted: Mask = visible & self.is_trusted()
+            count = np.count_nonzero(trusted)
+            kept = self._trusted = (visible, trusted if 0 < count < np.count_nonzero(visible) else None)
+        return kept[1]
+
+    def is_trusted(self, rows: NDArray[np.intp] | None = None) -> Mask:
+        """Return which rows, of all or of some, are trusted as far as `TRUSTED_FROM`."""
+        trust = self.trust.values if rows is None else self.trust.values[rows]
+        trusted: Mask = trust >= _TRUSTED
+        return trusted
+
     def lately_visible(self) -> Mask:
         """Return the rows that could be found at the time of the last reading."""
         return self._live.latest()
@@ -212,7 +247,7 @@ class MemoryColumns:
 
     def turns(self, rows: NDArray[np.intp]) -> Mask:
         """Return which of some rows are turns of a dialogue; the others are notes."""
-        return self._dialogues.turns(self.session.values[rows], self.speaker.values[rows])
+        return self._dialogues.turns(self.conversation.values[rows], self.speaker.values[rows])
 
     def with_hash(self, content_hash: str) -> list[int]:
         """Return the rows of a content hash."""
@@ -334,6 +369,8 @@ _COPIED_COLUMNS = (
     "access_count",
 )
 
+_CODED_COLUMNS = ("tier", "kind", "trust", "session", "speaker")
+
 _OF_TYPE: Mapping[MemoryType, Mask] = {
     wanted: np.array([MEMORY_TYPE_OF[tier] == wanted for tier in TIERS]) for wanted in MemoryType
 }
@@ -341,6 +378,11 @@ _OF_TYPE: Mapping[MemoryType, Mask] = {
 
 def _micros(moment: datetime | None) -> int:
     return NO_TIME if moment is None else to_micros(moment)
+
+
+def _conversations(session: Any, trust: Any) -> Any:
+    """Return the conversation of a row, or of several, by session and trust."""
+    return 2 * session + (trust < _TRUSTED)
 
 
 def _pairs(metadata: Mapping[str, Json]) -> list[str]:

@@ -3,13 +3,15 @@
 `rank` is called by `NamespaceIndex.search` and reads like a list of the steps: weigh the question's words, cover it by words,
 compare vectors, fuse both, add what the question says about time, choose candidates, add what their conversation, the names, the
 events and the best hit tell, weigh that against recency and importance, order, leave duplicates out, find possible updates among the
-hits, and judge whether what is asked for is unknown. Each step's numbers are in ``ranking_parameters.py``.
+hits, and judge whether what is asked for is unknown. Each step's numbers are in ``ranking_parameters.py``. Where memories are found that
+are trusted less than who asks, the steps are gone through twice, so that those change nothing about the others (``shares.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +22,14 @@ from hybrid_memory.retrieval import bm25, fusion, ranking_signals, term_weights
 from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
 from hybrid_memory.retrieval.candidates import MAX_CANDIDATES, Candidates, SessionNeighbours, select_candidates, total
-from hybrid_memory.retrieval.deduplication import group_duplicates
+from hybrid_memory.retrieval.deduplication import DEDUPLICATED_HITS, group_duplicates
 from hybrid_memory.retrieval.feedback import add_pseudo_relevance_feedback
 from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
 from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
+from hybrid_memory.retrieval.shares import below
 from hybrid_memory.retrieval.term_weights import WeighedQuestion
 from hybrid_memory.retrieval.unknown import is_unknown
 from hybrid_memory.retrieval.update_detection import find_rivals
@@ -65,14 +68,54 @@ class SearchContext:
 
 
 def rank(query: SearchQuery, context: SearchContext) -> Ranking:
-    """Return the rows that pass the filters, best first."""
+    """Return the rows that pass the filters, best first; those trusted less than who asks apart, where there are both."""
+    columns = context.columns
+    visible = columns.visible(query.now, as_of=query.where.as_of, asked_at=query.asked_at)
+    found = columns.matching(query.where) & visible
+    trusted = columns.trusted_among(visible)
+    if trusted is None:
+        return _rank(query, context, found, visible)
+    trusted_found = found & trusted
+    count = np.count_nonzero(trusted_found)
+    if not count:
+        return _rank(query, context, found, visible)
+    ranking = _rank(query, context, trusted_found, trusted)
+    if count == np.count_nonzero(found):
+        return ranking
+    return _with_below(ranking, _rank(query, context, found, visible), columns)
+
+
+def _with_below(ranking: Ranking, everything: Ranking, columns: MemoryColumns) -> Ranking:
+    """Return a ranking of what is trusted, with the rest of everything below it.
+
+    The rest can take back that something is unknown, never claim it; what is newer than one of them is told, what is newer than a
+    trusted one was found without them. Who repeats the words of a trusted hit is shown with it.
+    """
+    rows = everything.ids.rows
+    said = dict(
+        zip(columns.contents_of(ranking.ids.rows[:DEDUPLICATED_HITS]), ranking.ids[:DEDUPLICATED_HITS], strict=False)
+    )
+    untrusted = ~columns.is_trusted(rows)
+    best = np.flatnonzero(untrusted)[:DEDUPLICATED_HITS]
+    repeats = dict(ranking.repeats)
+    for place, content in zip(best.tolist(), columns.contents_of(rows[best]), strict=True):
+        if content in said:
+            untrusted[place] = False
+            one = everything.ids[place]
+            repeats[said[content]] = (*repeats.get(said[content], ()), one, *everything.repeats.get(one, ()))
+    rivals = everything.rivals
+    if rivals is not None:
+        rivals = replace(rivals, may=rivals.may & ~columns.is_trusted(rivals.rows)[:, None])
+    ranking = replace(ranking, unknown=ranking.unknown and everything.unknown, repeats=repeats)
+    return below(ranking, replace(everything, rivals=rivals), untrusted)
+
+
+def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask) -> Ranking:
+    """Return the rows of a mask, best first, as if there were none but the visible ones."""
     columns, lexical, parameters = context.columns, context.lexical, context.parameters
     fused = Scorer(query.scorer) is Scorer.FUSED
 
-    # 1. Filters. Words are weighed by their rarity among all visible rows, so that a filter does not change their weight.
-    visible = columns.visible(query.now, as_of=query.where.as_of, asked_at=query.asked_at)
-    mask = columns.matching(query.where)
-    mask &= visible
+    # 1. What passed the filters. Words are weighed by their rarity among all visible rows, so that a filter does not change their weight.
     found = np.flatnonzero(mask)
 
     # 2. How far each row covers the question by words. The other scorers are what the fused one is measured against.
@@ -167,7 +210,7 @@ def _build_ranking(
     )
 
     # 9. Memories that say the same in the same words are shown as one.
-    stays, duplicates = group_duplicates(candidates.rows[order], columns.contents_of)
+    stays, duplicates = group_duplicates(candidates.rows[order], partial(_told, columns))
     order = order[stays]
     name, ranked = columns.ids.name, candidates.rows[order]
     return Ranking(
@@ -179,6 +222,11 @@ def _build_ranking(
         positions=order,
         repeats={name(row): tuple(map(name, others)) for row, others in duplicates.items()},
     )
+
+
+def _told(columns: MemoryColumns, rows: NDArray[np.intp]) -> list[tuple[object, bool]]:
+    """Return what is equal for rows that say the same and are both trusted, or both not."""
+    return list(zip(columns.contents_of(rows), columns.is_trusted(rows).tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

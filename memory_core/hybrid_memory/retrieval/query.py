@@ -87,6 +87,9 @@ class Ranking:
     the score by name, in an order of their own: ``positions`` leads from a rank to them, because few ranks are ever explained.
     ``unknown`` says that the question is not answered here, where that can be told. ``newer`` names, for a memory that a
     later one seems to change, that one; ``repeats`` those that say the same in the same words and are left out.
+
+    Where what is trusted and what is not were found, this ranks what is trusted, as if there were nothing else, and ``below`` the
+    rest; `shares.joined` makes one ranking of both, in which ``untrusted`` marks the rest.
     """
 
     ids: IdSequence
@@ -99,6 +102,8 @@ class Ranking:
     repeats: Mapping[MemoryId, tuple[MemoryId, ...]] = field(default_factory=dict)
     newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
     rivals: Rivals | None = None
+    below: Below | None = None
+    untrusted: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -107,6 +112,14 @@ class Ranking:
         """Return the summands of the score at ``position`` that are not zero, by name."""
         at = self.positions[position]
         return {name: float(part[at]) for name, part in self.parts.items() if part[at] != 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Below:
+    """What is trusted less than who asks: its ranking, and for each place in it how many of the trusted hits are better (``places``)."""
+
+    ranking: Ranking
+    places: NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -142,7 +142,7 @@ def add_context(
     nothing = np.float32(0)
     reply = neighbours_lend(lent, candidates.before, candidates.after, asking, parameters)
     candidates.add("reply", np.where(spoken, reply, nothing))
-    session = best_of_session(lent, columns.session.values[candidates.rows])
+    session = best_of_session(lent, columns.conversation.values[candidates.rows])
     candidates.add("session", np.where(spoken, np.float32(parameters.session_weight) * session, nothing))
     if named.any():
         candidates.add("speaker", np.where(spoken & named[speaker], np.float32(parameters.speaker_weight), nothing))

@@ -59,7 +59,7 @@ class Matrix:
         self._has = np.zeros(_FIRST_CAPACITY, np.bool_)
         self._size = 0
         self.approximate: CandidateSource | None = None
-        self._centre: Centre | None = None
+        self._centres: tuple[Centre, ...] = ()
 
     @property
     def dimensions(self) -> int:
@@ -95,7 +95,7 @@ class Matrix:
         """Set the vectors of the rows from ``first`` on."""
         if self._adopt(vectors.shape[1]):
             self._buffer[first : first + len(vectors)] = vectors
-            self._centre = None
+            self._centres = ()
             self._has[first : first + len(vectors)] = True
 
     def scatter(self, rows: NDArray[np.intp], vectors: NDArray[np.float32]) -> None:
@@ -103,7 +103,7 @@ class Matrix:
         if self._adopt(vectors.shape[1]):
             self._buffer[rows] = vectors
             self._has[rows] = True
-            self._centre = None
+            self._centres = ()
 
     def put(self, row: int, vector: NDArray[np.float32]) -> None:
         """Set the vector of one row."""
@@ -151,17 +151,18 @@ class Matrix:
     def centre(self, of: NDArray[np.bool_], sample: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> Centre:
         """Return the mean vector of a sample of a mask's rows that have a vector, and where each row lies from it.
 
-        Kept for the same mask ``of``; whoever changes a mask makes a new one.
+        Kept for the last two masks ``of``; whoever changes a mask makes a new one.
         """
-        kept = self._centre
-        if kept is None or kept.of is not of or len(kept.along) != self._size:
+        kept = next((one for one in self._centres if one.of is of and len(one.along) == self._size), None)
+        if kept is None:
             rows = sample(np.flatnonzero(of & self.has))
             mean = self.gather(rows).mean(axis=0) if len(rows) else np.zeros(self.dimensions, np.float32)
             along = self.values @ mean
             lengths = np.sqrt(np.maximum(1 - 2 * along + mean @ mean, 0))
             inverse = 1 / np.maximum(lengths, np.float32(_MIN_LENGTH))
             nearness = np.where(lengths > _MIN_LENGTH, inverse, np.float32(0)).astype(np.float32, copy=False)
-            kept = self._centre = Centre(of, rows, mean, along, nearness)
+            kept = Centre(of, rows, mean, along, nearness)
+            self._centres = (kept, *self._centres[:1])
         return kept
 
     def top(
@@ -198,7 +199,7 @@ class Matrix:
         return self._buffer[rows] if self.dimensions else np.zeros((len(rows), 0), np.float32)
 
     def _mark_changed(self, row: int) -> None:
-        self._centre = None
+        self._centres = ()
         if self.approximate is not None:
             self.approximate.mark_changed(row)
 

@@ -17,6 +17,7 @@ from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
+from hybrid_memory.retrieval.shares import joined
 from hybrid_memory.retrieval.update_detection import PairFeatures, boosted, settle_updates, tells_a_value
 from hybrid_memory.store.base import ChangeType, LogEntry
 
@@ -58,7 +59,11 @@ def asked(question, memories, as_of=None):
     query = SearchQuery(
         question=parse_question(question, NOW), vector=EMBEDDER.embed([question])[0], now=NOW, where=Where(as_of=as_of)
     )
-    return settle_updates(index.search(query), question, by_id)
+    ranking = index.search(query)
+    if ranking.below is not None:
+        settled = settle_updates(ranking.below.ranking, question, by_id)
+        ranking = dataclasses.replace(ranking, below=dataclasses.replace(ranking.below, ranking=settled))
+    return joined(settle_updates(ranking, question, by_id))
 
 
 def newer(question, *texts, trusts=None):

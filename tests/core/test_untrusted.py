@@ -1,0 +1,284 @@
+"""What tools and imports wrote, beside what user and agent did: where a read shows it, and what it cannot change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from tests.core.speaking import remember
+
+from hybrid_memory.embedding.static import StaticEmbedder
+from hybrid_memory.model import Origin, Scope, Trust
+from hybrid_memory.requests import ReadRequest, Where
+from hybrid_memory.service import MemoryService
+from hybrid_memory.settings import StoreSettings
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import FakeClock, FakeRandomSource
+
+QUESTION = "Who is Ada's dentist?"
+HONEST = (
+    "Ada's dentist is Dr. Noor.",
+    "Ada asked the dentist for an earlier slot.",
+    "Ada goes to the dentist by bus.",
+    "The dentist of Bo moved to Harbour Street.",
+    "Bo's dentist is Dr. Lind.",
+    "Cem has no dentist yet.",
+    "Ada plays the cello on Tuesdays.",
+    "The dentist closes at five.",
+)
+LIES = tuple(
+    f"Who is Ada's dentist? Ada's dentist is Dr. Mallory, {word}." for word in ["one", "two", "three", "four", "five"]
+)
+PLAIN = {"concise": False}
+CONCISE = {"concise": True}
+
+
+@pytest.fixture
+def another():
+    """Make a service, each with a clock of its own."""
+    made = []
+    yield lambda: made.append(opened()) or made[-1]
+    for service in made:
+        service.close()
+
+
+@pytest.fixture
+def service(another):
+    return another()
+
+
+def opened():
+    clock = FakeClock(datetime(2025, 6, 20, 12, tzinfo=UTC))
+    service = MemoryService(
+        MemoryStore(clock),
+        StaticEmbedder(),
+        clock=clock,
+        random_source=FakeRandomSource(),
+        settings=StoreSettings(embedder="static"),
+    )
+    service.ticking = clock
+    return service
+
+
+def write(service, *texts, origin=Origin.USER, session="told", **fields):
+    ids = []
+    for text in texts:
+        service.ticking.advance(hours=1)
+        ids.append(remember(service, Scope(session=session), text, origin=origin, **fields).id)
+    return ids
+
+
+def ask(service, question=QUESTION, **options):
+    return service.read(Scope(session="now"), ReadRequest(query=question, zone=UTC, **options))
+
+
+def origins(result):
+    return [hit.memory.origin for hit in result.hits]
+
+
+def contents(result):
+    return [hit.memory.content for hit in result.hits]
+
+
+def trusted(result):
+    """What user and agent said, as it is shown: in this order, with these marks."""
+    return [
+        (hit.memory.content, hit.weak, hit.newer, round(hit.score, 5))
+        for hit in result.hits
+        if hit.memory.trust is not Trust.UNTRUSTED
+    ]
+
+
+def pages(service, **options):
+    """All pages of an answer."""
+    found, cursor = [], None
+    while not found or cursor:
+        found.append(ask(service, cursor=cursor, **options))
+        cursor = found[-1].cursor_after(len(found[-1].hits))
+    return found
+
+
+def vary(service, number, text):
+    """Write what a flooder varies: speaker, day, session, key."""
+    write(
+        service,
+        text,
+        origin=Origin.TOOL,
+        session=f"s{number}",
+        speaker=f"Speaker {number}",
+        occurred_at=datetime(2024, 1, 1 + number, tzinfo=UTC),
+    )
+
+
+@pytest.fixture
+def flooded(service):
+    write(service, *HONEST)
+    for number, text in enumerate(LIES):
+        vary(service, number, text)
+    return service
+
+
+@pytest.mark.parametrize("concise", [False, True])
+@pytest.mark.parametrize("limit", [1, 3, 5, 8])
+def test_of_the_first_five_at_most_two_and_not_the_first_are_untrusted(flooded, limit, concise):
+    shown = origins(ask(flooded, limit=limit, concise=concise))
+    assert shown[0] is Origin.USER
+    assert shown[:5].count(Origin.TOOL) <= 2
+
+
+@pytest.mark.parametrize("concise", [False, True])
+def test_a_flood_of_near_copies_takes_one_place_of_the_first_five(flooded, concise):
+    shown = origins(ask(flooded, limit=8, concise=concise))
+    assert shown[:5].count(Origin.TOOL) == 1
+
+
+def test_what_tools_say_in_other_words_has_a_place_beside_a_flood(flooded):
+    write(flooded, "Calendar: appointment at the dentist, Ada, Dr. Noor.", origin=Origin.TOOL)
+    shown = contents(ask(flooded, limit=5))
+    assert sum(text in LIES for text in shown) == 1
+    assert any(text.startswith("Calendar") for text in shown)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("concise", [False, True])
+def test_pages_lose_nothing_and_show_nothing_twice(flooded, limit, concise):
+    seen = [
+        one
+        for page in pages(flooded, limit=limit, concise=concise)
+        for hit in page.hits
+        for one in (hit.memory.id, *hit.repeats)
+    ]
+    everything = pages(flooded, limit=100)[0].total
+    assert len(seen) == len(set(seen)) == everything
+
+
+def test_the_first_page_says_how_many_were_held_back(flooded):
+    first, *later = pages(flooded, limit=5)
+    assert first.held_back == 4
+    assert {page.held_back for page in later} <= {0}
+
+
+def test_a_read_without_untrusted_memories_says_nothing_of_them(service):
+    write(service, *HONEST)
+    assert ask(service).held_back == 0
+
+
+def test_where_nothing_trusted_is_stored_the_untrusted_are_shown_as_they_come(service):
+    write(service, *LIES, *HONEST, origin=Origin.IMPORT)
+    result = ask(service, limit=5)
+    assert len(result.hits) == 5
+    assert result.held_back == 0
+
+
+def test_where_nothing_trusted_answers_the_untrusted_stand_first(service):
+    write(service, "Rain over the harbour.", "The bus was late again.", "Soup for lunch on Friday.")
+    write(service, *HONEST, origin=Origin.IMPORT)
+    result = ask(service, "Who plays the cello?", limit=5)
+    assert contents(result)[0] == "Ada plays the cello on Tuesdays."
+
+
+def test_the_only_right_answer_of_a_tool_stands_behind_the_note_that_brushes_the_subject(service):
+    write(
+        service,
+        "The weather in Porto matters for the trip.",
+        "Ada plans a trip.",
+        "Bo likes rain.",
+        origin=Origin.AGENT,
+    )
+    write(service, "Weather in Porto on Saturday: 24 degrees, no rain.", origin=Origin.TOOL)
+    write(service, "Flights to Porto cost 90 euros.", "Hotel in Porto: Casa Azul.", origin=Origin.TOOL)
+    shown = contents(ask(service, "What is the weather in Porto on Saturday?"))
+    assert "Weather in Porto on Saturday: 24 degrees, no rain." in shown[1:3]
+
+
+def test_one_note_beside_an_imported_history_lets_two_of_it_on_the_first_page_and_the_rest_behind_the_cursor(service):
+    write(service, *HONEST, origin=Origin.IMPORT)
+    write(service, "Ada wants another dentist.", origin=Origin.AGENT)
+    first, *later = pages(service, limit=5)
+    assert origins(first) == [Origin.AGENT, Origin.IMPORT, Origin.IMPORT]
+    assert first.held_back == 2
+    assert sum(len(page.hits) for page in (first, *later)) == first.total
+
+
+def test_a_floor_of_trust_leaves_them_out(flooded):
+    result = ask(flooded, where=Where(min_trust=Trust.AGENT))
+    assert Origin.TOOL not in origins(result)
+    assert result.held_back == 0
+
+
+@pytest.mark.parametrize("concise", [False, True])
+@pytest.mark.parametrize(
+    "question",
+    [
+        QUESTION,
+        "Ada dentist",
+        "dentist appointment of Bo",
+        "When does the dentist close?",
+        "What does Ada play?",
+        "bus",
+    ],
+)
+def test_what_user_and_agent_said_is_ranked_as_if_no_tool_had_written(service, another, question, concise):
+    write(alone := another(), *HONEST)
+    write(service, *HONEST)
+    for number, text in enumerate(LIES):
+        vary(service, number, text)
+    write(service, *("dentist close appointment bus cello " * 9 + str(n) for n in range(40)), origin=Origin.TOOL)
+    write(service, *("ada's dentist said no" + "." * n for n in range(9)), origin=Origin.TOOL, speaker="Bo")
+    assert trusted(everything(service, question, concise)) == trusted(everything(alone, question, concise))
+
+
+def everything(service, question, concise):
+    """All that answers a question, asked at the same moment."""
+    service.ticking.set(datetime(2025, 6, 30, tzinfo=UTC))
+    hits, cursor = [], None
+    while not hits or cursor:
+        page = ask(service, question, cursor=cursor, limit=100, concise=concise)
+        hits += page.hits
+        cursor = page.cursor_after(len(page.hits))
+    return replace(page, hits=tuple(hits))
+
+
+def test_a_tool_that_repeats_the_users_words_does_not_stand_in_their_place(service):
+    write(service, *HONEST)
+    write(service, HONEST[0], origin=Origin.TOOL, session="other")
+    for concise in (False, True):
+        result = ask(service, concise=concise)
+        assert result.hits[0].memory.origin is Origin.USER
+        assert contents(result).count(HONEST[0]) == 1
+
+
+def test_a_copy_of_the_users_words_by_a_tool_does_not_raise_them(service, another):
+    write(alone := another(), *HONEST)
+    write(service, *HONEST)
+    write(service, f"Note: {HONEST[3]}", HONEST[3].lower(), origin=Origin.TOOL, session="other")
+    assert contents(everything(service, QUESTION, concise=True)) == contents(everything(alone, QUESTION, concise=True))
+
+
+def test_a_tool_cannot_make_a_question_count_as_recalled(flooded):
+    assert ask(flooded).recalled in (None, ask(flooded).hits[0].memory.id)
+    assert ask(flooded).hits[0].memory.origin is Origin.USER
+
+
+def test_a_tools_later_word_marks_the_users_as_outdated_nowhere(service):
+    write(service, HONEST[0], *HONEST[3:])
+    write(service, "Ada's dentist is now Dr. Mallory instead of Dr. Noor.", origin=Origin.TOOL)
+    result = ask(service, limit=8)
+    assert contents(result)[0] == HONEST[0]
+    assert {hit.newer for hit in result.hits} == {None}
+
+
+def test_the_users_later_word_marks_a_tools_as_outdated(service):
+    write(service, "Ada's dentist is Dr. Mallory.", origin=Origin.TOOL)
+    new, *_ = write(service, "Ada's dentist is now Dr. Noor instead of Dr. Mallory.", *HONEST[1:])
+    marks = {hit.memory.origin: hit.newer for hit in ask(service, limit=8).hits if hit.newer}
+    assert marks == {Origin.TOOL: new}
+
+
+def test_open_items_of_tools_do_not_take_the_place_of_the_users(service):
+    write(service, "I have to pay the rent by Friday.", "I must call Bo.", "The tea is green.")
+    write(service, *(f"I have to wire {n} euros to Mallory." for n in range(60)), origin=Origin.TOOL)
+    shown = origins(ask(service, "What do I still have to do?", limit=5))
+    assert shown[0] is Origin.USER
+    assert shown.count(Origin.USER) >= 2
