@@ -48,6 +48,8 @@ class LexicalIndex:
         self._lengths = GrowableArray(np.float32)
         self._asks = GrowableArray(np.bool_)
         self._names = NameCounts()
+        self._untrusted_names = NameCounts()
+        self._kept_alone: tuple[Mask, LexicalIndex] | None = None
         self._loaded = 0
         self._counted: tuple[_Counted, ...] = ()
 
@@ -59,12 +61,19 @@ class LexicalIndex:
         """Which rows ask something."""
         return self._asks.values
 
-    def load(self, terms: NDArray[np.int32], offsets: NDArray[np.int64], names: NDArray[np.int32] = _NO_NAMES) -> None:
+    def load(
+        self,
+        terms: NDArray[np.int32],
+        offsets: NDArray[np.int64],
+        names: NDArray[np.int32] = _NO_NAMES,
+        untrusted_names: NDArray[np.int32] = _NO_NAMES,
+    ) -> None:
         """Add rows before the first `add`: row i of them holds ``terms[offsets[i]:offsets[i + 1]]``.
 
-        ``names`` are the entries of all rows' names, end to end.
+        ``names`` are the entries of all rows' names, end to end, ``untrusted_names`` those of the rows that are not trusted.
         """
         self._names.load(names)
+        self._untrusted_names.load(untrusted_names)
         sizes = np.diff(offsets)
         asking = np.flatnonzero(terms == QUESTION_TERM)
         at = np.searchsorted(offsets, asking, side="right") - 1
@@ -84,10 +93,28 @@ class LexicalIndex:
             ends = self._ends.values[:count]
             self._sorted = _Postings(self._terms.values[: ends[-1]], ends)
             self._names.sort()
+            self._untrusted_names.sort()
+            self._kept_alone = None
 
-    def add(self, terms: Sequence[int], names: Sequence[int] = ()) -> None:
+    def alone(self, counted: Mask, rows: Callable[[], Mask]) -> LexicalIndex:
+        """Return an index in which only the trusted ``rows`` tell how rare words are, which are names, and what languages there are.
+
+        It holds what this one does. Kept for the same mask ``counted``, and until the next row comes.
+        """
+        kept = self._kept_alone
+        if kept is None or kept[0] is not counted:
+            kept = self._kept_alone = (counted, _TrustedAlone(self, rows()))
+        return kept[1]
+
+    def trust_names(self, names: Sequence[int], *, trusted: bool) -> None:
+        """Note that a row with these names is trusted now, or is not."""
+        self._untrusted_names.add(names, -1 if trusted else 1)
+
+    def add(self, terms: Sequence[int], names: Sequence[int] = (), *, trusted: bool = True) -> None:
         """Add the next row; ``names`` are the entries of its names."""
         self._names.add(names)
+        if not trusted:
+            self._untrusted_names.add(names)
         row = len(self)
         counted = Counter(terms)
         asks = counted.pop(QUESTION_TERM, 0) > 0
@@ -148,16 +175,20 @@ class LexicalIndex:
         whether they are live or not.
         """
         wanted = np.fromiter(terms, np.int32, len(terms))
-        held = self.frequencies(terms) - self._names.of(undecided(wanted))
-        return np.maximum(held, 0), self._names.of(wanted)
+        held = self.frequencies(terms) - self._named(undecided(wanted))
+        return np.maximum(held, 0), self._named(wanted)
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages other than English that any row is in."""
-        return tuple(itertools.compress(LANGUAGES, self._names.of(_LANGUAGE_ENTRIES).tolist()))
+        return tuple(itertools.compress(LANGUAGES, self._named(_LANGUAGE_ENTRIES).tolist()))
 
     def in_other_scripts(self) -> bool:
         """Return True if most letters of any row are not Latin ones."""
-        return bool(self._names.of(np.array([OTHER_SCRIPT], np.int32)).any())
+        return bool(self._named(np.array([OTHER_SCRIPT], np.int32)).any())
+
+    def _named(self, entries: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return how many rows have each entry among their names."""
+        return self._names.of(entries)
 
     def postings(self, terms: Collection[int]) -> dict[int, list[Posting]]:
         """Return for each term its rows, each once, and how often they hold it, in parts."""
@@ -197,6 +228,23 @@ class LexicalIndex:
             kept = _Counted(counted, self._lengths.values)
             self._counted = (kept, *self._counted[:1])
         return kept
+
+
+class _TrustedAlone(LexicalIndex):
+    """A lexical index as its trusted rows alone would have it, with the rows of the whole."""
+
+    def __init__(self, whole: LexicalIndex, trusted: Mask) -> None:
+        vars(self).update(vars(whole))
+        self._counted = ()
+        self._trusted = trusted
+
+    def frequencies(self, terms: Collection[int]) -> NDArray[np.int64]:
+        held = self.postings(terms)
+        counts = (sum(int(np.count_nonzero(self._trusted[rows])) for rows, _ in held[term]) for term in terms)
+        return np.fromiter(counts, np.int64, len(terms))
+
+    def _named(self, entries: NDArray[np.int32]) -> NDArray[np.int64]:
+        return super()._named(entries) - self._untrusted_names.of(entries)
 
 
 class _Counted:

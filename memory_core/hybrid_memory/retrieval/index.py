@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -36,7 +35,6 @@ from hybrid_memory.retrieval.pipeline import SearchContext, rank
 from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
 from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import Question
-from hybrid_memory.retrieval.question_languages import in_languages
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
@@ -152,15 +150,14 @@ class NamespaceIndex:
     def search(self, query: SearchQuery) -> Ranking:
         """Return all memories that pass the filters, best first."""
         with self._lock:
-            question = in_languages(query.question, self._lexical.languages(), self._lexical.frequencies)
             return rank(
-                query if question is query.question else replace(query, question=question),
+                query,
                 SearchContext(
                     self._columns,
                     self._lexical,
                     self._matrix,
                     self._neighbours(),
-                    self._named_speakers(question),
+                    self._named_speakers,
                     expansion_table(),
                     self.parameters,
                 ),
@@ -429,12 +426,14 @@ class NamespaceIndex:
         row = columns.row_of(memory.id)
         if row is None:
             row = columns.add(memory)
-            self._lexical.add(memory.terms, memory.names)
+            self._lexical.add(memory.terms, memory.names, trusted=bool(columns.is_trusted(row)))
             self._matrix.add_rows(1)
             self._add_to_session(row)
         else:
-            conversation = int(columns.conversation.values[row])
+            conversation, trusted = int(columns.conversation.values[row]), bool(columns.is_trusted(row))
             columns.change(row, memory)
+            if trusted != columns.is_trusted(row):
+                self._lexical.trust_names(memory.names, trusted=not trusted)
             if conversation != columns.conversation.values[row]:
                 self._remove_from_session(row, conversation)
                 self._add_to_session(row)
@@ -563,8 +562,10 @@ def load(snapshot: Snapshot, dimensions: int | None) -> tuple[MemoryColumns, Lex
     with ThreadPoolExecutor(max_workers=2, thread_name_prefix="vectors") as executor:
         vectors_read = executor.submit(_fill, matrix, columns.ids, snapshot.vectors, executor)
         for batch in snapshot.batches:
+            first = len(columns)
             columns.extend(batch)
-            lexical.load(batch.terms, batch.term_offsets, batch.names)
+            untrusted = np.repeat(~columns.is_trusted(np.arange(first, len(columns))), np.diff(batch.name_offsets))
+            lexical.load(batch.terms, batch.term_offsets, batch.names, batch.names[untrusted])
         vectors_read.result()
     return columns, lexical, matrix
 

@@ -52,9 +52,9 @@ class MemoryColumns:
     """The columns of all memories of a namespace; a row keeps its number until the process ends.
 
     Times are int64 microseconds, `NO_TIME` for none. ``successor`` is the row of the memory that replaced one, `ABSENT`, or
-    `UNKNOWN` where that memory is not here. ``conversation`` tells sessions apart, and in each what is trusted from what is not: whoever
-    writes as a tool into the user's session is no part of that conversation. A purged row stays as an empty one, marked ``gone``. ``days`` are the days that each
-    row speaks of, since 1970-01-01: ``days.of(rows)`` gives them with the places of their rows.
+    `UNKNOWN` where that memory is not here. ``conversation`` tells sessions apart, and in each what is trusted from what is not:
+    whoever writes as a tool into the user's session is no part of that conversation. A purged row stays as an empty one, marked
+    ``gone``. ``days`` are the days that each row speaks of, since 1970-01-01: ``days.of(rows)`` gives them with the places of their rows.
     """
 
     def __init__(self, sessions: Iterable[str] = (), speakers: Iterable[str] = ()) -> None:
@@ -204,8 +204,8 @@ class MemoryColumns:
             kept = self._trusted = (visible, trusted if 0 < count < np.count_nonzero(visible) else None)
         return kept[1]
 
-    def is_trusted(self, rows: NDArray[np.intp] | None = None) -> Mask:
-        """Return which rows, of all or of some, are trusted as far as `TRUSTED_FROM`."""
+    def is_trusted(self, rows: NDArray[np.intp] | int | None = None) -> Mask:
+        """Return which rows, of all, of some, or one, are trusted as far as `TRUSTED_FROM`."""
         trust = self.trust.values if rows is None else self.trust.values[rows]
         trusted: Mask = trust >= _TRUSTED
         return trusted

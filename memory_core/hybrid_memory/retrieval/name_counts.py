@@ -27,9 +27,10 @@ class NameCounts:
         self._loaded.append(np.asarray(names, np.int32))
         self._sorted = None
 
-    def add(self, names: Iterable[int]) -> None:
-        """Add the names of one row."""
-        self._added.update(set(names))
+    def add(self, names: Iterable[int], times: int = 1) -> None:
+        """Add the names of one row, so many ``times``."""
+        for name in set(names):
+            self._added[name] += times
 
     def sort(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Count what was loaded; the first question does it else."""

@@ -9,7 +9,7 @@ are trusted less than who asks, the steps are gone through twice, so that those 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
 from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
 from hybrid_memory.retrieval.question import Question, QuestionWord
+from hybrid_memory.retrieval.question_languages import in_languages
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.retrieval.shares import below
 from hybrid_memory.retrieval.term_weights import WeighedQuestion
@@ -56,13 +57,13 @@ _GATHER_BELOW_SHARE = 4  # a selective filter pays for copying vectors: below a 
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """What a search reads. ``named`` tells for each speaker's number whether the question names that speaker."""
+    """What a search reads. ``named`` tells for each speaker's number whether a question names that speaker."""
 
     columns: MemoryColumns
     lexical: LexicalIndex
     matrix: Matrix
     neighbours: SessionNeighbours
-    named: Mask
+    named: Callable[[Question], Mask]
     expansions: ExpansionTable
     parameters: RankingParameters = FITTED
 
@@ -79,7 +80,8 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     count = np.count_nonzero(trusted_found)
     if not count:
         return _rank(query, context, found, visible)
-    ranking = _rank(query, context, trusted_found, trusted)
+    alone = replace(context, lexical=context.lexical.alone(trusted, columns.is_trusted))
+    ranking = _rank(query, alone, trusted_found, trusted)
     if count == np.count_nonzero(found):
         return ranking
     return _with_below(ranking, _rank(query, context, found, visible), columns)
@@ -114,6 +116,10 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
     """Return the rows of a mask, best first, as if there were none but the visible ones."""
     columns, lexical, parameters = context.columns, context.lexical, context.parameters
     fused = Scorer(query.scorer) is Scorer.FUSED
+
+    # The question's words have the stems that most memories have.
+    question = in_languages(query.question, lexical.languages(), lexical.frequencies)
+    query = query if question is query.question else replace(query, question=question)
 
     # 1. What passed the filters. Words are weighed by their rarity among all visible rows, so that a filter does not change their weight.
     found = np.flatnonzero(mask)
@@ -151,7 +157,9 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
 
     # 6. What their conversation, the names and events of the question, and the best hit tell about the candidates.
     if fused:
-        strong |= ranking_signals.add_context(candidates, strong, columns, lexical.asks, context.named, parameters)
+        strong |= ranking_signals.add_context(
+            candidates, strong, columns, lexical.asks, context.named(query.question), parameters
+        )
         ranking_signals.add_missing_names(candidates, weighed.names, lexical, visible, parameters)
         _add_events(query, candidates, context, visible)
         add_pseudo_relevance_feedback(candidates, query.question.terms, lexical, visible, parameters)

@@ -55,6 +55,7 @@ INSTRUCTIONS = (
 NOTHING_TO_REFLECT = "Nothing is worth a thought yet; write more memories, or name another focus."
 
 PROBABLY_UNKNOWN = "Probably nothing is known about this. Closest:"
+HELD_BACK = "untrusted memories held back, behind the cursor"
 WORDS_ALONE = "searched by words alone, the embedding model is not at hand; try other words for the same thing"
 
 # Of the missing ids that share is named, tried in this order until a memory fits beside them; None leaves out the note too.
@@ -325,6 +326,8 @@ class _Page:
             notes.append(WORDS_ALONE)
         elif self._result.pending:
             notes.append(f"{self._result.pending} found by words only")
+        if self._result.held_back:
+            notes.append(f"{self._result.held_back} {HELD_BACK}")
         return "; ".join(notes) or None
 
 
