@@ -117,9 +117,7 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
     columns, lexical, parameters = context.columns, context.lexical, context.parameters
     fused = Scorer(query.scorer) is Scorer.FUSED
 
-    # The question's words have the stems that most memories have.
-    question = in_languages(query.question, lexical.languages(), lexical.frequencies)
-    query = query if question is query.question else replace(query, question=question)
+    query = _in_languages(query, lexical)
 
     # 1. What passed the filters. Words are weighed by their rarity among all visible rows, so that a filter does not change their weight.
     found = np.flatnonzero(mask)
@@ -174,6 +172,12 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
 
     # 10. and 11. Which hits may be the newer word on the same thing, and whether what is asked for is anywhere.
     return _judged(ranking, query, context, weighed, coverage, candidates, visible) if fused else ranking
+
+
+def _in_languages(query: SearchQuery, lexical: LexicalIndex) -> SearchQuery:
+    """Return a query whose words have the stems that most memories have."""
+    question = in_languages(query.question, lexical.languages(), lexical.frequencies)
+    return query if question is query.question else replace(query, question=question)
 
 
 def _judged(

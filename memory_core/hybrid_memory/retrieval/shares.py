@@ -7,8 +7,10 @@ file changes an order, a score or a mark of it; and of all, from which the rest 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,9 @@ from hybrid_memory.retrieval.arrays import Floats
 from hybrid_memory.retrieval.query import Below, Ranking
 
 BLOCK = 5  # hits, the first that a reader looks at,
-UNTRUSTED_IN_BLOCK = 2  # of which so many may be untrusted, in every next five as well
+UNTRUSTED_IN_BLOCK = 2  # of which so many may be untrusted, and of any other five in a row
 ALIKE = 0.7  # of the words of two texts, from which they are one flood
+ARRANGED = 200  # hits, some pages
 COMPARED_UNTRUSTED = 32  # of the best; they are read for that
 
 
@@ -90,26 +93,29 @@ class Shares:
     first_page: int
 
 
-def in_shares(trusted: NDArray[np.intp], untrusted: NDArray[np.intp], alike: Sequence[int] = ()) -> Shares:
+def in_shares(trusted: NDArray[np.intp], untrusted: NDArray[np.intp], alike: Collection[int] = ()) -> Shares:
     """Return trusted and untrusted positions, both rising, as one order in which none of the untrusted stands too far in front.
 
-    Each keeps its place by position, or waits: of every five hits in a row two at most are untrusted, and not the first of all. Those
-    at the places ``alike`` say nearly what a better one says; they come behind the others of their kind, and not among the first five.
-    Where there are too few trusted ones to go on, the first page ends before the first five are filled, and the rest follows.
+    Each keeps its place by position, or waits: of any five hits in a row two at most are untrusted, and not the first of all. Those
+    at the places ``alike`` say nearly what a better one says; they are not among the first five. Where there are too few trusted
+    ones to go on, the first page ends before the first five are filled, and the rest follows. Looked at are the first `ARRANGED`
+    hits; those behind come as they are.
     """
-    doubled = np.zeros(len(untrusted), np.bool_)
-    doubled[list(alike)] = True
-    waiting = np.concatenate((untrusted[~doubled], untrusted[doubled]))
-    number = np.arange(len(untrusted))
-    singles = len(untrusted) - int(doubled.sum())
-    number[singles:] += max(UNTRUSTED_IN_BLOCK - singles, 0)
-    behind = 1 + (BLOCK - UNTRUSTED_IN_BLOCK) * (number // UNTRUSTED_IN_BLOCK)
-    places = np.maximum(np.searchsorted(trusted, waiting), np.minimum(behind, len(trusted)))
-    order = np.argsort(np.concatenate((np.arange(len(trusted)), places - 0.5)), kind="stable")
-    shown = np.concatenate((trusted, waiting))[order]
-    too_many = np.flatnonzero(behind > len(trusted))
-    end = len(trusted) + int(too_many[0]) if len(too_many) else len(shown)
-    return Shares(shown, end if end < BLOCK else len(shown))
+    doubled = np.isin(np.arange(len(untrusted)), list(alike))
+    kinds = tuple(map(deque, (trusted.tolist(), untrusted[~doubled].tolist(), untrusted[doubled].tolist())))
+    shown: list[int] = []
+    marks: list[bool] = []
+    while len(shown) < ARRANGED:
+        full = not shown or sum(marks[1 - BLOCK :]) >= UNTRUSTED_IN_BLOCK
+        allowed = kinds[:1] if full else kinds[: 2 if len(shown) < BLOCK else 3]
+        chosen = min((kind for kind in allowed if kind), key=itemgetter(0), default=None)
+        if chosen is None:
+            break
+        shown.append(chosen.popleft())
+        marks.append(chosen is not kinds[0])
+    end = len(shown)
+    rest = sorted((*kinds[0], *kinds[1], *kinds[2])) if kinds[0] else [*kinds[1], *kinds[2]]
+    return Shares(np.array([*shown, *rest], np.intp), end if end < BLOCK else end + len(rest))
 
 
 def floods(texts: Sequence[frozenset[str]]) -> list[int]:

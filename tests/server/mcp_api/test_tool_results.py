@@ -12,6 +12,7 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import Hit, ReadResult, ReflectionGroup
 from hybrid_memory.text import estimate_tokens
 from hybrid_memory_mcp.mcp_api.tool_results import (
+    HELD_BACK,
     QUARTERS,
     REFLECT_TOKEN_BUDGET,
     WORDS_ALONE,
@@ -55,7 +56,9 @@ def memory(content, number=0, **fields):
     )
 
 
-def page(hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0, words_alone=False, unknown=False):
+def page(
+    hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0, words_alone=False, unknown=False, held_back=0
+):
     return ReadResult(
         hits=tuple(hits),
         total=offset + len(hits) if total is None else total,
@@ -65,6 +68,7 @@ def page(hits, *, total=None, missing=(), offset=0, pending=0, below_floor=0, wo
         words_alone=words_alone,
         below_floor=below_floor,
         unknown=unknown,
+        held_back=held_back,
         fingerprint=b"ffff",
         asked_at=NOW,
     )
@@ -388,3 +392,14 @@ def test_a_long_memory_takes_one_line_of_a_brief():
 def test_a_memory_cut_for_the_smallest_budget_has_one_mark():
     structured, _ = read_parts(page([Hit(memory=memory("x" * 5_000), section="recent")]), 100, SCOPE, UTC)
     assert structured["memories"][0]["text"].count("[cut") == 1
+
+
+def test_a_page_says_that_untrusted_memories_were_held_back():
+    structured, text = read_parts(page([Hit(memory=memory("tea"))], held_back=3), 1500, SCOPE, UTC)
+    assert structured["note"] == f"3 {HELD_BACK}"
+    assert text.endswith(f"3 {HELD_BACK}")
+
+
+def test_a_page_from_which_nothing_was_held_back_says_nothing_of_it():
+    structured, _ = read_parts(page([Hit(memory=memory("tea"))]), 1500, SCOPE, UTC)
+    assert "note" not in structured
