@@ -253,7 +253,7 @@ def _first_page_size(ranking: Ranking, listing: _Listing, page: NDArray[np.intp]
     """
     if ranking.unknown:
         return UNKNOWN_SHOWN
-    if not concise:
+    if not concise or not len(page):
         return len(page)
     scores = ranking.scores[listing.scored_as(page)].tolist()
     weak = ranking.weak[listing.scored_as(page)].tolist()
