@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from hybrid_memory.clock import Clock, SystemClock
 from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory.store.base import ConversationLog
 from hybrid_memory_dbgpt.async_tools import run_blocking
 
@@ -78,11 +79,21 @@ class GptsPlan:
 
 
 class GptsMessageMemory:
-    """Messages by conversation. Blocking."""
+    """Messages by conversation. Blocking.
+
+    ``secrets`` says whether what looks like a secret is stored, masked or refused. What was stored comes back as it is:
+    agents work with it.
+    """
 
     def __init__(
-        self, log: ConversationLog | None = None, *, namespace: str = _NAMESPACE, clock: Clock | None = None
+        self,
+        log: ConversationLog | None = None,
+        *,
+        namespace: str = _NAMESPACE,
+        clock: Clock | None = None,
+        secrets: SecretPolicy | None = None,
     ) -> None:
+        self._secrets = secrets or SecretPolicy()
         self._clock: Clock = clock or SystemClock()
         self._log = log if log is not None else _in_memory(self._clock)
         self._namespace = namespace
@@ -91,7 +102,7 @@ class GptsMessageMemory:
         """Store a message durably."""
         now = self._clock.now().isoformat()
         stamped = replace(message, created_at=message.created_at or now, updated_at=now)
-        self._log.put_entry(self._namespace, message.conv_id, _MESSAGE, asdict(stamped))
+        self._log.put_entry(self._namespace, message.conv_id, _MESSAGE, self._secrets.body(asdict(stamped)))
 
     def get_by_conv_id(self, conv_id: str) -> list[GptsMessage]:
         """Return the messages of a conversation in order."""
@@ -124,18 +135,25 @@ class GptsMessageMemory:
 
 
 class GptsPlansMemory:
-    """Plans by conversation. Blocking."""
+    """Plans by conversation. Blocking. ``secrets`` as in `GptsMessageMemory`."""
 
     def __init__(
-        self, log: ConversationLog | None = None, *, namespace: str = _NAMESPACE, clock: Clock | None = None
+        self,
+        log: ConversationLog | None = None,
+        *,
+        namespace: str = _NAMESPACE,
+        clock: Clock | None = None,
+        secrets: SecretPolicy | None = None,
     ) -> None:
+        self._secrets = secrets or SecretPolicy()
         self._log = log if log is not None else _in_memory(clock or SystemClock())
         self._namespace = namespace
 
     def batch_save(self, plans: Sequence[GptsPlan]) -> None:
         """Store plans durably; a plan of the same number is replaced."""
         for plan in plans:
-            self._log.put_entry(self._namespace, plan.conv_id, _PLAN, asdict(plan), plan.sub_task_num)
+            body = self._secrets.body(asdict(plan))
+            self._log.put_entry(self._namespace, plan.conv_id, _PLAN, body, plan.sub_task_num)
 
     def get_by_conv_id(self, conv_id: str) -> list[GptsPlan]:
         """Return the plans of a conversation by number."""

@@ -208,7 +208,8 @@ class MemoryManager:
     async def _summarize(self, parents: tuple[MemoryId, ...]) -> str:
         service = await self.service()
         memories = await run_blocking(None, lambda: service.store.get(self.scope.namespace, parents))
-        texts = [memories[one].content for one in parents if one in memories]
+        # To the summarizer, which may be a model elsewhere, no secrets.
+        texts = [service.secrets.shown(memories[one]).content for one in parents if one in memories]
         request = WriteRequest(
             content=await self.config.summarizer.summarize(texts),
             memory_type=MemoryType.EPISODIC,

@@ -332,7 +332,7 @@ def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReque
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     wanted = tuple(dict.fromkeys(request.ids))
     stored = store.get(scope.namespace, wanted)
-    live = {memory_id: memory for memory_id, memory in stored.items() if memory.forgotten_at is None}
+    live = {memory_id: index.shown(memory) for memory_id, memory in stored.items() if memory.forgotten_at is None}
     found = [live[memory_id] for memory_id in wanted if memory_id in live]
     offset = position.within([memory.id for memory in found])
     hits = tuple(Hit(memory=memory, newer=newer_than(index, memory)) for memory in found[offset:])
@@ -448,7 +448,8 @@ def reflection_groups(
     )
     groups = plan_groups(candidates, limit=limit)
     members = [[candidates.ids[row] for row in group.rows] for group in groups]
-    memories = store.get(scope.namespace, [one for ids in members for one in ids])
+    stored = store.get(scope.namespace, [one for ids in members for one in ids])
+    memories = {one: index.shown(memory) for one, memory in stored.items()}
     return tuple(
         ReflectionGroup(memories=tuple(memories[one] for one in ids if one in memories), worth=group.worth)
         for group, ids in zip(groups, members, strict=True)

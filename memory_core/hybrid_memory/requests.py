@@ -81,7 +81,10 @@ class Related:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteResult:
-    """``id`` is the earlier memory's where the write only repeated it; ``pending`` says that its vector follows later."""
+    """``id`` is the earlier memory's where the write only repeated it; ``pending`` says that its vector follows later.
+
+    ``secrets`` are the kinds of what looked like secrets in the request: shown masked to readers, or not stored, as the setting says.
+    """
 
     id: MemoryId
     tier: Tier
@@ -89,6 +92,7 @@ class WriteResult:
     related: tuple[Related, ...] = ()
     moved: tuple[Moved, ...] = ()
     pending: bool = False
+    secrets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,12 +207,16 @@ class UpdateRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateResult:
-    """``id`` is the current version; ``supersedes`` the one it replaced, None when only attributes changed."""
+    """``id`` is the current version; ``supersedes`` the one it replaced, None when only attributes changed.
+
+    ``secrets`` as in `WriteResult`.
+    """
 
     id: MemoryId
     tier: Tier
     supersedes: MemoryId | None = None
     pending: bool = False
+    secrets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,6 +58,7 @@ from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.rwlock import ReadWriteLock, shared
+from hybrid_memory.secret_policy import SecretMode, SecretPolicy
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.base import PLAIN_CODEC, WriteBatch
 from hybrid_memory.text_encoder import TextEncoder
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index import NamespaceIndex
-    from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec, Store
+    from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec, Store, WriteView
 
 Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
@@ -92,8 +93,8 @@ class MemoryService:
 
     ``embedder`` is the one that the store shall have; vectors of another that the store holds are used with ``previous``
     until `reembed` or `run_background_step` has made new ones. ``follow_languages`` says that nobody chose ``embedder``, so that
-    background steps may change the store from one built-in table to the other. Every method raises only `hybrid_memory.errors`; a call that
-    raised has changed nothing.
+    background steps may change the store from one built-in table to the other. ``secrets`` is what is done about secrets in what is
+    written and shown. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
     """
 
     def __init__(
@@ -113,7 +114,10 @@ class MemoryService:
         self._clock = clock
         self._random_source = random_source
         self._encoder = TextEncoder(store, embedder, previous)
-        self._index_cache = IndexCache(store, self._encoder.dimensions, self.settings.hnsw_from)
+        self.secrets = SecretPolicy(SecretMode(self.settings.secrets))
+        self._index_cache = IndexCache(
+            store, self._encoder.dimensions, self.settings.hnsw_from, shown=self.secrets.shown
+        )
         # Nobody chose an embedder: the table follows the languages of the memories.
         self._languages = LanguageShare(store, self._index_cache.size) if follow_languages else None
         self._background = BackgroundJobs(
@@ -189,7 +193,7 @@ class MemoryService:
         # 1. Validate.
         now = self._now()
         validation.check_scope(scope)
-        request = validation.check_write(request, now)
+        request, secrets = self.secrets.write(validation.check_write(request, now))
         if len(self._recalls) >= _RECALLS_BEFORE_WRITE:
             self.flush_recalls()
         # 2. Compute vector, terms and what the statement repeats. The search for related memories goes on in another thread
@@ -198,7 +202,7 @@ class MemoryService:
         prepared = self._prepare_write(scope, request, index, now)
         related = self._start_related_search(prepared, index, now)
         # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
-        decide = partial(decide_write, prepared, self._write_rules, index.vectors_of)
+        decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
         written = self._commit(scope.namespace, key, decide, result_codec.WRITE)
         result: WriteResult = written.result
         # The decision may have counted the statement on a memory that the search has found: that one is the result.
@@ -290,7 +294,7 @@ class MemoryService:
         validation.check_scope(scope)
         index = self._index_cache.get(scope.namespace)
         prepared = []
-        for insight in validation.check_insights(insights):
+        for insight in self.secrets.insights(validation.check_insights(insights)):
             encoded = self._encoder.encode(insight.text, None, now)
             repeats = tuple(index.repeats(encoded.content_hash, now))
             prepared.append(PreparedInsight(id=self._new_id(now), insight=insight, encoded=encoded, repeats=repeats))
@@ -309,13 +313,13 @@ class MemoryService:
         """
         now = self._now()
         validation.check_scope(scope)
-        request = validation.check_update(request, now)
+        request, secrets = self.secrets.update(validation.check_update(request, now))
         old = self.store.get(scope.namespace, [request.id]).get(request.id)
         encoded = None
         if request.content is not None and old is not None:
             encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
         prepared = PreparedUpdate(id=self._new_id(now), scope=scope, request=request, encoded=encoded)
-        decide = partial(decide_update, prepared)
+        decide = _naming(partial(decide_update, prepared), secrets)
         result: UpdateResult = self._commit(scope.namespace, key, decide, result_codec.UPDATE).result
         return result
 
@@ -345,7 +349,7 @@ class MemoryService:
         """Return the most recent memories of the namespace, or of one session, newest first."""
         index = self._index_cache.get(scope.namespace)
         ids = index.select(Where(session=session), self._now())[:limit]
-        return tuple(self.store.get(scope.namespace, ids).values())
+        return tuple(map(self.secrets.shown, self.store.get(scope.namespace, ids).values()))
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Memory:
         """Return one memory, a superseded version included.
@@ -356,7 +360,11 @@ class MemoryService:
         memory = self.store.get(scope.namespace, [memory_id]).get(memory_id)
         if memory is None or memory.forgotten_at is not None:
             raise NotFound("id: no such memory")
-        return memory
+        return self.secrets.shown(memory)
+
+    def revealed(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return memories with the secrets that they hold, forgotten ones included: for the person at the command line alone."""
+        return self.store.get(scope.namespace, ids)
 
     def suggest(self, scope: Scope, what: str, prefix: str, limit: int = 20) -> list[str]:
         """Return known names that begin with a prefix: of a ``session``, ``tag``, ``speaker`` or recent ``id``."""
@@ -364,7 +372,8 @@ class MemoryService:
         if what == "id":
             return [str(one) for one in index.select(Where(), self._now()) if one.startswith(prefix)][:limit]
         names = {"session": index.sessions, "tag": index.tags, "speaker": index.speakers}
-        return names[what](prefix, limit) if what in names else []
+        found = names[what](prefix, limit) if what in names else []
+        return [name for name in found if self.secrets.shown_text(name) == name]
 
     def status(self, scope: Scope) -> Status:
         """Return what the memory holds and how it is."""
@@ -571,3 +580,15 @@ class MemoryService:
     def _now(self) -> datetime:
         """Return the time, never before the last write's: what ended then is over, even if the machine's clock went back."""
         return max(self._clock.now(), self._latest_write)
+
+
+def _naming(decide: Decision, secrets: tuple[str, ...]) -> Decision:
+    """Return a decision whose result names the kinds of secrets that its request held."""
+    if not secrets:
+        return decide
+
+    def naming(view: WriteView) -> WriteBatch:
+        batch = decide(view)
+        return replace(batch, result=replace(batch.result, secrets=secrets))
+
+    return naming

@@ -77,6 +77,10 @@ class StoreSettings(BaseSettings):
     earned_uses: int = Field(2, ge=1, le=1000, description="Recalls that take a leaving or faded memory to long-term.")
     session_idle_hours: float = Field(24, gt=0, description="Silence after which an unnamed session has ended.")
     keep_backups: int = Field(10, ge=1, le=10_000, description="Backups kept in the store's folder; the oldest go.")
+    secrets: Literal["warn", "mask", "refuse", "off"] = Field(
+        "warn",
+        description="Keys, passwords and card numbers in what is written: tell, leave out, refuse, or do nothing.",
+    )
     hnsw_from: int = Field(
         2_000_000, ge=0, description="Memories of a namespace above which vectors are searched approximately (HNSW)."
     )

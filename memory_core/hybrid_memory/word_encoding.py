@@ -13,16 +13,19 @@ from hybrid_memory.model import EncodedWords, Memory
 from hybrid_memory.names import OTHER_SCRIPT, language_entry, name_entries, undecided
 from hybrid_memory.retrieval.aspects import aspects_of_words
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
+from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.text import compound_term, compounds, dense_text, is_mostly_of_other_scripts, terms
 
-ENCODING = 10
+ENCODING = 11
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
 def encode_words(content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedWords:
     """Return what search knows of a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
+    # A secret is found by nobody: asking for guesses must not tell which one is right.
+    content, key = masked(content), None if key is None else masked(key)
     language = language_of(content)
-    searched = dense_text(searchable_text(content, key), speaker)
+    searched = dense_text(_with_key(content, key), speaker)
     found = (*map(compound_term, compounds(searched)), *terms(searched, language))
     held = frozenset(found)
     entries = name_entries(content, speaker, language)
@@ -44,5 +47,9 @@ def with_encoded_words(memory: Memory) -> Memory:
 
 
 def searchable_text(content: str, key: str | None) -> str:
-    """Return the words by which a memory is found: its content, behind the key under which a working memory is held."""
+    """Return the words by which a memory is found: its content, behind the key under which a working memory is held, without secrets."""
+    return _with_key(masked(content), None if key is None else masked(key))
+
+
+def _with_key(content: str, key: str | None) -> str:
     return f"{key}: {content}" if key else content

@@ -1,6 +1,7 @@
 import pytest
 
 from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.secret_policy import SecretMode, SecretPolicy
 from hybrid_memory_dbgpt import GptsMemory, GptsMessage, GptsMessageMemory, GptsPlan, GptsPlansMemory
 
 pytestmark = pytest.mark.anyio
@@ -47,3 +48,21 @@ def test_a_plan_that_is_not_there_cannot_be_completed(store):
 def test_a_plan_number_must_be_a_number(store):
     with pytest.raises(InvalidInput, match="task_nums"):
         GptsPlansMemory(store).get_by_conv_id_and_num("c", ["one"])
+
+
+TOLD = "the wifi password is hunter2"
+
+
+@pytest.mark.parametrize(("mode", "kept"), [("warn", TOLD), ("mask", "the wifi password is [secret: password]")])
+def test_a_message_keeps_or_loses_its_secret_as_the_policy_says(mode, kept):
+    messages = GptsMessageMemory(secrets=SecretPolicy(SecretMode(mode)))
+    messages.append(message("user", "joy", TOLD))
+    assert [one.content for one in messages.get_by_conv_id("c")] == [kept]
+
+
+def test_a_message_or_plan_with_a_secret_can_be_refused():
+    policy = SecretPolicy(SecretMode.REFUSE)
+    with pytest.raises(InvalidInput, match="password"):
+        GptsMessageMemory(secrets=policy).append(message("user", "joy", TOLD))
+    with pytest.raises(InvalidInput, match="password"):
+        GptsPlansMemory(secrets=policy).batch_save([GptsPlan(conv_id="c", sub_task_num=1, result=TOLD)])

@@ -181,3 +181,56 @@ def test_a_purge_of_what_is_not_there_changes_nothing(home):
     assert (done.exit_code, "nothing was purged" in done.output) == (1, True)
     assert run("purge", "--home", home, "--yes").exit_code == 1
     assert recalled(home)[0].content == VIOLIN
+
+
+WORD = "hunter2hunter2"
+SECRET = f"The password of the attic is {WORD}."
+
+
+def test_an_export_masks_secrets_unless_they_are_to_be_revealed(home, tmp_path):
+    write(home, SECRET)
+    asked("export", tmp_path / "masked.jsonl", "--home", home)
+    asked("export", tmp_path / "whole.jsonl", "--home", home, "--reveal")
+    masked, whole = ((tmp_path / name).read_text() for name in ("masked.jsonl", "whole.jsonl"))
+    assert (WORD in masked, WORD in whole) == (False, True)
+    assert "[secret: password]" in masked
+
+
+@pytest.mark.parametrize("trusted", [(), ("--trusted",)])
+def test_a_masked_export_comes_back_into_its_store_without_harm(home, tmp_path, trusted):
+    write(home, SECRET)
+    asked("export", tmp_path / "masked.jsonl", "--home", home)
+    done = asked("import", tmp_path / "masked.jsonl", "--home", home, *trusted)
+    assert done["new"] == 0
+    assert WORD in run("recall", "attic password", "--home", home, "--reveal").output
+
+
+def test_a_masked_export_is_a_sound_store_elsewhere(home, tmp_path):
+    write(home, SECRET)
+    asked("export", tmp_path / "masked.jsonl", "--home", home)
+    asked("import", tmp_path / "masked.jsonl", "--home", tmp_path / "new", "--trusted")
+    assert asked("doctor", "--home", tmp_path / "new")["sound"]
+
+
+def test_recall_masks_secrets_unless_they_are_to_be_revealed(home):
+    write(home, SECRET)
+    shown, whole = (run("recall", "attic password", "--home", home, *more).output for more in ((), ("--reveal",)))
+    assert (WORD in shown, WORD in whole) == (False, True)
+
+
+@pytest.mark.parametrize(("mode", "told"), [("warn", 1), ("mask", 1), ("off", 0)])
+def test_an_import_tells_how_many_lines_held_a_secret(home, tmp_path, mode, told):
+    file = tmp_path / "lines.jsonl"
+    file.write_text("".join(json.dumps({"content": one}) + "\n" for one in (SECRET, "The harp is in the hall.")))
+    (home / "config.toml").write_text(f'secrets = "{mode}"\n')
+    assert asked("import", file, "--home", home)["secrets"] == told
+    whole = run("recall", "attic password", "--home", home, "--reveal").output
+    assert (WORD in whole) == (mode != "mask")
+
+
+def test_an_import_can_be_refused_for_a_secret(home, tmp_path):
+    file = tmp_path / "lines.jsonl"
+    file.write_text("".join(json.dumps({"content": one}) + "\n" for one in ("The harp is in the hall.", SECRET)))
+    (home / "config.toml").write_text('secrets = "refuse"\n')
+    done = run("import", file, "--home", home)
+    assert (done.exit_code, "line 2" in done.output, WORD in done.output) == (1, True, False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -31,6 +31,8 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation, InvalidInput
 from hybrid_memory.ids import id_of
 from hybrid_memory.model import Kind, Memory, Tier
+from hybrid_memory.secret_detection.masking import masked
+from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import EntryItem, ExistingMemory, MemoryItem, TransferItem
@@ -61,12 +63,14 @@ class ImportPolicy:
     ``trusted`` says that an export is the person's own, so that origin, trust and everything else stay as they are. ``namespace`` is
     what the person named: of a trusted export only these lines are wanted (all when None). What is not trusted goes into one namespace,
     the named one or ``configured``; of an export with several, only the lines of that one are wanted.
+    ``secrets`` is what is done about secrets in the lines.
     """
 
     now: datetime
     namespace: str | None = None
     configured: str = "default"
     trusted: bool = False
+    secrets: SecretPolicy = field(default_factory=SecretPolicy)
 
     @property
     def target(self) -> str:
@@ -91,6 +95,7 @@ class Imported:
     ``other_namespaces`` counts those left out because they are of another namespace than ``namespace``, into which lines without
     trust went (None for a trusted export). ``links_dropped`` are links of untrusted memories that do not lead to an earlier new line of
     the file. ``ours`` says that the file is an export of this program, ``trusted`` that origin and trust are as in the file.
+    ``secrets`` counts the lines that held what looks like a secret.
     """
 
     new: int
@@ -101,6 +106,7 @@ class Imported:
     namespace: str | None
     ours: bool
     trusted: bool
+    secrets: int = 0
 
 
 def export_store(
@@ -109,11 +115,12 @@ def export_store(
     *,
     namespaces: Sequence[str] | None = None,
     vectors: bool = False,
+    secrets: SecretPolicy | None = None,
     on_progress: OnProgress,
 ) -> Exported:
     """Write what some namespaces hold (all when none is named) to a file that takes its place when it is whole.
 
-    The same contents give the same bytes.
+    The same contents give the same bytes. ``secrets`` says what is written of what looks like one; None reveals them.
 
     Raises:
         InvalidInput: a namespace that was named holds nothing.
@@ -126,11 +133,23 @@ def export_store(
     with atomic_file(target) as stream:
         stream.write(header_line(contents))
         while part := list(islice(contents.items, _BATCH_ITEMS)):
-            stream.write(b"".join(map(item_line, part)))
+            stream.write(b"".join(item_line(one if secrets is None else _shown(one, secrets)) for one in part))
             done += len(part)
             on_progress(done, contents.total)
         size = stream.tell()
     return Exported(contents.namespaces, contents.memories, done + 1, size)
+
+
+def _shown(item: TransferItem, secrets: SecretPolicy) -> TransferItem:
+    """Return an item as it may be seen. What is made of its words is made of those that are shown."""
+    if isinstance(item, EntryItem):
+        return replace(item, body=secrets.shown_body(item.body))
+    if not isinstance(item, MemoryItem):
+        return item
+    shown = secrets.shown(item.memory)
+    if shown is item.memory:
+        return item
+    return replace(item, memory=replace(shown, content_hash=content_hash(shown.content)))
 
 
 def import_file(
@@ -154,7 +173,10 @@ def import_file(
         stream.seek(0)
         done = new = 0
         for batch in _batches(reader, _lines(stream)):
-            items = [_encoded(one, keep_vector=vectors) if isinstance(one, MemoryItem) else one for one in batch]
+            items = [
+                _encoded(one, keep_vector=vectors) if isinstance(one, MemoryItem) else one
+                for one in _without_masked_copies(store, batch)
+            ]
             ready = items if vectors else _with_vectors(store, items, embed)
             new += store.transfer.import_items(ready, action="import", actor=actor).new
             done += len(batch)
@@ -168,6 +190,7 @@ def import_file(
         namespace=None if reader.trusted else policy.target,
         ours=header is not None,
         trusted=reader.trusted,
+        secrets=len(reader.lines_with_secrets),
     )
 
 
@@ -186,6 +209,7 @@ class _LineReader:
         self.header = header
         self.trusted = header is not None and policy.trusted
         self.lineage = FileLineage()
+        self.lines_with_secrets: set[int] = set()
         self._policy = policy
         self._dimensions = header.dimensions if header else None
         for name in (policy.namespace, *(header.namespaces if header else ())):
@@ -226,10 +250,26 @@ class _LineReader:
         if self.is_of_other_namespace(item):
             return None
         if self.header is None or self.trusted:
-            return item
+            return self._checked_for_secrets(number, item)
         if not isinstance(item, MemoryItem):
             return None
-        return MemoryItem(self._untrusted(number, item.memory))
+        return self._checked_for_secrets(number, MemoryItem(self._untrusted(number, item.memory)))
+
+    def _checked_for_secrets(self, number: int, item: TransferItem) -> TransferItem:
+        """Return an item as it is to be stored; a line with a secret is counted, or refused, as the policy says."""
+        try:
+            if isinstance(item, EntryItem):
+                return replace(item, body=self._policy.secrets.body(item.body))
+            if not isinstance(item, MemoryItem):
+                return item
+            memory, kinds = self._policy.secrets.memory(item.memory)
+        except InvalidInput as error:
+            raise InvalidInput(f"line {number}", f"{error}; nothing was imported") from None
+        if kinds:
+            self.lines_with_secrets.add(number)
+        if memory is item.memory:
+            return item
+        return replace(item, memory=replace(memory, content_hash=content_hash(memory.content)))
 
     def linked(self, number: int, line: bytes) -> TransferItem | None:
         """Return what a line is stored as, at the second reading; None where it is left out or there as somebody's own."""
@@ -401,7 +441,7 @@ def _check_part(store: TransferableStore, reader: _LineReader, part: _Part, coun
     known = store.transfer.existing(keys)
     for _, item, stored in part:
         own = known.get((stored.memory.namespace, item.memory.id))
-        if own is not None and _is_own(item, stored, own):
+        if own is not None and _is_own(store, item, stored, own):
             counts.passed_over += 1
             reader.lineage.skip(item.memory)
         else:
@@ -409,21 +449,43 @@ def _check_part(store: TransferableStore, reader: _LineReader, part: _Part, coun
             reader.lineage.add(item.memory, stored.memory, there)
 
 
-def _is_own(item: MemoryItem, stored: MemoryItem, existing: ExistingMemory) -> bool:
+def _is_own(store: TransferableStore, item: MemoryItem, stored: MemoryItem, existing: ExistingMemory) -> bool:
     """Return True if a line is the memory of its id that is there, as when somebody imports an export into the store it is of."""
-    same_words = stored.memory.content_hash == existing.content_hash
-    return same_words and to_micros(item.memory.created_at) == existing.created_at
+    if to_micros(item.memory.created_at) != existing.created_at:
+        return False
+    named = replace(stored, memory=replace(stored.memory, id=item.memory.id))
+    return stored.memory.content_hash == existing.content_hash or _is_masked_copy(store, named)
 
 
 def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequence[tuple[int, MemoryItem]]) -> None:
     known = store.transfer.existing([(one.memory.namespace, one.memory.id) for _, one in part]) if part else {}
     for number, one in part:
         existing = known.get((one.memory.namespace, one.memory.id))
-        if existing is not None and not reader.is_same(one, existing):
+        if existing is not None and not reader.is_same(one, existing) and not _is_masked_copy(store, one):
             raise InvalidInput(
                 f"line {number}",
                 "has the id of a memory that is there already and says something else; nothing was imported",
             )
+
+
+def _is_masked_copy(store: TransferableStore, one: MemoryItem) -> bool:
+    """Return True if the memory of that id that is there says the same but for its secrets, which an export leaves out."""
+    known = store.get(one.memory.namespace, [one.memory.id]).get(one.memory.id)
+    return known is not None and content_hash(masked(known.content)) == content_hash(masked(one.memory.content))
+
+
+def _without_masked_copies(store: TransferableStore, items: Sequence[TransferItem]) -> list[TransferItem]:
+    """Return the items without memories that are there already, together with their secrets."""
+    given = [one for one in items if isinstance(one, MemoryItem)]
+    known = store.transfer.existing([(one.memory.namespace, one.memory.id) for one in given]) if given else {}
+    copies = {
+        id(one)
+        for one in given
+        if (there := known.get((one.memory.namespace, one.memory.id))) is not None
+        and there.content_hash != one.memory.content_hash
+        and _is_masked_copy(store, one)
+    }
+    return [one for one in items if id(one) not in copies]
 
 
 def _takes_vectors(store: TransferableStore, reader: _LineReader) -> bool:

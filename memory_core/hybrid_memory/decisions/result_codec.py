@@ -40,6 +40,7 @@ def _write_to_json(result: WriteResult) -> Mapping[str, Json]:
         "duplicate_of": result.duplicate_of,
         "moved": [[m.id, m.before.value, m.after.value, m.reason, list(m.members)] for m in result.moved],
         "pending": result.pending,
+        "secrets": list(result.secrets),
     }
 
 
@@ -54,6 +55,7 @@ def _write_from_json(data: Mapping[str, Any]) -> WriteResult:
             for i, b, a, why, members in data["moved"]
         ),
         pending=data["pending"],
+        secrets=tuple(data.get("secrets", ())),
     )
 
 
@@ -64,6 +66,7 @@ def _update_to_json(result: UpdateResult) -> Mapping[str, Json]:
         "tier": result.tier.value,
         "supersedes": result.supersedes,
         "pending": result.pending,
+        "secrets": list(result.secrets),
     }
 
 
@@ -74,6 +77,7 @@ def _update_from_json(data: Mapping[str, Any]) -> UpdateResult:
         tier=Tier(data["tier"]),
         supersedes=_id_or_none(data["supersedes"]),
         pending=data["pending"],
+        secrets=tuple(data.get("secrets", ())),
     )
 
 

@@ -37,6 +37,7 @@ from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.vectors import Matrix
+from hybrid_memory.secret_detection.masking import masked_memory
 from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
 from hybrid_memory.text import QUESTION_TERM, term_in, terms
 
@@ -65,7 +66,12 @@ class NamespaceIndex:
     """
 
     def __init__(
-        self, dimensions: int | None = None, *, make: VectorIndexFactory | None = None, hnsw_from: int = HNSW_FROM
+        self,
+        dimensions: int | None = None,
+        *,
+        make: VectorIndexFactory | None = None,
+        hnsw_from: int = HNSW_FROM,
+        shown: Callable[[Memory], Memory] = masked_memory,
     ) -> None:
         self._lock = threading.RLock()
         self._make = make
@@ -74,7 +80,9 @@ class NamespaceIndex:
         """What each step of a search adds; replaced only to measure."""
         self._initial_dimensions = dimensions
         self._head = 0
-        self._cache = MemoryCache()
+        self.shown = shown
+        """What a reader may see of a memory."""
+        self._cache = MemoryCache(shown=shown)
         self._set_state(MemoryColumns(), LexicalIndex(), Matrix(dimensions), 0)
 
     @property
@@ -126,7 +134,10 @@ class NamespaceIndex:
     def memories(
         self, ids: Sequence[MemoryId], read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
     ) -> dict[MemoryId, Memory]:
-        """Return the memories that exist, in the order of ``ids``, as new as `head`; ``read`` gives those not at hand."""
+        """Return the memories that exist as they are `shown`, in the order of ``ids``, as new as `head`.
+
+        ``read`` gives those not at hand.
+        """
         return self._cache.get(ids, read)
 
     def warm(self, read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]) -> None:

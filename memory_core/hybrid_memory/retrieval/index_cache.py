@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
+from hybrid_memory.secret_detection.masking import masked_memory
 
 if TYPE_CHECKING:
+    from hybrid_memory.model import Memory
     from hybrid_memory.store.base import CommitResult, Store
 
 _PAGE_ENTRIES = 1000  # of the log, read at a time
@@ -22,11 +24,18 @@ class IndexCache:
     """One `NamespaceIndex` a namespace, loaded at first use.
 
     ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors. ``hnsw_from`` is
-    the number of memories above which a namespace gets an approximate index of its vectors.
+    the number of memories above which a namespace gets an approximate index of its vectors. ``shown`` is what a reader may see of a memory.
     """
 
-    def __init__(self, store: Store, dimensions: Callable[[], int | None], hnsw_from: int = HNSW_FROM) -> None:
+    def __init__(
+        self,
+        store: Store,
+        dimensions: Callable[[], int | None],
+        hnsw_from: int = HNSW_FROM,
+        shown: Callable[[Memory], Memory] = masked_memory,
+    ) -> None:
         self._store = store
+        self._shown = shown
         self._dimensions = dimensions
         self._hnsw_from = hnsw_from
         self._indexes: dict[str, NamespaceIndex] = {}
@@ -106,7 +115,9 @@ class IndexCache:
         return index
 
     def _loaded_index(self, namespace: str) -> NamespaceIndex:
-        index = NamespaceIndex(self._dimensions(), make=self._store.vector_index, hnsw_from=self._hnsw_from)
+        index = NamespaceIndex(
+            self._dimensions(), make=self._store.vector_index, hnsw_from=self._hnsw_from, shown=self._shown
+        )
         index.load(self._store.snapshot(namespace))
         threading.Thread(target=index.sort, name="sort terms", daemon=True).start()
         return index

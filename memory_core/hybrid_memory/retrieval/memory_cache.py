@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hybrid_memory.model import Memory, MemoryId
+from hybrid_memory.secret_detection.masking import masked_memory
 
 _MAX_MEMORIES = 16_384  # all of a memory of ordinary size: its reads then ask the store for nothing
 _MAX_CHARACTERS = 2_000  # a longer memory is not kept, so that few of them cannot fill the machine
@@ -14,11 +15,13 @@ _MAX_CHARACTERS = 2_000  # a longer memory is not kept, so that few of them cann
 class MemoryCache:
     """At most so many memories, the oldest make room; never one that is older than what `apply_changes` was told.
 
-    Safe to use from several threads.
+    What comes in is kept as ``shown`` gives it, so that a secret is looked for once and not at every read. Safe to use from several
+    threads.
     """
 
-    def __init__(self, limit: int = _MAX_MEMORIES) -> None:
+    def __init__(self, limit: int = _MAX_MEMORIES, shown: Callable[[Memory], Memory] = masked_memory) -> None:
         self._limit = limit
+        self._shown = shown
         self._memories: dict[MemoryId, Memory] = {}
         self._changes = 0
         self._lock = threading.Lock()
@@ -37,7 +40,7 @@ class MemoryCache:
             before = self._changes
         missing = [one for one in ids if one not in found]
         if missing:
-            fresh = read(missing)
+            fresh = {one: self._shown(memory) for one, memory in read(missing).items()}
             found.update(fresh)
             with self._lock:
                 # What was read beside a change may be older than the change.
@@ -53,7 +56,7 @@ class MemoryCache:
                 known = self._memories.pop(one, None)
                 memory = memories.get(one)
                 if memory is not None and (known is None or known.rev <= memory.rev):
-                    self._keep([memory])
+                    self._keep([self._shown(memory)])
 
     def clear(self) -> None:
         """Keep nothing."""

@@ -20,7 +20,9 @@ _CARD_WORDS = LazyPattern(
     2,  # re.IGNORECASE
 )
 _WORD_BEFORE = 48  # characters before a number in which the word for a card may stand
-_GROUPS = frozenset({(16,), (15,), (4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (13,), (14,), (17,), (18,), (19,)})
+_GROUPS = frozenset(
+    {(16,), (15,), (4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (13,), (14,), (17,), (18,), (19,)}
+)
 _PLAIN_LENGTHS = frozenset({15, 16})
 
 

@@ -10,6 +10,10 @@ from hybrid_memory.model import Json, Memory
 from hybrid_memory.secret_detection.detection import find_secrets
 from hybrid_memory.secret_detection.findings import SecretFound
 
+_LONGEST_MEMBER = 1024  # characters of a value that is looked at together with its name: a key or a password, no text
+_SHORTEST_NAME = 8  # characters of a name in which a secret could stand: usual ones ("user", "s1") are passed over
+_NAME_FIELDS = ("source", "speaker", "key", "session")
+
 
 def mark(kind: str) -> str:
     """Return what stands in the place of a secret; it is no secret itself."""
@@ -31,56 +35,69 @@ def masked(text: str, found: Sequence[SecretFound] | None = None) -> str:
     return "".join([*parts, text[reached:]])
 
 
+def kinds_of(*texts: str) -> tuple[str, ...]:
+    """Return the kinds of the secrets that some texts hold, each once, in their order."""
+    return tuple(dict.fromkeys(one.kind for text in texts for one in find_secrets(text)))
+
+
 def masked_json(value: Any) -> Any:
-    """Return a JSON value with its texts masked, names included; a value under a name is looked at together with its name.
+    """Return a JSON value with its texts masked, names included.
 
-    ``{"password": "swordfish"}`` tells as much as ``password=swordfish`` does.
+    A text under a name is looked at together with that: ``{"password": "swordfish"}`` tells as much as ``password=swordfish``.
     """
-    if isinstance(value, str):
-        return masked(value)
-    if isinstance(value, Mapping):
-        return {masked(str(name)): _masked_member(str(name), inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [masked_json(one) for one in value]
-    return value
+    return _JsonMasking().value(value)
 
 
-def _masked_member(name: str, value: Any) -> Any:
-    if not isinstance(value, str):
-        if isinstance(value, int) and not isinstance(value, bool) and masked(f"{name}: {value}") != f"{name}: {value}":
-            return mark(find_secrets(f"{name}: {value}")[-1].kind)
-        return masked_json(value)
-    shown = masked(value)
-    if shown != value or " " in value or len(value) > _LONGEST_MEMBER:
-        return shown
-    lead = f"{name}="
-    found = [one for one in find_secrets(lead + value) if one.start >= len(lead)]
-    return masked(lead + value, found)[len(lead) :]
-
-
-_LONGEST_MEMBER = 1024  # characters of a value that is looked at together with its name: a key or a password, no text
+def kinds_in_json(value: Any) -> tuple[str, ...]:
+    """Return the kinds of the secrets that a JSON value holds, each once."""
+    masking = _JsonMasking()
+    masking.value(value)
+    return tuple(dict.fromkeys(masking.kinds))
 
 
 def masked_memory(memory: Memory) -> Memory:
     """Return a memory as it is shown: its words, and what else a writer gave, without secrets. The same object where there are none."""
     content = masked(memory.content)
     changes: dict[str, Any] = {} if content is memory.content else {"content": content}
-    for field in ("source", "speaker", "key", "session"):
+    for field in _NAME_FIELDS:
         text: str | None = getattr(memory, field)
-        if text is not None and len(text) > _SHORTEST_NAME and (shown := masked(text)) is not text:
+        if text is not None and len(text) >= _SHORTEST_NAME and (shown := masked(text)) is not text:
             changes[field] = shown
     if memory.tags and (tags := tuple(map(masked, memory.tags))) != memory.tags:
         changes["tags"] = tags
     if memory.metadata:
-        metadata: Mapping[str, Json] = masked_json(memory.metadata)
-        if metadata != memory.metadata:
+        masking = _JsonMasking()
+        metadata: Mapping[str, Json] = masking.value(memory.metadata)
+        if masking.kinds:
             changes["metadata"] = metadata
     return replace(memory, **changes) if changes else memory
 
 
-_SHORTEST_NAME = 8  # characters of a name in which a secret could stand: usual ones ("user", "s1") are passed over
+class _JsonMasking:
+    """Masks a JSON value and notes the ``kinds`` of what it found."""
 
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
 
-def kinds_of(*texts: str) -> tuple[str, ...]:
-    """Return the kinds of the secrets that some texts hold, each once, in their order."""
-    return tuple(dict.fromkeys(one.kind for text in texts for one in find_secrets(text)))
+    def value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, Mapping):
+            return {self._text(str(name)): self._member(str(name), inner) for name, inner in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.value(one) for one in value]
+        return value
+
+    def _text(self, text: str, lead: str = "") -> str:
+        """Return a text behind some words, masked; what is found in those words alone does not count."""
+        found = [one for one in find_secrets(lead + text) if one.start >= len(lead)]
+        self.kinds += [one.kind for one in found]
+        return masked(lead + text, found)[len(lead) :] if found else text
+
+    def _member(self, name: str, value: Any) -> Any:
+        if not isinstance(value, str):
+            return self.value(value)
+        shown = self._text(value)
+        if shown is not value or " " in value or len(value) > _LONGEST_MEMBER:
+            return shown
+        return self._text(value, name + "=")

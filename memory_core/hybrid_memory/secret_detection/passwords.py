@@ -55,7 +55,8 @@ _BEHIND_PASSWORD = LazyPattern(
 )
 _CHANGED_TO = LazyPattern(r"[ \t]{1,3}(?:to|auf|zu|в|à|a)[ \t]{1,3}(?P<quote>[\"'`“„«‘*]{0,2})(?P<value>\S{1,256})", _I)
 _CHANGED = LazyPattern(
-    r"(?:set|chang\w{1,3}|reset\w{0,4}|updat\w{1,3}|switch\w{0,3}|änder\w{1,3}|geändert|setz\w{1,3}|chang[ée]\w{0,3}|cambi\w{1,4})\b", _I
+    r"(?:set|chang\w{1,3}|reset\w{0,4}|updat\w{1,3}|switch\w{0,3}|änder\w{1,3}|geändert|setz\w{1,3}|chang[ée]\w{0,3}|cambi\w{1,4})\b",
+    _I,
 )
 _COMPOUND = LazyPattern(
     r"[\s_-]{0,2}(?:manager|polic|reset|hint|rule|length|strength|generat|field|prompt|protect|rotat|expir|hash|vault|store|requirement"
@@ -86,25 +87,58 @@ _OTHER_TOKENS = LazyPattern(r"(?:page|next|continuation|sync|eos|bos|pad|stop|st
 _BARE_KEY_WORD = frozenset({"token", "secret", "basic"})
 
 _PIN_WORD = LazyPattern(
-    rf"(?<![A-Za-z])(?:PIN|(?i:pin (?:code|number|for|of)))(?i:{_GAP})(?:(?i:{_VERB})|{_SIGN})(?P<value>[0-9]{{4,6}})(?![0-9A-Za-z.,/-]*[0-9A-Za-z])"
+    rf"(?<![A-Za-z])(?:PIN|(?i:pin (?:code|number|for|of)))(?i:{_GAP})"
+    rf"(?:(?i:{_VERB})(?P<told>[0-9]{{4,6}})|{_SIGN}(?P<written>[0-9]{{4,5}}))(?![.,/-]?[0-9A-Za-z])"
 )
 _SEED_WORD = LazyPattern(
     r"(?:seed|recovery|mnemonic|backup|wiederherstellungs)[ -]?(?:phrase|words|wörter|seed)?(?:[^\n.!?;:=]{0,30}?)"
     r"(?::|=| is| are| ist| lautet)[ \t\n]{1,3}[\"'`“]?(?P<value>[a-z]{3,8}(?:[ ,]{1,2}[a-z]{3,8}){11,23})(?![a-z])",
     _I,
 )
-_NO_SEED_WORDS = frozenset("the and was are for not but has had our its you from because which where when who were been his her".split())
+_NO_SEED_WORDS = frozenset(
+    (
+        "the", "and", "was", "are", "for", "not", "but", "has", "had", "our", "its", "you", "from", "because",
+        "which", "where", "when", "who", "were", "been", "his", "her",
+    )
+)  # fmt: skip
 
 _TRAILING = ".,;:)]}>\"'`”“’»›*，。；、）」』"
 _SIGNS = frozenset("@#$%^&*!+=~|?<>\\§€£")
-_NO_VALUE_BEGINNINGS = ("<", "[", "{", "$", "%", "(", "http://", "https://", "www.", "/", "./", "~/", "../", "…", "...", "***", "•", "xxx", "XXX")
-_PLACEHOLDERS = frozenset(
-    "password passwort passwd passphrase pass pwd secret geheim none null nil true false undefined required optional empty hidden redacted "
-    "masked unknown string str text value values example beispiel changeme default admin root test testing user username foobar "
-    "placeholder input your yours mine here there this that same unset missing invalid incorrect wrong right correct weak strong expired "
-    "forgotten reset changed please forgot tbd todo varchar bytes char object number needed disabled enabled protected generated random "
-    "encrypted hashed plaintext readonly abgelaufen falsch richtig vergessen unbekannt siehe incorrecte oublié".split()
+_NO_VALUE_BEGINNINGS = (
+    "<",
+    "[",
+    "{",
+    "$",
+    "%",
+    "(",
+    "http://",
+    "https://",
+    "www.",
+    "/",
+    "./",
+    "~/",
+    "../",
+    "…",
+    "...",
+    "***",
+    "•",
+    "xxx",
+    "XXX",
 )
+_PLACEHOLDERS = frozenset(
+    (
+        "password", "passwort", "passwd", "passphrase", "pass", "pwd", "secret", "geheim", "none", "null", "nil",
+        "true", "false", "undefined", "required", "optional", "empty", "hidden", "redacted", "masked", "unknown",
+        "string", "str", "text", "value", "values", "example", "beispiel", "changeme", "default", "admin", "root",
+        "test", "testing", "user", "username", "foobar", "placeholder", "input", "your", "yours", "mine", "here",
+        "there", "this", "that", "same", "unset", "missing", "invalid", "incorrect", "wrong", "right", "correct",
+        "weak", "strong", "expired", "forgotten", "reset", "changed", "please", "forgot", "tbd", "todo", "varchar",
+        "bytes", "char", "object", "number", "needed", "disabled", "enabled", "protected", "generated", "random",
+        "encrypted", "hashed", "plaintext", "readonly", "abgelaufen", "falsch", "richtig", "vergessen", "unbekannt",
+        "siehe", "incorrecte", "oublié",
+    )
+)  # fmt: skip
+_NAMES_OF_VALUES = ("password", "passwort", "passwd", "_pass", "_pwd")  # my_password, of examples and of variables
 _NO_PASSWORDS = LazyPattern(
     r"(?:sha-?[0-9]{1,3}|md5|argon2\w{0,2}|bcrypt\w{0,2}|pbkdf2\S{0,12}|base-?64|aes-?[0-9]{3}\S{0,12}|[12]password|oauth2?|[0-9]fa|utf-?8"
     r"|v?[0-9]{1,3}(?:\.[0-9]{1,4}){1,3}\S{0,6}|[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}(?:T\S{0,20})?|[0-9]{1,2}[:.h][0-9]{2}(?:am|pm|h|uhr)?"
@@ -113,11 +147,17 @@ _NO_PASSWORDS = LazyPattern(
     r"|q[1-4]|[a-z]{1,12}'s|(?:process|os|config|env|self|this|settings|secrets|vars|var|data)\.\S{1,200}|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]{2,12})",
     _I,
 )
-_IDENTIFIER_PART = LazyPattern(r"(?:[a-z]{2,}|[A-Z][a-z]+|[A-Z]{2,}|v?[0-9]{1,4})?")
+_IDENTIFIER_PART = LazyPattern(r"(?:[a-z]{2,40}|[A-Z][a-z]{1,40}|[A-Z]{2,40}|v?[0-9]{1,4})?")
 _SEPARATORS = LazyPattern(r"[-_./+=~%]")
-_NEXT_WORD = LazyPattern(r"[ \t]{1,3}([^\W\d_]{2,})")
-_LINKING = frozenset("and und et y e i en och og ja a or but oder aber please bitte so for für with".split())
+_NEXT_WORD = LazyPattern(r"[ \t]{1,3}([^\W\d_]{2,40})")
+_LINKING = frozenset(
+    (
+        "and", "und", "et", "y", "e", "i", "en", "och", "og", "ja", "a", "or", "but", "oder", "aber", "please",
+        "bitte", "so", "for", "für", "with",
+    )
+)  # fmt: skip
 _LEAST_PASSWORD = 4
+_FIRST_EASTERN = "\u2e80"  # from here on scripts without spaces between words
 _LEAST_PLAIN = 6  # letters of a plain word that is written in the manner of a program
 _LEAST_DISTINCT_OF_KEY = 8
 _WORDS_BEFORE = 80  # characters in front in which a name of an account may stand
@@ -150,8 +190,10 @@ def find_passwords(text: str) -> Iterator[SecretFound]:
 
 def find_keys(text: str) -> Iterator[SecretFound]:
     """Yield the values behind names of keys and tokens that look like one."""
-    for word in _KEY_WORD.finditer(text):
+    at = 0
+    while (word := _KEY_WORD.search(text, at)) is not None:
         found = _BEHIND_KEY.match(text, word.end())
+        at = word.end() if found is None else found.end()
         if found is None:
             continue
         bare = word[0].lower() in _BARE_KEY_WORD
@@ -163,9 +205,9 @@ def find_keys(text: str) -> Iterator[SecretFound]:
 
 
 def find_pins(text: str) -> Iterator[SecretFound]:
-    """Yield the digits behind "PIN is" and "PIN:"."""
+    """Yield the digits behind "PIN is" and "PIN:"; behind the latter, six are a place in India."""
     for found in _PIN_WORD.finditer(text):
-        yield SecretFound(*found.span("value"), PIN)
+        yield SecretFound(*found.span("told" if found["told"] else "written"), PIN)
 
 
 def find_seed_phrases(text: str) -> Iterator[SecretFound]:
@@ -191,9 +233,17 @@ def _password_span(text: str, word: int, found: re.Match[str]) -> tuple[int, int
         return None
     value = _without_foreign_end(value)
     groups = found.groupdict()
-    tight = groups.get("sign") is not None and groups["sign"].strip() in {"=", ":="} and groups["sign"] == groups["sign"].strip()
+    tight = (
+        groups.get("sign") is not None
+        and groups["sign"].strip() in {"=", ":="}
+        and groups["sign"] == groups["sign"].strip()
+    )
     told = groups.get("sign") is not None and _is_last(text, start + len(value)) and _names_account(text, word)
-    return (start, start + len(value)) if _looks_like_password(value, text, start + len(value), plain=tight or told) else None
+    return (
+        (start, start + len(value))
+        if _looks_like_password(value, text, start + len(value), plain=tight or told)
+        else None
+    )
 
 
 def _quoted_span(text: str, start: int, quote: str) -> tuple[int, int] | None:
@@ -201,7 +251,15 @@ def _quoted_span(text: str, start: int, quote: str) -> tuple[int, int] | None:
     closing = {"“": "”", "„": "“", "«": "»", "‘": "’"}.get(quote, quote)
     end = text.find(closing, start, start + 128)
     value = text[start:end]
-    if end < 0 or "\n" in value or len(value) < _LEAST_PASSWORD or value.lower() in _PLACEHOLDERS or value.endswith(("?", "…")):
+    if (
+        end < 0
+        or "\n" in value
+        or len(value) < _LEAST_PASSWORD
+        or value.lower() in _PLACEHOLDERS
+        or value.endswith(("?", "…"))
+    ):
+        return None
+    if value.lower().endswith(_NAMES_OF_VALUES):
         return None
     if value.startswith(_NO_VALUE_BEGINNINGS) or _NO_PASSWORDS.fullmatch(value) or value.count(" ") > 8:  # noqa: PLR2004 - a sentence
         return None
@@ -211,7 +269,7 @@ def _quoted_span(text: str, start: int, quote: str) -> tuple[int, int] | None:
 def _looks_like_password(value: str, text: str, end: int, *, plain: bool) -> bool:
     if len(value) < _LEAST_PASSWORD or value.lower() in _PLACEHOLDERS or value.startswith(_NO_VALUE_BEGINNINGS):
         return False
-    if _NO_PASSWORDS.fullmatch(value) or "(" in value or "://" in value:
+    if _NO_PASSWORDS.fullmatch(value) or "(" in value or "://" in value or value.lower().endswith(_NAMES_OF_VALUES):
         return False
     digits = sum(one.isdigit() for one in value)
     if digits == len(value):
@@ -226,7 +284,11 @@ def _looks_like_password(value: str, text: str, end: int, *, plain: bool) -> boo
 
 def _looks_like_key(value: str) -> bool:
     """Return True for a value with digits and letters that is no path, name or version put together of words."""
-    if len(set(value)) < _LEAST_DISTINCT_OF_KEY or not any(one.isdigit() for one in value) or not any(one.isalpha() for one in value):
+    if (
+        len(set(value)) < _LEAST_DISTINCT_OF_KEY
+        or not any(one.isdigit() for one in value)
+        or not any(one.isalpha() for one in value)
+    ):
         return False
     if value.lower().startswith(("your", "process.", "os.", "http", "xxx", "./", "/", "~/", "example")):
         return False
@@ -246,5 +308,5 @@ def _without_foreign_end(value: str) -> str:
     """Return a value of ASCII without what another script has written on behind it, which knows no spaces."""
     if value.isascii() or not value[0].isascii():
         return value
-    at = next(place for place, one in enumerate(value) if ord(one) >= 0x2E80)  if any(ord(one) >= 0x2E80 for one in value) else len(value)
+    at = next((place for place, one in enumerate(value) if one >= _FIRST_EASTERN), len(value))
     return value[:at].rstrip(_TRAILING)

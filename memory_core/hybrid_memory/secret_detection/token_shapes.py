@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.findings import SecretFound
 
-_LEAST_DISTINCT = 8  # different characters in a real token of 16 or more; a random one of that length has eleven in the mean
+_LEAST_DISTINCT = (
+    8  # different characters in a real token of 16 or more; a random one of that length has eleven in the mean
+)
 _LONGEST_HEADER = 1024  # characters of the first part of a JSON web token
 _PRIVATE_KEY = "private key"
 _ALNUM = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -23,7 +25,7 @@ _ALNUM = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What follows a beginning, from that beginning on; ``check`` looks at the whole token."""
+    """A beginning, and an expression for it with what follows; ``check`` looks at what follows."""
 
     beginning: str
     pattern: LazyPattern
@@ -37,7 +39,7 @@ def varied(value: str) -> bool:
 
 
 def _is_json_web_token(value: str) -> bool:
-    header = value.split(".", 1)[0][:_LONGEST_HEADER]
+    header = ("eyJ" + value.split(".", 1)[0])[:_LONGEST_HEADER]
     try:
         decoded = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
     except (ValueError, binascii.Error, RecursionError):
@@ -60,11 +62,15 @@ _SHAPES: tuple[_Shape, ...] = (
     _shape("GitHub token", "ghs_", "[A-Za-z0-9_.-]{36,1000}+"),
     _shape("GitHub token", "github_pat_", "[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
     _shape("GitLab token", "glpat-", "[A-Za-z0-9_.-]{20,330}+"),
-    *_shapes("GitLab token", "[A-Za-z0-9_.-]{20,330}+", "gldt-", "glrt-", "glcbt-", "glptt-", "glsoat-", "glimt-", "glagent-"),
+    *_shapes(
+        "GitLab token", "[A-Za-z0-9_.-]{20,330}+", "gldt-", "glrt-", "glcbt-", "glptt-", "glsoat-", "glimt-", "glagent-"
+    ),
     *_shapes("Slack token", "[0-9]{6,14}-[A-Za-z0-9-]{12,240}+", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxo-"),
     *_shapes("Slack token", "[0-9]-[A-Za-z0-9-]{20,300}+", "xapp-", "xoxe-"),
     _shape("Slack webhook", "https://hooks.slack.com/", "(?:services|workflows|triggers)/[A-Za-z0-9/+]{30,120}+"),
-    *_shapes("Stripe key", "[A-Za-z0-9]{16,247}+", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_"),
+    *_shapes(
+        "Stripe key", "[A-Za-z0-9]{16,247}+", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_"
+    ),
     _shape("webhook secret", "whsec_", "[A-Za-z0-9+/]{24,90}+={0,2}"),
     _shape("Anthropic key", "sk-ant-", "[a-z]{3,8}[0-9]{2}-[A-Za-z0-9_-]{24,160}+"),
     *_shapes("OpenAI key", "[A-Za-z0-9_-]{32,250}+", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-None-"),
@@ -99,7 +105,12 @@ _SHAPES: tuple[_Shape, ...] = (
     _shape("age key", "AGE-SECRET-KEY-1", "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
     _shape("storage account key", "AccountKey=", "[A-Za-z0-9+/]{40,88}+={0,2}"),
     _shape("shared access key", "SharedAccessKey=", "[A-Za-z0-9+/]{40,88}+={0,2}"),
-    _shape("JSON web token", "eyJ", r"[A-Za-z0-9_-]{10,1024}+\.eyJ[A-Za-z0-9_-]{8,6000}+\.[A-Za-z0-9_-]{16,1500}+", _is_json_web_token),
+    _shape(
+        "JSON web token",
+        "eyJ",
+        r"[A-Za-z0-9_-]{10,1024}+\.eyJ[A-Za-z0-9_-]{8,6000}+\.[A-Za-z0-9_-]{16,1500}+",
+        _is_json_web_token,
+    ),
 )
 _VALUE_ONLY = frozenset({"AccountKey=", "SharedAccessKey="})  # the name of a field, which is no secret
 _TELEGRAM = LazyPattern(r"(?<![0-9A-Za-z_])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])")
@@ -121,7 +132,7 @@ def find_tokens(text: str) -> Iterator[SecretFound]:
             found = None
             if not at or text[at - 1] not in _ALNUM:
                 found = shape.pattern.match(text, at)
-            if found is not None and shape.check(found[0]):
+            if found is not None and shape.check(found[0][len(shape.beginning) :]):
                 skipped = len(shape.beginning) if shape.beginning in _VALUE_ONLY else 0
                 yield SecretFound(at + skipped, found.end(), shape.kind)
             at = text.find(shape.beginning, at + 1 if found is None else found.end())
@@ -150,7 +161,10 @@ def _private_keys(text: str) -> Iterator[SecretFound]:
             at += 1
         if at == len(ends):
             # Cut off: what looks like the body of a key is all there is.
-            if len(text) - begin.end() >= _LEAST_KEY and " " not in text[begin.end() : begin.end() + _LEAST_KEY].strip():
+            if (
+                len(text) - begin.end() >= _LEAST_KEY
+                and " " not in text[begin.end() : begin.end() + _LEAST_KEY].strip()
+            ):
                 yield SecretFound(begin.start(), len(text), _PRIVATE_KEY)
             return
         start, reached = ends[at]

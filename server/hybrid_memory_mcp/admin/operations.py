@@ -77,22 +77,26 @@ def status(request: OperationRequest) -> dict[str, Any]:
 
 
 def recall(request: OperationRequest) -> dict[str, Any]:
-    """Return what a question finds, or a brief without one; arguments are ``query`` and ``limit``.
+    """Return what a question finds, or a brief without one; arguments are ``query``, ``limit`` and ``reveal``.
 
-    Who looks from outside recalls nothing.
+    Who looks from outside recalls nothing. Secrets are masked unless ``reveal`` is given.
     """
     from hybrid_memory.retrieval.brief import in_sections
 
     query, limit = str(request.arguments["query"]), int(request.arguments["limit"])
     question = ReadRequest(query=query, limit=limit, recalls=False)
     result = request.run(lambda service: service.read(request.scope, question))
+    texts: dict[str, str] = {hit.memory.id: hit.memory.content for hit in result.hits}
+    if request.arguments.get("reveal"):
+        whole = request.run(lambda service: service.revealed(request.scope, [hit.memory.id for hit in result.hits]))
+        texts |= {id_: memory.content for id_, memory in whole.items()}
     hits = [
         {
             "id": hit.memory.id,
             "created_at": hit.memory.created_at.isoformat(),
             "when": (hit.memory.occurred_at or hit.memory.created_at).isoformat(),
             "tier": hit.memory.tier.value,
-            "content": hit.memory.content,
+            "content": texts[hit.memory.id],
             "score": hit.score,
             "weak": hit.weak,
             "newer": hit.newer,

@@ -52,7 +52,10 @@ def restore(request: OperationRequest) -> dict[str, Any]:
 
 
 def export(request: OperationRequest) -> dict[str, Any]:
-    """Write what the store holds as JSON lines; arguments are ``file``, ``namespaces`` (None: all), ``vectors`` and ``force``."""
+    """Write what the store holds as JSON lines; arguments are ``file``, ``namespaces`` (None: all), ``vectors`` and ``force``.
+
+    Secrets are masked unless ``reveal`` is given.
+    """
     given = request.arguments
     target = check_target(Path(given["file"]), request.home, force=bool(given["force"]))
     vectors = bool(given["vectors"])
@@ -63,6 +66,7 @@ def export(request: OperationRequest) -> dict[str, Any]:
                 target,
                 namespaces=given["namespaces"],
                 vectors=vectors,
+                secrets=None if given.get("reveal") else service.secrets,
                 on_progress=request.on_progress,
             )
         )
@@ -73,14 +77,15 @@ def import_(request: OperationRequest) -> dict[str, Any]:
     """Store what a file of JSON lines holds; arguments are ``file``, ``namespace`` (None: see `ImportPolicy`) and ``trusted``."""
     given = request.arguments
     source = check_source(Path(given["file"]))
-    incoming = ImportPolicy(
-        now=SystemClock().now(),
-        namespace=given["namespace"],
-        configured=request.scope.namespace,
-        trusted=bool(given["trusted"]),
-    )
 
     def work(service: MemoryService) -> dict[str, Any]:
+        incoming = ImportPolicy(
+            now=SystemClock().now(),
+            namespace=given["namespace"],
+            configured=request.scope.namespace,
+            trusted=bool(given["trusted"]),
+            secrets=service.secrets,
+        )
         embed, actor = service.encode_texts, request.scope.actor
         return _to_json_object(
             import_file(_store(service), source, incoming, embed=embed, actor=actor, on_progress=request.on_progress)

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
@@ -95,17 +95,20 @@ def export(
     namespace: All = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="With the vectors, about three times as long.")] = False,
     force: Force = False,
+    reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
     """Write everything as text: one JSON object a line, with all fields, forgotten and superseded memories included.
 
-    `import --trusted` of it into an empty store gives the same store, whose export is the same byte by byte.
+    `import --trusted` of it into an empty store gives the same store, whose export is the same byte by byte. What looks like a secret
+    is masked, and so not in that store, unless you say --reveal.
     """
     arguments = {
         "file": _absolute(file),
         "namespaces": None if namespace is None else [namespace],
         "vectors": vectors,
         "force": force,
+        "reveal": reveal,
     }
     with _progress("exporting") as on_progress:
         done = call_or_exit(home, "export", arguments, on_progress=on_progress)
@@ -143,6 +146,9 @@ def import_(
         return
     console = _console()
     console.print(f"new: {done['new']}, here already: {done['there']}, left out: {done['left_out']}")
+    if done.get("secrets"):
+        told = f"lines with what looks like a secret: {done['secrets']}"
+        console.print(f"{told}; `secrets` in config.toml says what is done about them")
     if done["trusted"] or "namespace" not in done:  # a hub that was started before an upgrade does not tell it
         return
     console.print(f"into the namespace {escape(done['namespace'])}, untrusted")

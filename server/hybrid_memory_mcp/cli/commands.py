@@ -14,7 +14,7 @@ from rich.table import Table
 
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE
 from hybrid_memory_mcp.cli import admin, embedders, tokens
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit
 
 _OF_AN_OLDER_HUB = {"id": "", "newer": None, "section": None}
 """What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
@@ -117,12 +117,13 @@ def recall(
         int | None,
         typer.Option(min=1, max=100, help=f"How many memories; {DEFAULT_PAGE} unless told, {BRIEF_PAGE} of a brief."),
     ] = None,
+    reveal: Reveal = False,
 ) -> None:
     """Search a store from the terminal."""
     console = Console()
     brief = not query.strip()
     shown = limit or (BRIEF_PAGE if brief else DEFAULT_PAGE)
-    result = call_or_exit(home, "recall", {"query": query, "limit": shown}, namespace=namespace)
+    result = call_or_exit(home, "recall", {"query": query, "limit": shown, "reveal": reveal}, namespace=namespace)
     if result.get("unknown"):
         from hybrid_memory_mcp.mcp_api.tool_results import PROBABLY_UNKNOWN
 

@@ -21,6 +21,9 @@ Home = Annotated[
     typer.Option(help="Folder of the store. Default: HYBRID_MEMORY_HOME, else the platform's data folder."),
 ]
 Namespace = Annotated[str | None, typer.Option(help="The wall around the memories. Default: default.")]
+Reveal = Annotated[
+    bool, typer.Option("--reveal", help="Show keys, passwords and card numbers, which are masked otherwise.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 

@@ -334,6 +334,7 @@ WRITE_OUTPUT: Final = _object_of(
         "moved": _list_of(_object_of({"id": _TEXT, "from": _TEXT, "to": _TEXT, "reason": _TEXT}, **{"with": _TEXTS})),
     },
     embedding=_TEXT,
+    secrets=_TEXTS,
 )
 
 READ_OUTPUT: Final = _object_of(
@@ -394,9 +395,10 @@ REFLECT_OUTPUT: Final[Schema] = {
         ),
         "instructions": _TEXT,
         "stored": _TEXTS,
+        "secrets": _TEXTS,
     },
 }
 
-UPDATE_OUTPUT: Final = _object_of({"id": _TEXT, "tier": _TEXT}, supersedes=_TEXT, embedding=_TEXT)
+UPDATE_OUTPUT: Final = _object_of({"id": _TEXT, "tier": _TEXT}, supersedes=_TEXT, embedding=_TEXT, secrets=_TEXTS)
 
 FORGET_OUTPUT: Final = _object_of({"ids": _TEXTS, "undo": _TEXT}, forgotten=_COUNT, restored=_COUNT, unchanged=_TEXTS)

@@ -64,8 +64,11 @@ _DISPENSABLE = frozenset({"weak"})
 _MIN_ENTRY_COST = 75 * QUARTERS  # an id, a time, and two lines of text
 
 
-def write_result(result: WriteResult) -> CallToolResult:
-    """Return the answer of write_memory; it never repeats what was written."""
+def write_result(result: WriteResult, *, secrets_left_out: bool = False) -> CallToolResult:
+    """Return the answer of write_memory; it never repeats what was written.
+
+    ``secrets_left_out`` says that what looked like a secret was not stored.
+    """
     structured: Structured = {
         "id": result.id,
         "tier": result.tier.value,
@@ -87,11 +90,12 @@ def write_result(result: WriteResult) -> CallToolResult:
     if result.duplicate_of not in (None, result.id):
         lines.append(f"said before: {result.duplicate_of}")
     lines += [f"related {one['id']} {quoted(one['text'])}" for one in structured["related"]]
+    lines += _told_secrets(structured, result.secrets, result.id, left_out=secrets_left_out)
     return _result(structured, "\n".join(lines))
 
 
-def update_result(result: UpdateResult) -> CallToolResult:
-    """Return the answer of update_memory."""
+def update_result(result: UpdateResult, *, secrets_left_out: bool = False) -> CallToolResult:
+    """Return the answer of update_memory; ``secrets_left_out`` as in `write_result`."""
     structured: Structured = {"id": result.id, "tier": result.tier.value}
     text = f"Updated {result.id}"
     if result.supersedes:
@@ -100,7 +104,8 @@ def update_result(result: UpdateResult) -> CallToolResult:
     if result.pending:
         structured["embedding"] = "pending"
         text += ", embedding pending"
-    return _result(structured, text)
+    lines = [text, *_told_secrets(structured, result.secrets, result.id, left_out=secrets_left_out)]
+    return _result(structured, "\n".join(lines))
 
 
 def forget_result(result: ForgetResult) -> CallToolResult:
@@ -114,9 +119,24 @@ def forget_result(result: ForgetResult) -> CallToolResult:
     return _result(structured, f"{done}: {len(result.ids)}. Undo: {structured['undo']}")
 
 
-def insights_result(ids: Sequence[MemoryId]) -> CallToolResult:
-    """Return the answer of reflect after insights were stored."""
-    return _result({"stored": list(ids)}, f"Stored {len(ids)} insights: {', '.join(ids)}")
+def insights_result(ids: Sequence[MemoryId], secrets: Sequence[str] = (), *, left_out: bool = False) -> CallToolResult:
+    """Return the answer of reflect after insights were stored; ``left_out`` says that their ``secrets`` were not."""
+    structured: Structured = {"stored": list(ids)}
+    lines = [f"Stored {len(ids)} insights: {', '.join(ids)}"]
+    lines += _told_secrets(structured, secrets, " ".join(ids), left_out=left_out)
+    return _result(structured, "\n".join(lines))
+
+
+def _told_secrets(structured: Structured, kinds: Sequence[str], ids: str, *, left_out: bool) -> list[str]:
+    """Note the kinds of secrets in the structured part; return the line that says what became of them."""
+    if not kinds:
+        return []
+    structured["secrets"] = list(kinds)
+    named = ", ".join(kinds)
+    if left_out:
+        return [f"left out what looks like a secret ({named})"]
+    told = f"holds what looks like a secret ({named}): stored, shown masked from now on"
+    return [f"{told}; the user takes it out for good with `hybrid-memory-mcp redact {ids}`"]
 
 
 def read_result(

@@ -80,7 +80,12 @@ class ToolSpec:
 
 def _write(service: MemoryService, call: CallContext, given: schemas.WriteArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
-    return tool_results.write_result(service.write(call.scope, request, key=call.request_key))
+    written = service.write(call.scope, request, key=call.request_key)
+    return tool_results.write_result(written, secrets_left_out=_leaves_secrets_out(service))
+
+
+def _leaves_secrets_out(service: MemoryService) -> bool:
+    return service.settings.secrets == "mask"
 
 
 def _read(service: MemoryService, call: CallContext, given: schemas.ReadArguments) -> CallToolResult:
@@ -95,7 +100,8 @@ def _read(service: MemoryService, call: CallContext, given: schemas.ReadArgument
 def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectArguments) -> CallToolResult:
     if given.insights is not None:
         stored = service.store_insights(call.scope, given.to_insights(), key=call.request_key)
-        return tool_results.insights_result(stored)
+        secrets = service.secrets.kinds([one.text for one in given.insights])
+        return tool_results.insights_result(stored, secrets, left_out=_leaves_secrets_out(service))
     since = call.time(service).moment("since", given.since, "begin")
     groups = service.offer_reflection(
         call.scope, focus=given.focus, session=given.session, since=since, limit=OFFERED_GROUPS
@@ -105,7 +111,8 @@ def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectAr
 
 def _update(service: MemoryService, call: CallContext, given: schemas.UpdateArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
-    return tool_results.update_result(service.update(call.scope, request, key=call.request_key))
+    updated = service.update(call.scope, request, key=call.request_key)
+    return tool_results.update_result(updated, secrets_left_out=_leaves_secrets_out(service))
 
 
 def _forget(service: MemoryService, call: CallContext, given: schemas.ForgetArguments) -> CallToolResult:

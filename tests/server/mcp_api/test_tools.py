@@ -36,6 +36,29 @@ async def test_a_write_answers_with_id_and_tier_and_never_the_content(client):
     assert "cello" not in str(result.structured_content)
 
 
+async def test_a_write_tells_that_it_holds_a_secret_and_how_to_take_it_out(client):
+    result = await client.call_tool("write_memory", {"content": "The wifi password is hunter2"})
+    told = result.content[0].text
+    assert result.structured_content["secrets"] == ["password"]
+    assert f"hybrid-memory-mcp redact {result.structured_content['id']}" in told
+    assert "hunter2" not in told + str(result.structured_content)
+
+
+async def test_an_update_and_an_insight_tell_it_too(client):
+    first = (await call(client, "write_memory", content="The wifi has a password"))["id"]
+    updated = await call(client, "update_memory", id=first, content="The wifi password is hunter2")
+    stored = await call(client, "reflect", insights=[{"text": "wifi password: hunter22", "evidence": [first]}])
+    assert updated["secrets"] == stored["secrets"] == ["password"]
+
+
+async def test_what_is_read_holds_no_secret(client):
+    written = await call(client, "write_memory", content="The wifi password is hunter2", pinned=True)
+    for arguments in ({"query": "wifi password"}, {}, {"ids": [written["id"]]}):
+        found = await client.call_tool("read_memories", arguments)
+        assert "[secret: password]" in found.content[0].text
+        assert "hunter2" not in found.content[0].text + str(found.structured_content)
+
+
 async def test_a_repeat_names_the_earlier_memory(client):
     first = await call(client, "write_memory", content="Ada plays the cello")
     again = await call(client, "write_memory", content="Ada plays the cello")
