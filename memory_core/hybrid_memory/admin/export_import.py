@@ -36,6 +36,7 @@ from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import EntryItem, ExistingMemory, MemoryItem, TransferItem
+from hybrid_memory.text import content_hash
 from hybrid_memory.text_encoder import text_of
 from hybrid_memory.validation import check_name
 from hybrid_memory.word_encoding import with_encoded_words
@@ -471,7 +472,11 @@ def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequenc
 def _is_masked_copy(store: TransferableStore, one: MemoryItem) -> bool:
     """Return True if the memory of that id that is there says the same but for its secrets, which an export leaves out."""
     known = store.get(one.memory.namespace, [one.memory.id]).get(one.memory.id)
-    return known is not None and content_hash(masked(known.content)) == content_hash(masked(one.memory.content))
+    if known is None:
+        return False
+    shown, given = masked(known.content), masked(one.memory.content)
+    holds_secrets = (shown, given) != (known.content, one.memory.content)
+    return holds_secrets and content_hash(shown) == content_hash(given)
 
 
 def _without_masked_copies(store: TransferableStore, items: Sequence[TransferItem]) -> list[TransferItem]:
