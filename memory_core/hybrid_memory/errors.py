@@ -13,6 +13,7 @@ HybridMemoryError
     ├── SchemaTooNew            written by a later version of this program
     ├── StoreClosed             used after close
     ├── EngineUnavailable       the engine failed before anything was changed; try again
+    │   └── NotEnoughMemory     the process may not have as much memory as that takes
     ├── OutcomeUnknown          the engine failed while committing; ask again with the same key
     ├── ConcurrentModification  a row changed since it was read; read it again
     ├── ConstraintViolation     a value or a constraint forbids the change
@@ -87,6 +88,10 @@ class StoreClosed(StoreError):
 
 class EngineUnavailable(StoreError):
     """The engine failed before anything was changed; the same call can be repeated."""
+
+
+class NotEnoughMemory(EngineUnavailable):
+    """The process may not have as much memory, or as many threads, as the call takes; nothing was changed."""
 
 
 class OutcomeUnknown(StoreError):

@@ -7,21 +7,47 @@ from ``HYBRID_MEMORY_*`` variables. A variable wins over the file, an argument o
 from __future__ import annotations
 
 import os
+import re
 import stat
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from hybrid_memory.config_file import CONFIG, read_config, read_config_text
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import FOLDER_MODE, replace_private
+from hybrid_memory.setting_problems import setting_error
 
 PREFIX = "HYBRID_MEMORY_"
 DATABASE = "memory.duckdb"
-CONFIG = "config.toml"
+
+_MEMORY_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([KMGT]i?B)", re.IGNORECASE | re.ASCII)
+_LEAST_MEMORY_BYTES = 16 * 2**20  # with less not every store can be opened (measured, DuckDB 1.5)
+_MOST_MEMORY_BYTES = 2**50  # more than any machine has, and far from what overflows
+_LONGEST_NAME = 4096  # characters, as of a path
+
+
+def _memory_size(text: str) -> str:
+    """Return a size as DuckDB takes it, unchanged: it goes into the engine's configuration, so it has to be one."""
+    found = _MEMORY_SIZE.fullmatch(text.strip())
+    if found is None:
+        raise PydanticCustomError("setting", "{problem}", {"problem": "must be a size as 512MB or 2GiB"})
+    base = 1024 if found[2][1:2].lower() == "i" else 1000
+    size = float(found[1]) * base ** ("KMGT".index(found[2][0].upper()) + 1)
+    if not _LEAST_MEMORY_BYTES <= size <= _MOST_MEMORY_BYTES:
+        raise PydanticCustomError(
+            "setting", "{problem}", {"problem": "must be at least 16MiB, and what a machine can have"}
+        )
+    return text.strip()
+
+
+_MemorySize: TypeAlias = Annotated[str, AfterValidator(_memory_size)]
+_EmbedderName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
+_Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
 class ClientSettings(BaseSettings):
@@ -52,19 +78,19 @@ class StoreSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid")
 
-    embedder: str = Field(
+    embedder: _EmbedderName = Field(
         "static",
         description="static, multilingual, minilm, or fastembed:<model name or folder>; unset, the table follows the languages.",
     )
-    former_embedder: str | None = Field(
+    former_embedder: _EmbedderName | None = Field(
         None, description="The one that the vectors were made with, while they are made anew; for a model in a folder."
     )
     scorer: Literal["fused", "reference", "lexical", "dense"] = Field(
         "fused", description="What ranks: all signals, the reference system's formula, words alone or vectors alone."
     )
-    alpha: float | None = Field(None, ge=0, description="Weight of recency; the scorer's own when not given.")
-    beta: float | None = Field(None, ge=0, description="Weight of relevance; the scorer's own when not given.")
-    gamma: float | None = Field(None, ge=0, description="Weight of importance; the scorer's own when not given.")
+    alpha: _Weight | None = Field(None, description="Weight of recency; the scorer's own when not given.")
+    beta: _Weight | None = Field(None, description="Weight of relevance; the scorer's own when not given.")
+    gamma: _Weight | None = Field(None, description="Weight of importance; the scorer's own when not given.")
     sensory_buffer: int = Field(4, ge=0, le=1000, description="Observations held before they are weighed.")
     threshold_to_short_term: float = Field(0.1, ge=0, le=1, description="Importance below which an observation fades.")
     short_term_buffer: int = Field(10, ge=0, le=1000, description="Memories of the current situation.")
@@ -75,16 +101,21 @@ class StoreSettings(BaseSettings):
         0.7, ge=0, le=1, description="Importance that takes a leaving memory to long-term."
     )
     earned_uses: int = Field(2, ge=1, le=1000, description="Recalls that take a leaving or faded memory to long-term.")
-    session_idle_hours: float = Field(24, gt=0, description="Silence after which an unnamed session has ended.")
+    session_idle_hours: float = Field(
+        24, gt=0, le=1_000_000, description="Silence after which an unnamed session has ended."
+    )
     keep_backups: int = Field(10, ge=1, le=10_000, description="Backups kept in the store's folder; the oldest go.")
     secrets: Literal["warn", "mask", "refuse", "off"] = Field(
         "warn",
         description="Keys, passwords and card numbers in what is written: tell, leave out, refuse, or do nothing.",
     )
     hnsw_from: int = Field(
-        2_000_000, ge=0, description="Memories of a namespace above which vectors are searched approximately (HNSW)."
+        2_000_000,
+        ge=0,
+        le=10**12,
+        description="Memories of a namespace above which vectors are searched approximately (HNSW).",
     )
-    duckdb_memory_limit: str | None = Field(None, description="DuckDB's memory_limit, as 2GB.")
+    duckdb_memory_limit: _MemorySize | None = Field(None, description="DuckDB's memory_limit, as 2GB; at least 16MiB.")
     duckdb_threads: int = Field(1, ge=1, le=64, description="DuckDB's threads; one is fastest for single rows.")
     connections: int = Field(100, ge=1, le=10_000, description="Clients that the hub serves at once.")
     calls_at_once: int = Field(8, ge=1, le=64, description="Threads that work on the calls of all clients.")
@@ -102,9 +133,9 @@ class StoreSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read arguments, then variables, then ``config.toml``; nothing else."""
-        del dotenv_settings, file_secret_settings
-        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls))
+        """Read arguments, then variables; nothing else. `store_settings` adds ``config.toml``."""
+        del settings_cls, dotenv_settings, file_secret_settings
+        return (init_settings, env_settings)
 
 
 def client_settings(**arguments: Any) -> ClientSettings:
@@ -117,7 +148,7 @@ def client_settings(**arguments: Any) -> ClientSettings:
     try:
         return ClientSettings(**given)
     except ValidationError as error:
-        raise _wrong(error) from None
+        raise setting_error(error, ClientSettings.model_fields, _Places(given, {}).of) from None
 
 
 def store_settings(home: Path, **arguments: Any) -> StoreSettings:
@@ -126,19 +157,26 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
     Raises:
         InvalidInput: names the setting that is wrong; ``config.toml`` itself when it is not TOML.
     """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    of_file = read_config(home)
 
     class SettingsOfThisStore(StoreSettings):
-        model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", toml_file=home / CONFIG)
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            del dotenv_settings, file_secret_settings
+            return (init_settings, env_settings, InitSettingsSource(settings_cls, of_file))
 
-    given = {name: value for name, value in arguments.items() if value is not None}
     try:
         return SettingsOfThisStore(**given)
     except ValidationError as error:
-        raise _wrong(error) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(CONFIG, f"is not valid TOML: {error}") from None
-    except (OSError, UnicodeDecodeError):
-        raise InvalidInput(CONFIG, "cannot be read") from None
+        raise setting_error(error, StoreSettings.model_fields, _Places(given, of_file).of) from None
 
 
 def change_config(home: Path, changes: Mapping[str, str | None]) -> None:
@@ -153,8 +191,10 @@ def change_config(home: Path, changes: Mapping[str, str | None]) -> None:
     from tomlkit.exceptions import TOMLKitError
 
     file = home / CONFIG
+    read_config(home)  # says in the same words as every other command what is wrong with the file
+    text = read_config_text(home)
     try:
-        document = tomlkit.parse(file.read_text(encoding="utf-8")) if file.exists() else tomlkit.document()
+        document = tomlkit.parse(text)
         for name, value in changes.items():
             if value is not None:
                 document[name] = value
@@ -162,9 +202,9 @@ def change_config(home: Path, changes: Mapping[str, str | None]) -> None:
                 del document[name]
         file.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         replace_private(file, tomlkit.dumps(document).encode())
-    except TOMLKitError:
+    except (TOMLKitError, ValueError, RecursionError):
         raise InvalidInput(CONFIG, "is not valid TOML; nothing was changed") from None
-    except (OSError, UnicodeDecodeError):
+    except OSError:
         raise InvalidInput(CONFIG, "cannot be read or written; nothing was changed") from None
 
 
@@ -207,7 +247,18 @@ def limit_threads() -> None:
         os.environ.setdefault(library + suffix, "1")  # noqa: TID251 - the one place for the environment
 
 
-def _wrong(error: ValidationError) -> InvalidInput:
-    first = error.errors(include_url=False, include_input=False)[0]
-    name = ".".join(str(part) for part in first["loc"]) or "settings"
-    return InvalidInput(name, f"{first['msg']} (argument, {PREFIX}{name.upper()} or {CONFIG})")
+class _Places:
+    """Where each setting was given."""
+
+    def __init__(self, arguments: Mapping[str, Any], of_file: Mapping[str, Any]) -> None:
+        self._arguments = arguments
+        self._of_file = of_file
+
+    def of(self, name: str) -> str:
+        """Return the words for it."""
+        variable = PREFIX + name.upper()
+        if name in self._arguments:
+            return f"the argument, or {variable} of a client"
+        if any(one.upper() == variable for one in os.environ):  # noqa: TID251 - the one place for the environment
+            return f"the variable {variable}"
+        return f"in {CONFIG}" if name in self._of_file else f"argument, {variable} or {CONFIG}"

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from hybrid_memory.errors import InvalidInput
@@ -45,3 +47,89 @@ def test_a_wrong_file_is_refused(tmp_path, text):
 def test_a_folder_without_a_file_has_the_defaults(tmp_path):
     settings = store_settings(tmp_path)
     assert (settings.sensory_buffer, settings.short_term_buffer, settings.embedder) == (4, 10, "static")
+
+
+HOSTILE = [
+    ("sensory_bufer = 4", "sensory_bufer: is no setting; the nearest is sensory_buffer (in config.toml)"),
+    ("qqqq = 4", "qqqq: is no setting; README.md names them all (in config.toml)"),
+    ('"a\\u0007b\\n" = 1', "a?b?: is no setting; README.md names them all (in config.toml)"),
+    ("[sensory_buffer]\nx = 1", "sensory_buffer: must be a whole number (in config.toml)"),
+    ("sensory_buffer = 'many'", "sensory_buffer: must be a whole number (in config.toml)"),
+    ("sensory_buffer = 4.5", "sensory_buffer: must be a whole number (in config.toml)"),
+    ("sensory_buffer = -1", "sensory_buffer: must be at least 0 (in config.toml)"),
+    ("connections = 99999999999999999999", "connections: must be at most 10000 (in config.toml)"),
+    ("session_idle_hours = inf", "session_idle_hours: must be at most 1e+06 (in config.toml)"),
+    ("session_idle_hours = 0", "session_idle_hours: must be more than 0 (in config.toml)"),
+    ("alpha = nan", "alpha: must be a number (in config.toml)"),
+    ("alpha = 1e300", "alpha: must be at most 1e+06 (in config.toml)"),
+    ("scorer = 'best'", "scorer: must be 'fused', 'reference', 'lexical' or 'dense' (in config.toml)"),
+    ("embedder = 3", "embedder: must be text (in config.toml)"),
+    ("embedder = '" + "x" * 5000 + "'", "embedder: must have at most 4096 characters (in config.toml)"),
+    ("duckdb_memory_limit = '1KB'", "duckdb_memory_limit: must be at least 16MiB, and what a machine can have (in config.toml)"),
+    ("duckdb_memory_limit = '0MB'", "duckdb_memory_limit: must be at least 16MiB, and what a machine can have (in config.toml)"),
+    ("duckdb_memory_limit = '999999999TB'", "duckdb_memory_limit: must be at least 16MiB, and what a machine can have (in config.toml)"),
+    ("duckdb_memory_limit = '-1'", "duckdb_memory_limit: must be a size as 512MB or 2GiB (in config.toml)"),
+    ("duckdb_memory_limit = '1GB\\u0027; DROP TABLE memory; --'", "duckdb_memory_limit: must be a size as 512MB or 2GiB (in config.toml)"),
+    ("duckdb_memory_limit = 64", "duckdb_memory_limit: must be text (in config.toml)"),
+    ("alpha = 1\nalpha = 2", "config.toml: is not valid TOML: Cannot overwrite a value (at end of document)"),
+    ("alpha = " + "9" * 5000, "config.toml: is not valid TOML: it holds a number or a date that is out of range"),
+    ("alpha = " + "[" * 5000 + "]" * 5000, "config.toml: is not valid TOML: it is nested too deep"),
+    ("x = " + "{y = " * 5000, "config.toml: is not valid TOML: it is nested too deep"),
+    ("# " + "x" * 300_000, "config.toml: is longer than 256 KiB; no store has so many settings"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), HOSTILE, ids=range(len(HOSTILE)))
+def test_what_is_wrong_with_a_file_is_one_sentence_that_names_the_setting(tmp_path, text, said):
+    (tmp_path / "config.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInput) as caught:
+        store_settings(tmp_path)
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize("data", [b"alpha = 1\xff", "alpha = 1".encode("utf-16")])
+def test_a_file_in_another_encoding_is_told(tmp_path, data):
+    (tmp_path / "config.toml").write_bytes(data)
+    with pytest.raises(InvalidInput, match=r"config\.toml: cannot be read: it is not text in UTF-8"):
+        store_settings(tmp_path)
+
+
+def test_a_byte_order_mark_does_no_harm(tmp_path):
+    (tmp_path / "config.toml").write_bytes(b"\xef\xbb\xbfsensory_buffer = 7\r\n")
+    assert store_settings(tmp_path).sensory_buffer == 7
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_pipe_in_the_place_of_the_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "config.toml")
+    with pytest.raises(InvalidInput, match=r"config\.toml: is no plain file"):
+        store_settings(tmp_path)
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path):
+    (tmp_path / "config.toml").mkdir()
+    with pytest.raises(InvalidInput, match=r"config\.toml: is no plain file"):
+        store_settings(tmp_path)
+
+
+def test_a_wrong_variable_is_told_as_such(tmp_path, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_SENSORY_BUFFER", "9" * 5000)
+    with pytest.raises(InvalidInput, match=r"sensory_buffer: must be .* \(the variable HYBRID_MEMORY_SENSORY_BUFFER\)"):
+        store_settings(tmp_path)
+
+
+def test_a_namespace_that_is_no_text_is_told(monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_NAMESPACE", "a\udcffb")
+    with pytest.raises(
+        InvalidInput, match=r"namespace: must be text in UTF-8 \(the variable HYBRID_MEMORY_NAMESPACE\)"
+    ):
+        client_settings()
+
+
+@pytest.mark.parametrize("size", ["16MiB", "2GB", "1.5 GiB", "512mb", " 64MiB "])
+def test_sizes_are_taken_as_the_engine_takes_them(tmp_path, size):
+    import duckdb
+
+    (tmp_path / "config.toml").write_text(f"duckdb_memory_limit = '{size}'")
+    limit = store_settings(tmp_path).duckdb_memory_limit
+    duckdb.connect(config={"memory_limit": limit}).close()

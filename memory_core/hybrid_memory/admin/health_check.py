@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError
+from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged, StoreError
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.base import Finding, Report, Severity
 
@@ -37,6 +37,8 @@ def check(home: Path, clock: Clock) -> Report:
 
     try:
         store = DuckStore.open(home / DATABASE, clock)
+    except NotEnoughMemory:
+        raise
     except (StoreDamaged, EngineUnavailable) as error:
         return unreadable_report(error)
     try:

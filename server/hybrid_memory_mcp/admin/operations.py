@@ -110,12 +110,14 @@ def recall(request: OperationRequest) -> dict[str, Any]:
 def doctor(request: OperationRequest) -> dict[str, Any]:
     """Check the store beside the calls of clients; one that cannot be opened for damage is a finding."""
     from hybrid_memory.admin import health_check
-    from hybrid_memory.errors import EngineUnavailable, StoreDamaged
+    from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged
 
     try:
         seen = request.run(lambda service: service.status(request.scope))
         report = request.run(lambda service: health_check.check_open(service.store))
         return _report_as_json(report) | {"embedder": f"{seen.embedder} ({seen.embedder_reason})"}
+    except NotEnoughMemory:
+        raise
     except (StoreDamaged, EngineUnavailable) as error:
         return _report_as_json(health_check.unreadable_report(error))
 

@@ -142,7 +142,8 @@ def _tried(spec: str) -> int:
 
 def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> None:
     """Note the wish, and fulfil it if nobody else has the store open."""
-    from hybrid_memory.settings import CONFIG, DATABASE, client_settings, store_settings
+    from hybrid_memory.config_file import CONFIG
+    from hybrid_memory.settings import DATABASE, client_settings, store_settings
 
     with one_line_errors():
         folder = client_settings(home=home).folder()

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
+from hybrid_memory.shortage import shortage_of
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
@@ -29,12 +30,20 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a ta
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn an error of the library into one line and exit code 1."""
+    """Turn an error of the library, or of a system that has no memory left, into one line and exit code 1."""
     try:
         yield
     except HybridMemoryError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[red]{escape(str(error))}[/red]")
-        raise typer.Exit(1) from None
+        said = str(error)
+    except (MemoryError, OSError, RuntimeError, ImportError) as error:
+        short = shortage_of(error)
+        if short is None:
+            raise
+        said = str(short)
+    else:
+        return
+    Console(stderr=True, soft_wrap=True).print(f"[red]{escape(said)}[/red]")
+    raise typer.Exit(1)
 
 
 def call_operation(

@@ -33,7 +33,7 @@ from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
-from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, location_of, log, log_and_continue, log_failure
+from hybrid_memory_mcp.runtime.error_log import failure_text, location_of, log, log_and_continue, log_failure
 from hybrid_memory_mcp.runtime.provider import (
     ClientLimiter,
     ServiceProvider,
@@ -371,7 +371,7 @@ def _run_operation(name: str, request: OperationRequest) -> bytes:
         return pack(protocol.FAILED, json.dumps({"message": str(error)}).encode())
     except Exception as error:  # noqa: BLE001 - the last line before the command
         log_failure(name, error)
-        return pack(protocol.FAILED, json.dumps({"message": UNEXPECTED_FAILURE}).encode())
+        return pack(protocol.FAILED, json.dumps({"message": failure_text(error)}).encode())
 
 
 async def _send(stream: socket.socket, frame: bytes) -> None:

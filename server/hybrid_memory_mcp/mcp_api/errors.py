@@ -16,7 +16,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound
-from hybrid_memory_mcp.runtime.error_log import UNEXPECTED_FAILURE, log_failure
+from hybrid_memory_mcp.runtime.error_log import failure_text, log_failure
 
 _SHOWN_PROBLEMS = 8  # wrong arguments that are named in one answer; a model mends those first
 _SHOWN_NAME_LENGTH = 40  # characters of a made-up name, which could hold anything
@@ -52,8 +52,7 @@ def as_tool_errors(what: str) -> Iterator[None]:
     except HybridMemoryError as error:
         raise ToolError(str(error)) from None
     except Exception as error:  # noqa: BLE001 - the last line before the client
-        log_failure(what, error)
-        raise ToolError(UNEXPECTED_FAILURE) from None
+        raise ToolError(_unexpected(what, error)) from None
 
 
 @contextmanager
@@ -70,8 +69,12 @@ def as_protocol_errors(what: str) -> Iterator[None]:
     except HybridMemoryError as error:
         raise MCPError(code=INTERNAL_ERROR, message=str(error)) from None
     except Exception as error:  # noqa: BLE001 - the last line before the client
-        log_failure(what, error)
-        raise MCPError(code=INTERNAL_ERROR, message=UNEXPECTED_FAILURE) from None
+        raise MCPError(code=INTERNAL_ERROR, message=_unexpected(what, error)) from None
+
+
+def _unexpected(what: str, error: Exception) -> str:
+    log_failure(what, error)
+    return failure_text(error)
 
 
 def argument_problems(error: ValidationError, tool: str, takes: Mapping[str, Sequence[str]]) -> str:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import PurePath
 
 from hybrid_memory.errors import HybridMemoryError
+from hybrid_memory.shortage import shortage_of
 
 UNEXPECTED_FAILURE = (
     "the memory server failed inside; nothing that was answered before is lost. Try again; its log says where"
@@ -26,6 +27,11 @@ def log_and_continue(what: str) -> Iterator[None]:
         log.warning("%s: %s", what, error)
     except Exception as error:  # noqa: BLE001 - the thread or task must go on
         log_failure(what, error)
+
+
+def failure_text(error: BaseException) -> str:
+    """Return what is said to a client of a failure that nobody expected: what is short, where that is known."""
+    return str(shortage_of(error) or UNEXPECTED_FAILURE)
 
 
 def log_failure(what: str, error: BaseException) -> None:

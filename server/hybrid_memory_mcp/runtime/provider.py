@@ -28,6 +28,7 @@ from hybrid_memory.clock import RandomSource, SystemClock
 from hybrid_memory.errors import StoreClosed, StoreLocked
 from hybrid_memory.model import Scope
 from hybrid_memory.rwlock import ReadWriteLock
+from hybrid_memory.shortage import check_address_space
 from hybrid_memory_mcp.runtime import library_patches
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 
@@ -335,6 +336,7 @@ def open_service(
     Raises:
         HybridMemoryError: the store cannot be opened, or a setting is wrong.
     """
+    check_address_space()
     library_patches.install_pandas_stub()
     # What the process makes is for its owner alone, the write-ahead log from its first byte on.
     os.umask(0o077)

@@ -12,6 +12,7 @@ from hybrid_memory.errors import (
     ConcurrentModification,
     ConstraintViolation,
     EngineUnavailable,
+    NotEnoughMemory,
     OutcomeUnknown,
     SchemaTooNew,
     StoreClosed,
@@ -21,6 +22,7 @@ from hybrid_memory.errors import (
     StoreLocked,
     StoreReadOnly,
 )
+from hybrid_memory.shortage import shortage_of
 
 DAMAGED = (
     "the store's file cannot be read whole; nothing was changed. `hybrid-memory-mcp doctor --repair` keeps it aside and "
@@ -31,7 +33,10 @@ _READ_ONLY = "the store's folder or file cannot be written; give this user the r
 _TOO_NEW = "the store was written by a later version of this program; upgrade to open it"
 _CLOSED = "the memory store is closed; open it again"
 _STOPPED = "the database engine stopped before anything was changed; try again, and reopen the store if it persists"
-_MEMORY = "the database engine reached its memory limit before anything was changed; ask for less, or raise the limit"
+_MEMORY = (
+    "not enough memory for the database engine; nothing was changed. Ask for less, raise duckdb_memory_limit if it is set, or give this "
+    "process more memory (ulimit -v, the container's memory)"
+)
 _FAULT = "the database engine does not accept this statement; nothing was changed. Please report it"
 _VALUE = "a value is outside of what the store can keep; nothing was changed"
 _UNKNOWN = "the database engine failed while committing; repeat the call with the same request key to learn the outcome"
@@ -40,6 +45,11 @@ _HOLDER = re.compile(r"\(PID (\d+)\)")
 
 # Looked up in the text of errors whose class says too little (mostly IOException), first match first.
 _BY_TEXT: Sequence[tuple[tuple[str, ...], Callable[[str], StoreError]]] = (
+    # First, because a log that cannot be replayed for want of memory is as whole as it was.
+    (
+        ("Out of Memory Error", "ailed to allocate", "ould not allocate", "bad_alloc", "bad allocation"),
+        lambda _: NotEnoughMemory(_MEMORY),
+    ),
     (("Conflicting lock is held", "Could not set lock on file"), lambda text: StoreLocked(_holder(text))),
     (("No space left on device", "Disk quota exceeded", "File too large"), lambda _: StoreFull(_FULL)),
     (("database file with version number",), lambda _: SchemaTooNew(_TOO_NEW)),
@@ -71,7 +81,7 @@ BY_CLASS: Sequence[tuple[type[Exception], Callable[[], StoreError]]] = (
     ),
     (duckdb.TransactionException, lambda: EngineUnavailable(_STOPPED)),
     (duckdb.SerializationException, lambda: StoreDamaged(DAMAGED)),
-    (duckdb.OutOfMemoryException, lambda: EngineUnavailable(_MEMORY)),
+    (duckdb.OutOfMemoryException, lambda: NotEnoughMemory(_MEMORY)),
     (duckdb.ConnectionException, lambda: EngineUnavailable(_STOPPED)),
     (duckdb.HTTPException, lambda: ConstraintViolation(_FAULT)),
     (duckdb.IOException, lambda: EngineUnavailable(_STOPPED)),
@@ -110,13 +120,8 @@ def translate(error: Exception, *, committing: bool = False) -> StoreError:
     """Return the library's error for an error that DuckDB raised; ``committing`` says that a COMMIT raised it."""
     if committing and not isinstance(error, _CERTAINLY_UNDONE):
         return OutcomeUnknown(_UNKNOWN)
-    if isinstance(error, OSError):
-        return _of_system(error)
     if not isinstance(error, (duckdb.Error, duckdb.Warning)):
-        # DuckDB's binding raises a bare RuntimeError for text with half a surrogate pair.
-        return ConstraintViolation(
-            "a value cannot be handed to the database engine; send whole characters and plain values"
-        )
+        return _of_python(error)
     text = str(error)
     if isinstance(error, duckdb.TransactionException) and "Conflict on" in text:
         return ConcurrentModification("another transaction changed the same row; read again and repeat")
@@ -126,12 +131,17 @@ def translate(error: Exception, *, committing: bool = False) -> StoreError:
     return next(make() for kind, make in BY_CLASS if isinstance(error, kind))
 
 
+def is_shortage(error: Exception) -> bool:
+    """Return True if DuckDB, or the system below it, says that memory or threads are short: nothing is damaged then."""
+    return isinstance(translate(error), NotEnoughMemory)
+
+
 @contextmanager
 def translated(*, committing: bool = False) -> Iterator[None]:
     """Turn what DuckDB or the file system raises inside into the library's errors."""
     try:
         yield
-    except (duckdb.Error, duckdb.Warning, OSError, RuntimeError, UnicodeError, OverflowError) as error:
+    except (duckdb.Error, duckdb.Warning, OSError, RuntimeError, UnicodeError, OverflowError, MemoryError) as error:
         raise _noting_class(translate(error, committing=committing), error) from None
 
 
@@ -141,8 +151,9 @@ def translated_opening() -> Iterator[None]:
     try:
         yield
     except (duckdb.InternalException, duckdb.FatalException) as error:
-        raise _noting_class(StoreDamaged(DAMAGED), error) from None
-    except (duckdb.Error, OSError, RuntimeError) as error:
+        made = translate(error)
+        raise _noting_class(made if isinstance(made, NotEnoughMemory) else StoreDamaged(DAMAGED), error) from None
+    except (duckdb.Error, OSError, RuntimeError, MemoryError) as error:
         raise _noting_class(translate(error), error) from None
 
 
@@ -150,6 +161,18 @@ def _noting_class(made: StoreError, error: Exception) -> StoreError:
     """Note the class of the error behind ``made``; its text may hold stored text, SQL or a path and is left behind."""
     made.add_note(f"raised as {type(error).__name__}")
     return made
+
+
+def _of_python(error: Exception) -> StoreError:
+    short = shortage_of(error)
+    if short is not None:
+        return short
+    if isinstance(error, OSError):
+        return _of_system(error)
+    # DuckDB's binding raises a bare RuntimeError for text with half a surrogate pair.
+    return ConstraintViolation(
+        "a value cannot be handed to the database engine; send whole characters and plain values"
+    )
 
 
 def _of_system(error: OSError) -> StoreError:

@@ -30,11 +30,12 @@ from hybrid_memory.errors import (
     ConstraintViolation,
     EngineUnavailable,
     HybridMemoryError,
+    NotEnoughMemory,
     OutcomeUnknown,
     StoreDamaged,
 )
 from hybrid_memory.private_files import FILE_MODE
-from hybrid_memory.store.duck.duckdb_errors import DAMAGED, translated
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED, is_shortage, translate, translated
 from hybrid_memory.store.duck.files.database_file import connect, connect_untranslated, journal_file, log_file
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.journal import (
@@ -161,6 +162,10 @@ def open_database(path: Path, now: datetime, settings: ConnectionSettings) -> Op
     connection = recovery.connect()
     try:
         return recovery.finish(connection)
+    except NotEnoughMemory:
+        connection.close()
+        recovery.restore_found_files()
+        raise
     except (EngineUnavailable, OutcomeUnknown) as error:
         # DuckDB failed while nobody else was there to disturb it, so the file is damaged.
         connection.close()
@@ -193,8 +198,8 @@ class _Recovery:
         """Open the file; a log that DuckDB refuses is cut before the damage, or removed whole."""
         try:
             return self._connect_untranslated()
-        except (duckdb.Error, RuntimeError, OSError) as error:
-            if not self._log or not _is_wal_error(error):
+        except (duckdb.Error, RuntimeError, OSError, MemoryError) as error:
+            if not self._log or is_shortage(error) or not _is_wal_error(error):
                 # The database file itself: once more, for the library's own error.
                 return connect(self._path, self._settings.memory_limit, self._settings.threads)
             refusal = str(error)
@@ -207,8 +212,10 @@ class _Recovery:
             self._rewrite_log(self._log[:length])
             try:
                 return self._connect_untranslated()
-            except (duckdb.Error, RuntimeError):
-                pass
+            except (duckdb.Error, RuntimeError) as error:
+                if is_shortage(error):
+                    self.restore_found_files()
+                    raise translate(error) from None
         # Second attempt: without the log; the journal has its writes, and quarantine has the log.
         self._rewrite_log(None)
         try:

@@ -1,0 +1,62 @@
+"""What is wrong with settings, in sentences that name the setting and where it stands: an argument, a variable or ``config.toml``.
+
+Used by `hybrid_memory.settings` alone; a sentence never quotes a value, which could be anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+_SHOWN_NAME_LENGTH = 60  # characters of a name that is no setting's
+_PROBLEMS: Mapping[str, str] = {
+    "int": "must be a whole number",
+    "float": "must be a number",
+    "finite_number": "must be a number",
+    "bool": "must be true or false",
+    "string_type": "must be text",
+    "string_unicode": "must be text in UTF-8",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "must be {expected}",
+    "path_type": "must be the name of a folder",
+    "setting": "{problem}",
+}
+
+
+def setting_error(error: ValidationError, names: Collection[str], place_of: Callable[[str], str]) -> InvalidInput:
+    """Return the error for the first setting that is wrong.
+
+    ``names`` are all settings; ``place_of`` says where a setting was given, as in ``in config.toml``.
+    """
+    first = error.errors(include_url=False, include_input=False)[0]
+    name = str(first["loc"][0]) if first["loc"] else "settings"
+    if first["type"] == "extra_forbidden":
+        return InvalidInput(plain(name), f"is no setting{_nearest(name, names)} ({place_of(name)})")
+    return InvalidInput(name, f"{_problem(first['type'], first.get('ctx', {}))} ({place_of(name)})")
+
+
+def plain(name: str) -> str:
+    """Return a name that somebody made up in characters that do no harm on a terminal, and not too many."""
+    shown = "".join(c if c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF else "?" for c in name[:_SHOWN_NAME_LENGTH])  # noqa: PLR2004 - surrogates
+    return shown + ("..." if len(name) > _SHOWN_NAME_LENGTH else "") or "an empty name"
+
+
+def _problem(kind: str, context: Mapping[str, Any]) -> str:
+    template = _PROBLEMS.get(kind) or _PROBLEMS.get(kind.partition("_")[0])
+    return template.format(**context) if template else "has a value that cannot be used"
+
+
+def _nearest(name: str, names: Collection[str]) -> str:
+    import difflib
+
+    found = difflib.get_close_matches(name[:_SHOWN_NAME_LENGTH].lower().replace("-", "_"), names, n=1, cutoff=0.5)
+    return f"; the nearest is {found[0]}" if found else "; README.md names them all"
