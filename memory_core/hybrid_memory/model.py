@@ -110,7 +110,8 @@ class Memory:
     names (`hybrid_memory.names`), ``days`` are the days that it speaks of, counted from 1970-01-01, ``aspects`` the bits of what
     its words tell about the user (`hybrid_memory.retrieval.aspects.Aspect`); ``encoding`` is the version of what made these four
     (`hybrid_memory.word_encoding`), 0 where they are to be made anew. ``rev`` counts its changes;
-    ``reflected_at`` says when it last served as evidence; ``duplicate_of`` names the earlier memory with the same words.
+    ``reflected_at`` says when it last served as evidence; ``duplicate_of`` names the earlier memory with the same words, ``disputes``
+    a more trusted one of which this one says something else, and which it may not replace.
     """
 
     id: MemoryId
@@ -142,6 +143,7 @@ class Memory:
     superseded_by: MemoryId | None = None
     supersedes: MemoryId | None = None
     duplicate_of: MemoryId | None = None
+    disputes: MemoryId | None = None
     parents: tuple[MemoryId, ...] = ()
     reflected_at: datetime | None = None
     rev: int = 1

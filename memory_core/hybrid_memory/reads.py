@@ -32,6 +32,7 @@ from hybrid_memory.requests import (
 from hybrid_memory.retrieval.brief import Section, repeats_of, select_lines
 from hybrid_memory.retrieval.commitments import asks_for_open_items
 from hybrid_memory.retrieval.cutoff import hits_worth_showing
+from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.retrieval.near_copies import COMPARED_HITS, copy_key, fold
 from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
@@ -100,6 +101,7 @@ def search(
     ranking = _ranked(index, fetch, scope, query, request.query)
     # The page: positions in the ranking, behind the last memory that the page before showed.
     listing = _listing(ranking, index, fetch, concise=request.concise, all_weak=request.weak)
+    listing = replace(listing, order=_disputed_first(listing.order, ranking, index))
     offset = position.within(ranking.ids[listing.order]) if position.offset else 0
     page = listing.order[offset : offset + request.page_size]
     held_back = 0
@@ -324,6 +326,23 @@ def _fold_copies(
 def _copy_key(memory: Memory) -> Hashable:
     happened = memory.occurred_at and memory.occurred_at.date()
     return copy_key(memory.content), memory.speaker, memory.key, happened
+
+
+def _disputed_first(order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex) -> NDArray[np.intp]:
+    """Return the positions so that nothing among the best hits stands in front of what it disputes."""
+    disputes = index.disputes(ranking.ids[order[:COMPARED_HITS]].tolist())
+    if not disputes:
+        return order
+    return order[disputed_first(ranking.ids[order].tolist(), disputes)]
+
+
+def with_disputes(result: ReadResult, index: NamespaceIndex, now: datetime) -> ReadResult:
+    """Return a page on which each memory names those that dispute it."""
+    disputed = index.disputed_by([hit.memory.id for hit in result.hits], now)
+    if not disputed:
+        return result
+    hits = (replace(hit, disputed_by=disputed.get(hit.memory.id, ())) for hit in result.hits)
+    return replace(result, hits=tuple(hits))
 
 
 def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:

@@ -84,11 +84,15 @@ class WriteResult:
     """``id`` is the earlier memory's where the write only repeated it; ``pending`` says that its vector follows later.
 
     ``secrets`` are the kinds of what looked like secrets in the request: shown masked to readers, or not stored, as the setting says.
+    ``disputes`` is a memory that the write was to replace but is too little trusted for; ``unpinned`` says that it was to be
+    pinned and was not, for the same reason.
     """
 
     id: MemoryId
     tier: Tier
     duplicate_of: MemoryId | None = None
+    disputes: MemoryId | None = None
+    unpinned: bool = False
     related: tuple[Related, ...] = ()
     moved: tuple[Moved, ...] = ()
     pending: bool = False
@@ -131,7 +135,8 @@ class Hit:
 
     ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score; ``newer`` is the memory
     that replaced it, or that a question found to tell the later state of the same thing; ``repeats`` are memories that say
-    the same in the same or nearly the same words, shown with it; ``weak`` says that it lies below the relevance floor.
+    the same in the same or nearly the same words, shown with it; ``disputed_by`` are less trusted ones that were to replace it;
+    ``weak`` says that it lies below the relevance floor.
     """
 
     memory: Memory
@@ -139,6 +144,7 @@ class Hit:
     section: str | None = None
     newer: MemoryId | None = None
     repeats: tuple[MemoryId, ...] = ()
+    disputed_by: tuple[MemoryId, ...] = ()
     weak: bool = False
     terms: Mapping[str, float] = field(default_factory=dict)
 
@@ -210,11 +216,13 @@ class UpdateResult:
     """``id`` is the current version; ``supersedes`` the one it replaced, None when only attributes changed.
 
     ``secrets`` as in `WriteResult`.
+    ``disputes`` is the memory that it could not replace, because a person confirmed that one.
     """
 
     id: MemoryId
     tier: Tier
     supersedes: MemoryId | None = None
+    disputes: MemoryId | None = None
     pending: bool = False
     secrets: tuple[str, ...] = ()
 
@@ -231,11 +239,17 @@ class ForgetRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetResult:
-    """The memories that changed state, and those that already were in it."""
+    """The memories that changed state, and those that already were in it.
+
+    ``revived`` are more trusted memories that are current again because what stood in their place was forgotten; ``held`` names
+    those that stay forgotten because another one holds their key by now, and that one.
+    """
 
     ids: tuple[MemoryId, ...]
     unchanged: tuple[MemoryId, ...] = ()
     restored: bool = False
+    revived: tuple[MemoryId, ...] = ()
+    held: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

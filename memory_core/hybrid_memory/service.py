@@ -224,9 +224,9 @@ class MemoryService:
         index = self._index_cache.get(scope.namespace)
         # Only a question recalls: nobody asked for the memories of a brief, and who fetches by id knows them already.
         if request.ids:
-            return reads.by_ids(self.store, index, scope, request, now)
+            return reads.with_disputes(reads.by_ids(self.store, index, scope, request, now), index, now)
         if not request.query.strip():
-            return reads.brief(self.store, index, scope, request, now)
+            return reads.with_disputes(reads.brief(self.store, index, scope, request, now), index, now)
         vector = self._encoder.encode_query(request.query)
         result = reads.search(
             self.store,
@@ -242,8 +242,8 @@ class MemoryService:
             # It is stored later, so that a read waits for no transaction.
             self._queue_recall(scope, result.recalled, now)
         if vector is None and self._encoder.problem is not None:
-            return replace(result, words_alone=True)
-        return result
+            result = replace(result, words_alone=True)
+        return reads.with_disputes(result, index, now)
 
     @shared
     def offer_reflection(
@@ -336,10 +336,11 @@ class MemoryService:
         validation.check_scope(scope)
         request = validation.check_forget(request)
         ids: Sequence[MemoryId] = request.ids
+        now = self._now()
+        index = self._index_cache.get(scope.namespace)
         if request.where is not None:
-            index = self._index_cache.get(scope.namespace)
-            ids = index.select(request.where, self._now(), forgotten=request.restore)
-        decide = partial(decide_forget_or_restore, request, ids, scope)
+            ids = index.select(request.where, now, forgotten=request.restore)
+        decide = partial(decide_forget_or_restore, request, ids, scope, partial(index.key_holders, now=now))
         result: ForgetResult = self._commit(scope.namespace, key, decide, result_codec.FORGET).result
         return result
 
@@ -532,7 +533,7 @@ class MemoryService:
                 request.content, explicit=request.importance, kind=KIND_OF[request.memory_type]
             ),
             repeats=tuple(index.repeats(encoded.content_hash, now)),
-            key_owner=None if request.key is None else index.holding_key(session, request.key, now),
+            key_owners=() if request.key is None else tuple(index.key_holders(session, request.key, now)),
             seen_head=seen_head,
         )
 
@@ -540,7 +541,7 @@ class MemoryService:
         self, prepared: PreparedWrite, index: NamespaceIndex, now: datetime
     ) -> Future[tuple[Related, ...]]:
         """Look for memories about the same thing in another thread, without those that the write itself deals with."""
-        excluded = {*prepared.repeats, prepared.request.supersedes, prepared.key_owner, prepared.id}
+        excluded = {*prepared.repeats, prepared.request.supersedes, *prepared.key_owners, prepared.id}
         fetch = partial(self.store.get, prepared.scope.namespace)
         try:
             return self._related_search.submit(reads.related, index, fetch, prepared.encoded.vector, excluded, now)

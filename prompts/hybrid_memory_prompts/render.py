@@ -67,6 +67,7 @@ class Quoted:
     text: Stored
     speaker: Stored | None = None
     section: str = ""
+    disputes: str = ""
 
 
 class Renderer:

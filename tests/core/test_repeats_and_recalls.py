@@ -119,9 +119,9 @@ def test_a_tool_cannot_write_into_a_users_memory_by_repeating_it(service, scope)
 
 
 def test_a_repeated_summary_rests_on_all_its_sources(service, scope):
-    trusted = remember(service, scope, "the oven is warm", origin=Origin.USER)
-    doubtful = remember(service, scope, "the oven is cold", origin=Origin.TOOL)
-    for parent in (trusted, doubtful):
+    first = remember(service, scope, "the oven is warm", origin=Origin.USER)
+    second = remember(service, scope, "the oven is cold", origin=Origin.USER)
+    for parent in (first, second):
         summary = remember(
             service,
             scope,
@@ -131,7 +131,19 @@ def test_a_repeated_summary_rests_on_all_its_sources(service, scope):
             parents=(parent.id,),
         )
     memory = service.get(scope, summary.id)
-    assert (memory.parents, memory.trust) == ((trusted.id, doubtful.id), Trust.UNTRUSTED)
+    assert memory.parents == (first.id, second.id)
+
+
+def test_a_summary_repeated_with_doubtful_sources_is_another_one(service, scope):
+    sources = [
+        remember(service, scope, f"the oven is {state}", origin=origin)
+        for state, origin in (("warm", Origin.USER), ("cold", Origin.TOOL))
+    ]
+    summaries = [
+        remember(service, scope, "baking", memory_type=MemoryType.EPISODIC, origin=Origin.DERIVED, parents=(source.id,))
+        for source in sources
+    ]
+    assert [service.get(scope, one.id).trust for one in summaries] == [Trust.AGENT, Trust.UNTRUSTED]
 
 
 def test_a_write_that_meets_a_close_says_so(service, scope, monkeypatch):

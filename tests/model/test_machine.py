@@ -32,20 +32,21 @@ SETTINGS = StoreSettings(sensory_buffer=2, short_term_buffer=3)
 
 @dataclass
 class Known:
-    """What the model remembers of a memory: words, session, its older version, and what became of it."""
+    """What the model remembers of a memory: words, session, its older and newer version, and what became of it."""
 
     content: str
     session: str
     until: datetime | None = None
     key: str | None = None
+    from_tool: bool = False
     older: str | None = None
+    newer: str | None = None
     forgotten: bool = False
-    replaced: bool = False
     ended: bool = False
 
     def live(self, now):
         over = self.until is not None and self.until <= now
-        return not (self.forgotten or self.replaced or self.ended or over)
+        return not (self.forgotten or self.newer or self.ended or over)
 
 
 @dataclass
@@ -92,7 +93,8 @@ class Lives(RuleBasedStateMachine):
         known = self.model.memories
         if written.duplicate_of != written.id:
             assert written.id not in known
-            known[written.id] = Known(request.content, request.session, request.expires_at, request.key)
+            from_tool = request.origin is Origin.TOOL
+            known[written.id] = Known(request.content, request.session, request.expires_at, request.key, from_tool)
         elif request.memory_type is MemoryType.WORKING:
             known[written.id].until = request.expires_at or known[written.id].until
         elif None in (request.expires_at, known[written.id].until):
@@ -103,16 +105,46 @@ class Lives(RuleBasedStateMachine):
         return written.id
 
     def replace(self, old, new):
-        self.model.memories[old].replaced = True
-        self.model.memories[new].older = old
+        self.model.memories[old].newer = new
 
-    def hide(self, one, *, forgotten):
-        """Forget or restore a memory, and with it its older versions."""
-        if self.model.memories[one].forgotten is forgotten:
+    def chain(self, one):
+        """Return a memory and its older versions."""
+        return [] if one is None else [one, *self.chain(self.model.memories[one].older)]
+
+    def hide(self, one):
+        """Forget a memory, and with it its older versions."""
+        if not self.model.memories[one].forgotten:
+            for each in self.chain(one):
+                self.model.memories[each].forgotten = True
+
+    def bring_back(self, one):
+        """Restore a memory with its older versions; it is current, unless a newer one is there or another holds its key."""
+        known = self.model.memories
+        if not known[one].forgotten:
             return
-        while one is not None:
-            self.model.memories[one].forgotten = forgotten
-            one = self.model.memories[one].older
+        newer = known[one].newer
+        if newer is not None and known[newer].forgotten:
+            newer = None
+        if newer is None and known[one].key is not None and self.holders(known[one]):
+            return
+        known[one].newer = newer
+        for each in self.chain(one):
+            if known[each].forgotten:
+                known[each].forgotten = False
+                continue
+            # This version was current while what replaced it was forgotten.
+            known[each].newer = known[each].newer or next(new for new in self.chain(one) if known[new].older == each)
+            break
+
+    def holders(self, wanted):
+        """Return the live memories that hold the key of one, and may take its place."""
+        now = self.service._now()
+        return {
+            one
+            for one, known in self.model.memories.items()
+            if (known.session, known.key, known.from_tool) == (wanted.session, wanted.key, wanted.from_tool)
+            and known.live(now)
+        }
 
     @rule(
         words=WORDS,
@@ -129,21 +161,22 @@ class Lives(RuleBasedStateMachine):
         until = self.service._now() + timedelta(hours=hours)
         self.write(content=words, session=session, expires_at=until, memory_type=kind)
 
-    @rule(words=WORDS, session=SESSIONS, key=KEYS)
-    def set(self, words, session, key):
-        now = self.service._now()
-        holders = {
-            one
-            for one, known in self.model.memories.items()
-            if (known.session, known.key) == (session, key) and known.live(now)
-        }
-        one = self.write(content=words, session=session, key=key, memory_type=MemoryType.WORKING)
-        if one in holders:
+    @rule(words=WORDS, session=SESSIONS, key=KEYS, origin=ORIGINS)
+    def set(self, words, session, key, origin):
+        """The newest word under a key replaces those of no more authority, and disputes the others."""
+        from_tool = origin is Origin.TOOL
+        replaced = self.holders(Known("", session, key=key, from_tool=from_tool))
+        others = self.holders(Known("", session, key=key, from_tool=not from_tool))
+        one = self.write(content=words, session=session, key=key, memory_type=MemoryType.WORKING, origin=origin)
+        if one in replaced | others:
             return
-        replaced = self.service.get(self.scope, one).supersedes
-        assert replaced in (holders or {None})
-        if replaced is not None:
-            self.replace(replaced, one)
+        replaced |= set() if from_tool else others
+        memory = self.service.get(self.scope, one)
+        assert memory.supersedes in (replaced or {None})
+        assert memory.disputes in ((others if from_tool else None) or {None})
+        self.model.memories[one].older = memory.supersedes
+        for old in replaced:
+            self.replace(old, one)
 
     @rule(words=WORDS, session=SESSIONS)
     def insist(self, words, session):
@@ -166,16 +199,23 @@ class Lives(RuleBasedStateMachine):
         old = self.pick(data, live=True)
         changed = self.service.update(self.scope, UpdateRequest(id=old, content=words))
         if changed.id != old:
-            self.model.memories[changed.id] = replace(self.model.memories[old], content=words)
+            self.model.memories[changed.id] = replace(self.model.memories[old], content=words, older=old)
             self.replace(old, changed.id)
 
     @precondition(lambda self: self.live())
-    @rule(data=st.data(), words=WORDS, session=SESSIONS)
-    def supersede(self, data, words, session):
+    @rule(data=st.data(), words=WORDS, session=SESSIONS, origin=ORIGINS)
+    def supersede(self, data, words, session, origin):
         old = self.pick(data, live=True)
-        new = self.write(content=words, session=session, supersedes=old)
-        if new != old:
-            assert self.service.get(self.scope, new).supersedes == old
+        before = set(self.model.memories)
+        new = self.write(content=words, session=session, supersedes=old, origin=origin)
+        if new in before:
+            return
+        memory = self.service.get(self.scope, new)
+        if origin is Origin.TOOL and not self.model.memories[old].from_tool:
+            assert (memory.supersedes, memory.disputes) == (None, old)
+        else:
+            assert memory.supersedes == old
+            self.model.memories[new].older = old
             self.replace(old, new)
 
     @precondition(lambda self: self.live())
@@ -189,15 +229,15 @@ class Lives(RuleBasedStateMachine):
     @rule(data=st.data())
     def forget(self, data):
         one = self.pick(data, live=False)
-        self.service.forget(self.scope, ForgetRequest(ids=(one,)))
-        self.hide(one, forgotten=True)
+        assert self.service.forget(self.scope, ForgetRequest(ids=(one,))).revived == ()
+        self.hide(one)
 
     @precondition(lambda self: self.model.memories)
     @rule(data=st.data())
     def restore(self, data):
         one = self.pick(data, live=False)
         self.service.forget(self.scope, ForgetRequest(ids=(one,), restore=True))
-        self.hide(one, forgotten=False)
+        self.bring_back(one)
 
     @rule(session=SESSIONS)
     def forget_a_session(self, session):
@@ -210,7 +250,7 @@ class Lives(RuleBasedStateMachine):
         done = self.service.forget(self.scope, ForgetRequest(where=where, count=len(mine)))
         assert set(done.ids) == mine
         for one in mine:
-            self.hide(one, forgotten=True)
+            self.hide(one)
 
     @precondition(lambda self: self.model.memories)
     @rule(data=st.data())

@@ -56,6 +56,7 @@ def _check_memory(memory: Memory) -> None:
         supersedes=memory.supersedes,
         superseded_by=memory.superseded_by,
         duplicate_of=memory.duplicate_of,
+        disputes=memory.disputes,
         content_hash=memory.content_hash,
     )
     _check_labels("tags", memory.tags, TAG_LIMIT)

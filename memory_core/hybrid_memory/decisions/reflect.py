@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid_memory.decisions.write import least_trust
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import Insight
 from hybrid_memory.store.base import Insert, Update, WriteBatch
+from hybrid_memory.trust import trust_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -192,6 +192,7 @@ def _new_insight(prepared: PreparedInsight, known: Mapping[MemoryId, Memory], sc
         aspects=prepared.encoded.words.aspects,
         encoding=prepared.encoded.words.encoding,
         origin=Origin.DERIVED,
-        trust=least_trust([parent.trust for parent in parents]),
+        # The words are the caller's own: true evidence does not make them the user's.
+        trust=trust_of(Origin.DERIVED, (parent.trust for parent in parents)),
         parents=prepared.evidence,
     )

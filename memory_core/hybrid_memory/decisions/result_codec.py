@@ -41,6 +41,8 @@ def _write_to_json(result: WriteResult) -> Mapping[str, Json]:
         "moved": [[m.id, m.before.value, m.after.value, m.reason, list(m.members)] for m in result.moved],
         "pending": result.pending,
         "secrets": list(result.secrets),
+        "disputes": result.disputes,
+        "unpinned": result.unpinned,
     }
 
 
@@ -56,6 +58,9 @@ def _write_from_json(data: Mapping[str, Any]) -> WriteResult:
         ),
         pending=data["pending"],
         secrets=tuple(data.get("secrets", ())),
+        # Answers of an earlier version of this program, kept for a day, lack what came later.
+        disputes=_id_or_none(data.get("disputes")),
+        unpinned=bool(data.get("unpinned")),
     )
 
 
@@ -65,6 +70,7 @@ def _update_to_json(result: UpdateResult) -> Mapping[str, Json]:
         "id": result.id,
         "tier": result.tier.value,
         "supersedes": result.supersedes,
+        "disputes": result.disputes,
         "pending": result.pending,
         "secrets": list(result.secrets),
     }
@@ -76,6 +82,7 @@ def _update_from_json(data: Mapping[str, Any]) -> UpdateResult:
         id=MemoryId(data["id"]),
         tier=Tier(data["tier"]),
         supersedes=_id_or_none(data["supersedes"]),
+        disputes=_id_or_none(data.get("disputes")),
         pending=data["pending"],
         secrets=tuple(data.get("secrets", ())),
     )
@@ -83,12 +90,25 @@ def _update_from_json(data: Mapping[str, Any]) -> UpdateResult:
 
 def _forget_to_json(result: ForgetResult) -> Mapping[str, Json]:
     """Return a forgetting's outcome as JSON."""
-    return {"ids": list(result.ids), "unchanged": list(result.unchanged), "restored": result.restored}
+    return {
+        "ids": list(result.ids),
+        "unchanged": list(result.unchanged),
+        "restored": result.restored,
+        "revived": list(result.revived),
+        "held": {str(one): str(holder) for one, holder in result.held.items()},
+    }
 
 
 def _forget_from_json(data: Mapping[str, Any]) -> ForgetResult:
     """Return the outcome of which `_forget_to_json` gave the JSON."""
-    return ForgetResult(ids=_ids(data["ids"]), unchanged=_ids(data["unchanged"]), restored=data["restored"])
+    held = {MemoryId(one): MemoryId(holder) for one, holder in data.get("held", {}).items()}
+    return ForgetResult(
+        ids=_ids(data["ids"]),
+        unchanged=_ids(data["unchanged"]),
+        restored=data["restored"],
+        revived=_ids(data.get("revived", ())),
+        held=held,
+    )
 
 
 def _ids_to_json(ids: Sequence[MemoryId]) -> Mapping[str, Json]:

@@ -23,8 +23,6 @@ from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import (
     BUFFER_TIERS,
     MEMORY_TYPE_OF,
-    TRUST_OF,
-    TRUST_ORDER,
     Kind,
     Memory,
     MemoryId,
@@ -38,6 +36,7 @@ from hybrid_memory.requests import WriteRequest, WriteResult
 from hybrid_memory.store.base import BufferState, ChangeType, Insert, RecordUse, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
+from hybrid_memory.trust import have_one_authority, may_displace, trust_of
 from hybrid_memory.validation import check_joined
 
 if TYPE_CHECKING:
@@ -62,8 +61,8 @@ _TIER_OF: Mapping[MemoryType, Tier] = {
 class PreparedWrite:
     """A checked request with all that had to be computed before the transaction.
 
-    ``repeats`` are live memories with the same words, oldest first; ``key_owner`` holds the same working key; both were
-    looked up when the namespace's head was ``seen_head``.
+    ``repeats`` are live memories with the same words, oldest first; ``key_owners`` hold the same working key, newest first; both
+    were looked up when the namespace's head was ``seen_head``.
     """
 
     id: MemoryId
@@ -72,7 +71,7 @@ class PreparedWrite:
     encoded: EncodedText
     importance: float
     repeats: tuple[MemoryId, ...] = ()
-    key_owner: MemoryId | None = None
+    key_owners: tuple[MemoryId, ...] = ()
     seen_head: int = 0
 
     @property
@@ -95,15 +94,14 @@ class _NewMemory:
 
     prepared: PreparedWrite
     repeats: tuple[Memory, ...]
-    replaced: Memory | None
+    replaced: tuple[Memory, ...]
     habit: tuple[Moved, ...]
 
     @property
     def leaving(self) -> tuple[Memory, ...]:
         """The memories that leave their attention buffers for a reason other than the buffers' own rules."""
         promoted = {move.id for move in self.habit}
-        replaced = () if self.replaced is None else (self.replaced,)
-        return (*replaced, *(one for one in self.repeats if one.id in promoted))
+        return (*self.replaced, *(one for one in self.repeats if one.id in promoted))
 
 
 def decide_write(prepared: PreparedWrite, rules: WriteRules, vectors_of: VectorsOf, view: WriteView) -> WriteBatch:
@@ -117,16 +115,24 @@ def decide_write(prepared: PreparedWrite, rules: WriteRules, vectors_of: Vectors
     prepared = _with_concurrent_writes(prepared, view)
     known = view.get([*prepared.repeats, *_named_ids(prepared)])
     repeats = [known[one] for one in prepared.repeats if one in known and _is_live(known[one])]
-    same = next((memory for memory in repeats if _is_same_statement(memory, prepared)), None)
     parents = _known_parents(prepared, known)
+    trust = trust_of(prepared.request.origin, (parent.trust for parent in parents))
+    same = next((memory for memory in repeats if _is_same_statement(memory, prepared, trust)), None)
     # 2. The same statement in the same conversation is counted on the memory that is there.
     if same is not None:
-        return _count_repetition(same, prepared, parents, rules, vectors_of, view)
-    # 3. Otherwise a new row: it may replace one, and may be the saying that makes a habit.
-    replaced = _memory_replaced(prepared, known)
-    repeats = [one for one in repeats if replaced is None or one.id != replaced.id]
-    memory = _new_memory(prepared, view, repeats, replaced, parents)
-    change = _NewMemory(prepared, tuple(repeats), replaced, _habit_promotion(memory, repeats, rules.habit_sessions))
+        return _count_repetition(same, prepared, rules, vectors_of, view)
+    # 3. Otherwise a new row: it may replace some, and may be the saying that makes a habit.
+    replaced, disputed = _told_otherwise(prepared, known, trust)
+    repeats = [one for one in repeats if one not in replaced]
+    memory = replace(
+        _new_memory(prepared, view, trust),
+        supersedes=replaced[0].id if replaced else None,
+        disputes=disputed or _inherited_dispute(replaced, trust),
+        duplicate_of=repeats[0].id if repeats else None,
+    )
+    change = _NewMemory(
+        prepared, tuple(repeats), tuple(replaced), _habit_promotion(memory, repeats, rules.habit_sessions)
+    )
     # 4. An observation goes through the attention buffers; the other types have their tier already.
     if prepared.request.memory_type is MemoryType.SHORT_TERM:
         return _insert_observation(memory, change, rules, vectors_of, view)
@@ -134,22 +140,22 @@ def decide_write(prepared: PreparedWrite, rules: WriteRules, vectors_of: Vectors
 
 
 def _with_concurrent_writes(prepared: PreparedWrite, view: WriteView) -> PreparedWrite:
-    """Add the repeats and the key's owner that were stored after the write was prepared."""
+    """Add the repeats and the key's owners that were stored after the write was prepared."""
     if view.head <= prepared.seen_head:
         return prepared
     inserted = [entry for entry in view.changes(prepared.seen_head) if entry.change is ChangeType.INSERT]
     repeats = [entry.id for entry in inserted if entry.digest == prepared.encoded.content_hash]
-    key_owner = prepared.key_owner
+    key_owners = prepared.key_owners
     if prepared.request.key is not None:
         newer = view.get([entry.id for entry in inserted]).values()
         own = (prepared.session, prepared.request.key)
         owners = [memory.id for memory in newer if (memory.session, memory.key) == own]
-        key_owner = owners[-1] if owners else key_owner
-    return replace(prepared, repeats=(*prepared.repeats, *repeats), key_owner=key_owner)
+        key_owners = (*reversed(owners), *key_owners)
+    return replace(prepared, repeats=(*prepared.repeats, *repeats), key_owners=key_owners)
 
 
 def _named_ids(prepared: PreparedWrite) -> list[MemoryId]:
-    named = (prepared.request.supersedes, prepared.key_owner, *prepared.request.parents)
+    named = (prepared.request.supersedes, *prepared.key_owners, *prepared.request.parents)
     return [one for one in named if one is not None]
 
 
@@ -157,32 +163,52 @@ def _is_live(memory: Memory) -> bool:
     return memory.forgotten_at is None and memory.superseded_by is None
 
 
-def _is_same_statement(memory: Memory, prepared: PreparedWrite) -> bool:
-    """Return True if a memory with the same words is this same statement, not another occasion of it."""
+def _is_same_statement(memory: Memory, prepared: PreparedWrite, trust: Trust) -> bool:
+    """Return True if a memory with the same words is this same statement, not another occasion of it.
+
+    What is trusted otherwise is another statement: counting it would raise or lower the trust of the memory that is there.
+    """
     request = prepared.request
     return (
         memory.session == prepared.session
         and memory.agent == prepared.scope.agent
         and memory.speaker == request.speaker
         and memory.origin is request.origin
+        and memory.trust is trust
         and memory.kind is KIND_OF[request.memory_type]
         and memory.key == request.key
         and request.occurred_at in (None, memory.occurred_at)
-        and request.supersedes in (None, memory.supersedes)
+        and request.supersedes in (None, memory.supersedes, memory.disputes)
     )
 
 
-def _memory_replaced(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> Memory | None:
+def _told_otherwise(
+    prepared: PreparedWrite, known: Mapping[MemoryId, Memory], trust: Trust
+) -> tuple[list[Memory], MemoryId | None]:
+    """Return the memories that a statement of this trust replaces, the named one first, and one that it can only dispute."""
+    named = _named_by_supersedes(prepared, known)
+    holders = [known[one] for one in prepared.key_owners if one in known and _is_live(known[one])]
+    others = list({one.id: one for one in (*named, *holders)}.values())
+    replaced = [one for one in others if may_displace(trust, one.trust)]
+    disputed = next((one.id for one in others if not may_displace(trust, one.trust)), None)
+    return replaced, disputed
+
+
+def _inherited_dispute(replaced: Sequence[Memory], trust: Trust) -> MemoryId | None:
+    """Return what the version before disputes, if the new one is no more trusted than that."""
+    return replaced[0].disputes if replaced and have_one_authority(trust, replaced[0].trust) else None
+
+
+def _named_by_supersedes(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list[Memory]:
     wanted = prepared.request.supersedes
-    if wanted is not None:
-        old = known.get(wanted)
-        if old is None or old.forgotten_at is not None:
-            raise NotFound("supersedes: no such memory")
-        if old.superseded_by is not None:
-            raise InvalidInput("supersedes", f"was already superseded; its newer version is {old.superseded_by}")
-        return old
-    key_owner = known.get(prepared.key_owner) if prepared.key_owner is not None else None
-    return key_owner if key_owner is not None and _is_live(key_owner) else None
+    if wanted is None:
+        return []
+    old = known.get(wanted)
+    if old is None or old.forgotten_at is not None:
+        raise NotFound("supersedes: no such memory")
+    if old.superseded_by is not None:
+        raise InvalidInput("supersedes", f"was already superseded; its newer version is {old.superseded_by}")
+    return [old]
 
 
 def _known_parents(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list[Memory]:
@@ -192,9 +218,8 @@ def _known_parents(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) ->
     return [known[one] for one in prepared.request.parents]
 
 
-def _new_memory(
-    prepared: PreparedWrite, view: WriteView, repeats: list[Memory], replaced: Memory | None, parents: list[Memory]
-) -> Memory:
+def _new_memory(prepared: PreparedWrite, view: WriteView, trust: Trust) -> Memory:
+    """Return the statement as a memory, without its links to those that were there."""
     request = prepared.request
     return Memory(
         id=prepared.id,
@@ -212,25 +237,23 @@ def _new_memory(
         days=prepared.encoded.words.days,
         aspects=prepared.encoded.words.aspects,
         encoding=prepared.encoded.words.encoding,
-        pinned=request.pinned,
+        pinned=_is_pinned(request, trust),
         tags=request.tags,
         metadata=request.metadata,
         source=request.source,
         speaker=request.speaker,
         origin=request.origin,
-        trust=least_trust([TRUST_OF.get(request.origin, Trust.AGENT), *(parent.trust for parent in parents)]),
+        trust=trust,
         key=request.key,
         occurred_at=request.occurred_at,
         expires_at=request.expires_at,
-        supersedes=replaced.id if replaced else None,
-        duplicate_of=repeats[0].id if repeats else None,
         parents=prepared.request.parents,
     )
 
 
-def least_trust(levels: Sequence[Trust]) -> Trust:
-    """Return the lowest of some levels of trust: what is derived is trusted no further than its sources."""
-    return min(levels, key=TRUST_ORDER.index)
+def _is_pinned(request: WriteRequest, trust: Trust) -> bool:
+    """Return True if a statement is pinned: what is untrusted cannot put itself at the head of each brief."""
+    return request.pinned and trust is not Trust.UNTRUSTED
 
 
 def _insert_observation(
@@ -263,11 +286,14 @@ def _insert(
         id=memory.id,
         tier=memory.tier,
         duplicate_of=memory.duplicate_of,
+        disputes=memory.disputes,
+        unpinned=prepared.request.pinned and not memory.pinned,
         moved=moved,
         pending=prepared.encoded.vector is None,
     )
     tier_changes, updates = changes_of(view, (move for move in moved if move.id != memory.id))
-    replaced = () if change.replaced is None else (Update(superseded(change.replaced, memory.id)),)
+    replaced = [Update(superseded(one, memory.id)) for one in change.replaced]
+    counted = [one for one in change.repeats if may_displace(memory.trust, one.trust)]
     return WriteBatch(
         action="remember",
         actor=prepared.scope.actor,
@@ -275,7 +301,7 @@ def _insert(
         tier_changes=tier_changes,
         updates=(*updates, *replaced),
         buffers=(*(written or ()), *buffers_without(view, change.leaving, written_keys)),
-        uses=tuple(RecordUse(one.id, view.now) for one in change.repeats[:1]),
+        uses=tuple(RecordUse(one.id, view.now) for one in counted[:1]),
         result=result,
     )
 
@@ -287,8 +313,11 @@ def superseded(old: Memory, new: MemoryId) -> Memory:
 
 
 def _habit_promotion(memory: Memory, repeats: Sequence[Memory], habit_sessions: int) -> tuple[Moved, ...]:
-    """Let the first of the same words, said in enough sessions, become long-term with the others as its members."""
-    alike = [one for one in repeats if one.kind is Kind.OBSERVATION]
+    """Let the first of the same words, said in enough sessions, become long-term with the others as its members.
+
+    What a tool repeats makes no habit of what a person said, nor the other way round.
+    """
+    alike = [one for one in repeats if one.kind is Kind.OBSERVATION and have_one_authority(one.trust, memory.trust)]
     sessions = {one.session for one in alike} | {memory.session}
     if len(sessions) < habit_sessions or memory.kind is not Kind.OBSERVATION:
         return ()
@@ -312,7 +341,6 @@ def _later_expiry(same: Memory, request: WriteRequest) -> datetime | None:
 def _count_repetition(
     same: Memory,
     prepared: PreparedWrite,
-    parents: list[Memory],
     rules: WriteRules,
     vectors_of: VectorsOf,
     view: WriteView,
@@ -321,9 +349,8 @@ def _count_repetition(
     request = prepared.request
     # In the buffers a repetition enhances; a repetition as another type moves the memory to that type's tier.
     buffers = buffers_of(view, same.session, same.agent)
-    context = StoredTierContext(
-        view, buffers, vectors_of, extra_uses={same.id: 1}, pinned={same.id} if request.pinned else ()
-    )
+    pinned = same.pinned or _is_pinned(request, same.trust)
+    context = StoredTierContext(view, buffers, vectors_of, extra_uses={same.id: 1}, pinned={same.id} if pinned else ())
     item = Item(same.id, "", max(same.importance, request.importance or 0.0))
     step = flow.FlowResult(buffers)
     if request.memory_type is MemoryType.SHORT_TERM:
@@ -336,11 +363,10 @@ def _count_repetition(
     richer = replace(
         same,
         importance=item.importance if item.importance is not None else same.importance,
-        pinned=same.pinned or request.pinned,
+        pinned=pinned,
         tags=tuple(dict.fromkeys((*same.tags, *request.tags))),
         metadata={**same.metadata, **request.metadata},
         source=request.source or same.source,
-        trust=least_trust([same.trust, *(parent.trust for parent in parents)]),
         parents=joined(same.parents, request.parents),
         expires_at=_later_expiry(same, request),
     )
@@ -355,6 +381,8 @@ def _count_repetition(
         id=same.id,
         tier=step.tier_of(same.id, same.tier),
         duplicate_of=same.id,
+        disputes=same.disputes,
+        unpinned=request.pinned and not pinned,
         moved=step.moved,
     )
     return WriteBatch(

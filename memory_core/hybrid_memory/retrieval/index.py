@@ -192,7 +192,8 @@ class NamespaceIndex:
         the cosines are 0 and the newest come first.
         """
         with self._lock:
-            mask = self._columns.matching(where) & self._columns.visible(now, as_of=where.as_of)
+            mask = self._columns.matching(where)
+            mask &= self._columns.visible(now, as_of=where.as_of, min_trust=where.min_trust)
             if vector is not None and self._matrix.fits(vector):
                 found = np.flatnonzero(mask)
                 cosines = self._matrix.scores(vector, found)
@@ -222,8 +223,8 @@ class NamespaceIndex:
             rows = self._visible_of(self._columns.with_hash(content_hash), now)
             return self._ids_at(sorted(rows, key=lambda row: int(self._columns.created_at.values[row])))
 
-    def holding_key(self, session: str, key: str, now: datetime) -> MemoryId | None:
-        """Return the live working memory that a session keeps under a key, the newest if there are several."""
+    def key_holders(self, session: str, key: str, now: datetime) -> list[MemoryId]:
+        """Return the live working memories that a session keeps under a key, newest first: writes leave one for each authority."""
         with self._lock:
             code = self._columns.sessions.find(session)
             rows = [
@@ -231,8 +232,8 @@ class NamespaceIndex:
                 for row in self._visible_of(self._columns.with_key(key), now)
                 if self._columns.session.values[row] == code and self._columns.tier.values[row] == _WORKING
             ]
-            newest = max(rows, key=lambda row: (int(self._columns.created_at.values[row]), row), default=None)
-            return None if newest is None else self._columns.ids.name(newest)
+            rows.sort(key=lambda row: (int(self._columns.created_at.values[row]), row), reverse=True)
+            return self._ids_at(rows)
 
     def select(
         self,
@@ -252,7 +253,7 @@ class NamespaceIndex:
             mask = self._columns.matching(where)
             if among is not None:
                 mask &= self._mask_of(among)
-            live = self._columns.visible(now, as_of=where.as_of, asked_at=asked_at)
+            live = self._columns.visible(now, as_of=where.as_of, asked_at=asked_at, min_trust=where.min_trust)
             mask &= self._columns.forgotten_at.values != NO_TIME if forgotten else live
             return self._columns.ids.values[self._columns.newest_first(mask)]
 
@@ -272,9 +273,8 @@ class NamespaceIndex:
         """
         with self._lock:
             columns = self._columns
-            rows = columns.newest_first(
-                columns.matching(where) & columns.visible(now, as_of=where.as_of, asked_at=asked_at)
-            )
+            live = columns.visible(now, as_of=where.as_of, asked_at=asked_at, min_trust=where.min_trust)
+            rows = columns.newest_first(columns.matching(where) & live)
             aspects, importance = columns.aspects.values[rows], columns.importance.values[rows]
             chosen = np.zeros(len(rows), np.bool_)
             chosen[:newest] = True
@@ -288,6 +288,20 @@ class NamespaceIndex:
                     places = places[np.argpartition(-worth[places], count)[:count]]
                 chosen[places] = True
             return columns.ids.ids_of(rows[chosen])
+
+    def disputes(self, ids: Iterable[MemoryId]) -> dict[MemoryId, MemoryId]:
+        """Return which of some memories dispute another, and that one."""
+        with self._lock:
+            rows = ((one, self._columns.row_of(one)) for one in ids)
+            row_of = {row: one for one, row in rows if row is not None}
+            return {row_of[row]: disputed for row, disputed in self._columns.disputes(row_of).items()}
+
+    def disputed_by(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, tuple[MemoryId, ...]]:
+        """Return for those memories that are disputed the live memories that do it, oldest first."""
+        with self._lock:
+            rows = {one: self._columns.disputing(one) for one in ids}
+            live = {one: self._visible_of(found, now) for one, found in rows.items() if found}
+            return {one: tuple(self._ids_at(found)) for one, found in live.items() if found}
 
     def pinned(self, now: datetime) -> IdSequence:
         """Return the live memories that are pinned, newest first."""

@@ -84,6 +84,8 @@ class MemoryColumns:
         self.tags = LabelIndex()
         self.metadata = LabelIndex()
         self._digests = DigestColumn()
+        self._disputes: dict[int, MemoryId] = {}
+        self._disputed_by: dict[MemoryId, list[int]] = {}
         self._keys: dict[str, list[int]] = {}
         self._key_of: dict[int, str] = {}
         self._rows_awaiting: dict[MemoryId, list[int]] = {}
@@ -116,6 +118,8 @@ class MemoryColumns:
         self.metadata.load({row: tuple(dict.fromkeys(pairs)) for row, pairs in metadata})
         for place, successor in batch.superseded_by.items():
             self._set_successor(first + place, successor)
+        for place, disputed in batch.disputes.items():
+            self._set_dispute(first + place, disputed)
         self._live.forget()
 
     def add(self, memory: Memory) -> int:
@@ -147,6 +151,7 @@ class MemoryColumns:
         for name in ("occurred_at", "expires_at", "forgotten_at", "reflected_at"):
             getattr(self, name).values[row] = _micros(getattr(memory, name))
         self._set_key(row, memory.key)
+        self._set_dispute(row, memory.disputes)
         self.tags.put(row, memory.tags)
         self.metadata.put(row, _pairs(memory.metadata))
         self.successor.values[row] = ABSENT
@@ -167,30 +172,56 @@ class MemoryColumns:
         self.tags.put(row, ())
         self.metadata.put(row, ())
         self._set_key(row, None)
+        self._set_dispute(row, None)
         self._live.update(row)
 
-    def visible(self, now: datetime, *, as_of: datetime | None = None, asked_at: datetime | None = None) -> Mask:
+    def visible(
+        self,
+        now: datetime,
+        *,
+        as_of: datetime | None = None,
+        asked_at: datetime | None = None,
+        min_trust: Trust | None = None,
+    ) -> Mask:
         """Return the rows that a reading at ``now`` may find: not forgotten, expired, replaced or purged.
 
         ``as_of`` goes back to an earlier moment: what was created by then, replaced only later, and not expired then.
-        What was forgotten since stays hidden. ``asked_at`` hides rows created later. The mask cannot be written to where it
-        is the same as at the last time.
+        What was forgotten since stays hidden. ``asked_at`` hides rows created later. For who asks for ``min_trust``, what is trusted
+        less has replaced nothing. The mask cannot be written to where it is the same as at the last time.
         """
-        if as_of is None:
+        if as_of is None and min_trust is None:
             live = self._live.at(to_micros(now))
             return live if asked_at is None else live & (self.created_at.values <= to_micros(asked_at))
-        moment = to_micros(min(as_of, now))
-        expires, successors = self.expires_at.values, self.successor.values
+        moment = to_micros(now if as_of is None else min(as_of, now))
+        expires = self.expires_at.values
         mask: Mask = (
             ~self.gone.values & (self.forgotten_at.values == NO_TIME) & ((expires == NO_TIME) | (expires > moment))
         )
-        current: Mask = successors == ABSENT
-        known = successors >= 0
-        current[known] = self.created_at.values[successors[known]] > moment
-        mask &= current & (self.created_at.values <= moment)
+        mask &= self._current(moment if as_of is not None else None, min_trust)
+        if as_of is not None:
+            mask &= self.created_at.values <= moment
         if asked_at is not None:
             mask &= self.created_at.values <= to_micros(asked_at)
         return mask
+
+    def _current(self, moment: int | None, min_trust: Trust | None) -> Mask:
+        """Return the rows that nothing of this trust had replaced by a moment; None: until now."""
+        successors, created = self.successor.values, self.created_at.values
+        least = 0 if min_trust is None else _TRUST_CODE[Trust(min_trust)]
+        current: Mask = successors == ABSENT
+        rows = np.flatnonzero(successors >= 0)
+        newer = successors[rows]
+        # From version to version, until one counts or the chain ends; one that is unknown counts.
+        for _ in range(_LONGEST_CHAIN):
+            counts = self.trust.values[newer] >= least
+            if moment is not None:
+                counts &= created[newer] <= moment
+            rows, newer = rows[~counts], successors[newer[~counts]]
+            current[rows[newer == ABSENT]] = True
+            rows, newer = rows[newer >= 0], newer[newer >= 0]
+            if not len(rows):
+                break
+        return current
 
     def trusted_among(self, visible: Mask) -> Mask | None:
         """Return those of the visible rows that are trusted; None where this divides nothing, for all of them are or none is.
@@ -259,6 +290,14 @@ class MemoryColumns:
         speakers = self.speaker.values[rows].tolist()
         return list(zip(high, low, speakers, map(self._key_of.get, rows.tolist()), strict=True))
 
+    def disputes(self, rows: Iterable[int]) -> dict[int, MemoryId]:
+        """Return which of some rows dispute a memory, and that one."""
+        return {row: self._disputes[row] for row in rows if row in self._disputes} if self._disputes else {}
+
+    def disputing(self, memory_id: MemoryId) -> list[int]:
+        """Return the rows that dispute a memory."""
+        return self._disputed_by.get(memory_id, [])
+
     def with_key(self, key: str) -> list[int]:
         """Return the rows that hold a key of working memory."""
         return self._keys.get(key, [])
@@ -284,6 +323,15 @@ class MemoryColumns:
         for row in self._rows_awaiting.pop(successor, ()):
             if successor_row is not None and self.successor.values[row] == UNKNOWN:
                 self.successor.values[row] = successor_row
+
+    def _set_dispute(self, row: int, disputed: MemoryId | None) -> None:
+        """Note which memory a row disputes."""
+        old = self._disputes.pop(row, None)
+        if old is not None:
+            self._disputed_by[old].remove(row)
+        if disputed is not None:
+            self._disputes[row] = disputed
+            self._disputed_by.setdefault(disputed, []).append(row)
 
     def _set_key(self, row: int, key: str | None) -> None:
         """Note under which key of working memory a row is held."""
@@ -354,6 +402,7 @@ class LiveMask:
         self._shown = None
 
 
+_LONGEST_CHAIN = 10_000  # versions that a reading goes through; only a damaged chain, which bites its tail, is longer
 _FOREVER = 2**63 - 1  # microseconds; the end of int64
 
 _COPIED_COLUMNS = (

@@ -249,6 +249,7 @@ class ColumnBatch:
     tags: Mapping[int, tuple[str, ...]]
     metadata: Mapping[int, str]
     superseded_by: Mapping[int, MemoryId]
+    disputes: Mapping[int, MemoryId]
     pinned: NDArray[np.bool_]
     aspects: NDArray[np.int32]
     importance: NDArray[np.float64]

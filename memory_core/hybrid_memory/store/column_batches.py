@@ -73,6 +73,7 @@ def column_batch(
         tags={place: one.tags for place, one in enumerate(memories) if one.tags},
         metadata={place: object_to_json(one.metadata) for place, one in enumerate(memories) if one.metadata},
         superseded_by={place: one.superseded_by for place, one in enumerate(memories) if one.superseded_by is not None},
+        disputes={place: one.disputes for place, one in enumerate(memories) if one.disputes is not None},
         pinned=np.array([memory.pinned for memory in memories], np.bool_),
         aspects=np.array([memory.aspects for memory in memories], np.int32),
         importance=np.array([memory.importance for memory in memories], np.float64),

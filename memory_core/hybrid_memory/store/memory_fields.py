@@ -136,6 +136,7 @@ MEMORY_FIELDS: tuple[MemoryField, ...] = (
     MemoryField("days", FEW_HASHES, rare=True),
     MemoryField("encoding", INTEGER),
     MemoryField("aspects", INTEGER),
+    MemoryField("disputes", TEXT, changeable=True, rare=True),
 )
 """All fields, in the order of the table's columns."""
 

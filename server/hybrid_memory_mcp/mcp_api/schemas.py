@@ -335,6 +335,8 @@ WRITE_OUTPUT: Final = _object_of(
     },
     embedding=_TEXT,
     secrets=_TEXTS,
+    disputes=_TEXT,
+    pinned=_FLAG,
 )
 
 READ_OUTPUT: Final = _object_of(
@@ -352,6 +354,8 @@ READ_OUTPUT: Final = _object_of(
                 section=_TEXT,
                 newer=_TEXT,
                 repeats=_TEXTS,
+                disputed_by=_TEXTS,
+                disputes=_TEXT,
                 occurred_at=_TEXT,
                 speaker=_TEXT,
                 session=_TEXT,
@@ -399,6 +403,15 @@ REFLECT_OUTPUT: Final[Schema] = {
     },
 }
 
-UPDATE_OUTPUT: Final = _object_of({"id": _TEXT, "tier": _TEXT}, supersedes=_TEXT, embedding=_TEXT, secrets=_TEXTS)
+UPDATE_OUTPUT: Final = _object_of(
+    {"id": _TEXT, "tier": _TEXT}, supersedes=_TEXT, disputes=_TEXT, embedding=_TEXT, secrets=_TEXTS
+)
 
-FORGET_OUTPUT: Final = _object_of({"ids": _TEXTS, "undo": _TEXT}, forgotten=_COUNT, restored=_COUNT, unchanged=_TEXTS)
+FORGET_OUTPUT: Final = _object_of(
+    {"ids": _TEXTS, "undo": _TEXT},
+    forgotten=_COUNT,
+    restored=_COUNT,
+    unchanged=_TEXTS,
+    revived=_TEXTS,
+    held=_list_of(_object_of({"id": _TEXT, "by": _TEXT})),
+)

@@ -180,6 +180,7 @@ class Views:
             trust=memory.trust.value,
             tier=memory.tier.value,
             section=section,
+            disputes=memory.disputes or "",
             text=Stored(text),
             speaker=Stored(memory.speaker) if memory.speaker else None,
         )

@@ -14,7 +14,7 @@ from tests.core.store.making import DIMENSIONS, memory, vector
 from hybrid_memory.admin.backup import create_backup, list_backups, restore
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreLocked
-from hybrid_memory.model import Kind, MemoryId, Origin, Usage
+from hybrid_memory.model import Kind, MemoryId, Origin, Trust, Usage
 from hybrid_memory.store.base import BufferState, ChangeType, NewVector, RequestKey
 from hybrid_memory.store.duck.files.database_copy import verify
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem, PurgeSelection
@@ -99,6 +99,27 @@ def test_a_newer_version_and_other_memories_in_the_same_words_stay_and_are_named
     assert (told.named, told.versions, told.derived) == (1, 1, 2)
     purged(home, chosen("v2"))
     assert left(home)["v3"].supersedes is None
+
+
+def lie_and_fact(**lie):
+    """Return a tool's memory and the user's that it replaced, as a store of an earlier version may hold them."""
+    return [
+        MemoryItem(memory("fact", trust=Trust.USER, superseded_by=MemoryId("lie"))),
+        MemoryItem(memory("lie", trust=Trust.UNTRUSTED, **lie)),
+    ]
+
+
+@pytest.mark.parametrize("lie", [{"supersedes": MemoryId("fact")}, {"disputes": MemoryId("fact")}, {}])
+def test_purging_a_lie_leaves_the_fact_and_lets_it_be_current_again(home, lie):
+    store_of(home, *lie_and_fact(**lie))
+    assert purged(home, chosen("lie")).memories == 1
+    assert left(home)["fact"].superseded_by is None
+
+
+def test_what_disputed_a_purged_memory_disputes_nothing(home):
+    store_of(home, *lie_and_fact(disputes=MemoryId("fact")))
+    purged(home, chosen("fact"))
+    assert left(home)["lie"].disputes is None
 
 
 def test_what_was_derived_can_stay_and_is_named(home):

@@ -51,7 +51,7 @@ def answers(index, now):
     said["like"] = sorted(one for one, _ in index.similar(vector_of("cat dog?"), k=99, floor=0.3, now=now))
     said["repeats"] = index.repeats(memory("x", WORDS[0]).content_hash, now)
     said["reflection"] = sorted(index.reflection_rows(Where(), now).ids)
-    said["key"] = index.holding_key("s1", "k", now)
+    said["key"] = index.key_holders("s1", "k", now)
     return said
 
 
@@ -239,18 +239,18 @@ def test_a_key_belongs_to_a_session_and_to_working_memory():
         memory("elsewhere", minutes=3, session="s2", **working),
         memory("kept", minutes=4, tier=Tier.LONG_TERM, key="goal"),
     )
-    assert index.holding_key("s1", "goal", NOW) == "new"
-    assert index.holding_key("s2", "goal", NOW) == "elsewhere"
-    assert index.holding_key("s3", "goal", NOW) is None
-    assert index.holding_key("s1", "other", NOW) is None
+    assert index.key_holders("s1", "goal", NOW) == ["new", "old"]
+    assert index.key_holders("s2", "goal", NOW) == ["elsewhere"]
+    assert index.key_holders("s3", "goal", NOW) == []
+    assert index.key_holders("s1", "other", NOW) == []
 
 
 def test_a_key_that_expired_or_was_given_up_holds_nothing():
     index = index_of(memory("a", tier=Tier.WORKING, key="goal", expires_at=at(5)))
-    assert index.holding_key("s1", "goal", at(4)) == "a"
-    assert index.holding_key("s1", "goal", at(5)) is None
+    assert index.key_holders("s1", "goal", at(4)) == ["a"]
+    assert index.key_holders("s1", "goal", at(5)) == []
     put(index, memory("a", tier=Tier.WORKING, key=None))
-    assert index.holding_key("s1", "goal", at(4)) is None
+    assert index.key_holders("s1", "goal", at(4)) == []
 
 
 def test_the_newest_version_ends_the_chain():

@@ -31,6 +31,7 @@ def test_a_snapshot_holds_every_column(store):
         "digests": list(digest_of("hash-full")),
         "metadata": '{"a":[1,2.5,null,{"b":true}],"ü":"x"}',
         "superseded_by": "next",
+        "disputes": "better",
         "pinned": True,
         "importance": 0.1 + 0.2,
         "aspects": 5,
@@ -46,8 +47,8 @@ def test_a_snapshot_holds_every_column(store):
         "days": [20_000, 20_003],
         "vector": vector(1).tolist(),
     }
-    absent = ("speaker", "key", "metadata", "superseded_by", "tags", "vector")
-    assert [found["bare"][name] for name in absent] == [None] * 6
+    absent = ("speaker", "key", "metadata", "superseded_by", "disputes", "tags", "vector")
+    assert [found["bare"][name] for name in absent] == [None] * 7
     moments = ("occurred_at", "expires_at", "forgotten_at", "reflected_at", "accessed_at")
     assert [found["bare"][name] for name in moments] == [NO_TIME] * 5
     assert [found["bare"][name] for name in ("terms", "names", "days", "access_count")] == [[], [], [], 0]

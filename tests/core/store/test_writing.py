@@ -45,6 +45,7 @@ FULL = memory(
     superseded_by=MemoryId("next"),
     supersedes=MemoryId("before"),
     duplicate_of=MemoryId("same"),
+    disputes=MemoryId("better"),
     parents=(MemoryId("p1"), MemoryId("p2")),
     reflected_at=LATER,
     rev=7,

@@ -12,13 +12,14 @@ from dataclasses import replace
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hybrid_memory.model import Kind, MemoryId, Origin
+from hybrid_memory.model import Kind, MemoryId, Origin, Trust
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, update_memory
 from hybrid_memory.store.encoding import from_json, to_json
 from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
+from hybrid_memory.trust import may_displace
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,8 +31,9 @@ _ALL_IDS = "SELECT id FROM memory WHERE namespace = ?"
 _SESSION_IDS = "SELECT id FROM memory WHERE namespace = ? AND session = ?"
 _FORGOTTEN_IDS = "SELECT id FROM memory WHERE namespace = ? AND forgotten_at IS NOT NULL"
 _LINKS = """
-    SELECT id, kind, origin, superseded_by, supersedes, parents FROM memory
-    WHERE namespace = ? AND (superseded_by IS NOT NULL OR supersedes IS NOT NULL OR parents IS NOT NULL)
+    SELECT id, kind, origin, trust, superseded_by, supersedes, parents FROM memory
+    WHERE namespace = $1 AND (superseded_by IS NOT NULL OR supersedes IS NOT NULL OR parents IS NOT NULL
+        OR id IN (SELECT superseded_by FROM memory WHERE namespace = $1))
 """
 _SAME_CONTENT = """
     SELECT id FROM memory WHERE namespace = $1 AND content_hash IN (
@@ -46,6 +48,7 @@ _REFERRING = """
         superseded_by IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
         OR supersedes IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
         OR duplicate_of IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
+        OR disputes IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
         OR list_has_any(from_json(parents, '["VARCHAR"]'), from_json($2, '["VARCHAR"]')))
     ORDER BY id
 """
@@ -78,6 +81,8 @@ _DELETE_NAMESPACE = (
     "DELETE FROM namespace WHERE name = ?",
 )
 _DELETE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
+
+_KNOWN_TRUST = frozenset(one.value for one in Trust)
 
 Ids: TypeAlias = frozenset[MemoryId]
 RemainingState: TypeAlias = Callable[[str, Ids], str | None]
@@ -143,10 +148,11 @@ def purge_rows(
 class _Links:
     """The references of one memory to others."""
 
-    __slots__ = ("id", "is_derived", "parents", "superseded_by", "supersedes")
+    __slots__ = ("id", "is_derived", "parents", "superseded_by", "supersedes", "trust")
 
     def __init__(self, *row: Any) -> None:
-        self.id, kind, origin, self.superseded_by, self.supersedes, parents = row
+        self.id, kind, origin, trust, self.superseded_by, self.supersedes, parents = row
+        self.trust = Trust(trust) if trust in _KNOWN_TRUST else Trust.UNTRUSTED  # a damaged row takes nothing along
         self.parents = frozenset(MemoryId(parent) for parent in texts_from_json(parents))
         self.is_derived = kind in {Kind.INSIGHT.value, Kind.SUMMARY.value} or origin == Origin.DERIVED.value
 
@@ -167,13 +173,14 @@ def _expand(
     named: set[MemoryId], links: Sequence[_Links], *, take_derived: bool
 ) -> tuple[set[MemoryId], set[MemoryId], set[MemoryId]]:
     """Return all that goes, what of it is derived, and what is derived and stays."""
-    # For each memory its older versions, and what was derived from it.
+    # For each memory its older versions, as far as these have no more authority, and what was derived from it.
     older: dict[MemoryId, set[MemoryId]] = defaultdict(set)
     derived_from: dict[MemoryId, set[MemoryId]] = defaultdict(set)
-    linked = {link.id for link in links}
+    trust = {link.id: link.trust for link in links}
     for link in links:
-        older[link.superseded_by].add(link.id)
-        older[link.id] |= {link.supersedes} & linked
+        for newer_id, older_id in ((link.superseded_by, link.id), (link.id, link.supersedes)):
+            if newer_id in trust and older_id in trust and may_displace(trust[newer_id], trust[older_id]):
+                older[newer_id].add(older_id)
         for parent in link.parents if link.is_derived else ():
             derived_from[parent].add(link.id)
     ids: set[MemoryId] = set(named)
@@ -245,6 +252,7 @@ def _without_references(memory: Memory, ids: Ids) -> Memory:
         superseded_by=kept_reference(memory.superseded_by),
         supersedes=kept_reference(memory.supersedes),
         duplicate_of=kept_reference(memory.duplicate_of),
+        disputes=kept_reference(memory.disputes),
         parents=tuple(one for one in memory.parents if one not in ids),
         rev=memory.rev + 1,
     )

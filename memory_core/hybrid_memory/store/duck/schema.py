@@ -130,11 +130,25 @@ M005_ASPECTS = Migration(5, "aspects", ("ALTER TABLE memory ADD COLUMN aspects B
 
 # The key of the store's terms (`hybrid_memory.terms`): one row, which whoever opens the store makes where it is missing, because
 # it is drawn at random (`hybrid_memory.store.duck.term_key`).
-M006_TRUST = Migration(
-    6,
-    "trust",
-    ("CREATE TABLE term_key (number UBIGINT NOT NULL)",),
+_TERM_KEY = ("CREATE TABLE term_key (number UBIGINT NOT NULL)",)
+
+# What is less trusted may only dispute (`hybrid_memory.trust`). Up to here a tool's or an import's words could replace the user's:
+# those become disputes, and what they had replaced is current again.
+_DISPUTES = (
+    "ALTER TABLE memory ADD COLUMN disputes VARCHAR",
+    """
+    UPDATE memory SET disputes = older.id, supersedes = NULL FROM memory AS older
+    WHERE memory.trust = 'untrusted' AND older.trust <> 'untrusted'
+        AND older.namespace = memory.namespace AND older.id = memory.supersedes
+    """,
+    """
+    UPDATE memory SET superseded_by = NULL FROM memory AS newer
+    WHERE newer.trust = 'untrusted' AND memory.trust <> 'untrusted'
+        AND newer.namespace = memory.namespace AND newer.id = memory.superseded_by
+    """,
 )
+
+M006_TRUST = Migration(6, "trust", (*_TERM_KEY, *_DISPUTES))
 
 MIGRATIONS: tuple[Migration, ...] = (
     *(M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS, M005_ASPECTS),

@@ -65,8 +65,9 @@ _DAYS = """
     SELECT unnest(days) AS day FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
 _SPARSE = """
-    SELECT rowid, key, tags, metadata, superseded_by FROM memory WHERE rowid BETWEEN ? AND ?
-        AND (key IS NOT NULL OR tags IS NOT NULL OR metadata IS NOT NULL OR superseded_by IS NOT NULL)
+    SELECT rowid, key, tags, metadata, superseded_by, disputes FROM memory WHERE rowid BETWEEN ? AND ?
+        AND (key IS NOT NULL OR tags IS NOT NULL OR metadata IS NOT NULL OR superseded_by IS NOT NULL
+            OR disputes IS NOT NULL)
 """
 _SESSIONS = """
     SELECT hash(session), session FROM memory WHERE namespace = ? GROUP BY session ORDER BY min(rowid)
@@ -183,7 +184,7 @@ def _batch(
     if min(int(columns[name].min()) for name in ("tier", "kind", "trust")) < 0:
         raise StoreDamaged(DAMAGED)
     sessions, speakers = _codes(session, span, columns, names)
-    key, tags, metadata, superseded_by = _sparse(session, span, columns["place"])
+    key, tags, metadata, superseded_by, disputes = _sparse(session, span, columns["place"])
     return ColumnBatch(
         ids=ids,
         tier=columns["tier"],
@@ -196,6 +197,7 @@ def _batch(
         tags=tags,
         metadata=metadata,
         superseded_by=superseded_by,
+        disputes=disputes,
         pinned=columns["pinned"].astype(np.bool_),
         importance=columns["importance"].astype(np.float64),
         aspects=columns["aspects"].astype(np.int32),
@@ -239,18 +241,19 @@ def _codes(
 
 def _sparse(
     session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.int64]
-) -> tuple[dict[int, str], dict[int, tuple[str, ...]], dict[int, str], dict[int, MemoryId]]:
+) -> tuple[dict[int, str], dict[int, tuple[str, ...]], dict[int, str], dict[int, MemoryId], dict[int, MemoryId]]:
     """Return what few rows have, by their places among ``rowids``."""
     keys: dict[int, str] = {}
     tags: dict[int, tuple[str, ...]] = {}
     metadata: dict[int, str] = {}
     successors: dict[int, MemoryId] = {}
+    disputes: dict[int, MemoryId] = {}
     parsed_tags: dict[str, tuple[str, ...]] = {}  # few distinct lists of tags, many rows
     found = session.rows(_SPARSE, *span[1:])
     wanted = np.array([row[0] for row in found], np.int64)
     places = np.minimum(np.searchsorted(rowids, wanted), len(rowids) - 1)
     here = (rowids[places] == wanted).tolist()
-    for place, is_here, (_, key, tag_text, data, successor) in zip(places.tolist(), here, found, strict=True):
+    for place, is_here, (_, key, tag_text, data, successor, disputed) in zip(places.tolist(), here, found, strict=True):
         if not is_here:
             continue
         if key is not None:
@@ -263,7 +266,9 @@ def _sparse(
             metadata[place] = data
         if successor is not None:
             successors[place] = MemoryId(successor)
-    return keys, tags, metadata, successors
+        if disputed is not None:
+            disputes[place] = MemoryId(disputed)
+    return keys, tags, metadata, successors, disputes
 
 
 def _read_usage(session: SqlSession, namespace: str) -> _Usage:
