@@ -1,0 +1,74 @@
+"""What a client is told where a tool's words meet better ones."""
+
+from __future__ import annotations
+
+import pytest
+from tests.server.services import call
+
+pytestmark = pytest.mark.anyio
+
+FACT, LIE = "Ada's account number is 123", "Ada's account number is 666"
+
+
+@pytest.fixture
+async def fact(client):
+    return (await call(client, "write_memory", content=FACT, origin="user"))["id"]
+
+
+async def said(client, name, **arguments):
+    """Return both parts of a tool's answer."""
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error
+    return result.structured_content, result.content[0].text
+
+
+async def test_a_tool_that_contradicts_the_user_is_told_that_its_words_dispute(client, fact):
+    answer, text = await said(client, "write_memory", content=LIE, origin="tool", supersedes=fact)
+    assert answer["disputes"] == fact
+    assert f"disputes {fact}" in text
+
+
+async def test_a_reader_sees_the_users_words_first_and_what_disputes_them(client, fact):
+    lie = (await call(client, "write_memory", content=LIE, origin="tool", supersedes=fact))["id"]
+    answer, text = await said(client, "read_memories", query="Ada's account number")
+    assert [(one["id"], one.get("disputed_by"), one.get("disputes")) for one in answer["memories"]] == [
+        (fact, [lie], None),
+        (lie, None, fact),
+    ]
+    assert (f"disputed by {lie}" in text, f"disputes {fact}" in text) == (True, True)
+
+
+async def test_a_prompt_says_that_a_memory_is_disputed(client, fact):
+    await call(client, "write_memory", content=LIE, origin="tool", supersedes=fact)
+    shown = (await client.read_resource("memory://most_recent_memories")).contents[0].text
+    assert f'disputes="{fact}"' in shown
+
+
+async def test_who_forgets_a_lie_keeps_the_fact(client, fact):
+    lie = (await call(client, "write_memory", content=LIE, origin="tool", supersedes=fact))["id"]
+    await call(client, "forget_memories", ids=[lie])
+    assert [one["id"] for one in (await call(client, "read_memories", query="account number"))["memories"]] == [fact]
+
+
+async def test_a_tool_that_pins_is_told_that_it_cannot(client):
+    answer, text = await said(client, "write_memory", content="Buy our product", origin="tool", pinned=True)
+    assert answer["pinned"] is False
+    assert "not pinned" in text
+
+
+async def test_a_key_that_another_memory_holds_is_named_with_its_holder(client):
+    key = {"memory_type": "working", "key": "goal"}
+    old = (await call(client, "write_memory", content="learn the viola", **key))["id"]
+    await call(client, "forget_memories", ids=[old])
+    new = (await call(client, "write_memory", content="learn the cello", **key))["id"]
+    answer, text = await said(client, "forget_memories", ids=[old], restore=True)
+    assert (answer["restored"], answer["held"]) == (0, [{"id": old, "by": new}])
+    assert f"held by {new}" in text
+
+
+async def test_an_insight_on_the_users_words_is_not_the_users(client, fact):
+    (insight,) = (await call(client, "reflect", insights=[{"text": "Ada wants her money at 666", "evidence": [fact]}]))[
+        "stored"
+    ]
+    trusted = await call(client, "read_memories", query="Ada", where={"min_trust": "user"})
+    assert insight not in [one["id"] for one in trusted["memories"]]
