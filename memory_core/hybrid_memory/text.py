@@ -174,12 +174,6 @@ def whole_characters(text: str, end: int, begin: int = 0) -> int:
     return end
 
 
-def estimate_tokens(text: str) -> int:
-    """Return a careful estimate: a token for every 4 ASCII characters begun, one for every other character."""
-    plain = len(text.encode("ascii", "ignore"))
-    return (plain + 3) // 4 + len(text) - plain
-
-
 _LAST_LATIN = "\u02ff"  # Greek and what follows; the rare Latin letters behind it are accents' own
 _SEPARATOR = LazyPattern(r"\w[-_./:#@+]\w")
 _COMPOUND = LazyPattern(r"(?<!\w)[^\W_]+(?:[-_./:#@+]{1,2}[^\W_]+)+(?!\w)")

@@ -14,7 +14,6 @@ from hybrid_memory.text import (
     compounds,
     content_hash,
     dense_text,
-    estimate_tokens,
     excerpt,
     is_mostly_of_other_scripts,
     terms,
@@ -125,11 +124,6 @@ def test_an_excerpt_is_never_longer_than_its_limit(text, limit):
     cut = excerpt(text, limit)
     assert len(cut) <= limit
     assert cut == text or text.startswith(cut[:-1])
-
-
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("日本語", 3), ("ab日", 2)])
-def test_tokens_are_estimated_carefully(text, tokens):
-    assert estimate_tokens(text) == tokens
 
 
 @pytest.mark.parametrize(

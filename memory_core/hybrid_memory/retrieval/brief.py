@@ -18,7 +18,8 @@ from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in, sentences, user_names, with_labels
 from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment
-from hybrid_memory.text import estimate_tokens, words
+from hybrid_memory.text import words
+from hybrid_memory.token_estimate import estimate_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,8 +76,8 @@ SECTION_OF: Mapping[Queue, Section] = {
     Queue.LAST_SESSION: Section.LAST_SESSION,
     Queue.RECENT: Section.RECENT,
 }
-LINE_TOKENS = 75  # of the text of one line; a longer memory is cut there and counts no more
-_FRAME_TOKENS = 40  # of a line beside its text: id, time, names of fields
+LINE_TOKENS = 100  # of the text of one line; a longer memory is cut there and counts no more
+_FRAME_TOKENS = 90  # of a line beside its text: id, time, names of fields
 _HEAD_START = 0.3  # of a line's cost that counts before it is shown: small queues get their first line early
 _QUEUE_LINES = 30  # waiting in a queue at most; beyond them come the most recent
 _OFTEN = 3  # statements that begin with a name, from which it may be the user's

@@ -28,7 +28,8 @@ from hybrid_memory_mcp.mcp_api import lenient
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 
 DEFAULT_TOKEN_BUDGET = 1500  # a page that an assistant can afford at every turn
-MIN_TOKEN_BUDGET = 100  # the smallest page: one memory, cut, and its cursor
+BRIEF_TOKEN_BUDGET = 2500  # twenty lines with their ids and times, once in a conversation
+MIN_TOKEN_BUDGET = 100  # what can be said at all; `tool_results.ENOUGH_TOKENS` hold a memory
 MAX_TOKEN_BUDGET = 200_000  # the context of a large model
 
 
@@ -127,7 +128,7 @@ class WriteArguments(Arguments):
     key: str | None = Field(None, description="With working: replaces the value of this key")
     expires_at: str | None = None
     supersedes: Annotated[OneId | None, BeforeValidator(lenient.no_id)] = Field(
-        None, description="Id of the memory that this corrects"
+        None, description="Id of the memory this corrects"
     )
     pinned: Flag | None = Field(None, description="In every brief")
 
@@ -156,10 +157,10 @@ class ReadArguments(Arguments):
 
     query: str | None = None
     limit: Annotated[int, Field(ge=1, le=PAGE_LIMIT), _Whole] | None = Field(
-        None, description=f"At most; default {DEFAULT_PAGE}, of a brief {BRIEF_PAGE}"
+        None, description=f"Default {DEFAULT_PAGE}, brief {BRIEF_PAGE}"
     )
     token_budget: Annotated[int, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET), _Whole] | None = Field(
-        None, description=f"Default {DEFAULT_TOKEN_BUDGET}"
+        None, description=f"Of each part; default {DEFAULT_TOKEN_BUDGET}, brief {BRIEF_TOKEN_BUDGET}"
     )
     where: Annotated[WhereArguments, _Object] | None = None
     ids: Ids | None = Field(None, description="Instead of query: fetch these")
@@ -170,6 +171,13 @@ class ReadArguments(Arguments):
     @classmethod
     def _filters_in_where(cls, given: Any) -> Any:
         return lenient.gathered(given, "where", tuple(WhereArguments.model_fields))
+
+    @property
+    def budget(self) -> int:
+        """How many tokens each part of the answer may cost."""
+        if self.token_budget is not None:
+            return self.token_budget
+        return DEFAULT_TOKEN_BUDGET if (self.query or "").strip() or self.ids else BRIEF_TOKEN_BUDGET
 
     def to_request(self, call: CallTime) -> ReadRequest:
         """Return the library's request; dates are those of the ``call``."""

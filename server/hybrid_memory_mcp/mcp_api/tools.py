@@ -91,9 +91,8 @@ def _leaves_secrets_out(service: MemoryService) -> bool:
 def _read(service: MemoryService, call: CallContext, given: schemas.ReadArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
     found = service.read(call.scope, request)
-    budget = schemas.DEFAULT_TOKEN_BUDGET if given.token_budget is None else given.token_budget
     return tool_results.read_result(
-        found, budget, call.scope, call.zone, question=request.query, whole=bool(request.ids)
+        found, given.budget, call.scope, call.zone, question=request.query, whole=bool(request.ids)
     )
 
 

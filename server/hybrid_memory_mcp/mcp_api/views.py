@@ -17,8 +17,9 @@ from hybrid_memory.clock import RandomSource
 from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import ReadRequest, ReflectionGroup
 from hybrid_memory.retrieval.brief import in_sections
+from hybrid_memory.token_estimate import PARTS, token_cost
 from hybrid_memory_mcp.mcp_api.moments import CallTime
-from hybrid_memory_mcp.mcp_api.tool_results import QUARTERS, token_cost, truncate, when
+from hybrid_memory_mcp.mcp_api.tool_results import truncate, when
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 RECENT_SHOWN = 20  # memories of a session's resource
 ABOUT_QUESTION = "about the question"  # the section of what answers it, before those of the brief
 RECALLED_FOR_ANSWER = 8  # memories that answer the question of a prompt; a brief follows them
-QUOTED_COST_LIMIT = 4000 * QUARTERS  # 4,000 tokens of quoted text: resources and prompts have no budget of their own
-MIN_QUOTED_COST = 50 * QUARTERS  # of one memory: a sentence
+QUOTED_COST_LIMIT = 4000 * PARTS  # 4,000 tokens of quoted text: resources and prompts have no budget of their own
+MIN_QUOTED_COST = 50 * PARTS  # of one memory: a sentence
 
 
 class Views:
