@@ -19,7 +19,7 @@ from starlette.types import Message, Receive
 
 from hybrid_memory_mcp.http.responses import LATER, NO_JSON, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
-from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
+from hybrid_memory_mcp.mcp_api.jsonrpc import BYTE_ORDER_MARK, read_line, write_message
 
 # A body of this size or more is checked in a thread: it would hold up the event loop for milliseconds.
 _CHECK_IN_THREAD_BYTES = 256 * 1024
@@ -144,6 +144,7 @@ def check_body(content: bytes, depth: int) -> Body | Refusal:
         content.decode("utf-8")
     except UnicodeDecodeError:
         return NO_JSON
+    content = content.removeprefix(BYTE_ORDER_MARK)
     if is_deeper_than(depth, content):
         return Refusal(400, f"the message is nested deeper than {depth}", closing=False)
     read = read_line(content)

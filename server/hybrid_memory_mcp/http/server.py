@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 import anyio
 import anyio.to_thread
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -28,6 +29,7 @@ from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreError, St
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.http.access_tokens import Tokens
 from hybrid_memory_mcp.http.app import HttpApp, build_http_app
+from hybrid_memory_mcp.http.heads import BAD_REQUEST, TOO_LARGE, head_problem
 from hybrid_memory_mcp.http.settings import PATH, HttpSettings, in_url, is_loopback, read_http_options
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.hub.hub import HANDOVER_PAUSE_MS, Hub, HubResources
@@ -229,6 +231,7 @@ def listen(settings: HttpSettings) -> socket.socket:
 def _config(app: HttpApp, settings: HttpSettings) -> uvicorn.Config:
     class Protocol(_TimeoutProtocol):
         head_timeout_seconds = settings.head_timeout_seconds
+        max_head_bytes = settings.max_head_bytes
 
     logging.getLogger("uvicorn.access").disabled = True
     return uvicorn.Config(
@@ -256,11 +259,51 @@ class _Server(uvicorn.Server):
         yield
 
 
+class _StrictConnection(h11.Connection):
+    """h11's parser behind `head_problem`; ``refused`` is the status of the refusal, which uvicorn's protocol calls 400 always."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(h11.SERVER, limit)
+        self._limit = limit
+        self.refused = BAD_REQUEST
+
+    def next_event(self) -> Any:
+        """Return what comes next, after a look at a head that is not read yet."""
+        if self.their_state is h11.IDLE:
+            problem = head_problem(self.trailing_data[0], self._limit)
+            if problem is not None:
+                self.refused = problem
+                raise h11.RemoteProtocolError("refused", error_status_hint=problem)
+        return super().next_event()
+
+
 class _TimeoutProtocol(H11Protocol):
-    """uvicorn's protocol, which by itself would wait for ever for the head of a request."""
+    """uvicorn's protocol, which by itself would wait for ever for the head of a request, with a parser that is strict about heads."""
 
     head_timeout_seconds: float
+    max_head_bytes: int
     _waiting: Any = None
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.conn: _StrictConnection = _StrictConnection(self.max_head_bytes)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no request, and end the connection."""
+        if self.conn.our_state is not h11.IDLE and self.conn.our_state is not h11.SEND_RESPONSE:
+            self.transport.close()  # an answer is on its way already
+            return
+        del msg
+        status = self.conn.refused
+        said = b"the head is too large" if status == TOO_LARGE else b"this is no valid HTTP request"
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", b"%d" % len(said)),
+            (b"connection", b"close"),
+        ]
+        for event in (h11.Response(status_code=status, headers=headers), h11.Data(data=said), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event))
+        self.transport.close()
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""

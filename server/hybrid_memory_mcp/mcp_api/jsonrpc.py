@@ -1,8 +1,8 @@
 """Reading and writing lines of JSON-RPC (hub and HTTP), so that every request gets an answer.
 
-The SDK's reader ignores what its parser refuses. Here a request that can be answered is: a lone surrogate, which JSON can
-write but no text can hold, becomes a noncharacter that the memory refuses by name; a message that is none, one nested too
-deep or one too long gets a JSON-RPC error.
+The SDK's reader ignores what its parser refuses. Here every line but a blank one, a notification and an answer gets an answer: a lone
+surrogate, which JSON can write but no text can hold, becomes a noncharacter that the memory refuses by name; what is no JSON, no
+message, nested too deep, too long, or holds a number of thousands of digits gets a JSON-RPC error, under its id where that can be known.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_REQUEST,
+    PARSE_ERROR,
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
@@ -26,10 +27,12 @@ from hybrid_memory_mcp.relay.protocol import MAX_MESSAGE_BYTES, Oversized
 
 SURROGATE_MARK = "\ufffe"  # a noncharacter, which the memory refuses by the argument's name
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some programs of Windows write one before UTF-8
+
 _KEPT_ENDS = 4096  # bytes of each end of a line in which its id is looked for
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # The id at the beginning (Python clients) or at the very end (TypeScript clients) belongs to the message itself.
-_ID = r'"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")'
+_ID = r'"id"\s*:\s*(-?\d{1,18}(?![\d.eE])|"(?:[^"\\]|\\.){0,200}")'
 _ID_FIRST = re.compile(r'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
 _ID_LAST = re.compile(_ID + r'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
@@ -41,7 +44,7 @@ def read_line(line: bytes | Oversized) -> Read:
     """Return what a line means."""
     if isinstance(line, Oversized):
         return _refusal(_id_at_ends(line.head, line.tail), f"the message is longer than {MAX_MESSAGE_BYTES} bytes")
-    text = line.decode("utf-8", "replace")
+    text = line.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
     try:
         message = jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValidationError:
@@ -62,13 +65,19 @@ def _second_look(text: str) -> Read:
         value = json.loads(text)
         value = _without_surrogates(value)
     except RecursionError:
-        ends = text.encode("utf-8", "replace")
-        return _refusal(_id_at_ends(ends[:_KEPT_ENDS], ends[-_KEPT_ENDS:]), "the message is nested too deep")
+        return _refusal(_id_in(text), "the message is nested too deep")
+    except json.JSONDecodeError as error:
+        return _refusal(
+            _id_in(text), f"the message is not JSON in UTF-8 ({error.msg} at character {error.pos + 1})", PARSE_ERROR
+        )
     except ValueError:
-        return None
+        # Python reads no number of more digits than that from a text.
+        return _refusal(_id_in(text), "the message holds a number of thousands of digits; send it as text", PARSE_ERROR)
     if isinstance(value, list):
         return _refusal(None, "batches are not supported; send one message a line")
-    return _as_message(value) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return _refusal(None, "a message is a JSON object")
+    return _as_message(value)
 
 
 def _as_message(value: dict[str, Any]) -> Read:
@@ -79,9 +88,10 @@ def _as_message(value: dict[str, Any]) -> Read:
         return SessionMessage(message)
     except (ValidationError, RecursionError):
         answers = "method" not in value and ("result" in value or "error" in value)
-        if "id" not in value or answers:
+        notifies = "id" not in value and isinstance(value.get("method"), str)
+        if answers or notifies:
             return None
-        return _refusal(value["id"], "this is no valid JSON-RPC 2.0 message")
+        return _refusal(value.get("id"), "this is no valid JSON-RPC 2.0 message")
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -94,10 +104,16 @@ def _without_surrogates(value: Any) -> Any:
     return value
 
 
-def _refusal(request_id: Any, problem: str) -> JSONRPCError:
+def _refusal(request_id: Any, problem: str, code: int = INVALID_REQUEST) -> JSONRPCError:
     known = request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
     known = _without_surrogates(known)
-    return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=INVALID_REQUEST, message=problem))
+    return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=problem))
+
+
+def _id_in(text: str) -> Any:
+    """Return the id of a message that cannot be read whole, as far as its ends tell."""
+    ends = (text[:_KEPT_ENDS], text[-_KEPT_ENDS:])
+    return _id_at_ends(*(one.encode("utf-8", "replace") for one in ends))
 
 
 def _id_at_ends(head: bytes, tail: bytes) -> Any:

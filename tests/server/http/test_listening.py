@@ -56,7 +56,7 @@ async def test_a_head_that_comes_drop_by_drop_is_cut_off(build, at_socket):
 async def test_a_head_over_the_limit_is_refused(build, at_socket):
     async with at_socket(build(max_head_bytes=1000)) as connect:
         found = await answer_to(connect, GET + b"X-Long: " + b"x" * 2000)
-    assert found.startswith(b"HTTP/1.1 400 ")
+    assert found.startswith(b"HTTP/1.1 431 ")
 
 
 @pytest.mark.parametrize(

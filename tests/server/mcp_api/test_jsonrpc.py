@@ -57,12 +57,58 @@ def test_bytes_that_are_no_utf8_are_read_with_replacement_characters():
     assert read.message.params == {"a": "\ufffd"}
 
 
-IGNORED = [b"", b"   ", b"garbage", b"{", b"5", b'"x"', b'{"method":5}', b'{"id":1,"result":5}', b'{"id":1,"error":5}']
+IGNORED = [
+    b"",
+    b"   ",
+    b"\r",
+    b"\xef\xbb\xbf",
+    b'{"id":1,"result":5}',
+    b'{"id":1,"error":5}',
+    b'{"jsonrpc":"2.0","method":"notifications/x","params":[1]}',
+]
 
 
 @pytest.mark.parametrize("line", IGNORED)
-def test_what_is_neither_request_nor_answerable_is_ignored(line):
+def test_blank_lines_notifications_and_answers_get_no_answer(line):
     assert read_line(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "request_id"),
+    [
+        (b"garbage", None),
+        (b"{", None),
+        (b'{"jsonrpc":"2.0","id":7,"method":"ping"', 7),
+        (b'{"jsonrpc":"2.0","id":"a","method":"ping",}', "a"),
+        (b'{"jsonrpc":"2.0","id":7,"method":"ping"}}', 7),
+        (b'{"method":"x","params":{"a":tru},"jsonrpc":"2.0","id":7}', 7),
+        (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"ping"}', None),
+        (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":' + b"9" * 5000 + b"}}", 7),
+        (b'{"params":{"a":-' + b"9" * 50_000 + b'},"method":"ping","jsonrpc":"2.0","id":7}', 7),
+        ('{"jsonrpc":"2.0","id":7,"method":"ping"}'.encode("utf-16"), None),
+        ('{"jsonrpc":"2.0","id":7,"method":"ping"}'.encode("utf-16-be"), None),
+        ('{"jsonrpc":"2.0","id":7,"method":"ping"}'.encode("utf-32"), None),
+        (b"\x00", None),
+        (b"\x1f\x8b\x08\x00", None),
+    ],
+)
+def test_what_is_no_json_is_answered_under_its_id_where_that_can_be_known(line, request_id):
+    read = read_line(line)
+    assert isinstance(read, JSONRPCError)
+    assert (read.id, read.error.code) == (request_id, -32700)
+
+
+@pytest.mark.parametrize("line", [b"5", b'"x"', b"null", b"{}", b'{"method":5}', b'{"jsonrpc":"2.0","params":{}}'])
+def test_json_that_is_no_message_is_answered(line):
+    read = read_line(line)
+    assert (read.id, read.error.code) == (None, -32600)
+
+
+@pytest.mark.parametrize(
+    "line", [b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"ping"}', b'{"jsonrpc":"2.0","id":1,"method":"ping"}\r']
+)
+def test_a_byte_order_mark_and_a_carriage_return_do_no_harm(line):
+    assert read_line(line).message.id == 1
 
 
 @pytest.mark.parametrize(
