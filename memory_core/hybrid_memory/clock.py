@@ -45,14 +45,14 @@ SystemDice = SystemRandomSource
 
 def to_micros(moment: datetime) -> int:
     """Return microseconds since 1970 of an aware moment, exactly."""
-    delta = moment - _EPOCH
+    delta = moment - EPOCH
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
 
 def from_micros(micros: int) -> datetime:
     """Return the aware UTC moment of ``micros``, the inverse of `to_micros`."""
-    return _EPOCH + _MICROSECOND * micros
+    return EPOCH + _MICROSECOND * micros
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC) - _EPOCH
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC) - EPOCH

@@ -35,3 +35,8 @@ def stored_moment(micros: int) -> datetime:
     if EARLIEST_MICROS <= micros <= LATEST_MICROS:
         return from_micros(micros)
     return max(EARLIEST, min(from_micros(micros), LATEST))
+
+
+def nearest_moment(micros: int) -> datetime:
+    """Return the moment of a number of microseconds, or the nearest one that is in range: for what is only a note beside a memory."""
+    return from_micros(max(EARLIEST_MICROS, min(micros, LATEST_MICROS)))

@@ -380,8 +380,9 @@ class MemoryService:
         """Return what the memory holds and how it is."""
         from importlib.metadata import version
 
-        info = self.store.info()
+        # In this order: loading the index may find what cannot be read.
         counts = self._index_cache.get(scope.namespace).statistics(self._now())
+        info = self.store.info()
         change = self._background.progress()
         notices = list(info.notices)
         if self._encoder.problem is not None:

@@ -8,6 +8,7 @@ lineage within the file count (`hybrid_memory.admin.untrusted_lines`), as of a f
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -35,7 +36,14 @@ from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.secret_policy import SecretPolicy
 from hybrid_memory.store.encoding import check_text, object_to_json
 from hybrid_memory.store.memory_fields import check_memory
-from hybrid_memory.store.transfer import EntryItem, ExistingMemory, MemoryItem, TransferItem
+from hybrid_memory.store.transfer import (
+    BufferItem,
+    ConversationItem,
+    EntryItem,
+    ExistingMemory,
+    MemoryItem,
+    TransferItem,
+)
 from hybrid_memory.text import content_hash
 from hybrid_memory.text_encoder import text_of
 from hybrid_memory.validation import check_name
@@ -81,12 +89,13 @@ class ImportPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export holds."""
+    """What an export holds, and how many things of the store could not be read and are ``left_out``."""
 
     namespaces: tuple[str, ...]
     memories: int
     lines: int
     bytes: int
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,15 +139,29 @@ def export_store(
     contents = store.transfer.export_items(namespaces, vectors=vectors)
     if namespaces is not None and set(namespaces) - set(contents.namespaces):
         raise InvalidInput("namespace", "holds nothing that could be exported; check its name")
-    done = 0
+    done: Counter[type[TransferItem]] = Counter()
     with atomic_file(target) as stream:
-        stream.write(header_line(contents))
+        header = header_line(contents)
+        stream.write(header)
         while part := list(islice(contents.items, _BATCH_ITEMS)):
             stream.write(b"".join(item_line(one if secrets is None else _shown(one, secrets)) for one in part))
-            done += len(part)
-            on_progress(done, contents.total)
+            done.update(map(type, part))
+            on_progress(done.total(), contents.total)
         size = stream.tell()
-    return Exported(contents.namespaces, contents.memories, done + 1, size)
+        left_out = contents.total - done.total()
+        if left_out:
+            # What cannot be read is noticed on the way; the first line, which counts, is written again in its place.
+            written = replace(
+                contents,
+                memories=done[MemoryItem],
+                buffers=done[BufferItem],
+                conversations=done[ConversationItem],
+                entries=done[EntryItem],
+            )
+            stream.seek(0)
+            stream.write(header_line(written).rstrip(b"\n").ljust(len(header) - 1) + b"\n")
+            stream.seek(size)
+    return Exported(contents.namespaces, done[MemoryItem], done.total() + 1, size, left_out)
 
 
 def _shown(item: TransferItem, secrets: SecretPolicy) -> TransferItem:

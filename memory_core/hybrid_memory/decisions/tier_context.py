@@ -139,12 +139,19 @@ def buffers_without(
 
 
 def changes_of(view: WriteView, moved: Iterable[Moved]) -> tuple[tuple[SetTier, ...], tuple[Update, ...]]:
-    """Return what moves change: a tier, and where a group moved on together, the members as the head's parents."""
+    """Return what moves change: a tier, and where a group moved on together, the members as the head's parents.
+
+    A buffer may name a memory that is not there any more, or whose row cannot be read: such a move changes nothing.
+    """
     tier_changes: list[SetTier] = []
     updates: list[Update] = []
-    for move in moved:
-        head = view.get([move.id]).get(move.id) if move.members else None
+    moves = list(moved)
+    here = view.get([move.id for move in moves]) if moves else {}
+    for move in moves:
+        head = here.get(move.id)
         if head is None:
+            continue
+        if not move.members:
             tier_changes.append(SetTier(move.id, move.after))
         else:
             updates.append(Update(replace(head, tier=move.after, parents=joined(head.parents, move.members))))

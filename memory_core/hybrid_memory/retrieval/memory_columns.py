@@ -54,7 +54,8 @@ class MemoryColumns:
     Times are int64 microseconds, `NO_TIME` for none. ``successor`` is the row of the memory that replaced one, `ABSENT`, or
     `UNKNOWN` where that memory is not here. ``conversation`` tells sessions apart, and in each what is trusted from what is not:
     whoever writes as a tool into the user's session is no part of that conversation. A purged row stays as an empty one, marked
-    ``gone``. ``days`` are the days that each row speaks of, since 1970-01-01: ``days.of(rows)`` gives them with the places of their rows.
+    ``gone``, as does one that cannot be read. ``days`` are the days that each row speaks of, since 1970-01-01: ``days.of(rows)``
+    gives them with the places of their rows.
     """
 
     def __init__(self, sessions: Iterable[str] = (), speakers: Iterable[str] = ()) -> None:
@@ -104,7 +105,7 @@ class MemoryColumns:
         """Add the rows of a snapshot's batch, whose ids are here already."""
         first, count = len(self), len(batch.ids)
         self._digests.extend(batch.digests)
-        self.gone.fill(count, value=False)
+        self.gone.extend(batch.unreadable)
         self.successor.fill(count, ABSENT)
         for name in (*_COPIED_COLUMNS, *_CODED_COLUMNS):
             getattr(self, name).extend(getattr(batch, name))
@@ -114,8 +115,8 @@ class MemoryColumns:
         for place, key in batch.key.items():
             self._set_key(first + place, key)
         self.tags.load({first + place: tags for place, tags in batch.tags.items()})
-        metadata = ((first + place, _pairs(json.loads(text))) for place, text in batch.metadata.items())
-        self.metadata.load({row: tuple(dict.fromkeys(pairs)) for row, pairs in metadata})
+        labels = ((first + place, _pairs(metadata)) for place, metadata in batch.metadata.items())
+        self.metadata.load({row: tuple(dict.fromkeys(pairs)) for row, pairs in labels})
         for place, successor in batch.superseded_by.items():
             self._set_successor(first + place, successor)
         for place, disputed in batch.disputes.items():

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import TRUST_ORDER, Kind, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.base import NO_TIME, ColumnBatch, Snapshot, VectorBatch
-from hybrid_memory.store.encoding import object_to_json
 
 _HASH_DIGITS = 32  # hex digits of a content hash
 _CHUNK_ROWS = 20_480  # as in `store.duck.snapshot`
@@ -63,6 +62,7 @@ def column_batch(
     used = [usage.get(memory.id) for memory in memories]
     return ColumnBatch(
         ids=pack_ids(memory.id for memory in memories),
+        unreadable=np.zeros(len(memories), np.bool_),
         tier=np.array([_TIERS[memory.tier] for memory in memories], np.int8),
         kind=np.array([_KINDS[memory.kind] for memory in memories], np.int8),
         trust=np.array([_TRUSTS[memory.trust] for memory in memories], np.int8),
@@ -71,7 +71,7 @@ def column_batch(
         digests=digests_of([memory.content_hash for memory in memories]),
         key={place: one.key for place, one in enumerate(memories) if one.key is not None},
         tags={place: one.tags for place, one in enumerate(memories) if one.tags},
-        metadata={place: object_to_json(one.metadata) for place, one in enumerate(memories) if one.metadata},
+        metadata={place: dict(one.metadata) for place, one in enumerate(memories) if one.metadata},
         superseded_by={place: one.superseded_by for place, one in enumerate(memories) if one.superseded_by is not None},
         disputes={place: one.disputes for place, one in enumerate(memories) if one.disputes is not None},
         pinned=np.array([memory.pinned for memory in memories], np.bool_),

@@ -7,6 +7,7 @@ end of `MEMORY_FIELDS`. Then it is stored, read, updated, copied and checked; wh
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,13 +15,21 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import Any
 
-from hybrid_memory.clock import to_micros
+from hybrid_memory.clock import EPOCH, to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Kind, Memory, Origin, Tier, Trust
-from hybrid_memory.moments import stored_moment
-from hybrid_memory.store.encoding import check_moment, check_text, from_json, object_to_json
+from hybrid_memory.moments import EARLIEST, LATEST, stored_moment
+from hybrid_memory.store.encoding import check_moment, check_text, object_to_json, plain_json
 
 _INT32 = 2**31
+MOST = 2**62
+"""Beyond any count that is ever reached, and one more than a count that still fits."""
+FIRST_DAY = (EARLIEST - EPOCH).days
+LAST_DAY = (LATEST - EPOCH).days
+UNSTORABLE = "\ufffeunreadable-"
+"""How no id begins: with it a column of ids marks one that it cannot hold."""
+LONGEST_ID = 200
+"""Characters of an id at most: the ids of many rows stand side by side, each as wide as the longest."""
 
 
 def _unchanged(value: Any) -> Any:
@@ -31,8 +40,8 @@ def _unchanged(value: Any) -> Any:
 class ColumnType:
     """How the values of a field stand in a column: DuckDB's type, and the way there and back.
 
-    ``encode`` gives what both a statement's parameter and JSON can hold; ``decode`` takes what DuckDB gives. An empty list or
-    object is NULL in its column.
+    ``encode`` gives what both a statement's parameter and JSON can hold; ``decode`` takes what DuckDB gives, and raises ValueError,
+    TypeError or OverflowError for what no store writes. An empty list or object is NULL in its column.
     """
 
     sql: str
@@ -58,35 +67,92 @@ def _texts_to_json(texts: Sequence[str]) -> str | None:
 
 
 def texts_from_json(text: str | None) -> tuple[str, ...]:
-    """Return the texts of a JSON list; none for None."""
-    return tuple(from_json(text)) if text else ()
+    """Return the texts of a JSON list; none for None.
+
+    Raises:
+        ValueError: it is another value.
+    """
+    if text is None:
+        return ()
+    texts = plain_json(text)
+    if type(texts) is not list or not all(type(one) is str for one in texts):
+        raise ValueError("no list of texts")
+    return tuple(texts)
 
 
 def _object_to_json(value: Mapping[str, Any]) -> str | None:
     return object_to_json(value) if value else None
 
 
-def _object_from_json(text: str | None) -> dict[str, Any]:
-    return dict(from_json(text)) if text else {}
+def object_from_json(text: str | None) -> dict[str, Any]:
+    """Return the object of JSON text; an empty one for None.
+
+    Raises:
+        ValueError: it is another value.
+    """
+    if text is None:
+        return {}
+    value = plain_json(text)
+    if type(value) is not dict:
+        raise ValueError("no object")
+    return value
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError("no finite number")
+    return value
+
+
+def _bounded(value: int) -> int:
+    if not -MOST < value < MOST:
+        raise ValueError("a count out of range")
+    return value
+
+
+def _bits(value: int) -> int:
+    if not 0 <= value < _INT32:
+        raise ValueError("no bits")
+    return value
+
+
+def _numbers(values: Sequence[int] | None) -> tuple[int, ...]:
+    if values is None:
+        return ()
+    if None in values:
+        raise ValueError("a list with holes")
+    return tuple(values)
+
+
+def _days(values: Sequence[int] | None) -> tuple[int, ...]:
+    days = _numbers(values)
+    if days and not (min(days) >= FIRST_DAY and max(days) <= LAST_DAY):
+        raise ValueError("a day out of range")
+    return days
 
 
 TEXT = ColumnType("VARCHAR")
-FLOAT = ColumnType("DOUBLE")
+FLOAT = ColumnType("DOUBLE", decode=_finite)
 BOOLEAN = ColumnType("BOOLEAN")
-INTEGER = ColumnType("BIGINT")
+INTEGER = ColumnType("BIGINT", decode=_bounded)
+BITS = ColumnType("BIGINT", decode=_bits)
 MOMENT = ColumnType("BIGINT", _micros, _moment)
 """An aware time as microseconds since 1970, UTC."""
 TEXTS = ColumnType("VARCHAR", _texts_to_json, texts_from_json)
 """Some texts as a JSON list."""
-OBJECT = ColumnType("VARCHAR", _object_to_json, _object_from_json)
+OBJECT = ColumnType("VARCHAR", _object_to_json, object_from_json)
 """A JSON object."""
-HASHES = ColumnType("INTEGER[]", list, tuple)
+HASHES = ColumnType("INTEGER[]", list, _numbers)
 """Signed 32-bit numbers."""
-FEW_HASHES = ColumnType("INTEGER[]", lambda values: list(values) or None, lambda values: tuple(values or ()))
+FEW_HASHES = ColumnType("INTEGER[]", lambda values: list(values) or None, _numbers)
 """Signed 32-bit numbers, NULL for none."""
-LISTS_OF_NUMBERS = (HASHES, FEW_HASHES)
-PLAIN_TYPES = (TEXT, FLOAT, BOOLEAN, INTEGER)
+FEW_DAYS = ColumnType("INTEGER[]", lambda values: list(values) or None, _days)
+"""Days since 1970-01-01, NULL for none."""
+LISTS_OF_NUMBERS = (HASHES, FEW_HASHES, FEW_DAYS)
+PLAIN_TYPES = (TEXT, FLOAT, BOOLEAN, INTEGER, BITS)
 """Those whose values are the same in Python and in a column."""
+UNCHECKED_TYPES = (TEXT, BOOLEAN)
+"""Those of which a column can hold no wrong value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +199,9 @@ MEMORY_FIELDS: tuple[MemoryField, ...] = (
     MemoryField("reflected_at", MOMENT, changeable=True, rare=True),
     MemoryField("rev", INTEGER, changeable=True),
     MemoryField("names", FEW_HASHES),
-    MemoryField("days", FEW_HASHES, rare=True),
+    MemoryField("days", FEW_DAYS, rare=True),
     MemoryField("encoding", INTEGER),
-    MemoryField("aspects", INTEGER),
+    MemoryField("aspects", BITS),
     MemoryField("disputes", TEXT, changeable=True, rare=True),
 )
 """All fields, in the order of the table's columns."""
@@ -152,6 +218,11 @@ _TEXTS_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is TEXT
 _MOMENT_NAMES = tuple(field.name for field in MEMORY_FIELDS if field.type is MOMENT)
 
 
+def is_storable_id(id_: str) -> bool:
+    """Return True if an id can stand in a column of ids."""
+    return 0 < len(id_) <= LONGEST_ID and not id_.endswith("\0") and not id_.startswith(UNSTORABLE)
+
+
 def check_memory(memory: Memory, namespace: str) -> None:
     """Check that a memory belongs to a namespace and that each of its values can come back as it was.
 
@@ -162,8 +233,16 @@ def check_memory(memory: Memory, namespace: str) -> None:
     """
     if memory.namespace != namespace:
         raise ConstraintViolation("a memory of another namespace cannot be written here")
-    if memory.id.endswith("\0"):
-        raise ConstraintViolation("an id ends in a zero character; leave it out")
+    if not is_storable_id(memory.id):
+        raise ConstraintViolation(
+            f"an id is empty, longer than {LONGEST_ID} characters or ends in a zero character; give another one"
+        )
+    if not math.isfinite(memory.importance):
+        raise ConstraintViolation("an importance is not a finite number")
+    if not (-MOST < memory.rev < MOST and 0 <= memory.aspects < _INT32):
+        raise ConstraintViolation("a count is out of range")
+    if memory.days and not (min(memory.days) >= FIRST_DAY and max(memory.days) <= LAST_DAY):
+        raise ConstraintViolation("a day lies outside of the calendar")
     check_text(*[getattr(memory, name) for name in _TEXT_NAMES])
     for name in _TEXTS_NAMES:
         check_text(*getattr(memory, name))

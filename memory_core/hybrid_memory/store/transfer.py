@@ -63,7 +63,8 @@ TransferItem: TypeAlias = MemoryItem | BufferItem | ConversationItem | EntryItem
 class StoreContents:
     """What some namespaces hold at one moment. ``items`` is read once; how many of each there are stands before it.
 
-    They come namespace by namespace, memories by time of creation (of one moment in the order of storing) before the rest.
+    What cannot be read is counted and not among the items. They come namespace by namespace, memories by time of creation (of
+    one moment in the order of storing) before the rest.
     """
 
     embedder: str | None

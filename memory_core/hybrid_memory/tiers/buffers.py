@@ -274,7 +274,7 @@ def decode_buffers(text: str) -> Buffers:
             sensory=tuple(_unpack(entry) for entry in plain["sensory"]),
             short_term=tuple(_unpack_entry(entry) for entry in plain["short_term"]),
         )
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         is_known_format, buffers = False, Buffers()
     if not is_known_format:
         raise StoreDamaged("the stored attention buffers cannot be read; clear this session to start afresh")
@@ -291,6 +291,8 @@ def _unpack(entry: list[Any]) -> Item:
     identity, importance = entry
     if not isinstance(identity, str):
         raise TypeError(type(identity))
+    if importance is not None and not math.isfinite(importance):
+        raise ValueError(type(importance))
     return Item(MemoryId(identity), "", None if importance is None else float(importance))
 
 

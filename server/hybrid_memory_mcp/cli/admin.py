@@ -117,6 +117,8 @@ def export(
             f"memories: {done['memories']}, namespaces: {len(done['namespaces'])}, {done['bytes'] / _MEGABYTE:.1f} MB"
         )
         _console().print(f"{what}: {escape(str(file))}")
+        if done["left_out"]:
+            _console().print(f"left out, because it cannot be read: {done['left_out']}; run `hybrid-memory-mcp doctor`")
 
 
 def import_(

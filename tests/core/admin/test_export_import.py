@@ -9,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.admin.sample_stores import ITEMS, exported, filled, imported, lines_of, opened, some
+from tests.core.store.hostile_rows import change_rows
 from tests.core.store.making import memory, put
 
+from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId, Origin, Tier, Trust
 from hybrid_memory.store.transfer import MemoryItem
@@ -264,3 +266,22 @@ def test_the_order_of_an_export_is_that_of_time_not_of_storing(old, place):
         [MemoryItem(memory("early", created_at=START - timedelta(days=1)))], action="t", actor="t"
     )
     assert lines_of(exported(old, place))[1]["id"] == "early"
+
+
+def test_what_cannot_be_read_is_left_out_of_an_export_which_says_so_and_counts_right(tmp_path, place, new):
+    home = tmp_path / "hostile"
+    store = filled(home, [*some(), *some(2, "work")])
+    store.close()
+    change_rows(home / "memory.duckdb", "UPDATE memory SET tier = 'bogus' WHERE rowid = 1")
+    store = opened(home)
+    data, told = export_store_to(store, place)
+    store.close()
+    assert told.left_out == 1
+    first, *lines = lines_of(data)
+    assert first["memories"] == told.memories == sum(line["type"] == "memory" for line in lines)
+    imported(new, place, data, trusted=True)
+
+
+def export_store_to(store, place):
+    told = export_store(store, place, on_progress=lambda *_: None)
+    return place.read_bytes(), told

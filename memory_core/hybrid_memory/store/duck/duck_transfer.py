@@ -25,7 +25,6 @@ from hybrid_memory.store.duck.writer_cache import Head, LruCache, pinned_embedde
 from hybrid_memory.store.encoding import (
     check_number,
     check_text,
-    from_json,
     object_to_json,
     to_json,
 )
@@ -201,7 +200,9 @@ def _read_items(session: SqlSession, names: Sequence[str], pinned: PinnedEmbedde
             yield ConversationItem(*conversation)
             for *place, number, body in session.rows(_ENTRIES, *conversation[:3]):
                 namespace, conversation_name, kind = place
-                yield EntryItem(namespace, conversation_name, kind, number, tables.object_from_json(body))
+                value = tables.readable_object(body)
+                if value is not None:
+                    yield EntryItem(namespace, conversation_name, kind, number, value)
 
 
 def _read_memories(
@@ -212,8 +213,9 @@ def _read_memories(
     usage = tables.read_usage(session, name, ids)
     vectors = VectorTable(pinned).by_id(session, name, ids) if pinned else {}
     for place in places:
-        memory = found[place]
-        yield MemoryItem(memory, usage.get(memory.id), vectors.get(memory.id))
+        memory = found.get(place)
+        if memory is not None:
+            yield MemoryItem(memory, usage.get(memory.id), vectors.get(memory.id))
 
 
 def _insert_memories(
@@ -303,7 +305,7 @@ def _insert_entry(transaction: Transaction, one: EntryItem) -> int:
     if known is None:
         tables.put_entry(session, session, place, object_to_json(one.body), one.number)
         return 1
-    if from_json(known[0]) != dict(one.body):
+    if tables.readable_object(known[0]) != dict(one.body):
         raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
     return 0
 

@@ -51,7 +51,8 @@ class Transaction(NamedTuple):
 class Engine:
     """Gives out sessions on one open database. Each reader has its own; there is one write transaction at a time.
 
-    ``journal_incomplete`` says that the journal could not take the newest writes.
+    ``journal_incomplete`` says that the journal could not take the newest writes; ``unreadable`` are the memories, by namespace and
+    id, that readers came upon and had to leave out.
     """
 
     def __init__(self, path: Path, lock: DatabaseLock | None, open_again: Callable[[], OpenedDatabase]) -> None:
@@ -62,6 +63,7 @@ class Engine:
         self.path = path
         self._open_again = open_again
         self.journal_incomplete = False
+        self.unreadable: set[tuple[str, str]] = set()
         self._log_size = 0
         self._must_reopen = False
         self._writes_until_checkpoint = 0
@@ -82,11 +84,14 @@ class Engine:
     def reading(self) -> Iterator[SqlSession]:
         """Give a session in which each statement sees the newest committed state."""
         with self.operation():
-            session = SqlSession(self._connection)
+            session = self._session()
             try:
                 yield session
             finally:
                 session.close()
+
+    def _session(self) -> SqlSession:
+        return SqlSession(self._connection, unreadable=self.unreadable)
 
     @contextmanager
     def snapshot(self) -> Iterator[SqlSession]:
@@ -97,7 +102,7 @@ class Engine:
 
     def open_snapshot(self) -> SqlSession:
         """Return a session in one moment that outlives this call; `iterate` closes it."""
-        session = SqlSession(self._connection)
+        session = self._session()
         self._open_sessions.add(session)
         session.begin()
         return session
@@ -119,7 +124,7 @@ class Engine:
         """Give the write transaction: committed when the block ends, undone when anything is raised."""
         with self.operation(), self._writer_lock():
             # 1. Two sessions that are kept from write to write, and what the writer knows without asking the database.
-            reads = self._reads or SqlSession(self._connection)
+            reads = self._reads or self._session()
             changes = self._changes or SqlSession(self._connection, for_changes=True, large=_is_large_store(reads))
             try:
                 self._changes, self._reads = changes, reads

@@ -7,19 +7,20 @@ from operator import attrgetter
 from string import Template
 from typing import Any
 
-from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
-from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.sql_session import Row, SqlSession
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import (
+    FEW_DAYS,
     FEW_HASHES,
     HASHES,
     LISTS_OF_NUMBERS,
     MEMORY_FIELDS,
     NAMES,
     PLAIN_TYPES,
+    UNCHECKED_TYPES,
     MemoryField,
+    is_storable_id,
 )
 
 
@@ -32,13 +33,16 @@ def _placeholders(fields: Iterable[MemoryField]) -> str:
     return ", ".join(f"?::VARCHAR::{one.type.sql}" if one.type in LISTS_OF_NUMBERS else "?" for one in fields)
 
 
+_ID = NAMES.index("id")
 _ALWAYS = tuple(field for field in MEMORY_FIELDS if not field.rare)
 _RARE = tuple(field for field in MEMORY_FIELDS if field.rare)
 _CHANGEABLE = tuple(field for field in MEMORY_FIELDS if field.changeable)
-# Where in a row the values stand that must be decoded, and how. Plain ones cost no call; so do they not when they are written.
+# Where in a row the values stand that must be decoded or checked, and how.
 _DECODERS = tuple(
-    (position, field.type.decode) for position, field in enumerate(MEMORY_FIELDS) if field.type not in PLAIN_TYPES
+    (position, field.type.decode) for position, field in enumerate(MEMORY_FIELDS) if field.type not in UNCHECKED_TYPES
 )
+UNREADABLE = (ValueError, TypeError, OverflowError)
+"""What `memory_of` raises for a row that is no memory."""
 
 
 def _hashes_to_text(hashes: tuple[int, ...]) -> str:
@@ -49,7 +53,11 @@ def _few_hashes_to_text(hashes: tuple[int, ...]) -> str | None:
     return _hashes_to_text(hashes) if hashes else None
 
 
-_ENCODERS = {HASHES: _hashes_to_text, FEW_HASHES: _few_hashes_to_text}  # others as the type says
+_ENCODERS = {
+    HASHES: _hashes_to_text,
+    FEW_HASHES: _few_hashes_to_text,
+    FEW_DAYS: _few_hashes_to_text,
+}  # others as the type says
 
 
 class _ParameterReader:
@@ -193,7 +201,7 @@ def memories_by_id(session: SqlSession, namespace: str, ids: Iterable[MemoryId])
         found = [row for part in _parts(wanted, 8) for row in session.rows(_EIGHT, *part)]
     else:
         found = session.rows(_MANY, to_json(wanted))
-    memories = {memory.id: memory for memory in map(memory_of, found) if memory.namespace == namespace}
+    memories = {memory.id: memory for memory in readable(session, found) if memory.namespace == namespace}
     return {id_: memories[id_] for id_ in wanted if id_ in memories}
 
 
@@ -206,7 +214,7 @@ def _parts(ids: list[MemoryId], size: int) -> Iterator[list[MemoryId]]:
 
 def read_members(session: SqlSession, namespace: str, name: str, agent: str, tier: Tier) -> list[Memory]:
     """Return the live memories of a session's agent in a tier, oldest first; of one moment in the order of insertion."""
-    return [memory_of(row) for row in session.rows(_MEMBERS, namespace, name, agent, tier.value)]
+    return list(readable(session, session.rows(_MEMBERS, namespace, name, agent, tier.value)))
 
 
 def existing_ids(session: SqlSession, namespace: str, ids: Collection[MemoryId]) -> set[MemoryId]:
@@ -217,19 +225,31 @@ def existing_ids(session: SqlSession, namespace: str, ids: Collection[MemoryId])
 def memories_by_rowid(session: SqlSession, rowids: Sequence[int]) -> dict[int, Memory]:
     """Return the memories that stand at some row ids, of all namespaces; by their span, which skips the rest of the table."""
     rows = session.rows(_BY_ROWID, min(rowids), max(rowids), to_json(list(rowids))) if rowids else ()
-    return {row[-1]: memory_of(row[:-1]) for row in rows}
+    found = {}
+    for row in rows:
+        for memory in readable(session, (row[:-1],)):
+            found[row[-1]] = memory
+    return found
+
+
+def readable(session: SqlSession, rows: Iterable[Row]) -> Iterator[Memory]:
+    """Yield the memories of rows of all columns; one that is none is left out and noted, so that it takes no other along."""
+    for row in rows:
+        try:
+            yield memory_of(row)
+        except UNREADABLE:
+            session.unreadable.add((row[0], row[1]))
 
 
 def memory_of(row: Row) -> Memory:
-    """Return the memory of a row of all columns.
+    """Return the memory of a row of all columns, which is an input: whatever wrote the file, it is looked at here.
 
     Raises:
-        StoreDamaged: a value is none that this program writes.
+        ValueError, TypeError, OverflowError: a value is none that this program writes.
     """
     values = list(row)
-    try:
-        for position, decode in _DECODERS:
-            values[position] = decode(values[position])
-    except (ValueError, OverflowError):
-        raise StoreDamaged(DAMAGED) from None
+    for position, decode in _DECODERS:
+        values[position] = decode(values[position])
+    if not is_storable_id(values[_ID]):
+        raise ValueError("no id")
     return Memory(**dict(zip(NAMES, values, strict=True)))

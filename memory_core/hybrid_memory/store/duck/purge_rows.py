@@ -16,7 +16,7 @@ from hybrid_memory.model import Kind, MemoryId, Origin, Trust
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, update_memory
-from hybrid_memory.store.encoding import from_json, to_json
+from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
 from hybrid_memory.trust import may_displace
@@ -49,7 +49,8 @@ _REFERRING = """
         OR supersedes IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
         OR duplicate_of IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
         OR disputes IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
-        OR list_has_any(from_json(parents, '["VARCHAR"]'), from_json($2, '["VARCHAR"]')))
+        OR CASE WHEN json_type(CASE WHEN json_valid(parents) THEN parents END) = 'ARRAY'
+            THEN list_has_any(from_json(parents, '["VARCHAR"]'), from_json($2, '["VARCHAR"]')) END)
     ORDER BY id
 """
 _REVS = """
@@ -153,7 +154,10 @@ class _Links:
     def __init__(self, *row: Any) -> None:
         self.id, kind, origin, trust, self.superseded_by, self.supersedes, parents = row
         self.trust = Trust(trust) if trust in _KNOWN_TRUST else Trust.UNTRUSTED  # a damaged row takes nothing along
-        self.parents = frozenset(MemoryId(parent) for parent in texts_from_json(parents))
+        try:
+            self.parents = frozenset(MemoryId(parent) for parent in texts_from_json(parents))
+        except ValueError:
+            self.parents = frozenset()  # a row that cannot be read was derived from nothing that anybody knows
         self.is_derived = kind in {Kind.INSIGHT.value, Kind.SUMMARY.value} or origin == Origin.DERIVED.value
 
 
@@ -237,7 +241,9 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
     tables.append_log(session, namespace, log)
     # The stored answer of a request names what it wrote.
     for relay, number, result in session.rows(_REQUESTS, namespace):
-        if _mentions(from_json(result), ids):
+        # A result that cannot be read may name anything.
+        answer = tables.readable_object(result)
+        if answer is None or _mentions(answer, ids):
             session.change(_DELETE_REQUEST, relay, number)
 
 

@@ -5,24 +5,36 @@ Called by `DuckStore.snapshot`: `read_names` and `read_spans` at once, `read_bat
 Rows are selected by their row ids alone: DuckDB then skips the rest of the table, which it does not with a filter by namespace
 beside it (measured: 0.05 instead of 0.4 s a million rows and column). Texts are read joined to one text, or as hashes, because
 an object for each takes longer than everything else.
+
+A row is an input: one of which no memory can be made is marked ``unreadable`` in its batch, and noted in the session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.model import MemoryId
+from hybrid_memory.clock import to_micros
+from hybrid_memory.model import Json, MemoryId
+from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
 from hybrid_memory.store.base import NO_TIME, ColumnBatch
 from hybrid_memory.store.column_batches import digests_from_hex, digests_of, pack_ids, run_offsets
-from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.sql_session import SqlSession
-from hybrid_memory.store.memory_fields import texts_from_json
+from hybrid_memory.store.memory_fields import (
+    FIRST_DAY,
+    LAST_DAY,
+    UNSTORABLE,
+    is_storable_id,
+    object_from_json,
+    texts_from_json,
+)
 
 _SPAN = "SELECT min(rowid), max(rowid) FROM memory WHERE namespace = ?"
 _COLUMNS = """
@@ -33,13 +45,19 @@ _COLUMNS = """
             ELSE -1 END)::TINYINT AS kind,
         (CASE trust WHEN 'untrusted' THEN 0 WHEN 'agent' THEN 1 WHEN 'user' THEN 2 WHEN 'confirmed' THEN 3
             ELSE -1 END)::TINYINT AS trust,
+        origin IN ('user', 'agent', 'tool', 'import', 'derived')
+            AND rev BETWEEN -4611686018427387903 AND 4611686018427387903
+            AND coalesce(encoding BETWEEN -4611686018427387903 AND 4611686018427387903, false)
+            AND coalesce(occurred_at, 0) <> -9223372036854775807 AND coalesce(expires_at, 0) <> -9223372036854775807
+            AND coalesce(forgotten_at, 0) <> -9223372036854775807
+            AND coalesce(reflected_at, 0) <> -9223372036854775807 AS sound,
         hash(session) AS session, hash(speaker) AS speaker, pinned, importance, created_at,
         coalesce(occurred_at, -9223372036854775807) AS occurred_at,
         coalesce(expires_at, -9223372036854775807) AS expires_at,
         coalesce(forgotten_at, -9223372036854775807) AS forgotten_at,
         coalesce(reflected_at, -9223372036854775807) AS reflected_at,
         len(terms) AS term_count, coalesce(len(names), 0) AS name_count, coalesce(len(days), 0) AS day_count,
-        coalesce(aspects, 0)::INTEGER AS aspects
+        coalesce(try_cast(aspects AS INTEGER), -1) AS aspects
     FROM memory WHERE rowid BETWEEN $2 AND $3
 """
 _IDS = """
@@ -65,9 +83,9 @@ _DAYS = """
     SELECT unnest(days) AS day FROM memory WHERE rowid BETWEEN $2 AND $3 AND concat(namespace) = $1
 """
 _SPARSE = """
-    SELECT rowid, key, tags, metadata, superseded_by, disputes FROM memory WHERE rowid BETWEEN ? AND ?
+    SELECT rowid, key, tags, metadata, superseded_by, disputes, parents FROM memory WHERE rowid BETWEEN ? AND ?
         AND (key IS NOT NULL OR tags IS NOT NULL OR metadata IS NOT NULL OR superseded_by IS NOT NULL
-            OR disputes IS NOT NULL)
+            OR disputes IS NOT NULL OR parents IS NOT NULL)
 """
 _SESSIONS = """
     SELECT hash(session), session FROM memory WHERE namespace = ? GROUP BY session ORDER BY min(rowid)
@@ -76,8 +94,13 @@ _SPEAKERS = """
     SELECT hash(speaker), speaker FROM memory WHERE namespace = ? AND speaker IS NOT NULL
     GROUP BY speaker ORDER BY min(rowid)
 """
+_IDS_AT = """
+    SELECT id FROM memory WHERE rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
+"""
 _USAGE = "SELECT id, accessed_at, count FROM usage WHERE namespace = ?"
 _CHUNK_ROWS = 20_480  # ten times what DuckDB reads at once: few statements, and a chunk is a few megabytes
+_FIRST_MICROS = to_micros(datetime.min.replace(tzinfo=UTC))  # what the calendar holds, more than what comes in now
+_LAST_MICROS = to_micros(datetime.max.replace(tzinfo=UTC))
 _MAX_ID_BYTES = 64  # longer texts are not split by length, since one of them would widen all
 
 
@@ -141,7 +164,7 @@ def read_spans(session: SqlSession, namespace: str) -> list[tuple[int, NDArray[n
         span = (namespace, start, start + _CHUNK_ROWS - 1)
         ids = split_joined(session.rows(_IDS, *span)[0])
         if ids is None:
-            ids = pack_ids(session.columns(_PLAIN_IDS, *span)["id"].tolist())
+            ids = pack_ids(packable(session.columns(_PLAIN_IDS, *span)["id"].tolist()))
         if len(ids):
             found.append((start, ids))
     return found
@@ -169,8 +192,17 @@ def split_joined(row: tuple[Any, ...]) -> NDArray[np.bytes_] | None:
     joined, shortest, longest = row
     if joined is None or shortest != longest or not 0 < longest <= _MAX_ID_BYTES:
         return None
-    found: NDArray[np.bytes_] = np.frombuffer(joined.encode(), f"S{longest}")
+    plain = joined.encode()
+    if not np.frombuffer(plain, np.uint8)[longest - 1 :: longest].all():
+        return None  # a text that ends in a zero would lose it
+    found: NDArray[np.bytes_] = np.frombuffer(plain, f"S{longest}")
     return found
+
+
+def packable(ids: Iterable[str]) -> Iterator[str]:
+    """Yield ids, in the place of one that no memory can have another that none has: too long a one would widen all."""
+    for id_ in ids:
+        yield (id_ if is_storable_id(id_) else UNSTORABLE + hashlib.blake2b(id_.encode(), digest_size=16).hexdigest())
 
 
 def _batch(
@@ -181,23 +213,33 @@ def _batch(
     ids: NDArray[np.bytes_],
     used: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> ColumnBatch:
-    if min(int(columns[name].min()) for name in ("tier", "kind", "trust")) < 0:
-        raise StoreDamaged(DAMAGED)
     sessions, speakers = _codes(session, span, columns, names)
-    key, tags, metadata, superseded_by, disputes = _sparse(session, span, columns["place"])
+    sparse = _sparse(session, span, columns["place"])
+    runs = [
+        _runs(session.columns(statement, *span), columns[count])
+        for statement, count in ((_TERMS, "term_count"), (_NAMES, "name_count"), (_DAYS, "day_count"))
+    ]
+    (terms, term_offsets, no_terms), (names_, name_offsets, no_names), (days, day_offsets, no_days) = runs
+    unreadable = _unreadable(columns, ids) | no_terms | no_names | no_days | _with_impossible_day(days, day_offsets)
+    unreadable[sparse.unreadable] = True
+    if unreadable.any():
+        _note_unreadable(session, span[0], columns["place"][unreadable])
+        for name in ("tier", "kind", "trust", "aspects", "importance", "created_at"):
+            columns[name] = np.where(unreadable, 0, columns[name])
     return ColumnBatch(
         ids=ids,
-        tier=columns["tier"],
-        kind=columns["kind"],
-        trust=columns["trust"],
+        unreadable=unreadable,
+        tier=columns["tier"].astype(np.int8),
+        kind=columns["kind"].astype(np.int8),
+        trust=columns["trust"].astype(np.int8),
         session=sessions,
         speaker=speakers,
         digests=_digests(session, span),
-        key=key,
-        tags=tags,
-        metadata=metadata,
-        superseded_by=superseded_by,
-        disputes=disputes,
+        key=sparse.keys,
+        tags=sparse.tags,
+        metadata=sparse.metadata,
+        superseded_by=sparse.successors,
+        disputes=sparse.disputes,
         pinned=columns["pinned"].astype(np.bool_),
         importance=columns["importance"].astype(np.float64),
         aspects=columns["aspects"].astype(np.int32),
@@ -208,13 +250,53 @@ def _batch(
         reflected_at=columns["reflected_at"].astype(np.int64),
         accessed_at=used[0],
         access_count=used[1],
-        term_offsets=run_offsets(columns["term_count"].astype(np.int64)),
-        terms=np.asarray(session.columns(_TERMS, *span)["term"], np.int32),
-        name_offsets=run_offsets(columns["name_count"].astype(np.int64)),
-        names=np.asarray(session.columns(_NAMES, *span)["name"], np.int32),
-        day_offsets=run_offsets(columns["day_count"].astype(np.int64)),
-        days=np.asarray(session.columns(_DAYS, *span)["day"], np.int32),
+        term_offsets=term_offsets,
+        terms=terms,
+        name_offsets=name_offsets,
+        names=names_,
+        day_offsets=day_offsets,
+        days=days,
     )
+
+
+def _unreadable(columns: Mapping[str, Any], ids: NDArray[np.bytes_]) -> NDArray[np.bool_]:
+    """Return the rows of which `memory_table.memory_of` could not make a memory, as far as their plain values tell."""
+    found = ~columns["sound"].astype(np.bool_) | ~np.isfinite(columns["importance"])
+    for name in ("tier", "kind", "trust", "aspects"):
+        found |= columns[name] < 0
+    created = columns["created_at"]
+    found |= (created < _FIRST_MICROS) | (created > _LAST_MICROS)
+    for name in ("occurred_at", "expires_at", "forgotten_at", "reflected_at"):
+        moments = columns[name]
+        found |= ((moments < _FIRST_MICROS) & (moments != NO_TIME)) | (moments > _LAST_MICROS)
+    if UNSTORABLE.encode() in ids.tobytes():
+        found |= np.char.startswith(ids, UNSTORABLE.encode())
+    return np.asarray(found, np.bool_)
+
+
+def _runs(
+    found: Mapping[str, Any], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the numbers of some rows, where each row's begin, and which rows have holes among theirs."""
+    (values,) = found.values()
+    offsets = run_offsets(counts.astype(np.int64))
+    holed = np.zeros(len(counts), np.bool_)
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        holed[np.searchsorted(offsets, np.flatnonzero(values.mask), side="right") - 1] = True
+        values = values.filled(0)
+    return np.asarray(values, np.int32), offsets, holed
+
+
+def _with_impossible_day(days: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    found = np.zeros(len(offsets) - 1, np.bool_)
+    places = np.flatnonzero((days < FIRST_DAY) | (days > LAST_DAY))
+    found[np.searchsorted(offsets, places, side="right") - 1] = True
+    return found
+
+
+def _note_unreadable(session: SqlSession, namespace: str, places: NDArray[np.int64]) -> None:
+    rows = session.rows(_IDS_AT, json.dumps(places.tolist()))
+    session.unreadable.update((namespace, id_) for (id_,) in rows)
 
 
 def _digests(session: SqlSession, span: tuple[str, int, int]) -> NDArray[np.uint64]:
@@ -239,43 +321,57 @@ def _codes(
     return found[0], found[1]
 
 
-def _sparse(
-    session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.int64]
-) -> tuple[dict[int, str], dict[int, tuple[str, ...]], dict[int, str], dict[int, MemoryId], dict[int, MemoryId]]:
+@dataclass(frozen=True, slots=True)
+class _Sparse:
+    """What few rows have, by their places; ``unreadable`` are the places of those whose lists or objects are none."""
+
+    keys: dict[int, str] = field(default_factory=dict)
+    tags: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    metadata: dict[int, Mapping[str, Json]] = field(default_factory=dict)
+    successors: dict[int, MemoryId] = field(default_factory=dict)
+    disputes: dict[int, MemoryId] = field(default_factory=dict)
+    unreadable: list[int] = field(default_factory=list)
+
+    @property
+    def columns(self) -> tuple[dict[int, Any], ...]:
+        """All columns, in the order of the statement."""
+        return self.keys, self.tags, self.metadata, self.successors, self.disputes
+
+
+def _sparse(session: SqlSession, span: tuple[str, int, int], rowids: NDArray[np.int64]) -> _Sparse:
     """Return what few rows have, by their places among ``rowids``."""
-    keys: dict[int, str] = {}
-    tags: dict[int, tuple[str, ...]] = {}
-    metadata: dict[int, str] = {}
-    successors: dict[int, MemoryId] = {}
-    disputes: dict[int, MemoryId] = {}
-    parsed_tags: dict[str, tuple[str, ...]] = {}  # few distinct lists of tags, many rows
+    sparse = _Sparse()
+    parsed: dict[str, tuple[str, ...]] = {}  # few distinct lists of tags, many rows
     found = session.rows(_SPARSE, *span[1:])
     wanted = np.array([row[0] for row in found], np.int64)
     places = np.minimum(np.searchsorted(rowids, wanted), len(rowids) - 1)
     here = (rowids[places] == wanted).tolist()
-    for place, is_here, (_, key, tag_text, data, successor, disputed) in zip(places.tolist(), here, found, strict=True):
+    for place, is_here, (_, key, tags, data, successor, disputed, parents) in zip(
+        places.tolist(), here, found, strict=True
+    ):
         if not is_here:
             continue
-        if key is not None:
-            keys[place] = key
-        if tag_text is not None:
-            if tag_text not in parsed_tags:
-                parsed_tags[tag_text] = texts_from_json(tag_text)
-            tags[place] = parsed_tags[tag_text]
-        if data is not None:
-            metadata[place] = data
-        if successor is not None:
-            successors[place] = MemoryId(successor)
-        if disputed is not None:
-            disputes[place] = MemoryId(disputed)
-    return keys, tags, metadata, successors, disputes
+        try:
+            for text in (tags, parents):
+                if text is not None and text not in parsed:
+                    parsed[text] = texts_from_json(text)
+            metadata = object_from_json(data)
+        except ValueError:
+            sparse.unreadable.append(place)
+            continue
+        values = (key, None if tags is None else parsed[tags], metadata or None, successor, disputed)
+        for by_place, value in zip(sparse.columns, values, strict=True):
+            if value is not None:
+                by_place[place] = value
+    return sparse
 
 
 def _read_usage(session: SqlSession, namespace: str) -> _Usage:
     found = session.columns(_USAGE, namespace)
-    ids = pack_ids(found["id"].tolist())
+    ids = pack_ids(packable(found["id"].tolist()))
     order = np.argsort(ids, kind="stable")
-    return _Usage(ids[order], np.asarray(found["accessed_at"])[order], np.asarray(found["count"])[order])
+    accessed_at = np.clip(np.asarray(found["accessed_at"])[order], EARLIEST_MICROS, LATEST_MICROS)
+    return _Usage(ids[order], accessed_at, np.maximum(np.asarray(found["count"])[order], 0))
 
 
 def _table(found: list[tuple[Any, ...]]) -> NameTable:

@@ -34,9 +34,16 @@ class SqlSession:
     """
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, *, for_changes: bool = False, large: bool = False
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        for_changes: bool = False,
+        large: bool = False,
+        unreadable: set[tuple[str, str]] | None = None,
     ) -> None:
         self.large = large
+        self.unreadable: set[tuple[str, str]] = set() if unreadable is None else unreadable
+        """Memories, by namespace and id, whose rows could not be decoded."""
         self._executed: list[ExecutedStatement] | None = [] if for_changes else None
         self._parsed: dict[str, duckdb.Statement] | None = None
         with translated():

@@ -124,6 +124,7 @@ class DuckStore:
                 notices=(
                     *(one.message() for one in quarantine.unseen_reports(self._engine.path)),
                     *self._journal_notices(),
+                    *self._unreadable_notices(),
                 ),
             )
 
@@ -133,6 +134,14 @@ class DuckStore:
         return (
             "the newest writes are not in the journal: if the write-ahead log were damaged now, they could be lost",
         )
+
+    def _unreadable_notices(self) -> tuple[str, ...]:
+        count = len(self._engine.unreadable)
+        if not count:
+            return ()
+        what = "1 memory cannot be read and is" if count == 1 else f"{count} memories cannot be read and are"
+        remedy = "close all clients and run `hybrid-memory-mcp doctor --repair`, which puts such rows aside"
+        return (f"{what} left out of every answer; {remedy}",)
 
     def check(self, *, mark_seen: bool = False) -> Report:
         """Read every row and compare what must agree, beside other calls.
@@ -252,7 +261,7 @@ class DuckStore:
             return None
         with self._engine.reading() as session:
             done = tables.read_request(session, key)
-            return tables.object_from_json(done.result) if done and done.namespace == namespace else None
+            return tables.result_of(done) if done and done.namespace == namespace else None
 
     def acknowledge(self, relay: str, up_to: int | None) -> None:
         """Forget the stored results of a relay up to and including a number; None forgets them all."""

@@ -9,18 +9,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from hybrid_memory.clock import from_micros, to_micros
-from hybrid_memory.errors import LogTrimmed, StoreDamaged
+from hybrid_memory.clock import to_micros
+from hybrid_memory.errors import ConstraintViolation, LogTrimmed
 from hybrid_memory.model import Json, MemoryId, Usage
+from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.base import BufferState, ChangeType, ConversationEntry, LogEntry, RecordUse, RequestKey
-from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.memory_table import existing_ids
 from hybrid_memory.store.duck.sql_session import Row, SqlSession
 from hybrid_memory.store.duck.writer_cache import Head, PinnedEmbedder, WriterCache
-from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, to_json
+from hybrid_memory.store.encoding import check_moment, check_number, check_text, to_json
+from hybrid_memory.store.memory_fields import MOST, object_from_json
 
+# A position that no counting reaches is none: the next one could not be counted.
 _HEAD = """
-    SELECT (SELECT coalesce(max(position), 0) FROM log WHERE namespace = $1),
+    SELECT (SELECT coalesce(max(position), 0) FROM log WHERE namespace = $1 AND position < 4611686018427387904),
         (SELECT coalesce(max(trimmed_before), 0) FROM namespace WHERE name = $1)
 """
 _NEW_TRIM = "INSERT INTO namespace (trimmed_before, name) VALUES (?, ?)"
@@ -41,7 +43,7 @@ _LOG_INSERT_THREE = """
 """
 _LOG = """
     SELECT position, change, id, rev, made_at, actor, action, digest FROM log
-    WHERE namespace = ? AND position > ? ORDER BY position LIMIT ?
+    WHERE namespace = ? AND position > ? AND position < 4611686018427387904 ORDER BY position LIMIT ?
 """
 
 _REQUEST = "SELECT namespace, result, position, made_at FROM request WHERE relay = ? AND number = ?"
@@ -67,7 +69,8 @@ _USAGE = """
     WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """
 _USAGE_ADD = """
-    UPDATE usage SET accessed_at = greatest(usage.accessed_at, item.seen), count = usage.count + item.times
+    UPDATE usage SET accessed_at = greatest(usage.accessed_at, item.seen),
+        count = least(greatest(usage.count, 0), 4611686018427387904) + item.times
     FROM (SELECT unnest(from_json($2, '[{"id": "VARCHAR", "seen": "BIGINT", "times": "BIGINT"}]')) AS item) AS added
     WHERE usage.namespace = $1 AND usage.id = item.id
 """
@@ -83,6 +86,7 @@ _CONVERSATION_UPDATE = "UPDATE conversation SET last = ? WHERE namespace = ? AND
 _ENTRY_UPDATE = "UPDATE entry SET body = ? WHERE namespace = ? AND conversation = ? AND kind = ? AND number = ?"
 _ENTRY_INSERT = "INSERT INTO entry (body, namespace, conversation, kind, number) VALUES (?, ?, ?, ?, ?)"
 _ENTRIES = "SELECT number, body FROM entry WHERE namespace = ? AND conversation = ? AND kind = ? ORDER BY number"
+_NUMBERS = "SELECT number FROM entry WHERE namespace = ? AND conversation = ? AND kind = ? AND number < ?"
 _ENTRIES_DELETE = "DELETE FROM entry WHERE namespace = ? AND conversation = ? AND kind = ?"
 
 
@@ -99,7 +103,7 @@ class StoredRequest:
 def read_head(session: SqlSession, namespace: str) -> Head:
     """Return the head of a namespace; that of a new one is 0."""
     row = session.row(_HEAD, namespace)
-    return Head(*row) if row else Head()
+    return Head.of(*row) if row else Head()
 
 
 def advance(cache: WriterCache, namespace: str, position: int, at: int) -> None:
@@ -144,7 +148,7 @@ def read_log(session: SqlSession, namespace: str, after: int, limit: int) -> lis
 def read_request(session: SqlSession, key: RequestKey) -> StoredRequest | None:
     """Return what a request led to, None if it was never done."""
     row = session.row(_REQUEST, key.relay, key.number)
-    return StoredRequest(row[0], row[1], row[2], from_micros(row[3])) if row else None
+    return StoredRequest(row[0], row[1], row[2], nearest_moment(row[3])) if row else None
 
 
 def insert_request(session: SqlSession, cache: WriterCache, key: RequestKey, done: StoredRequest) -> None:
@@ -211,7 +215,7 @@ def read_usage(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> 
     if not wanted:
         return {}
     return {
-        MemoryId(id_): Usage(accessed_at=from_micros(at), count=count)
+        MemoryId(id_): Usage(accessed_at=nearest_moment(at), count=max(count, 0))
         for id_, at, count in session.rows(_USAGE, namespace, to_json(wanted))
     }
 
@@ -251,6 +255,10 @@ def put_entry(
     check_text(*place)
     known = reads.row(_CONVERSATION_LAST, *place)
     last = int(known[0]) if known else 0
+    if last >= MOST:
+        # Nobody counted that far: the numbers that are there tell where to go on.
+        last = max((number for (number,) in reads.rows(_NUMBERS, *place, MOST)), default=0)
+        session.change(_CONVERSATION_UPDATE, last, *place)
     number = last + 1 if number is None else number
     check_number(number)
     if known is None:
@@ -263,8 +271,9 @@ def put_entry(
 
 
 def read_entries(session: SqlSession, place: tuple[str, str, str]) -> list[ConversationEntry]:
-    """Return the entries at a place by rising number."""
-    return [ConversationEntry(number, object_from_json(body)) for number, body in session.rows(_ENTRIES, *place)]
+    """Return the entries at a place by rising number; one that cannot be read is left out."""
+    found = ((number, readable_object(body)) for number, body in session.rows(_ENTRIES, *place))
+    return [ConversationEntry(number, body) for number, body in found if body is not None]
 
 
 def remove_entries(session: SqlSession, place: tuple[str, str, str]) -> int:
@@ -272,31 +281,47 @@ def remove_entries(session: SqlSession, place: tuple[str, str, str]) -> int:
     return session.change(_ENTRIES_DELETE, *place)
 
 
-def object_from_json(text: str) -> Mapping[str, Json]:
-    """Return the JSON object of a stored text."""
-    value: dict[str, Json] = from_json(text)
-    return value
+def readable_object(text: str) -> Mapping[str, Json] | None:
+    """Return the JSON object of a stored text, None where it is none."""
+    try:
+        return object_from_json(text)
+    except ValueError:
+        return None
+
+
+def result_of(done: StoredRequest) -> Mapping[str, Json]:
+    """Return what a request led to.
+
+    Raises:
+        ConstraintViolation: it cannot be read. The request was done, so it is not done again.
+    """
+    result = readable_object(done.result)
+    if result is None:
+        raise ConstraintViolation("this request was done before, and its result cannot be read; make a new one")
+    return result
 
 
 def _varying_values(entry: LogEntry) -> tuple[int, str, str, int]:
     return entry.position, entry.change.value, entry.id, entry.rev
 
 
+# A line of the log or a buffer that nobody could have written is taken for the nearest that somebody could: followers look at the
+# memory itself, and what a buffer holds is looked at where it is used.
 def _entry(row: Row) -> LogEntry:
-    try:
-        return LogEntry(
-            position=row[0],
-            change=ChangeType(row[1]),
-            id=MemoryId(row[2]),
-            rev=row[3],
-            at=from_micros(row[4]),
-            actor=row[5],
-            action=row[6],
-            digest=row[7],
-        )
-    except (ValueError, OverflowError):
-        raise StoreDamaged(DAMAGED) from None
+    return LogEntry(
+        position=row[0],
+        change=_CHANGES.get(row[1], ChangeType.UPDATE),
+        id=MemoryId(row[2]),
+        rev=row[3],
+        at=nearest_moment(row[4]),
+        actor=row[5],
+        action=row[6],
+        digest=row[7],
+    )
+
+
+_CHANGES = {change.value: change for change in ChangeType}
 
 
 def _buffer(row: Row) -> BufferState:
-    return BufferState(session=row[0], agent=row[1], state=row[2], touched_at=from_micros(row[3]))
+    return BufferState(session=row[0], agent=row[1], state=row[2], touched_at=nearest_moment(row[3]))

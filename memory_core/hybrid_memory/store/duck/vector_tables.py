@@ -6,6 +6,7 @@ The table of the embedder in use is read and written row by row, that of the nex
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.base import Unembedded, VectorBatch
 from hybrid_memory.store.column_batches import pack_ids
-from hybrid_memory.store.duck.snapshot import split_joined
+from hybrid_memory.store.duck.snapshot import packable, split_joined
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 from hybrid_memory.store.encoding import to_json
@@ -74,6 +75,21 @@ Key: TypeAlias = tuple[str, MemoryId]
 """Namespace and id."""
 
 
+def _finite(vector: Sequence[float | None], dimensions: int) -> NDArray[np.float32] | None:
+    """Return a stored vector, None for one with holes or without end; its memory waits for one then, and gets it."""
+    found = np.array(vector, np.float32)  # a hole becomes a number that is none
+    return found if found.shape == (dimensions,) and np.isfinite(found).all() else None
+
+
+def _finite_rows(ids: NDArray[np.bytes_], matrix: NDArray[np.float32]) -> VectorBatch:
+    """Return vectors without those that are none; one sum over all spares the look at each."""
+    flat = matrix.reshape(-1)
+    if math.isfinite(float(flat @ flat)):
+        return VectorBatch(ids, matrix)
+    rows = np.isfinite(matrix).all(axis=1)
+    return VectorBatch(ids[rows], matrix[rows])
+
+
 @lru_cache(maxsize=4)
 def _row_format(dimensions: int) -> str:
     return "[" + ",".join(["%.9g"] * dimensions) + "]"
@@ -115,7 +131,8 @@ class VectorTable:
         if not wanted:
             return {}
         found = session.rows(self._statement(_SELECT), namespace, to_json(wanted))
-        return {MemoryId(id_): np.array(vector, np.float32) for id_, vector in found}
+        read = ((id_, _finite(vector, self.dimensions)) for id_, vector in found)
+        return {MemoryId(id_): vector for id_, vector in read if vector is not None}
 
     def spans(self, session: SqlSession, namespace: str) -> Iterator[VectorBatch]:
         """Yield a namespace's vectors, span by span of row ids; the session must be in one transaction meanwhile.
@@ -130,10 +147,12 @@ class VectorTable:
             span = (namespace, start, start + _SPAN_ROWS - 1)
             ids = split_joined(session.rows(self._statement(_SPAN_IDS), *span)[0])
             if ids is None:
-                ids = pack_ids(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist())
+                ids = pack_ids(packable(session.columns(self._statement(_PLAIN_IDS), *span)["id"].tolist()))
             if len(ids):
-                flat = np.asarray(session.columns(self._statement(_SPAN), *span)["part"], np.float32)
-                yield VectorBatch(ids, flat.reshape(-1, self.dimensions))
+                part = session.columns(self._statement(_SPAN), *span)["part"]
+                if isinstance(part, np.ma.MaskedArray):
+                    part = part.filled(np.nan)
+                yield _finite_rows(ids, np.asarray(part, np.float32).reshape(-1, self.dimensions))
 
     def count(self, session: SqlSession) -> int:
         """Return how many vectors there are."""

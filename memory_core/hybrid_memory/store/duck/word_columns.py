@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hybrid_memory.clock import from_micros
 from hybrid_memory.model import EncodedWords, MemoryId
+from hybrid_memory.moments import nearest_moment
 from hybrid_memory.store.base import OutdatedWords
 from hybrid_memory.store.duck.writer_cache import LruCache
 from hybrid_memory.store.encoding import to_json
@@ -50,7 +50,7 @@ class DuckWordColumns:
                     content=content,
                     speaker=speaker,
                     key=key,
-                    when=from_micros(when),
+                    when=nearest_moment(when),
                 )
                 for place, namespace, id_, content, speaker, key, when in session.rows(_OUTDATED, encoding, limit)
             ]

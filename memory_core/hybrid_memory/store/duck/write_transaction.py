@@ -115,7 +115,7 @@ def replay(transaction: Transaction, namespace: str, key: RequestKey, codec: Res
         return None
     if done.namespace != namespace:
         raise ConstraintViolation("this request was made for another namespace")
-    result = codec.decode(tables.object_from_json(done.result))
+    result = codec.decode(tables.result_of(done))
     return CommitResult(result=result, position=done.position, at=done.at, replayed=True)
 
 

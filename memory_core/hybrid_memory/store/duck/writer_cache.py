@@ -10,13 +10,16 @@ from typing import Generic, TypeAlias, TypeVar
 from hybrid_memory.clock import Clock, from_micros
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
+from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.batch import is_member
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.memory_fields import MOST
 
 _HEADS = """
-    SELECT log.namespace, max(position), coalesce(max(trimmed_before), 0), max(made_at)
+    SELECT log.namespace, coalesce(max(position) FILTER (position < 4611686018427387904), 0),
+        coalesce(max(trimmed_before), 0), coalesce(max(made_at) FILTER (made_at BETWEEN $1 AND $2), 0)
     FROM log LEFT JOIN namespace ON namespace.name = log.namespace GROUP BY log.namespace
 """
 _REQUESTS = "SELECT relay, number FROM request"
@@ -40,6 +43,11 @@ class Head:
 
     position: int = 0
     trimmed_before: int = 0
+
+    @classmethod
+    def of(cls, position: int, trimmed_before: int) -> Head:
+        """Return the head of what a store says; a mark beyond the log's end is none."""
+        return cls(position, trimmed_before if trimmed_before <= position + 1 else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +135,12 @@ class WriterCache:
 
 def load_writer_cache(session: SqlSession) -> WriterCache:
     """Read the cache from the tables."""
-    namespaces = session.rows(_HEADS)
+    namespaces = session.rows(_HEADS, EARLIEST_MICROS, LATEST_MICROS)
     requests: dict[str, set[int]] = {}
     for relay, number in session.rows(_REQUESTS):
         requests.setdefault(relay, set()).add(number)
     return WriterCache(
-        heads={name: Head(head, trimmed) for name, head, trimmed, _ in namespaces},
+        heads={name: Head.of(head, trimmed) for name, head, trimmed, _ in namespaces},
         requests=requests,
         buffers={(namespace, name, agent) for namespace, name, agent in session.rows(_BUFFER_KEYS)},
         last_at=max((last for *_, last in namespaces), default=0),
@@ -145,12 +153,12 @@ def read_mark(session: SqlSession) -> Mark:
     """Return the id of the store and the number of its last write.
 
     Raises:
-        StoreDamaged: there is none.
+        StoreDamaged: there is none, or none that could be counted on from.
     """
-    row = session.row(_MARK)
-    if row is None:
+    rows = session.rows(_MARK)
+    if len(rows) != 1 or not 0 <= rows[0][1] < MOST:
         raise StoreDamaged(DAMAGED)
-    return Mark(*row)
+    return Mark(*rows[0])
 
 
 def pinned_embedder(session: SqlSession) -> PinnedEmbedder | None:
