@@ -19,7 +19,7 @@ import numpy as np
 from hybrid_memory.cursor import FINGERPRINT_BYTES, PagePosition, decode_cursor
 from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.errors import StoreError
-from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Memory, MemoryId, Scope, Trust
+from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Scope, Trust
 from hybrid_memory.profile import gather, open_items_first
 from hybrid_memory.requests import (
     Hit,
@@ -336,6 +336,18 @@ def _disputed_first(order: NDArray[np.intp], ranking: Ranking, index: NamespaceI
     return order[disputed_first(ranking.ids[order].tolist(), disputes)]
 
 
+def with_lost_evidence(result: ReadResult, index: NamespaceIndex) -> ReadResult:
+    """Return a page on which each insight tells how many of the memories that it rests on were forgotten, or are gone."""
+    insights = {hit.memory.id: hit.memory.parents for hit in result.hits if hit.memory.kind is Kind.INSIGHT}
+    if not insights:
+        return result
+    kept = index.not_forgotten(parent for parents in insights.values() for parent in parents)
+    lost = {one: sum(parent not in kept for parent in parents) for one, parents in insights.items()}
+    return replace(
+        result, hits=tuple(replace(hit, evidence_forgotten=lost.get(hit.memory.id, 0)) for hit in result.hits)
+    )
+
+
 def with_disputes(result: ReadResult, index: NamespaceIndex, now: datetime) -> ReadResult:
     """Return a page on which each memory names those that dispute it."""
     disputed = index.disputed_by([hit.memory.id for hit in result.hits], now)
@@ -425,7 +437,14 @@ def related(
     with suppress(StoreError):
         memories = index.memories([one for one, _ in near], fetch)
     return tuple(
-        Related(id=one, excerpt=excerpt(memories[one].content, _EXCERPT_CHARACTERS), similarity=round(similarity, 3))
+        Related(
+            id=one,
+            excerpt=excerpt(memories[one].content, _EXCERPT_CHARACTERS),
+            similarity=round(similarity, 3),
+            origin=memories[one].origin,
+            created_at=memories[one].created_at,
+            occurred_at=memories[one].occurred_at,
+        )
         for one, similarity in near
         if one in memories
     )

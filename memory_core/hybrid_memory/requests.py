@@ -77,6 +77,9 @@ class Related:
     id: MemoryId
     excerpt: str
     similarity: float
+    origin: Origin
+    created_at: datetime
+    occurred_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +139,7 @@ class Hit:
     ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score; ``newer`` is the memory
     that replaced it, or that a question found to tell the later state of the same thing; ``repeats`` are memories that say
     the same in the same or nearly the same words, shown with it; ``disputed_by`` are less trusted ones that were to replace it;
-    ``weak`` says that it lies below the relevance floor.
+    ``weak`` says that it lies below the relevance floor; ``evidence_forgotten`` tells how many of an insight's evidence were forgotten.
     """
 
     memory: Memory
@@ -146,6 +149,7 @@ class Hit:
     repeats: tuple[MemoryId, ...] = ()
     disputed_by: tuple[MemoryId, ...] = ()
     weak: bool = False
+    evidence_forgotten: int = 0
     terms: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -224,9 +224,9 @@ class MemoryService:
         index = self._index_cache.get(scope.namespace)
         # Only a question recalls: nobody asked for the memories of a brief, and who fetches by id knows them already.
         if request.ids:
-            return reads.with_disputes(reads.by_ids(self.store, index, scope, request, now), index, now)
+            return _annotated(reads.by_ids(self.store, index, scope, request, now), index, now)
         if not request.query.strip():
-            return reads.with_disputes(reads.brief(self.store, index, scope, request, now), index, now)
+            return _annotated(reads.brief(self.store, index, scope, request, now), index, now)
         vector = self._encoder.encode_query(request.query)
         result = reads.search(
             self.store,
@@ -243,7 +243,7 @@ class MemoryService:
             self._queue_recall(scope, result.recalled, now)
         if vector is None and self._encoder.problem is not None:
             result = replace(result, words_alone=True)
-        return reads.with_disputes(result, index, now)
+        return _annotated(result, index, now)
 
     @shared
     def offer_reflection(
@@ -594,3 +594,8 @@ def _naming(decide: Decision, secrets: tuple[str, ...]) -> Decision:
         return replace(batch, result=replace(batch.result, secrets=secrets))
 
     return naming
+
+
+def _annotated(result: ReadResult, index: NamespaceIndex, now: datetime) -> ReadResult:
+    """Return a page with what its memories have lost or are disputed by."""
+    return reads.with_lost_evidence(reads.with_disputes(result, index, now), index)

@@ -129,6 +129,41 @@ def test_reflection_offers_related_memories_and_takes_an_insight_with_its_eviden
     assert (insight.kind, insight.tier, insight.parents) == (Kind.INSIGHT, Tier.LONG_TERM, evidence)
 
 
+def an_insight_on_two(service, scope):
+    evidence = tuple(remember(service, scope, text).id for text in ("Ada bought a piano", "Ada rents a music room"))
+    (insight,) = service.store_insights(scope, [Insight(text="Music matters to Ada", evidence=evidence)])
+    return insight, evidence
+
+
+def lost_evidence(service, scope, insight):
+    (hit,) = service.read(scope, ReadRequest(ids=(insight,))).hits
+    return hit.evidence_forgotten
+
+
+def test_an_insight_tells_how_many_of_its_evidence_were_forgotten(service, scope):
+    insight, evidence = an_insight_on_two(service, scope)
+    told = [lost_evidence(service, scope, insight)]
+    for one in evidence:
+        service.forget(scope, ForgetRequest(ids=(one,)))
+        told.append(lost_evidence(service, scope, insight))
+    assert told == [0, 1, 2]
+
+
+def test_evidence_that_was_replaced_or_brought_back_is_not_forgotten(service, scope):
+    insight, evidence = an_insight_on_two(service, scope)
+    service.update(scope, UpdateRequest(id=evidence[0], content="Ada bought a grand piano"))
+    service.forget(scope, ForgetRequest(ids=evidence[1:]))
+    service.forget(scope, ForgetRequest(ids=evidence[1:], restore=True))
+    assert lost_evidence(service, scope, insight) == 0
+
+
+def test_an_insight_found_by_a_question_tells_of_its_lost_evidence_too(service, scope):
+    insight, evidence = an_insight_on_two(service, scope)
+    service.forget(scope, ForgetRequest(ids=evidence))
+    found = {hit.memory.id: hit for hit in service.read(scope, ReadRequest(query="Does music matter to Ada?")).hits}
+    assert found[insight].evidence_forgotten == 2
+
+
 def test_what_was_reflected_upon_and_insights_are_not_offered_again(service, scope):
     for text in ("Ada learns the piano piece", "Ada practises the piano piece"):
         remember(service, scope, text)

@@ -338,7 +338,12 @@ WRITE_OUTPUT: Final = _object_of(
         "id": _TEXT,
         "tier": _TEXT,
         "duplicate_of": _TEXT_OR_NULL,
-        "related": _list_of(_object_of({"id": _TEXT, "text": _TEXT, "similarity": _NUMBER})),
+        "related": _list_of(
+            _object_of(
+                {"id": _TEXT, "text": _TEXT, "similarity": _NUMBER, "origin": _TEXT, "created_at": _TEXT},
+                occurred_at=_TEXT,
+            )
+        ),
         "moved": _list_of(_object_of({"id": _TEXT, "from": _TEXT, "to": _TEXT, "reason": _TEXT}, **{"with": _TEXTS})),
     },
     embedding=_TEXT,
@@ -363,6 +368,7 @@ READ_OUTPUT: Final = _object_of(
                 newer=_TEXT,
                 repeats=_TEXTS,
                 disputed_by=_TEXTS,
+                evidence_forgotten=_TEXT,
                 disputes=_TEXT,
                 occurred_at=_TEXT,
                 speaker=_TEXT,
@@ -400,7 +406,11 @@ REFLECT_OUTPUT: Final[Schema] = {
                 {
                     "ids": _TEXTS,
                     "memories": _list_of(
-                        _object_of({"id": _TEXT, "text": _TEXT, "created_at": _TEXT}, occurred_at=_TEXT, cut=_FLAG)
+                        _object_of(
+                            {"id": _TEXT, "text": _TEXT, "created_at": _TEXT, "origin": _TEXT},
+                            occurred_at=_TEXT,
+                            cut=_FLAG,
+                        )
                     ),
                 },
             )

@@ -21,7 +21,15 @@ from typing import Any, TypeAlias
 from mcp.types import CallToolResult, TextContent
 
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope
-from hybrid_memory.requests import ForgetResult, Hit, ReadResult, ReflectionGroup, UpdateResult, WriteResult
+from hybrid_memory.requests import (
+    ForgetResult,
+    Hit,
+    ReadResult,
+    ReflectionGroup,
+    Related,
+    UpdateResult,
+    WriteResult,
+)
 from hybrid_memory.retrieval.brief import LINE_TOKENS, in_sections
 from hybrid_memory.text import excerpt, whole_characters
 from hybrid_memory.token_estimate import PARTS, token_cost
@@ -39,7 +47,9 @@ _TOLD_ORIGINS = {
 }
 """How the text part names an origin that is neither the user nor the assistant itself."""
 
-_LINE_FIELDS = frozenset({"id", "text", "section", "newer", "disputed_by", "disputes", "key", "speaker", "weak", "cut"})
+_LINE_FIELDS = frozenset(
+    {"id", "text", "section", "newer", "disputed_by", "evidence_forgotten", "disputes", "key", "speaker", "weak", "cut"}
+)
 """What a line says in its own way; not again where the rest of an entry is shown."""
 
 # JSON lets them stand in a string, but many programs break lines at them
@@ -69,7 +79,7 @@ _DISPENSABLE = frozenset({"weak"})
 _MIN_ENTRY_COST = 125 * PARTS  # an id, a time, and two lines of text
 
 
-def write_result(result: WriteResult, *, secrets_left_out: bool = False) -> CallToolResult:
+def write_result(result: WriteResult, zone: tzinfo | None = None, *, secrets_left_out: bool = False) -> CallToolResult:
     """Return the answer of write_memory; it never repeats what was written.
 
     ``secrets_left_out`` says that what looked like a secret was not stored.
@@ -79,7 +89,12 @@ def write_result(result: WriteResult, *, secrets_left_out: bool = False) -> Call
         "tier": result.tier.value,
         "duplicate_of": result.duplicate_of,
         "related": [
-            {"id": one.id, "text": excerpt(one.excerpt, EXCERPT_LENGTH), "similarity": round(one.similarity, 3)}
+            {
+                "id": one.id,
+                "text": excerpt(one.excerpt, EXCERPT_LENGTH),
+                "similarity": round(one.similarity, 3),
+                **_told_of(one, zone),
+            }
             for one in result.related
         ],
         "moved": [
@@ -102,7 +117,7 @@ def write_result(result: WriteResult, *, secrets_left_out: bool = False) -> Call
         lines.append(DISPUTES.format(id=result.disputes))
     if result.unpinned:
         lines.append(UNPINNED)
-    lines += [f"related {one['id']} {quoted(one['text'])}" for one in structured["related"]]
+    lines += [f"related {_short_line(one)}" for one in structured["related"]]
     lines += _told_secrets(structured, result.secrets, result.id, left_out=secrets_left_out)
     return _result(structured, "\n".join(lines))
 
@@ -195,7 +210,7 @@ def reflect_result(groups: Sequence[ReflectionGroup], zone: tzinfo | None) -> Ca
     lines = [INSTRUCTIONS]
     for number, one in enumerate(packed, 1):
         lines.append(f"group {number}:")
-        lines += [f"{each['id']} {_day_told(each)} {quoted(each['text'])}" for each in one["memories"]]
+        lines += [_short_line(each) for each in one["memories"]]
     return _result({"groups": packed, "instructions": INSTRUCTIONS}, "\n".join(lines))
 
 
@@ -217,6 +232,18 @@ def day_of(written: str) -> str:
 def _day_told(entry: Structured) -> str:
     """Return the day that a line tells: when it happened if that is known, else when it was written down."""
     return day_of(entry.get("occurred_at") or entry["created_at"])
+
+
+def _told_of(one: Memory | Related, zone: tzinfo | None) -> Structured:
+    """Return the origin and the times that are told of every memory."""
+    told: Structured = {"origin": one.origin.value, "created_at": when(one.created_at, zone)}
+    return told | ({"occurred_at": when(one.occurred_at, zone)} if one.occurred_at else {})
+
+
+def _short_line(entry: Structured) -> str:
+    """Return a memory of another answer than a page's in one line: id, day, text, and whose word it is if not the user's or assistant's."""
+    line = f"{entry['id']} {_day_told(entry)} {quoted(entry['text'])}"
+    return f"{line} ({_TOLD_ORIGINS[entry['origin']]})" if entry["origin"] in _TOLD_ORIGINS else line
 
 
 def as_json(value: Any) -> str:
@@ -455,6 +482,7 @@ def _optional(hit: Hit, scope: Scope, zone: tzinfo | None, *, whole: bool) -> St
         "newer": hit.newer,
         "repeats": list(hit.repeats),
         "disputed_by": list(hit.disputed_by),
+        "evidence_forgotten": _lost(hit),
         "disputes": memory.disputes,
         "section": hit.section,
         "key": memory.key,
@@ -477,6 +505,14 @@ def _optional(hit: Hit, scope: Scope, zone: tzinfo | None, *, whole: bool) -> St
             "metadata": dict(memory.metadata),
         }
     return {name: value for name, value in fields.items() if value not in (None, False, [], {})}
+
+
+def _lost(hit: Hit) -> str | None:
+    """Return how much of an insight's evidence was forgotten, in words: a reader must not take it for what it was."""
+    lost, all_of_it = hit.evidence_forgotten, len(hit.memory.parents)
+    if not lost:
+        return None
+    return "all" if lost == all_of_it else f"{lost} of {all_of_it}"
 
 
 def _affordable(fields: Structured, room: int) -> Structured:
@@ -505,6 +541,8 @@ def _remarks(entry: Structured) -> list[str]:
     remarks = [name for name in ("weak", "cut") if entry.get(name)]
     if "newer" in entry:
         remarks.append(f"newer {entry['newer']}")
+    if "evidence_forgotten" in entry:
+        remarks.append(f"{entry['evidence_forgotten']} of its evidence forgotten")
     if "disputed_by" in entry:
         remarks.append(f"disputed by {' '.join(entry['disputed_by'])}")
     if "disputes" in entry:
@@ -533,9 +571,7 @@ def _group(group: ReflectionGroup, room: int, zone: tzinfo | None) -> Structured
 
 
 def _group_entry(memory: Memory, room: int, zone: tzinfo | None) -> Structured:
-    entry: Structured = {"id": memory.id, "text": memory.content, "created_at": when(memory.created_at, zone)}
-    if memory.occurred_at:
-        entry["occurred_at"] = when(memory.occurred_at, zone)
+    entry: Structured = {"id": memory.id, "text": memory.content, **_told_of(memory, zone)}
     if _group_cost(entry) > room:
         entry |= {"text": "", "cut": True}
         entry["text"] = truncate(memory.content, room - _group_cost(entry) + token_cost('""'))

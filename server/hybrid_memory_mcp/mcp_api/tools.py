@@ -81,7 +81,7 @@ class ToolSpec:
 def _write(service: MemoryService, call: CallContext, given: schemas.WriteArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
     written = service.write(call.scope, request, key=call.request_key)
-    return tool_results.write_result(written, secrets_left_out=_leaves_secrets_out(service))
+    return tool_results.write_result(written, call.zone, secrets_left_out=_leaves_secrets_out(service))
 
 
 def _leaves_secrets_out(service: MemoryService) -> bool:

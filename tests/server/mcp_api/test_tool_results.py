@@ -407,6 +407,14 @@ def test_a_memory_cut_for_the_smallest_budget_has_one_mark():
     assert structured["memories"][0]["text"].count("[cut") == 1
 
 
+@pytest.mark.parametrize(("forgotten", "told"), [(2, "all"), (1, "1 of 2")])
+def test_an_insight_says_how_much_of_its_evidence_was_forgotten(forgotten, told):
+    insight = memory("Ada likes music", kind=Kind.INSIGHT, parents=(MemoryId("p" * 20), MemoryId("q" * 20)))
+    structured, text = read_parts(page([Hit(memory=insight, evidence_forgotten=forgotten)]), 1500, SCOPE, UTC)
+    assert structured["memories"][0]["evidence_forgotten"] == told
+    assert f"({told} of its evidence forgotten)" in text
+
+
 def test_a_page_says_that_untrusted_memories_were_held_back():
     structured, text = read_parts(page([Hit(memory=memory("tea"))], held_back=3), 1500, SCOPE, UTC)
     assert structured["note"] == f"3 {HELD_BACK}"

@@ -84,6 +84,26 @@ async def test_a_write_shows_what_may_conflict_as_a_short_excerpt(client):
     assert len(related["text"]) <= 160
 
 
+async def test_what_may_conflict_has_its_origin_and_its_time(client):
+    said = "Ada plays the cello on Tuesdays"
+    await call(client, "write_memory", content=said, origin="tool", occurred_at="2026-01-02T03:04:05Z")
+    result = await client.call_tool("write_memory", {"content": "Ada plays the cello on Fridays"})
+    (related,) = result.structured_content["related"]
+    assert related["origin"] == "tool"
+    assert related["occurred_at"] == "2026-01-02T03:04:05Z"
+    assert related["created_at"]
+    assert f'related {related["id"]} Fri 2026-01-02 "{said}" (from a tool)' in result.content[0].text
+
+
+async def test_the_groups_of_reflect_have_origin_and_time(client):
+    for text in ("Ada learns the piano piece", "Ada practises the piano piece"):
+        await call(client, "write_memory", content=text, origin="import")
+    result = await client.call_tool("reflect", {})
+    (group,) = result.structured_content["groups"]
+    assert [(one["origin"], bool(one["created_at"])) for one in group["memories"]] == [("import", True)] * 2
+    assert result.content[0].text.count("(imported)") == 2
+
+
 async def test_a_write_tells_what_was_consolidated():
     service = ObservedService(settings=StoreSettings(sensory_buffer=1))
     async with Client(make_server(ServiceProvider(lambda: service))) as client:
