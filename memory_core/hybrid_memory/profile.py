@@ -48,7 +48,7 @@ def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery
     where, now = query.where, query.now
     asked_at = query.asked_at or now
     chosen = {
-        name: index.select(where, now, asked_at=asked_at, among=ids)[:_LINES].tolist()
+        name: index.first_of_each_trust(index.select(where, now, asked_at=asked_at, among=ids), _LINES)
         for name, ids in (
             ("pinned", index.pinned(now)),
             ("working", index.select(Where(memory_type=MemoryType.WORKING), now)),
@@ -57,7 +57,7 @@ def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery
     of_last = _last_session(index, scope, now, asked_at)
     allowed = set(index.select(where, now, asked_at=asked_at, among=of_last))
     chosen["last_session"] = [one for one in of_last if one in allowed]
-    chosen["recent"] = index.select(where, now, asked_at=asked_at)[:_LINES].tolist()
+    chosen["recent"] = index.first_of_each_trust(index.select(where, now, asked_at=asked_at), _LINES)
     chosen["weighty"] = index.telling(where, now, wanted=_WANTED, newest=_NEWEST, asked_at=asked_at)
     ids = dict.fromkeys(one for some in chosen.values() for one in some)
     found = index.memories(list(ids), fetch)
@@ -100,12 +100,13 @@ def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -
 
 
 def _last_session(index: NamespaceIndex, scope: Scope, now: datetime, asked_at: datetime | None) -> Sequence[MemoryId]:
-    last = next((one for one in index.sessions("", 2, asked_at=asked_at) if one != scope.session), None)
+    last = next((one for one in index.sessions("", 2, asked_at=asked_at, trusted=True) if one != scope.session), None)
     if last is None:
         return ()
     # Its summary comes first, whenever it was written.
     summary = Where(session=last, memory_type=MemoryType.EPISODIC)
     parts = (
-        index.select(where, now, asked_at=asked_at)[:_LAST_SESSION_LINES] for where in (summary, Where(session=last))
+        index.first_of_each_trust(index.select(where, now, asked_at=asked_at), _LAST_SESSION_LINES)
+        for where in (summary, Where(session=last))
     )
-    return list(dict.fromkeys(one for part in parts for one in part))[:_LAST_SESSION_LINES]
+    return list(dict.fromkeys(one for part in parts for one in part))

@@ -382,9 +382,12 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
     fetch = partial(store.get, scope.namespace)
     memories = gather(index, fetch, scope, SearchQuery(where=request.where, now=now, asked_at=position.asked_at))
     sections = select_lines(memories)
-    listing = _SectionsFirst(sections, all_ids, repeats_of(sections, memories))
+    left_out = repeats_of(sections, memories)
+    all_ids, first_page = index.with_few_untrusted(all_ids, sections, left_out)
+    listing = _SectionsFirst(sections, all_ids, left_out)
     offset = position.within(listing)
-    page = listing.beginning(offset + request.page_size)[offset:]
+    size = request.page_size if offset else min(request.page_size, first_page)
+    page = listing.beginning(offset + size)[offset:]
     found = index.memories(page, fetch)
     hits = tuple(Hit(memory=found[one], section=listing.section_of(one)) for one in page if one in found)
     return ReadResult(hits=hits, total=len(listing), offset=offset, fingerprint=digest, asked_at=position.asked_at)

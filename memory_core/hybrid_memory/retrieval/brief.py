@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier
+from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in, sentences, user_names, with_labels
 from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment
 from hybrid_memory.text import words
@@ -81,7 +81,8 @@ _FRAME_TOKENS = 90  # of a line beside its text: id, time, names of fields
 _HEAD_START = 0.3  # of a line's cost that counts before it is shown: small queues get their first line early
 _QUEUE_LINES = 30  # waiting in a queue at most; beyond them come the most recent
 _OFTEN = 3  # statements that begin with a name, from which it may be the user's
-_UNVOUCHED_EVERY = 4  # a line of a tool or an import at every fourth place at most
+UNTRUSTED_EVERY = 4  # a line of a tool or an import at every fourth place at most
+FEW_TRUSTED = 3  # lines; with fewer there is no fourth place for another
 _WEIGHTY = 0.8  # the importance from which a memory of no aspect belongs to what is known about the user
 _LONG = 300  # characters; a longer text is talk rather than a statement
 _ABOUT_THE_SAME = 2 / 3  # of the words of the shorter of two statements, from which the later may take the earlier back
@@ -145,11 +146,15 @@ def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
         Queue.LAST_SESSION: [one for one in memories.last_session if one.id not in hidden],
         Queue.RECENT: [one for one in memories.recent if one.id not in hidden],
     }
-    lines = {
-        queue: with_few_unvouched(waiting, is_unvouched)[:_QUEUE_LINES]
-        for queue, waiting in without_copies(queues).items()
-    }
-    order = fair_order(lines, SHARES, lambda memory: line_cost(memory.content))
+    by_trust: dict[bool, list[tuple[Queue, Memory]]] = {}
+    waiting = without_copies(queues)
+    for untrusted in (False, True):
+        lines = {
+            queue: [one for one in some if is_untrusted(one) is untrusted][:_QUEUE_LINES]
+            for queue, some in waiting.items()
+        }
+        by_trust[untrusted] = list(fair_order(lines, SHARES, lambda memory: line_cost(memory.content)))
+    order = with_few_untrusted(by_trust[False], by_trust[True], lambda line: SECTION_OF[line[0]])
     return {memory.id: SECTION_OF[queue] for queue, memory in order}
 
 
@@ -160,8 +165,19 @@ def repeats_of(shown: Collection[MemoryId], memories: BriefMemories) -> set[Memo
         for some in (memories.pinned, memories.working, memories.weighty, memories.last_session, memories.recent)
         for one in some
     }
-    said = {_wording(known[one]) for one in shown if one in known}
-    return {one.id for one in known.values() if one.id not in shown and _wording(one) in said}
+    said: dict[tuple[str, str], bool] = {}
+    for one in shown:
+        if one in known:
+            wording = _wording(known[one])
+            said[wording] = said.get(wording, True) and is_untrusted(known[one])
+    # What a tool says stands for no other's words.
+    return {
+        one.id
+        for one in known.values()
+        if one.id not in shown
+        and (by_tool := said.get(_wording(one))) is not None
+        and (is_untrusted(one) or not by_tool)
+    }
 
 
 def _wording(memory: Memory) -> tuple[str, str]:
@@ -217,52 +233,80 @@ def in_sections(items: Iterable[T], section_of: Callable[[T], str | None]) -> li
 
 
 def without_copies(queues: Mapping[Queue, Sequence[Memory]]) -> dict[Queue, list[Memory]]:
-    """Return the queues with each memory in the first that has it, and of memories that say the same only the first one."""
+    """Return the queues with each memory in the first that has it, and of memories that say the same only the first one.
+
+    Those that are trusted come first in this: they stand in no other's shadow.
+    """
     shown: set[MemoryId] = set()
     said: dict[int, list[frozenset[str]]] = {}
-    found: dict[Queue, list[Memory]] = {}
-    for queue in SHARES:
-        found[queue] = []
-        for memory in queues.get(queue, ()):
-            if memory.id in shown or len(found[queue]) == _QUEUE_LINES:
-                continue
-            statement = _statement(memory.content)
-            # Statements that are alike have nearly as many words.
-            sizes = range(int(len(statement) * _ALIKE), int(len(statement) / _ALIKE) + 1)
-            near = (other for size in sizes for other in said.get(size, ()))
-            if queue in (Queue.LAST_SESSION, Queue.RECENT):
-                near = (other for other in said.get(len(statement), ()) if other == statement)
-            else:
-                said.setdefault(len(statement), []).append(statement)
-                near = (other for other in near if other is not statement)
-            if any(_say_the_same(statement, other) for other in near):
-                continue
-            shown.add(memory.id)
-            found[queue].append(memory)
+    found: dict[Queue, list[Memory]] = {queue: [] for queue in SHARES}
+    for untrusted in (False, True):
+        for queue in SHARES:
+            some = [memory for memory in queues.get(queue, ()) if is_untrusted(memory) is untrusted]
+            found[queue] += _new_among(some, queue, shown, said)
     return found
 
 
-def with_few_unvouched(items: Sequence[T], unvouched: Callable[[T], bool]) -> list[T]:
-    """Return items in their order, but of those nobody vouches for at most every fourth; where there are no others, all.
+def _new_among(
+    some: Iterable[Memory], queue: Queue, shown: set[MemoryId], said: dict[int, list[frozenset[str]]]
+) -> list[Memory]:
+    """Return the first memories of a queue that say what nothing before them does; adds them to what is ``shown`` and ``said``."""
+    found: list[Memory] = []
+    for memory in some:
+        if memory.id in shown or len(found) == _QUEUE_LINES:
+            continue
+        statement = _statement(memory.content)
+        # Statements that are alike have nearly as many words.
+        sizes = range(int(len(statement) * _ALIKE), int(len(statement) / _ALIKE) + 1)
+        near = (other for size in sizes for other in said.get(size, ()))
+        if queue in (Queue.LAST_SESSION, Queue.RECENT):
+            near = (other for other in said.get(len(statement), ()) if other == statement)
+        else:
+            said.setdefault(len(statement), []).append(statement)
+            near = (other for other in near if other is not statement)
+        if any(_say_the_same(statement, other) for other in near):
+            continue
+        shown.add(memory.id)
+        found.append(memory)
+    return found
 
-    Those that find no place are left out.
+
+def with_few_untrusted(trusted: Sequence[T], untrusted: Sequence[T], section_of: Callable[[T], Section]) -> list[T]:
+    """Return trusted items, and of untrusted ones so many that of every beginning a quarter at most is untrusted, of every section too.
+
+    A section that has trusted items begins with one. Those that find no place are left out. Where fewer than `FEW_TRUSTED` items are
+    trusted they stand before all others.
     """
-    if all(unvouched(item) for item in items):
-        return list(items)
+    if len(trusted) < FEW_TRUSTED:
+        return [*trusted, *untrusted]
+    mixed = {section_of(item) for item in trusted}
     found: list[T] = []
-    waiting: deque[T] = deque()
+    counts: Counter[tuple[Section, bool]] = Counter()
+    waiting = list(untrusted)
     strangers = 0
-    for item in items:
-        (waiting if unvouched(item) else found).append(item)
-        while waiting and _UNVOUCHED_EVERY * (strangers + 1) <= len(found) + 1:
-            found.append(waiting.popleft())
+
+    def fits(item: T) -> bool:
+        section = section_of(item)
+        among = counts[section, True]
+        return section not in mixed or (UNTRUSTED_EVERY - 1) * (among + 1) <= counts[section, False]
+
+    for item in trusted:
+        found.append(item)
+        counts[section_of(item), False] += 1
+        if (
+            UNTRUSTED_EVERY * (strangers + 1) <= len(found) + 1
+            and (guest := next(filter(fits, waiting), None)) is not None
+        ):
+            waiting.remove(guest)
+            found.append(guest)
+            counts[section_of(guest), True] += 1
             strangers += 1
     return found
 
 
-def is_unvouched(memory: Memory) -> bool:
-    """Return True for what a tool or an import says."""
-    return memory.origin in (Origin.TOOL, Origin.IMPORT)
+def is_untrusted(memory: Memory) -> bool:
+    """Return True for what is trusted less than who asks: what a tool or an import says, and what was concluded from it."""
+    return TRUST_ORDER.index(memory.trust) < TRUST_ORDER.index(TRUSTED_FROM)
 
 
 def _aspects_of(memory: Memory) -> int:
@@ -276,7 +320,8 @@ def _with_known_names(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     users = _names_of_user(candidates)
     found = [_Candidate(one.memory, _about(one, users, frozenset())) for one in candidates]
     related = _IDENTITY | _ABOUT_USER | _ABOUT_FAMILY
-    family = frozenset().union(*(names_in(one.memory.content) for one in found if one.aspects & related == related))
+    telling = (one.memory for one in _trusted_or_all(found) if one.aspects & related == related)
+    family = frozenset().union(*(names_in(one.content) for one in telling))
     return [_Candidate(one.memory, _about(one, users, family - users)) for one in found]
 
 
@@ -285,7 +330,7 @@ def _names_of_user(candidates: Sequence[_Candidate]) -> frozenset[str]:
 
     Who they are, what ails them and what they like is said of a user; of others mostly one of the three.
     """
-    vouched = [one for one in candidates if not is_unvouched(one.memory)]
+    vouched = [one for one in candidates if not is_untrusted(one.memory)]
     told = frozenset().union(*(user_names(one.memory.content) for one in vouched if one.aspects & _NAME))
     if told:
         return told
@@ -301,6 +346,11 @@ def _names_of_user(candidates: Sequence[_Candidate]) -> frozenset[str]:
     first, second = ranked[0], ranked[1] if len(ranked) > 1 else None
     clear = second is None or len(kinds[first] - {0}) > len(kinds[second] - {0}) or counts[first] >= 2 * counts[second]
     return frozenset({first}) if clear else frozenset()
+
+
+def _trusted_or_all(candidates: Sequence[_Candidate]) -> Sequence[_Candidate]:
+    """Return the candidates that are trusted; all where none is."""
+    return [one for one in candidates if not is_untrusted(one.memory)] or candidates
 
 
 def _about(one: _Candidate, users: frozenset[str], family: frozenset[str]) -> int:
@@ -328,7 +378,7 @@ def _subject_of(memory: Memory) -> str:
 def _about_somebody_known(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return what is about the user and their family, with what matters to anybody; all where too little tells who that is."""
     about = _ABOUT_USER | _ABOUT_FAMILY
-    telling = [one for one in candidates if one.aspects & about and one.aspects & (_LASTING | _HEALTH)]
+    telling = [one for one in _trusted_or_all(candidates) if one.aspects & about and one.aspects & (_LASTING | _HEALTH)]
     if len(telling) < _OFTEN:
         return list(candidates)
     return [
@@ -360,7 +410,7 @@ def _may_change(later: Memory, earlier: Memory) -> bool:
     """Return True if what a memory says may end what another says: it is later, and no tool's word against the user's."""
     if later.id == earlier.id or later.created_at < earlier.created_at:
         return False
-    return is_unvouched(earlier) or not is_unvouched(later)
+    return is_untrusted(earlier) or not is_untrusted(later)
 
 
 def _past(candidates: Sequence[_Candidate], now: datetime) -> set[MemoryId]:

@@ -27,6 +27,7 @@ from hybrid_memory.retrieval.approximate_search import ApproximateSearch, Vector
 from hybrid_memory.retrieval.arrays import ABSENT
 from hybrid_memory.retrieval.aspects import TELLING_TAGS, Aspect
 from hybrid_memory.retrieval.bm25 import LexicalIndex
+from hybrid_memory.retrieval.brief import FEW_TRUSTED, UNTRUSTED_EVERY
 from hybrid_memory.retrieval.candidates import SessionNeighbours
 from hybrid_memory.retrieval.id_columns import IdSequence
 from hybrid_memory.retrieval.memory_cache import MemoryCache
@@ -36,6 +37,7 @@ from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRo
 from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.ranking_parameters import FITTED
+from hybrid_memory.retrieval.shares import few_untrusted
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.secret_detection.masking import masked_memory
 from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
@@ -270,24 +272,43 @@ class NamespaceIndex:
 
         For each pair of bits of `Aspect` and a count, so many that have any of the bits: those about the user first, then the most
         important, then the newest. Besides so many of great importance, insights, those with a telling tag, and the ``newest`` of all.
+        So many of what is trusted, and of what is not.
         """
         with self._lock:
             columns = self._columns
             live = columns.visible(now, as_of=where.as_of, asked_at=asked_at, min_trust=where.min_trust)
             rows = columns.newest_first(columns.matching(where) & live)
-            aspects, importance = columns.aspects.values[rows], columns.importance.values[rows]
-            chosen = np.zeros(len(rows), np.bool_)
-            chosen[:newest] = True
-            # The place among the newest decides between equals.
-            worth = (aspects & _ABOUT != 0) + importance - np.arange(len(rows)) / max(len(rows), 1) / 100
-            labelled = np.isin(rows, columns.tags.having_any(TELLING_TAGS)) | (columns.kind.values[rows] == _INSIGHT)
-            groups = [(aspects & bits != 0, count) for bits, count in wanted]
-            for group, count in (*groups, (labelled, newest), (importance >= _WEIGHTY, newest)):
-                places = np.flatnonzero(group)
-                if len(places) > count:
-                    places = places[np.argpartition(-worth[places], count)[:count]]
-                chosen[places] = True
-            return columns.ids.ids_of(rows[chosen])
+            trusted = columns.is_trusted(rows)
+            chosen = [
+                some[_telling(columns, some, wanted, newest)] for some in (rows[trusted], rows[~trusted]) if len(some)
+            ]
+            return columns.ids.ids_of(rows[np.isin(rows, np.concatenate(chosen))] if chosen else rows)
+
+    def first_of_each_trust(self, ids: IdSequence, count: int) -> list[MemoryId]:
+        """Return the first ``count`` of some ids that are trusted, and of those that are not, in their order."""
+        with self._lock:
+            trusted = self._columns.is_trusted(ids.rows)
+            kept = np.where(trusted, np.cumsum(trusted), np.cumsum(~trusted)) <= count
+            return ids[np.flatnonzero(kept)].tolist()
+
+    def with_few_untrusted(
+        self, ids: IdSequence, shown: Collection[MemoryId], left_out: Collection[MemoryId]
+    ) -> tuple[IdSequence, int]:
+        """Return the ids of a brief in another order, and how many of them its first page may show.
+
+        Of those that follow the lines ``shown``, and are not left out, a quarter of every beginning at most is untrusted, as long as
+        others follow; a first page ends where none do.
+        """
+        with self._lock:
+            columns, rows = self._columns, ids.rows
+            untrusted = ~columns.is_trusted(rows)
+            lines = np.array([row for row in map(columns.row_of, shown) if row is not None], np.intp)
+            if not untrusted.any() or np.count_nonzero(columns.is_trusted(lines)) < FEW_TRUSTED:
+                return ids, len(ids)
+            passed = np.isin(rows, [*lines.tolist(), *(columns.row_of(one) for one in left_out)])
+            rest, others = np.flatnonzero(~passed), np.flatnonzero(passed)
+            order, certain = few_untrusted(untrusted[rest], UNTRUSTED_EVERY)
+            return ids[np.concatenate((rest[order], others))], len(shown) + certain
 
     def disputes(self, ids: Iterable[MemoryId]) -> dict[MemoryId, MemoryId]:
         """Return which of some memories dispute another, and that one."""
@@ -345,10 +366,17 @@ class NamespaceIndex:
                 pending=int((live & ~self._matrix.has).sum()),
             )
 
-    def sessions(self, prefix: str = "", limit: int = 20, *, asked_at: datetime | None = None) -> list[str]:
-        """Return the sessions whose name begins so, those written to last first; what came after ``asked_at`` is left out."""
+    def sessions(
+        self, prefix: str = "", limit: int = 20, *, asked_at: datetime | None = None, trusted: bool = False
+    ) -> list[str]:
+        """Return the sessions whose name begins so, those written to last first; what came after ``asked_at`` is left out.
+
+        ``trusted``: what was written by somebody trusted counts, as far as there is any.
+        """
         with self._lock:
             columns, mask = self._columns, self._suggestible()
+            if trusted and np.any(of_trusted := mask & columns.is_trusted()):
+                mask = of_trusted
             if asked_at is not None:
                 mask &= columns.created_at.values <= to_micros(asked_at)
             last = np.full(len(columns.sessions.names), NO_TIME, np.int64)
@@ -561,6 +589,25 @@ class VectorSwap:
         Returns what stops work on the old one, as `NamespaceIndex.replace_vectors` does.
         """
         return self.index.replace_vectors(self._matrix)
+
+
+def _telling(
+    columns: MemoryColumns, rows: NDArray[np.intp], wanted: Sequence[tuple[int, int]], newest: int
+) -> NDArray[np.bool_]:
+    """Return which of some rows, newest first, may tell of the user (`NamespaceIndex.telling`)."""
+    aspects, importance = columns.aspects.values[rows], columns.importance.values[rows]
+    chosen = np.zeros(len(rows), np.bool_)
+    chosen[:newest] = True
+    # The place among the newest decides between equals.
+    worth = (aspects & _ABOUT != 0) + importance - np.arange(len(rows)) / max(len(rows), 1) / 100
+    labelled = np.isin(rows, columns.tags.having_any(TELLING_TAGS)) | (columns.kind.values[rows] == _INSIGHT)
+    groups = [(aspects & bits != 0, count) for bits, count in wanted]
+    for group, count in (*groups, (labelled, newest), (importance >= _WEIGHTY, newest)):
+        places = np.flatnonzero(group)
+        if len(places) > count:
+            places = places[np.argpartition(-worth[places], count)[:count]]
+        chosen[places] = True
+    return chosen
 
 
 def _do_nothing() -> None:

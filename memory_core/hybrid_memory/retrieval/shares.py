@@ -118,6 +118,20 @@ def in_shares(trusted: NDArray[np.intp], untrusted: NDArray[np.intp], alike: Col
     return Shares(np.array([*shown, *rest], np.intp), end if end < BLOCK else end + len(rest))
 
 
+def few_untrusted(untrusted: NDArray[np.bool_], every: int) -> tuple[NDArray[np.intp], int]:
+    """Return an order of places in which the untrusted are at most every fourth (``every``) of each beginning, while others follow.
+
+    Also how many stand before the first that others no longer follow. All keep their place that may.
+    """
+    others, strangers = np.flatnonzero(~untrusted), np.flatnonzero(untrusted)
+    behind = (every - 1) * np.arange(1, len(strangers) + 1)
+    natural = np.searchsorted(others, strangers)
+    places = np.maximum(natural, np.minimum(behind, len(others)))
+    order = np.argsort(np.concatenate((np.arange(len(others)), places - 0.5)), kind="stable")
+    certain = len(others) + int(np.count_nonzero(behind <= len(others)))
+    return np.concatenate((others, strangers))[order], certain
+
+
 def floods(texts: Sequence[frozenset[str]]) -> list[int]:
     """Return the places of texts, as sets of words, that say nearly what an earlier one says."""
     kept: list[frozenset[str]] = []

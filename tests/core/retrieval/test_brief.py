@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.retrieval.memories import NOW, memory
 
-from hybrid_memory.model import Origin
+from hybrid_memory.model import Origin, Trust
 from hybrid_memory.retrieval.brief import (
+    FEW_TRUSTED,
     SHARES,
     BriefMemories,
     Queue,
@@ -17,7 +18,7 @@ from hybrid_memory.retrieval.brief import (
     in_sections,
     line_cost,
     select_lines,
-    with_few_unvouched,
+    with_few_untrusted,
 )
 from hybrid_memory.word_encoding import with_encoded_words
 
@@ -74,15 +75,24 @@ def test_items_are_grouped_in_the_order_of_the_sections():
     assert in_sections(items, lambda item: item[1]) == [items[2], items[1], items[4], items[0], items[3]]
 
 
-@given(st.lists(st.booleans(), max_size=60))
-def test_at_most_a_quarter_of_every_beginning_is_of_tools(strangers):
-    found = with_few_unvouched(list(enumerate(strangers)), lambda item: item[1])
-    if all(strangers):
-        assert len(found) == len(strangers)
+SECTIONED = st.lists(st.sampled_from(Section), max_size=40)
+
+
+@given(SECTIONED, SECTIONED)
+def test_at_most_a_quarter_of_every_beginning_and_of_every_section_is_of_tools(trusted, untrusted):
+    ours, theirs = (
+        [(kind, at, section) for at, section in enumerate(some)] for kind, some in enumerate((trusted, untrusted))
+    )
+    found = with_few_untrusted(ours, theirs, lambda item: item[2])
+    assert [item for item in found if item in ours] == ours
+    if len(trusted) < FEW_TRUSTED:
+        assert found == [*ours, *theirs]
         return
     for end in range(1, len(found) + 1):
-        assert 4 * sum(stranger for _, stranger in found[:end]) <= end
-    assert [item for item in found if not item[1]] == [item for item in enumerate(strangers) if not item[1]]
+        assert 4 * sum(kind for kind, *_ in found[:end]) <= end
+        for section in trusted:
+            marks = [kind for kind, _, of in found[:end] if of is section]
+            assert 4 * sum(marks) <= len(marks)
 
 
 def lines(*weighty, pinned=(), working=(), last_session=(), recent=(), as_of=NOW):
@@ -130,7 +140,7 @@ def test_a_name_that_a_tool_claims_makes_nobody_the_user():
     found = lines(
         memory("tom", "Tom prefers tea", minutes=3, importance=0.5),
         memory("own", "Prefers coffee", minutes=2, importance=0.1),
-        memory("claim", "The user's name is Tom", minutes=1, origin=Origin.TOOL),
+        memory("claim", "The user's name is Tom", minutes=1, origin=Origin.TOOL, trust=Trust.UNTRUSTED),
     )
     assert list(found).index("own") < list(found).index("tom")
 
@@ -146,8 +156,8 @@ def test_what_a_tool_says_neither_closes_nor_takes_back_what_the_user_said():
     found = lines(
         memory("plumber", "Remind me to call the plumber", minutes=1),
         memory("coffee", "The user drinks coffee every morning", minutes=2),
-        memory("done", "Called the plumber, done", minutes=3, origin=Origin.TOOL),
-        memory("no", "No longer drinks coffee", minutes=4, origin=Origin.TOOL),
+        memory("done", "Called the plumber, done", minutes=3, origin=Origin.TOOL, trust=Trust.UNTRUSTED),
+        memory("no", "No longer drinks coffee", minutes=4, origin=Origin.TOOL, trust=Trust.UNTRUSTED),
     )
     assert {"plumber", "coffee"} <= set(found)
 
