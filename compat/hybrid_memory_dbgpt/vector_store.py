@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.terms import TermHasher
+
 _ACTOR = "agent"
 _NAME = "agent_memory"
 _UNRATED = 0.5
@@ -204,18 +206,19 @@ class DuckDBVectorStore:
         now = self._clock.now()
         session, agent = (buffers.session, buffers.agent) if buffers else ("default", "default")
         rows = buffers.rows if buffers else ()
+        row_of = partial(_row_of, self._store.hasher)
         moves = buffers.moves if buffers else ()
         named = self._with_own_ids(documents, {one.id for one, _ in rows if one.id is not None}, now)
         texts = [one.content for one in named if one.vector is None]
         made = iter(self._embedder.raw(texts) if texts else ())
         vectors = self._checked([next(made) if one.vector is None else one.vector for one in named])
         lasting = [
-            Insert(_row_of(one, Tier.LONG_TERM, self.name, session, agent, now), vector)
+            Insert(row_of(one, Tier.LONG_TERM, self.name, session, agent, now), vector)
             for one, vector in zip(named, vectors, strict=True)
         ]
         given = iter(self._checked([one.vector for one, _ in rows if one.vector is not None]))
         held = [
-            Insert(_row_of(one, tier, self.name, session, agent, now), None if one.vector is None else next(given))
+            Insert(row_of(one, tier, self.name, session, agent, now), None if one.vector is None else next(given))
             for one, tier in rows
         ]
 
@@ -372,7 +375,9 @@ def _share(importance: Json) -> float:
     return _UNRATED
 
 
-def _row_of(document: Document, tier: Tier, namespace: str, session: str, agent: str, now: datetime) -> Memory:
+def _row_of(
+    hasher: TermHasher, document: Document, tier: Tier, namespace: str, session: str, agent: str, now: datetime
+) -> Memory:
     stored_session = document.metadata.get("session_id")
     row = Memory(
         id=MemoryId(document.id or ""),
@@ -389,7 +394,7 @@ def _row_of(document: Document, tier: Tier, namespace: str, session: str, agent:
         origin=Origin.DERIVED if document.parents else Origin.AGENT,
         parents=document.parents,
     )
-    return with_encoded_words(row)
+    return with_encoded_words(row, hasher)
 
 
 def _document_of(memory: Memory, cosine: float, recalled_at: datetime | None) -> Document:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from hybrid_memory.languages import FUNCTION_WORDS, language_of, word_set
 from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.text import terms
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from hybrid_memory.terms import TermHasher
 
 _UNDECIDED = 0x2545F491  # any fixed number: a word's hash with it is another hash
 
@@ -45,18 +46,21 @@ OTHER_SCRIPT = language_entry("another script")
 """The entry that says in a memory's ``names`` that most of its letters are not Latin ones."""
 
 
-def name_entries(content: str, speaker: str | None = None, language: str | None = None) -> tuple[int, ...]:
-    """Return the terms (`hybrid_memory.text`) of words that are written as names, then the `undecided` ones, each once.
+def name_entries(
+    content: str, speaker: str | None = None, language: str | None = None, *, hasher: TermHasher
+) -> tuple[int, ...]:
+    """Return the terms of words that are written as names, then the `undecided` ones, each once.
 
-    Each word of a speaker's name that has a capital is one. ``language`` is that of the content; None: it is found out.
+    Each word of a speaker's name that has a capital is one. ``language`` is that of the content; None: it is found out. ``hasher``
+    makes the terms.
     """
     found = _Found({word: None for word in (speaker or "").split() if word[0].isupper()}, {})
     language = language or language_of(content)
     if content != content.lower() or _MAYBE_IDENTIFIER.search(content):
         for line in _LINE_END.split(content):
             _read_line(line, language, found)
-    names = {term for word in found.named for term in terms(_SCHEME.sub("", word), language)}
-    unsure = {term for word in found.unsure for term in terms(word, language)} - names
+    names = {term for word in found.named for term in hasher.terms(_SCHEME.sub("", word), language)}
+    unsure = {term for word in found.unsure for term in hasher.terms(word, language)} - names
     return (*sorted(names), *sorted(map(undecided, unsure)))
 
 

@@ -86,7 +86,9 @@ def search(
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     query = SearchQuery(
-        question=parse_question(request.query, (request.where.as_of or position.asked_at).astimezone(request.zone)),
+        question=parse_question(
+            request.query, (request.where.as_of or position.asked_at).astimezone(request.zone), index.hasher
+        ),
         vector=vector,
         multilingual=multilingual,
         where=request.where,
@@ -474,7 +476,7 @@ def reflection_groups(
         ranking = joined(
             index.search(
                 SearchQuery(
-                    question=parse_question(focus, now),
+                    question=parse_question(focus, now, index.hasher),
                     vector=focus_vector,
                     multilingual=multilingual,
                     where=where,

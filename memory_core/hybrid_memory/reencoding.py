@@ -27,7 +27,10 @@ def reencode(store: Store, limit: int = _BATCH) -> int:
     while done < limit:
         wanted = min(_BATCH, limit - done)
         batch = store.reencoding.outdated(ENCODING, wanted)
-        store.reencoding.replace([(one, encode_words(one.content, one.speaker, one.when, one.key)) for one in batch])
+        encoded = [
+            (one, encode_words(one.content, one.speaker, one.when, one.key, hasher=store.hasher)) for one in batch
+        ]
+        store.reencoding.replace(encoded)
         done += len(batch)
         if len(batch) < wanted:
             break

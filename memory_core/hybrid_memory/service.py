@@ -153,6 +153,7 @@ class MemoryService:
         from hybrid_memory.store.duck.store import DuckStore
 
         clock = clock or SystemClock()
+        random_source = random_source or dice or SystemRandomSource()
         settings = settings or store_settings(home)
         check_spec(settings.embedder)
         store = DuckStore.open(
@@ -160,6 +161,7 @@ class MemoryService:
             clock,
             memory_limit=settings.duckdb_memory_limit,
             threads=settings.duckdb_threads,
+            random_source=random_source,
         )
         try:
             with suppress(StoreFull):  # it can be read all the same, with the words as they are
@@ -168,7 +170,6 @@ class MemoryService:
         except BaseException:
             store.close()
             raise
-        random_source = random_source or dice or SystemRandomSource()
         return cls(
             store,
             embedder,
@@ -467,8 +468,8 @@ class MemoryService:
             return
         self._warmed.add(scope.namespace)
         # Without a vector: what nothing was written to must not be pinned to an embedder.
-        encode_words(_WARMING, None, self._now())
-        parse_question(_WARMING, self._now())
+        encode_words(_WARMING, None, self._now(), hasher=self.store.hasher)
+        parse_question(_WARMING, self._now(), self.store.hasher)
         self.store.forget_results(self._now() - _KEEP_RESULTS)
         index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from hybrid_memory.terms import KEY_BITS, TermHasher
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -44,6 +46,9 @@ class FakeRandomSource:
         """Return the next ``count`` bits."""
         return self._random.getrandbits(count)
 
+
+HASHER = TermHasher(FakeRandomSource().bits(KEY_BITS))
+"""Makes the terms of a store whose key is drawn from `FakeRandomSource`, for what has no store."""
 
 FakeDice = FakeRandomSource
 """The former name, for programs that use it."""

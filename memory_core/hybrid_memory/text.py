@@ -1,6 +1,6 @@
-"""Text to content hashes, words, terms (hashes of words) and excerpts; all that looks at characters is here. Pure.
+"""Text to content hashes, words, hashes of words and excerpts; all that looks at characters is here. Pure.
 
-`TextEncoder` and imports make the stored hash and terms of a memory with it, `reads` the terms of a question.
+`TextEncoder` and imports make the stored hash of a memory with it; `hybrid_memory.terms` makes terms of the hashes of words.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ import functools
 import hashlib
 import itertools
 import unicodedata
-import zlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from hybrid_memory.languages import ENGLISH, ENGLISH_STOP_WORDS, FUNCTION_WORDS, stemmer
 from hybrid_memory.lazy_pattern import LazyPattern
@@ -38,34 +36,26 @@ def words(text: str, language: str = ENGLISH) -> list[str]:
     neighbouring characters, and an ideograph alone among other characters also stands for itself. A symbol outside ASCII, an
     emoji above all, is a word; skin tones are not told apart. The language's stop words are dropped unless nothing else remains.
     """
-    return [stem_in(language, marked) for _, marked in _spelled(text, language)]
+    return [stem_in(language, marked) for _, marked in spelled_words(text, language)]
 
 
-def terms(text: str, language: str = ENGLISH) -> tuple[int, ...]:
-    """Return the signed 32-bit CRC of each of the `words`, in order; `QUESTION_TERM` follows them if the text asks something.
+def word_hashes(text: str, language: str = ENGLISH) -> list[int]:
+    """Return the `hash_of_word` of each of the `words`, in order.
 
     In another language than English those of the English stems that differ stand behind the others: what a name or a
     borrowed word is in a question, nobody can tell.
     """
-    found = [marked for _, marked in _spelled(text, language)]
-    hashed = [term_in(language, word) for word in found]
+    found = [marked for _, marked in spelled_words(text, language)]
+    hashed = [hash_in(language, word) for word in found]
     if language != ENGLISH:
-        english = [term_in(ENGLISH, word) for word in found]
+        english = [hash_in(ENGLISH, word) for word in found]
         hashed += [other for own, other in zip(hashed, english, strict=True) if own != other]
-    return (*hashed, QUESTION_TERM) if _QUESTION_MARK.search(text) else tuple(hashed)
+    return hashed
 
 
-class SpelledTerm(NamedTuple):
-    """A word of a text as it is spelled: folded, and ``marked``, with its accents; and its term."""
-
-    spelling: str
-    marked: str
-    term: int
-
-
-def spelled_terms(text: str, language: str = ENGLISH) -> list[SpelledTerm]:
-    """Return each of the `words`, in order, as it is spelled, with its term in the language."""
-    return [SpelledTerm(*one, term_in(language, one[1])) for one in _spelled(text, language)]
+def asks_something(text: str) -> bool:
+    """Return True if a text holds a question mark of any script."""
+    return _QUESTION_MARK.search(text) is not None
 
 
 def spellings(text: str) -> list[str]:
@@ -94,14 +84,18 @@ def _function_words() -> frozenset[str]:
     return frozenset(_without_marks(word) for words in FUNCTION_WORDS.values() for word in words)
 
 
-def compound_term(compound: str) -> int:
-    """Return the term of a word of several parts, one of the `compounds`."""
-    return _term(compound)
+def hash_of_word(word: str) -> int:
+    """Return the 64 bits of BLAKE2b (RFC 7693) that stand for a word as it is, a stem or one of the `compounds`."""
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
-def term_in(language: str, marked: str) -> int:
-    """Return the term of a word, in lower case and with its accents, in a language."""
-    return _stemmed(language, marked)[1] if len(marked) <= _MAX_STEMMED_CHARACTERS else _term(_without_marks(marked))
+def hash_in(language: str, marked: str) -> int:
+    """Return the hash of the stem of a word, in lower case and with its accents, in a language."""
+    return (
+        _stemmed(language, marked)[1]
+        if len(marked) <= _MAX_STEMMED_CHARACTERS
+        else hash_of_word(_without_marks(marked))
+    )
 
 
 def stem_in(language: str, marked: str) -> str:
@@ -111,9 +105,9 @@ def stem_in(language: str, marked: str) -> str:
 
 @functools.lru_cache(maxsize=16_384)
 def _stemmed(language: str, marked: str) -> tuple[str, int]:
-    """Return the stem of a word and its term."""
+    """Return the stem of a word and its hash."""
     stem = _stem(language, marked)
-    return stem, _term(stem)
+    return stem, hash_of_word(stem)
 
 
 def _stem(language: str, marked: str) -> str:
@@ -123,7 +117,7 @@ def _stem(language: str, marked: str) -> str:
     return stemmer(ENGLISH)(word) if word.isascii() else word
 
 
-def _spelled(text: str, language: str) -> list[tuple[str, str]]:
+def spelled_words(text: str, language: str) -> list[tuple[str, str]]:
     """Return the words of a text as they are spelled, folded, and with their accents; without stop words, if others are there."""
     if text.isascii() and text.isalpha():  # one word
         return [(text.lower(), text.lower())]
@@ -282,12 +276,3 @@ def _joins(character: str) -> bool:
         or code in _SKIN_TONES
         or 0xE0020 <= code <= 0xE007F  # noqa: PLR2004 - the tags' block
     )
-
-
-def _term(word: str) -> int:
-    code = zlib.crc32(word.encode("utf-8", "surrogatepass"))
-    return code - (1 << 32) if code >= 1 << 31 else code
-
-
-QUESTION_TERM = _term("?")
-"""The term that says that a text asks something; it is not a word and scores nothing."""

@@ -74,7 +74,7 @@ class TextEncoder:
         """Encode a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
         return EncodedText(
             content_hash(content),
-            encode_words(content, speaker, when, key),
+            encode_words(content, speaker, when, key, hasher=self._store.hasher),
             self.vector(dense_text(searchable_text(content, key), speaker)),
         )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from hybrid_memory.languages import ENGLISH, character_language, language_of
 from hybrid_memory.model import EncodedWords, Memory
@@ -14,21 +15,29 @@ from hybrid_memory.names import OTHER_SCRIPT, language_entry, name_entries, unde
 from hybrid_memory.retrieval.aspects import aspects_of_words
 from hybrid_memory.retrieval.time_expressions.stated_days import stated_days
 from hybrid_memory.secret_detection.masking import masked
-from hybrid_memory.text import compound_term, compounds, dense_text, is_mostly_of_other_scripts, terms
+from hybrid_memory.text import compounds, dense_text, is_mostly_of_other_scripts
 
-ENCODING = 11
+if TYPE_CHECKING:
+    from hybrid_memory.terms import TermHasher
+
+ENCODING = 12
 """The version of `encode_words`: raise it when the same text gives other values, and open stores make theirs anew."""
 
 
-def encode_words(content: str, speaker: str | None, when: datetime, key: str | None = None) -> EncodedWords:
-    """Return what search knows of a statement by a speaker about a time; a working memory is found by its ``key`` as well."""
+def encode_words(
+    content: str, speaker: str | None, when: datetime, key: str | None = None, *, hasher: TermHasher
+) -> EncodedWords:
+    """Return what search knows of a statement by a speaker about a time; a working memory is found by its ``key`` as well.
+
+    ``hasher`` is that of the store which keeps the statement.
+    """
     # A secret is found by nobody: asking for guesses must not tell which one is right.
     content, key = masked(content), None if key is None else masked(key)
     language = language_of(content)
     searched = dense_text(_with_key(content, key), speaker)
-    found = (*map(compound_term, compounds(searched)), *terms(searched, language))
+    found = (*map(hasher.compound_term, compounds(searched)), *hasher.terms(searched, language))
     held = frozenset(found)
-    entries = name_entries(content, speaker, language)
+    entries = name_entries(content, speaker, language, hasher=hasher)
     names = tuple(entry for entry in entries if entry in held or undecided(entry) in held)
     told = character_language(content) if language == ENGLISH else language
     if told is not None:
@@ -38,9 +47,10 @@ def encode_words(content: str, speaker: str | None, when: datetime, key: str | N
     return EncodedWords(found, names, stated_days(content, when), int(aspects_of_words(content, speaker)), ENCODING)
 
 
-def with_encoded_words(memory: Memory) -> Memory:
-    """Return a memory with what search knows of its words made anew."""
-    made = encode_words(memory.content, memory.speaker, memory.occurred_at or memory.created_at, memory.key)
+def with_encoded_words(memory: Memory, hasher: TermHasher) -> Memory:
+    """Return a memory with what search knows of its words made anew, for the store of the hasher."""
+    when = memory.occurred_at or memory.created_at
+    made = encode_words(memory.content, memory.speaker, when, memory.key, hasher=hasher)
     return replace(
         memory, terms=made.terms, names=made.names, days=made.days, aspects=made.aspects, encoding=made.encoding
     )

@@ -18,7 +18,8 @@ from hybrid_memory.languages import (
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.retrieval.question import parse_question
-from hybrid_memory.text import terms, words
+from hybrid_memory.testing import HASHER
+from hybrid_memory.text import words
 
 SCOPE = Scope(session="s-1")
 
@@ -72,7 +73,7 @@ def test_names_notes_and_other_scripts_do_not_become_an_odd_language(text):
     "text", ["The cats sleep.", "Heron moved to src/router.py on 3 May, didn't it?", "Tokyo 東京", "naïve café"]
 )
 def test_english_words_are_what_they_were(text):
-    assert terms(text, ENGLISH) == terms(text)
+    assert HASHER.terms(text, ENGLISH) == HASHER.terms(text)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +145,9 @@ def test_composed_and_decomposed_text_has_the_same_words_in_every_language(text,
 
 @given(st.text(max_size=60), st.sampled_from((ENGLISH, *LANGUAGES)))
 def test_any_text_has_terms_and_a_language(text, language):
-    assert all(-(2**31) <= term < 2**31 for term in terms(text, language))
+    assert all(-(2**31) <= term < 2**31 for term in HASHER.terms(text, language))
     assert language_of(text) in {ENGLISH, *LANGUAGES}
-    parse_question(text, NOW)
+    parse_question(text, NOW, HASHER)
 
 
 @given(

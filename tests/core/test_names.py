@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_memory.names import name_entries, undecided
-from hybrid_memory.text import terms
+from hybrid_memory.testing import HASHER
 
 
 def names(text, speaker=None):
     """Return the words of a text that are names, and those that may be."""
-    entries = {*name_entries(text, speaker)}
+    entries = {*name_entries(text, speaker, hasher=HASHER)}
     held = dict.fromkeys(word.strip(".,:;!?()'\"") for word in text.split())
-    named = [word for word in held if terms(word) and {*terms(word)} <= entries]
-    unsure = [word for word in held if terms(word) and {*map(undecided, terms(word))} <= entries]
+    named = [word for word in held if HASHER.terms(word) and {*HASHER.terms(word)} <= entries]
+    unsure = [word for word in held if HASHER.terms(word) and {*map(undecided, HASHER.terms(word))} <= entries]
     return named, unsure
 
 
@@ -47,7 +47,7 @@ def test_capitals_inside_a_sentence_identifiers_acronyms_and_long_numbers_are_na
     ],
 )
 def test_calendar_words_measures_and_compounds_are_no_names(text):
-    assert name_entries(text) == ()
+    assert name_entries(text, hasher=HASHER) == ()
 
 
 @pytest.mark.parametrize("text", ["Heron: offline", "Dinner is ready.", "- Dinner at eight", "Nothing. Dinner then"])
@@ -70,8 +70,10 @@ def test_in_german_a_capital_tells_nothing_but_behind_another():
 
 
 def test_a_speakers_name_is_one():
-    assert name_entries("hello", "Ada Keller") == tuple(sorted({*terms("Ada"), *terms("Keller")}))
-    assert name_entries("hello", "user") == ()
+    assert name_entries("hello", "Ada Keller", hasher=HASHER) == tuple(
+        sorted({*HASHER.terms("Ada"), *HASHER.terms("Keller")})
+    )
+    assert name_entries("hello", "user", hasher=HASHER) == ()
 
 
 @given(st.integers(-(2**31), 2**31 - 1))
@@ -83,6 +85,6 @@ def test_the_undecided_entry_is_another_32_bit_hash_and_leads_back(term):
 
 @given(st.text(max_size=80), st.none() | st.text(max_size=10))
 def test_any_text_has_32_bit_entries_each_once(text, speaker):
-    entries = name_entries(text, speaker)
+    entries = name_entries(text, speaker, hasher=HASHER)
     assert len({*entries}) == len(entries)
     assert all(-(2**31) <= one < 2**31 for one in entries)

@@ -15,8 +15,7 @@ from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
-from hybrid_memory.text import terms
+from hybrid_memory.testing import HASHER, FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.word_encoding import with_encoded_words
 
 STORES = Path(__file__).parents[1] / "data" / "stores"
@@ -85,11 +84,11 @@ def test_a_memory_that_is_gone_or_has_moved_meanwhile_is_passed_over(store):
 def test_searches_know_the_new_words_when_the_background_work_is_done(service):
     fill(service.store, 3)
     lexical = service._index_cache.get("default")._lexical
-    assert lexical.frequencies(terms("Lisbon")).tolist() == [0]
+    assert lexical.frequencies(HASHER.terms("Lisbon")).tolist() == [0]
     while service.run_background_step():
         pass
     index = service._index_cache.get("default")
-    held_by, named = index._lexical.name_frequencies(terms("Lisbon"))
+    held_by, named = index._lexical.name_frequencies(HASHER.terms("Lisbon"))
     assert (held_by.tolist(), named.tolist()) == ([3], [3])
     assert [len(part) for part in index._columns.days.of(np.arange(3))] == [3, 3]
 

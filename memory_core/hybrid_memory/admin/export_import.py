@@ -198,7 +198,7 @@ def import_file(
         done = new = 0
         for batch in _batches(reader, _lines(stream)):
             items = [
-                _encoded(one, keep_vector=vectors) if isinstance(one, MemoryItem) else one
+                _encoded(one, store, keep_vector=vectors) if isinstance(one, MemoryItem) else one
                 for one in _without_masked_copies(store, batch)
             ]
             ready = items if vectors else _with_vectors(store, items, embed)
@@ -218,9 +218,10 @@ def import_file(
     )
 
 
-def _encoded(item: MemoryItem, *, keep_vector: bool) -> MemoryItem:
+def _encoded(item: MemoryItem, store: TransferableStore, *, keep_vector: bool) -> MemoryItem:
     """Return a memory with what search knows of its words, which is never taken from a file: it could match what it does not say."""
-    return replace(item, memory=with_encoded_words(item.memory), vector=item.vector if keep_vector else None)
+    memory = with_encoded_words(item.memory, store.hasher)
+    return replace(item, memory=memory, vector=item.vector if keep_vector else None)
 
 
 class _LineReader:

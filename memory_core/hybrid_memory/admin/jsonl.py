@@ -108,7 +108,8 @@ _JSON_TYPES: Mapping[ColumnType, Any] = {
     HASHES: list[_Int32],
 }
 
-# Earlier versions ask for the terms in each line, so they stay; what search knows of the words is made anew by an import.
+# Earlier versions ask for the terms in each line, so the field stays, empty: a store's terms would tell its key. What search knows of
+# the words is made anew by an import.
 _FIELDS = tuple(field for field in MEMORY_FIELDS if field.name == "terms" or field.name not in DERIVED)
 _NAMES = tuple(field.name for field in _FIELDS)
 
@@ -309,6 +310,7 @@ def _memory(item: MemoryItem) -> Mapping[str, Json]:
         line[name] = _iso(getattr(memory, name))
     for name in _OBJECT_NAMES:
         line[name] = dict(getattr(memory, name))
+    line["terms"] = []
     line["accessed_at"] = _iso(usage.accessed_at if usage else None)
     line["access_count"] = usage.count if usage else 0
     if item.vector is not None:

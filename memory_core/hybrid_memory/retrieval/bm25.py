@@ -20,7 +20,7 @@ from hybrid_memory.languages import LANGUAGES
 from hybrid_memory.names import OTHER_SCRIPT, language_entry, undecided
 from hybrid_memory.retrieval.arrays import Floats, GrowableArray, Mask
 from hybrid_memory.retrieval.name_counts import NameCounts
-from hybrid_memory.text import QUESTION_TERM
+from hybrid_memory.terms import QUESTION_TERM, TermHasher
 
 Posting = tuple[NDArray[np.int32], NDArray[np.uint16]]
 
@@ -35,12 +35,13 @@ MIN_TERM_FACTOR = 0.6  # what a term counts at least, however long the row; see 
 
 
 class LexicalIndex:
-    """Postings of 32-bit terms. Row numbers are given by the caller and rise from 0 without gaps.
+    """Postings of the 32-bit terms that ``hasher`` makes. Row numbers are given by the caller and rise from 0 without gaps.
 
     Between `load` and `sort` a term's rows are found by looking through all terms, which is as exact and slower.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hasher: TermHasher) -> None:
+        self.hasher = hasher
         self._sorted: _Postings | None = None
         self._added: dict[int, tuple[GrowableArray[np.int32], GrowableArray[np.uint16]]] = {}
         self._terms = GrowableArray(np.int32)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.retrieval.bm25 import idfs, saturation
 from hybrid_memory.retrieval.vectors import top_k
-from hybrid_memory.text import QUESTION_TERM
+from hybrid_memory.terms import QUESTION_TERM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,9 @@ def add_pseudo_relevance_feedback(
         return
     number, mean_length = lexical.statistics(counted)
     hit = lexical.terms_of(int(candidates.rows[top])).tolist()
-    own = np.array(sorted(set(hit).difference(query, (QUESTION_TERM,))), np.int32)
+    # In the order of the text, so that of equally rare ones the same are taken whatever the key of the store.
+    known = {*query, QUESTION_TERM}
+    own = np.array([term for term in dict.fromkeys(hit) if term not in known], np.int32)
     held = lexical.frequencies(own.tolist())
     own = own[np.sort(top_k(np.where(held > 1, -held, -len(lexical) - 1), _RAREST_TERMS))]
     # Counted once more for few terms: what is hidden, forgotten above all, must not show in the scores of the rest.

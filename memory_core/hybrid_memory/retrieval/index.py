@@ -41,7 +41,7 @@ from hybrid_memory.retrieval.shares import few_untrusted
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.secret_detection.masking import masked_memory
 from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
-from hybrid_memory.text import QUESTION_TERM, term_in, terms
+from hybrid_memory.terms import QUESTION_TERM, TermHasher
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.id_columns import IdColumn
@@ -63,18 +63,20 @@ SomeVectors: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, NDArra
 class NamespaceIndex:
     """Finds memories by words, meaning, time and all filters. Safe to call from several threads.
 
-    ``dimensions`` is the length of the store's vectors; None: that of the first one. No method raises errors of its own
-    for ids that are not here: a cache may lag behind.
+    ``hasher`` made the memories' terms and makes those of questions. ``dimensions`` is the length of the store's vectors; None: that
+    of the first one. No method raises errors of its own for ids that are not here: a cache may lag behind.
     """
 
     def __init__(
         self,
+        hasher: TermHasher,
         dimensions: int | None = None,
         *,
         make: VectorIndexFactory | None = None,
         hnsw_from: int = HNSW_FROM,
         shown: Callable[[Memory], Memory] = masked_memory,
     ) -> None:
+        self.hasher = hasher
         self._lock = threading.RLock()
         self._make = make
         self._hnsw_from = hnsw_from
@@ -85,7 +87,7 @@ class NamespaceIndex:
         self.shown = shown
         """What a reader may see of a memory."""
         self._cache = MemoryCache(shown=shown)
-        self._set_state(MemoryColumns(), LexicalIndex(), Matrix(dimensions), 0)
+        self._set_state(MemoryColumns(), LexicalIndex(hasher), Matrix(dimensions), 0)
 
     @property
     def head(self) -> int:
@@ -94,7 +96,7 @@ class NamespaceIndex:
 
     def load(self, snapshot: Snapshot) -> None:
         """Replace everything by a snapshot; searches go on in the old state until the new one is complete."""
-        loaded = load(snapshot, self._initial_dimensions)
+        loaded = load(snapshot, self.hasher, self._initial_dimensions)
         with self._lock:
             old = self._approximate
             self._set_state(*loaded, snapshot.head)
@@ -171,7 +173,7 @@ class NamespaceIndex:
                     self._matrix,
                     self._neighbours(),
                     self._named_speakers,
-                    expansion_table(),
+                    expansion_table(self.hasher),
                     self.parameters,
                 ),
             )
@@ -542,10 +544,10 @@ class NamespaceIndex:
 
     def _named_speakers(self, question: Question) -> NDArray[np.bool_]:
         """Return for each speaker whether the question holds a word of the name."""
-        asked = {term for word in question.words for term in (word.term, term_in(ENGLISH, word.marked))}
+        asked = {term for word in question.words for term in (word.term, self.hasher.term_in(ENGLISH, word.marked))}
         names = self._columns.speakers.names
         for code in range(self._speakers_known, len(names)):
-            for term in {*terms(names[code])} - {QUESTION_TERM}:
+            for term in {*self.hasher.terms(names[code])} - {QUESTION_TERM}:
                 self._speakers_by_term.setdefault(term, []).append(code)
         self._speakers_known = len(names)
         named = np.zeros(len(names), np.bool_)
@@ -626,12 +628,13 @@ def _ranked_names(names: Sequence[str], ranked: NDArray[np.int64], prefix: str, 
     return found[: max(limit, 0)]
 
 
-def load(snapshot: Snapshot, dimensions: int | None) -> tuple[MemoryColumns, LexicalIndex, Matrix]:
+def load(snapshot: Snapshot, hasher: TermHasher, dimensions: int | None) -> tuple[MemoryColumns, LexicalIndex, Matrix]:
     """Return rows, terms and vectors of all memories of a snapshot; the terms are still to be sorted.
 
     Vectors are read beside the rest: the store and numpy work mostly without holding the interpreter's lock.
     """
-    columns, lexical, matrix = MemoryColumns(snapshot.sessions, snapshot.speakers), LexicalIndex(), Matrix(dimensions)
+    columns, lexical = MemoryColumns(snapshot.sessions, snapshot.speakers), LexicalIndex(hasher)
+    matrix = Matrix(dimensions)
     count = sum(map(len, snapshot.ids))
     columns.reserve(count)
     columns.ids.reserve(count)

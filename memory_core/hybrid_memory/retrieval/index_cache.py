@@ -116,7 +116,11 @@ class IndexCache:
 
     def _loaded_index(self, namespace: str) -> NamespaceIndex:
         index = NamespaceIndex(
-            self._dimensions(), make=self._store.vector_index, hnsw_from=self._hnsw_from, shown=self._shown
+            self._store.hasher,
+            self._dimensions(),
+            make=self._store.vector_index,
+            hnsw_from=self._hnsw_from,
+            shown=self._shown,
         )
         index.load(self._store.snapshot(namespace))
         threading.Thread(target=index.sort, name="sort terms", daemon=True).start()

@@ -9,16 +9,21 @@ thing may be told without its own.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.languages import ENGLISH, word_set
-from hybrid_memory.text import term_in
+from hybrid_memory.text import hash_in
+
+if TYPE_CHECKING:
+    from hybrid_memory.terms import TermHasher
 
 _LARGEST_NUMBER = 2_100  # a larger one beside a subject is rare, and is mostly a date's or a price's part
+_STORES = 4  # of so many at most, the things are kept in their terms
 _PORTS = (3306, 4200, 5000, 5432, 6379, 8000, 8080, 8081, 8088, 8443, 8888, 9000, 9090, 9200)
 
 _DATES = (
@@ -115,31 +120,41 @@ class NamedThing:
     numbered: bool
 
 
-def named_thing(term: int) -> NamedThing | None:
-    """Return what is known of a noun by its English term; None for all that an instance may answer."""
-    return _things().get(term)
+class ThingTerms:
+    """The things in the terms of a store: what is known of a noun, and what numbers may belong to."""
+
+    def __init__(self, hasher: TermHasher) -> None:
+        self._things: dict[int, NamedThing] = {}
+        for hashes, cues, numbered in _hashed_groups():
+            thing = NamedThing(np.unique(hasher.fold_all(cues)), numbered)
+            self._things |= dict.fromkeys(hasher.fold_all(hashes).tolist(), thing)
+        self.numbers = np.unique(hasher.fold_all(_hashed_numbers()))
+        """The terms of numbers."""
+        self.words_of_numbers = np.union1d(
+            hasher.fold_all(_hashes_of(_MEASURED.split())), np.fromiter(self._things, np.int32)
+        )
+        """The terms of what numbers beside them belong to: dates, prices, and every other thing that is listed here."""
+
+    def named(self, term: int) -> NamedThing | None:
+        """Return what is known of a noun by its English term; None for all that an instance may answer."""
+        return self._things.get(term)
+
+
+@functools.lru_cache(maxsize=_STORES)
+def thing_terms(hasher: TermHasher) -> ThingTerms:
+    """Return the things in the terms of a store."""
+    return ThingTerms(hasher)
 
 
 @functools.cache
-def numbers() -> NDArray[np.int32]:
-    """Return the terms of numbers."""
-    return _terms_of(str(number) for number in (*range(_LARGEST_NUMBER + 1), *_PORTS))
+def _hashed_groups() -> Sequence[tuple[NDArray[np.uint64], NDArray[np.uint64], bool]]:
+    return [(_hashes_of(word_set(nouns)), _hashes_of(cues.split()), numbered) for nouns, cues, numbered in _GROUPS]
 
 
 @functools.cache
-def words_of_numbers() -> NDArray[np.int32]:
-    """Return the terms of what numbers beside them belong to: dates, prices, and every other thing that is listed here."""
-    return np.union1d(_terms_of(_MEASURED.split()), np.fromiter(_things(), np.int32))
+def _hashed_numbers() -> NDArray[np.uint64]:
+    return _hashes_of(str(number) for number in (*range(_LARGEST_NUMBER + 1), *_PORTS))
 
 
-@functools.cache
-def _things() -> Mapping[int, NamedThing]:
-    found: dict[int, NamedThing] = {}
-    for nouns, cues, numbered in _GROUPS:
-        thing = NamedThing(_terms_of(cues.split()), numbered)
-        found |= {term_in(ENGLISH, noun): thing for noun in word_set(nouns)}
-    return found
-
-
-def _terms_of(words: Iterable[str]) -> NDArray[np.int32]:
-    return np.unique(np.array([term_in(ENGLISH, word) for word in words], np.int32))
+def _hashes_of(words: Iterable[str]) -> NDArray[np.uint64]:
+    return np.array([hash_in(ENGLISH, word) for word in words], np.uint64)

@@ -178,7 +178,7 @@ def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask)
 
 def _in_languages(query: SearchQuery, lexical: LexicalIndex) -> SearchQuery:
     """Return a query whose words have the stems that most memories have."""
-    question = in_languages(query.question, lexical.languages(), lexical.frequencies)
+    question = in_languages(query.question, lexical.languages(), lexical.frequencies, lexical.hasher)
     return query if question is query.question else replace(query, question=question)
 
 
@@ -360,7 +360,7 @@ def _add_events(query: SearchQuery, candidates: Candidates, context: SearchConte
     columns, weight = context.columns, context.parameters.event_weight
     anchors = [one for one in dict.fromkeys(query.question.time.anchors) if one.relation != "during"]
     for anchor in anchors[: ranking_signals.MAX_EVENTS] if weight else ():
-        event = Question(words=tuple(map(QuestionWord, dict.fromkeys(terms(anchor.phrase)))))
+        event = Question(words=tuple(map(QuestionWord, dict.fromkeys(context.lexical.hasher.terms(anchor.phrase)))))
         told = bm25.score(context.lexical, term_weights.by_rarity(event, context.lexical, visible).query_terms).exact
         told = np.where(visible, told, np.float32(0))
         teller = int(told.argmax()) if len(told) else 0

@@ -13,24 +13,31 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from hybrid_memory.terms import TermHasher
+
 DATA = Path(__file__).with_name("data")
+_STORES = 4  # of so many at most, the table is kept in their terms
 _FULL_WEIGHT = 255  # stands for a weight of 1
 _MAX_CACHED_TERMS = 4_096  # terms whose near words are remembered as a mapping
 
 
 class ExpansionTable:
-    """The near words of terms (`hybrid_memory.text`). Immutable.
+    """The near words of a store's terms (`hybrid_memory.terms`). Immutable.
 
-    ``terms`` are rising int32; row i of ``near`` (places in ``terms``, most alike first) and ``weights`` (0..255) belongs to
-    ``terms[i]``; a weight of 0 ends a row.
+    Row i of ``near`` (places in ``terms``, most alike first) and ``weights`` (0..255) belongs to ``terms[i]``; a weight of 0 ends a
+    row. The terms, int32, are in any order.
     """
 
     def __init__(self, terms: NDArray[np.int32], near: NDArray[np.uint16], weights: NDArray[np.uint8]) -> None:
         self._terms = terms
+        self._order = np.argsort(terms, kind="stable")
+        self._rising = terms[self._order]
         self._near = near
         self._weights = weights
         self.expansions = functools.lru_cache(_MAX_CACHED_TERMS)(self._expansions)
@@ -38,18 +45,19 @@ class ExpansionTable:
 
     def knows(self, terms: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Return which of some terms have near words."""
-        if not len(self._terms):
+        if not len(self._rising):
             return np.zeros(len(terms), np.bool_)
-        at = np.minimum(np.searchsorted(self._terms, terms), len(self._terms) - 1)
-        return np.asarray(self._terms[at] == terms)
+        at = np.minimum(np.searchsorted(self._rising, terms), len(self._rising) - 1)
+        return np.asarray(self._rising[at] == terms)
 
     def _expansions(self, term: int) -> Mapping[int, float]:
-        at = int(np.searchsorted(self._terms, np.int32(term)))
+        at = int(np.searchsorted(self._rising, np.int32(term)))
         found = {term: 1.0}
-        if at < len(self._terms) and self._terms[at] == term:
-            weights = self._weights[at]
+        if at < len(self._rising) and self._rising[at] == term:
+            row = self._order[at]
+            weights = self._weights[row]
             held = int(np.count_nonzero(weights))
-            near = self._terms[self._near[at, :held]].tolist()
+            near = self._terms[self._near[row, :held]].tolist()
             found |= zip(near, (weights[:held] / _FULL_WEIGHT).tolist(), strict=True)
             found[term] = 1.0
         return found
@@ -58,13 +66,23 @@ class ExpansionTable:
 NO_EXPANSIONS = ExpansionTable(np.zeros(0, np.int32), np.zeros((0, 0), np.uint16), np.zeros((0, 0), np.uint8))
 
 
-@functools.cache
-def expansion_table() -> ExpansionTable:
-    """Return the shipped table; none where its files are missing, because search works without."""
-    try:
-        columns = [
-            np.load(DATA / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("terms", "near", "weights")
-        ]
-    except (OSError, ValueError, EOFError):
+@functools.lru_cache(maxsize=_STORES)
+def expansion_table(hasher: TermHasher) -> ExpansionTable:
+    """Return the shipped table in the terms of a store; none where its files are missing, because search works without."""
+    columns = _columns()
+    if columns is None:
         return NO_EXPANSIONS
-    return ExpansionTable(*columns)
+    hashes, near, weights = columns
+    return ExpansionTable(hasher.fold_all(hashes), near, weights)
+
+
+@functools.cache
+def _columns() -> tuple[NDArray[np.uint64], NDArray[np.uint16], NDArray[np.uint8]] | None:
+    """Return the hashes of stems (`hybrid_memory.text.hash_of_word`), their near ones and their weights."""
+    try:
+        hashes, near, weights = (
+            np.load(DATA / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in ("hashes", "near", "weights")
+        )
+    except (OSError, ValueError, EOFError):
+        return None
+    return hashes, near, weights

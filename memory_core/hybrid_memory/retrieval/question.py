@@ -9,13 +9,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from hybrid_memory.embedding.vocabulary import UNLISTED, english_rank
 from hybrid_memory.languages import ENGLISH, language_of
 from hybrid_memory.names import name_entries, undecided
 from hybrid_memory.retrieval.time_expressions import TimeExpressions, parse_time_expressions
 from hybrid_memory.retrieval.time_expressions.foreign_days import in_english
-from hybrid_memory.text import QUESTION_TERM, SpelledTerm, compound_term, compounds, spelled_terms, spellings
+from hybrid_memory.terms import SpelledTerm
+from hybrid_memory.text import compounds, spellings
+
+if TYPE_CHECKING:
+    from hybrid_memory.terms import TermHasher
 
 
 class WordForm(Enum):
@@ -63,15 +68,16 @@ class Question:
         return tuple(word.term for word in self.words)
 
 
-def parse_question(text: str, now: datetime) -> Question:
-    """Return what a question says; ``now`` is aware, times are relative to it and in its zone."""
+def parse_question(text: str, now: datetime, hasher: TermHasher) -> Question:
+    """Return what a question says; ``now`` is aware, times are relative to it and in its zone. ``hasher`` is the asked store's."""
     time = _time_of(text, now)
     language = language_of(text)
-    whole = [SpelledTerm(one, "", compound_term(one)) for one in compounds(text)]
-    spelled = [*(one for one in spelled_terms(text, language) if one.term != QUESTION_TERM), *whole]
+    whole = [SpelledTerm(one, "", hasher.compound_term(one)) for one in compounds(text)]
+    spelled = [*hasher.spelled_terms(text, language), *whole]
     elsewhere = _without(text, time.spans)
-    timeless = {one.term for one in spelled_terms(elsewhere, language)} | set(map(compound_term, compounds(elsewhere)))
-    names = frozenset(name_entries(text, language=language))
+    timeless = {one.term for one in hasher.spelled_terms(elsewhere, language)}
+    timeless.update(map(hasher.compound_term, compounds(elsewhere)))
+    names = frozenset(name_entries(text, language=language, hasher=hasher))
     counts: dict[int, int] = {}
     surfaces: dict[int, str] = {}
     marked: dict[int, str] = {}

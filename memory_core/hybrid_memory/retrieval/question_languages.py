@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.languages import ENGLISH
 from hybrid_memory.retrieval.question import Question, QuestionWord
-from hybrid_memory.text import term_in
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.terms import TermHasher
+
 Frequencies = Callable[[Collection[int]], "NDArray[np.int64]"]
 """Returns for some terms how many memories hold each."""
 
 
-def in_languages(question: Question, languages: Sequence[str], frequencies: Frequencies) -> Question:
+def in_languages(
+    question: Question, languages: Sequence[str], frequencies: Frequencies, hasher: TermHasher
+) -> Question:
     """Return a question whose words have the stems that most memories have; ``languages`` are those of the store but English.
 
     In a store and a question in English nothing changes. Of stems that as many memories have the English one is taken.
@@ -31,7 +34,7 @@ def in_languages(question: Question, languages: Sequence[str], frequencies: Freq
         return question
     tried = dict.fromkeys((ENGLISH, question.language, *languages))
     candidates = [
-        dict.fromkeys((*(term_in(language, word.marked) for language in tried), word.term))
+        dict.fromkeys((*(hasher.term_in(language, word.marked) for language in tried), word.term))
         if word.marked
         else {word.term: None}
         for word in question.words

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.retrieval.bm25 import QueryTerms, idf
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS
 from hybrid_memory.retrieval.question import QuestionWord, WordForm
-from hybrid_memory.text import terms
+from hybrid_memory.text import word_hashes
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.query_expansion import ExpansionTable
     from hybrid_memory.retrieval.question import Question
     from hybrid_memory.retrieval.ranking_parameters import RankingParameters
+    from hybrid_memory.terms import TermHasher
 
 MAX_EXPANDED_TERMS = 32  # the weightiest words of a question; a pasted page would else be met by all words there are
 _COUNTED_REPEATS = 3
@@ -106,7 +107,7 @@ def weigh(
     return WeighedQuestion(
         QueryTerms(question.terms, _shares(weights), expansions, mean_length),
         _unknown(rarities, held),
-        _TIME_ALONE if asks_for_a_time_alone(question) else 1.0,
+        _TIME_ALONE if asks_for_a_time_alone(question, lexical.hasher) else 1.0,
         names=tuple(name for name, holding in names if holding),
         unknown_names=tuple(name for name, holding in names if not holding),
     )
@@ -129,14 +130,17 @@ def _name_shares(lexical: LexicalIndex, terms: Sequence[int]) -> list[float | No
     return [name / telling if telling else None for telling, name in zip(telling, named, strict=True)]
 
 
-def asks_for_a_time_alone(question: Question) -> bool:
+def asks_for_a_time_alone(question: Question, hasher: TermHasher) -> bool:
     """Return True if a question names a time and nothing else: "What happened yesterday?", "What did we talk about in March?"."""
-    return bool(question.time.windows) and all(word.in_time or word.term in _eventless() for word in question.words)
+    if not question.time.windows:
+        return False
+    eventless = frozenset(map(hasher.fold, _eventless()))
+    return all(word.in_time or word.term in eventless for word in question.words)
 
 
 @functools.cache
 def _eventless() -> frozenset[int]:
-    return frozenset(terms(_SAYS_NOTHING))
+    return frozenset(word_hashes(_SAYS_NOTHING))
 
 
 def _word_weight(word: QuestionWord, strength: float, parameters: RankingParameters) -> float:

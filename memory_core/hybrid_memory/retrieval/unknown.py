@@ -26,8 +26,8 @@ from hybrid_memory.retrieval.name_variants import (
     spellings_of_name,
     words_beginning_with,
 )
-from hybrid_memory.retrieval.named_things import named_thing, numbers, words_of_numbers
-from hybrid_memory.text import STOP_WORDS, compound_term, compounds, spellings, term_in
+from hybrid_memory.retrieval.named_things import thing_terms
+from hybrid_memory.text import STOP_WORDS, compounds, spellings
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.arrays import Mask
@@ -93,6 +93,8 @@ class _Store:
         self, lexical: LexicalIndex, visible: Mask, spoken: Mask, table: ExpansionTable, language: str
     ) -> None:
         self._lexical = lexical
+        self._things = thing_terms(lexical.hasher)
+        self.compound_term = lexical.hasher.compound_term
         self._visible = visible
         self._spoken = spoken
         self._table = table
@@ -100,7 +102,15 @@ class _Store:
 
     def terms_of(self, word: str) -> list[int]:
         """Return the terms under which a word may be held."""
-        return list(dict.fromkeys(term_in(language, word.lower()) for language in self._languages))
+        return list(dict.fromkeys(self._lexical.hasher.term_in(language, word.lower()) for language in self._languages))
+
+    def english_term(self, word: str) -> int:
+        """Return the term of a folded word in English."""
+        return self._lexical.hasher.term_in(ENGLISH, word)
+
+    def thing(self, noun: str) -> NamedThing | None:
+        """Return what is known of a folded noun; None for all that an instance may answer."""
+        return self._things.named(self.english_term(noun))
 
     def holds(self, terms: Sequence[int]) -> bool:
         """Return True if a memory holds one of some terms."""
@@ -109,7 +119,7 @@ class _Store:
 
     def nearest(self, word: str) -> float:
         """Return how near the nearest word is that a memory holds, from 0 to 1."""
-        near = self._table.expansions(term_in(ENGLISH, word.lower()))
+        near = self._table.expansions(self.english_term(word.lower()))
         held = self._lexical.document_frequencies(list(near), self._visible)
         return max((weight for weight, holding in zip(near.values(), held, strict=True) if holding), default=0.0)
 
@@ -129,7 +139,7 @@ class _Store:
 
     def best_cover(self, rows: NDArray[np.intp], words: Sequence[str]) -> float:
         """Return how much of some words one of the rows holds at most, from 0 to 1; near words count for their nearness."""
-        near = [self._table.expansions(term_in(ENGLISH, word.lower())) for word in words]
+        near = [self._table.expansions(self.english_term(word.lower())) for word in words]
         held = [frozenset(one.tolist()) for one in self._lexical.terms_of_rows(rows)]
         return max(
             sum(max((weight for term, weight in one.items() if term in row), default=0.0) for one in near) / len(near)
@@ -165,9 +175,14 @@ class _Store:
             others = held[~np.isin(held, np.array(subject, np.int32))]
             if np.isin(others, thing.cues).any():
                 return True
-            if thing.numbered and np.isin(others, numbers()).any() and not np.isin(others, words_of_numbers()).any():
+            if thing.numbered and self._has_number_alone(others):
                 return True
         return False
+
+    def _has_number_alone(self, held: NDArray[np.int32]) -> bool:
+        """Return True if some terms hold a number, and nothing that it may belong to."""
+        things = self._things
+        return bool(np.isin(held, things.numbers).any() and not np.isin(held, things.words_of_numbers).any())
 
     def tells_anywhere(self, thing: NamedThing) -> bool:
         """Return True if any memory has a word that may tell a thing without its name."""
@@ -208,19 +223,19 @@ def _name_is_nowhere(name: str, word: str, store: _Store) -> bool:
         return False
     runs = digits_apart(name)
     if len(runs) > 1:
-        return not (store.holds([compound_term("-".join(runs))]) or all(_holds_run(run, store) for run in runs))
+        return not (store.holds([store.compound_term("-".join(runs))]) or all(_holds_run(run, store) for run in runs))
     return not _is_held_otherwise(name, word, store)
 
 
 def _is_held_otherwise(name: str, written: str, store: _Store) -> bool:
     """Return True if a memory holds a word that may be a name of letters alone in another spelling."""
     others = [term for other in spellings_of_name(name, written) for term in store.terms_of(other)]
-    return store.holds([*others, *_near_spellings(name)]) or store.holds_name(names_alike(name))
+    return store.holds([*others, *_near_spellings(name, store)]) or store.holds_name(names_alike(name))
 
 
 def _compound_is_nowhere(word: str, parts: Sequence[str], store: _Store) -> bool:
     """Return True if no memory holds a word of several parts: a ticket, a file, a hyphenated name."""
-    if store.holds([*map(compound_term, compounds(word)), *store.terms_of("".join(parts))]):
+    if store.holds([*map(store.compound_term, compounds(word)), *store.terms_of("".join(parts))]):
         return False
     digits = [part for part in parts if part.isdigit()]
     unheld = [part for part in parts if not store.holds(store.terms_of(part))]
@@ -246,27 +261,27 @@ def _holds_run(run: str, store: _Store) -> bool:
 
 def _holds_number(digits: str, store: _Store) -> bool:
     bare = digits.lstrip("0") or "0"
-    return store.holds([term_in(ENGLISH, other) for other in (digits, bare, f"0{bare}", f"00{bare}")])
+    return store.holds([store.english_term(other) for other in (digits, bare, f"0{bare}", f"00{bare}")])
 
 
 def _may_be_name(part: str, word: str) -> bool:
     return any(map(str.isupper, word)) or english_rank(part) >= UNLISTED
 
 
-def _near_spellings(word: str) -> Iterator[int]:
+def _near_spellings(word: str, store: _Store) -> Iterator[int]:
     """Yield the terms of what a slip of the pen makes of a word: another letter, two changed over, one more or one less."""
-    letters = string.ascii_lowercase
+    letters, term_in = string.ascii_lowercase, store.english_term
     for at in range(len(word)):
         head, tail = word[:at], word[at + 1 :]
-        yield from (term_in(ENGLISH, head + letter + tail) for letter in letters)
+        yield from (term_in(head + letter + tail) for letter in letters)
         if tail:
-            yield term_in(ENGLISH, head + tail[0] + word[at] + tail[1:])
+            yield term_in(head + tail[0] + word[at] + tail[1:])
         if len(word) >= MIN_LONG_NAME or head.endswith(word[at]):
-            yield term_in(ENGLISH, head + tail)
+            yield term_in(head + tail)
         if len(word) >= MIN_LONG_NAME:
-            yield from (term_in(ENGLISH, head + letter + word[at:]) for letter in letters)
+            yield from (term_in(head + letter + word[at:]) for letter in letters)
     if len(word) >= MIN_LONG_NAME:
-        yield from (term_in(ENGLISH, word + letter) for letter in letters)
+        yield from (term_in(word + letter) for letter in letters)
 
 
 def _attribute_unknown(asked: AskedSubject, store: _Store) -> bool:
@@ -274,13 +289,13 @@ def _attribute_unknown(asked: AskedSubject, store: _Store) -> bool:
     nouns = [word for word in asked.attribute if word.casefold() not in STOP_WORDS]
     if not nouns or not asked.subject or any(word[0].isupper() for word in nouns):
         return False
-    known = ((noun, named_thing(term_in(ENGLISH, noun.lower()))) for noun in nouns)
+    known = ((noun, store.thing(noun.lower())) for noun in nouns)
     things = {noun: thing for noun, thing in known if thing is not None and store.nearest(noun) <= NEAREST_TO_THING}
     if not things or store.known_share(store.sample()) < ENGLISH_SHARE:
         return False
     if asked.plain and all(store.nearest(part) <= NEAREST for part in asked.subject):
         return not any(map(store.tells_anywhere, things.values()))  # neither the thing nor whose it is
-    subject = [term_in(ENGLISH, part) for word in asked.subject for part in spellings(word) if part not in STOP_WORDS]
+    subject = [store.english_term(part) for word in asked.subject for part in spellings(word) if part not in STOP_WORDS]
     rows = store.about(subject)
     if not len(rows) or store.in_conversation(rows) or store.known_share(rows) < ENGLISH_SHARE_OF_FEW:
         return False

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.query import Ranking, SearchQuery
     from hybrid_memory.retrieval.term_weights import WeighedQuestion
     from hybrid_memory.retrieval.vectors import Matrix
+    from hybrid_memory.terms import TermHasher
 
 COMPARED_HITS = 12  # how many of the best hits are compared with each other; a page has about ten
 # Of the weight of the question's words that are no names:
@@ -57,9 +58,10 @@ class Rivals:
 
     ``may`` tells for each two whether the second is later and trusted no less; ``likeness`` what the index knows of them, by the
     names of `PairFeatures`. ``scores`` are theirs in the ranking, ``names`` the asked ones; ``days`` those that each speaks of and
-    ``asked_day`` the one that the question is about, since 1970-01-01.
+    ``asked_day`` the one that the question is about, since 1970-01-01. ``hasher`` makes the store's terms.
     """
 
+    hasher: TermHasher
     ids: tuple[MemoryId, ...]
     rows: NDArray[np.intp]
     names: frozenset[int]
@@ -186,7 +188,7 @@ def find_rivals(
     """Return the hits that `settle_updates` compares; None where nothing may be the later word on anything."""
     now = query.where.as_of or query.asked_at or query.now
     names = frozenset(name.term for name in weighed.names if name.strength >= SURE_NAME) | written_subjects(
-        query.question.text
+        query.question.text, lexical.hasher
     )
     if (
         len(candidates) < 2  # noqa: PLR2004 - one hit has no others
@@ -223,6 +225,7 @@ def find_rivals(
     }
     name = columns.ids.name
     return Rivals(
+        hasher=lexical.hasher,
         ids=tuple(name(row) for row in rows.tolist()),
         rows=rows,
         names=names,
@@ -295,11 +298,11 @@ def pair_features(
     rivals: Rivals, question: str, memories: Mapping[MemoryId, Memory]
 ) -> Iterator[tuple[tuple[int, int], PairFeatures]]:
     """Yield the places of two rivals of which the second may be the later word on the first, with what speaks for it."""
-    names, known = rivals.names, rivals.known_names
-    asked = Statement(question, names, known, Statement(question, names).words)
+    names, known, hasher = rivals.names, rivals.known_names, rivals.hasher
+    asked = Statement(question, names, known, Statement(question, names).words, hasher)
     read = frozenset(np.flatnonzero(rivals.may.any(axis=0) | rivals.may.any(axis=1)).tolist())
     texts = [
-        Statement(memories[one].content, names, known, asked.words) if at in read and one in memories else None
+        Statement(memories[one].content, names, known, asked.words, hasher) if at in read and one in memories else None
         for at, one in enumerate(rivals.ids)
     ]
     highest = max(float(rivals.scores.max()), 1e-6)

@@ -9,23 +9,29 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.retrieval.time_expressions.lexer import word_set
-from hybrid_memory.text import QUESTION_TERM, STOP_WORDS, compound_term, compounds, terms
+from hybrid_memory.text import STOP_WORDS, compounds, word_hashes
+
+if TYPE_CHECKING:
+    from hybrid_memory.terms import TermHasher
 
 
 @dataclass(frozen=True)
 class Statement:
     """A text, read for the asked ``names`` (terms).
 
-    ``known`` are the terms that the store mostly writes as names, ``expected`` the words of the question, folded.
+    ``known`` are the terms that the store mostly writes as names, ``expected`` the words of the question, folded. ``hasher`` is that
+    of the terms; None where there are none.
     """
 
     text: str
     names: frozenset[int]
     known: frozenset[int] = frozenset()
     expected: frozenset[str] = frozenset()
+    hasher: TermHasher | None = None
 
     @cached_property
     def tokens(self) -> tuple[re.Match[str], ...]:
@@ -39,7 +45,7 @@ class Statement:
 
     @cached_property
     def stems(self) -> frozenset[int]:
-        """The terms of its words."""
+        """The hashes of the stems of its words."""
         return frozenset(stem for word in self.words for stem in stems_of(word))
 
     @cached_property
@@ -103,7 +109,7 @@ class Statement:
         end = 0
         for token in self.tokens:
             bare = bare_word(token)
-            named = not self.names.isdisjoint(stems_of(bare)) and bare not in STOP_WORDS
+            named = self._is_one_of(self.names, bare) and bare not in STOP_WORDS
             follows = bool(run) and not closed and not self.text[end : token.start()].strip(" ")
             counts = named or self._is_name(token, bare) or (follows and bare.isdigit() and bare in self.expected)
             if run and not (counts and follows):
@@ -131,19 +137,22 @@ class Statement:
             return True
         if bare in self.expected or bare in _OPENERS:
             return False
-        return not self.known.isdisjoint(stems_of(bare)) or self._stands_before_a_name(token)
+        return self._is_one_of(self.known, bare) or self._stands_before_a_name(token)
 
     def _stands_before_a_name(self, token: re.Match[str]) -> bool:
         following = (
             _TOKEN.match(self.text, token.end() + 1) if self.text[token.end() : token.end() + 1] == " " else None
         )
-        return following is not None and not self.names.isdisjoint(stems_of(bare_word(following)))
+        return following is not None and self._is_one_of(self.names, bare_word(following))
+
+    def _is_one_of(self, terms: frozenset[int], word: str) -> bool:
+        return self.hasher is not None and not terms.isdisjoint(map(self.hasher.fold, stems_of(word)))
 
 
 @lru_cache(16_384)
 def stems_of(word: str) -> tuple[int, ...]:
-    """Return the terms of a word; none of a stop word."""
-    return terms(word)
+    """Return the hashes of the stems of a word, or of its parts."""
+    return tuple(word_hashes(word))
 
 
 def bare_word(token: re.Match[str]) -> str:
@@ -151,12 +160,12 @@ def bare_word(token: re.Match[str]) -> str:
     return OF_OWNER.sub("", token[0]).casefold()
 
 
-def written_subjects(question: str) -> frozenset[int]:
+def written_subjects(question: str, hasher: TermHasher) -> frozenset[int]:
     """Return the terms of what a question's writing shows to be its subject: whose thing it asks for, words with a mark inside."""
     owners = [word for word in _OWNER.findall(question) if word.casefold() not in _NO_OWNERS]
     marked = [word for word in compounds(question) if not word.replace(":", "").replace(".", "").isdigit()]
-    parts = (term for word in (*owners, *marked) for term in terms(word) if term != QUESTION_TERM)
-    return frozenset((*parts, *map(compound_term, marked)))
+    parts = (hasher.fold(one) for word in (*owners, *marked) for one in word_hashes(word))
+    return frozenset((*parts, *map(hasher.compound_term, marked)))
 
 
 def same_subject(question: Statement, earlier: Statement, later: Statement) -> bool:

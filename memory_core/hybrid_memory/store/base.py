@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
+    from hybrid_memory.terms import TermHasher
 
 
 class ChangeType(StrEnum):
@@ -514,6 +515,11 @@ class ReencodingStore(Protocol):
 
 class Store(ConversationLog, Protocol):
     """Keeps memories durably, safe in several threads; raises `StoreError` subclasses only, `StoreClosed` after `close`."""
+
+    @property
+    def hasher(self) -> TermHasher:
+        """What makes the terms of this store's memories and of questions to them, with the secret key of the store."""
+        ...
 
     @property
     def embedder_change(self) -> EmbedderChangeStore:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from hybrid_memory.clock import Clock
+from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
 from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.base import (
@@ -35,6 +35,7 @@ from hybrid_memory.store.base import (
 )
 from hybrid_memory.store.batch import is_member
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, object_to_json
+from hybrid_memory.terms import KEY_BITS, TermHasher
 
 if TYPE_CHECKING:
     import numpy as np
@@ -308,11 +309,13 @@ class MemoryReencoding:
 class MemoryStore:
     """Keeps memories in this process only; see `hybrid_memory.store.base.Store` for what each method does.
 
-    ``before_decide``, where set, runs in `write` after the call was accepted and before the decision looks. It may
-    itself write: that is how a test lets another writer's changes arrive at the worst moment.
+    ``random_source`` gives the key of its terms; it is the machine's when not given. ``before_decide``, where set, runs in
+    `write` after the call was accepted and before the decision looks. It may itself write: that is how a test lets another
+    writer's changes arrive at the worst moment.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, random_source: RandomSource | None = None) -> None:
+        self.hasher = TermHasher((random_source or SystemRandomSource()).bits(KEY_BITS))
         self.before_decide: Callable[[], None] | None = None
         self._clock = clock
         self._data = _Data()

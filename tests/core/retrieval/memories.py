@@ -9,8 +9,8 @@ from hybrid_memory.names import name_entries
 from hybrid_memory.retrieval.index import NamespaceIndex
 from hybrid_memory.store import column_batches
 from hybrid_memory.store.base import ChangeType, LogEntry
-from hybrid_memory.testing import HashEmbedder
-from hybrid_memory.text import content_hash, dense_text, terms
+from hybrid_memory.testing import HASHER, HashEmbedder
+from hybrid_memory.text import content_hash, dense_text
 
 START = datetime(2026, 1, 10, 12, 0, tzinfo=UTC)
 NOW = START + timedelta(days=30)
@@ -33,8 +33,8 @@ def memory(name, content="", *, minutes=0, **changes):
         "importance": 0.5,
         "created_at": at(minutes),
         "content_hash": content_hash(content),
-        "terms": terms(dense_text(content, changes.get("speaker"))),
-        "names": name_entries(content, changes.get("speaker")),
+        "terms": HASHER.terms(dense_text(content, changes.get("speaker"))),
+        "names": name_entries(content, changes.get("speaker"), hasher=HASHER),
     }
     return Memory(**(plain | changes))
 
@@ -61,7 +61,7 @@ def purge(index, name):
 
 
 def index_of(*memories, vectors=True):
-    index = NamespaceIndex(16)
+    index = NamespaceIndex(HASHER, 16)
     put(index, *memories, vectors=vectors)
     return index
 

@@ -16,7 +16,7 @@ from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTabl
 from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.ranking_parameters import RankingParameters
 from hybrid_memory.retrieval.term_weights import MAX_EXPANDED_TERMS, weigh
-from hybrid_memory.text import terms
+from hybrid_memory.testing import HASHER
 
 TERM = st.integers(1, 6)
 ROWS = st.lists(st.lists(TERM, max_size=8), min_size=1, max_size=10)
@@ -28,7 +28,7 @@ NEAR = ExpansionTable(
 
 
 def index_of(rows):
-    index = LexicalIndex()
+    index = LexicalIndex(HASHER)
     for row in rows:
         index.add(row)
     return index
@@ -52,7 +52,7 @@ def everything(rows):
 
 def grown(first, later):
     """Return an index of which some rows were loaded and sorted, and the others added."""
-    index = LexicalIndex()
+    index = LexicalIndex(HASHER)
     flat = np.array([term for row in first for term in row], np.int32)
     index.load(flat, np.cumsum([0, *map(len, first)]).astype(np.int64))
     index.sort()
@@ -181,12 +181,12 @@ def test_weights_lie_between_nothing_and_one():
     [("doctor", "physician"), ("car", "vehicle"), ("child", "kids"), ("happy", "glad")],
 )
 def test_the_shipped_table_knows_english_words(asked, said):
-    assert 0 < expansion_table().expansions(terms(asked)[0]).get(terms(said)[0], 0) <= 1
+    assert 0 < expansion_table(HASHER).expansions(HASHER.terms(asked)[0]).get(HASHER.terms(said)[0], 0) <= 1
 
 
 def test_the_shipped_table_names_no_word_that_says_nothing():
-    table = expansion_table()
-    assert table.expansions(terms("Zwinglikirche")[0]) == {terms("Zwinglikirche")[0]: 1.0}
+    table = expansion_table(HASHER)
+    assert table.expansions(HASHER.terms("Zwinglikirche")[0]) == {HASHER.terms("Zwinglikirche")[0]: 1.0}
 
 
 @pytest.mark.parametrize("held", [None, b"", b"no array"])
@@ -196,7 +196,7 @@ def test_missing_or_broken_files_leave_the_words_themselves(tmp_path, monkeypatc
     monkeypatch.setattr("hybrid_memory.retrieval.query_expansion.DATA", tmp_path)
     expansion_table.cache_clear()
     try:
-        assert expansion_table() is NO_EXPANSIONS
+        assert expansion_table(HASHER) is NO_EXPANSIONS
     finally:
         expansion_table.cache_clear()
 
@@ -208,7 +208,7 @@ NAME_ROWS = st.lists(st.lists(st.integers(0, 5), max_size=3, unique=True), max_s
 def test_name_frequencies_count_the_rows_that_tell_whether_a_term_is_a_name(first, later):
     rows = [[*range(6)]] * (len(first) + len(later))  # each row holds all six terms
     held_by, flat = [*first, *later], [entry for names in first for entry in names]
-    index = LexicalIndex()
+    index = LexicalIndex(HASHER)
     index.load(np.int32(rows[: len(first)]).ravel(), np.arange(len(first) + 1) * 6, np.array(flat, np.int32))
     for row, names in zip(rows, later, strict=False):
         index.add(row, names)
@@ -218,7 +218,7 @@ def test_name_frequencies_count_the_rows_that_tell_whether_a_term_is_a_name(firs
 
 
 def test_rows_where_a_term_may_be_a_name_count_neither_way():
-    index = LexicalIndex()
+    index = LexicalIndex(HASHER)
     index.add([1, 2], [1])
     index.add([1, 3], [undecided(1)])
     index.add([1, 3])

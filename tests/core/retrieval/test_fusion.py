@@ -14,6 +14,7 @@ from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.vectors import Matrix
+from hybrid_memory.testing import HASHER
 
 SCORES = arrays(np.float32, st.integers(1, 30), elements=st.floats(-4, 4, width=16))
 SHARE = st.floats(0, 1)
@@ -79,7 +80,9 @@ def test_a_question_in_an_unknown_language_is_answered_by_words_alone():
     index = index_of(
         memory("words", "艾达的牙医"), memory("other", "my cat sleeps", minutes=1), memory("third", "tax", minutes=2)
     )
-    asked = SearchQuery(question=parse_question("艾达的牙医是谁", NOW), vector=vector_of("my cat sleeps"), now=NOW)
+    asked = SearchQuery(
+        question=parse_question("艾达的牙医是谁", NOW, HASHER), vector=vector_of("my cat sleeps"), now=NOW
+    )
     ranking = index.search(asked)
     assert ranking.ids[0] == "words"
     assert not any("dense" in ranking.terms(place) for place in range(len(ranking)))
@@ -88,7 +91,7 @@ def test_a_question_in_an_unknown_language_is_answered_by_words_alone():
 def test_vectors_of_many_languages_count_in_every_language():
     index = index_of(memory("cat", "my cat sleeps"), memory("tax", "tax", minutes=1))
     asked = SearchQuery(
-        question=parse_question("谁在睡觉", NOW), vector=vector_of("my cat sleeps"), multilingual=True, now=NOW
+        question=parse_question("谁在睡觉", NOW, HASHER), vector=vector_of("my cat sleeps"), multilingual=True, now=NOW
     )
     ranking = index.search(asked)
     assert ranking.ids[0] == "cat"
@@ -98,7 +101,7 @@ def test_vectors_of_many_languages_count_in_every_language():
 def test_a_memory_without_a_vector_is_neither_near_nor_far():
     index = index_of(memory("cat", "my cat sleeps"), memory("dog", "my dog barks", minutes=1))
     index.apply(*late("tax"))
-    ranking = index.search(SearchQuery(question=parse_question("cat", NOW), vector=vector_of("cat"), now=NOW))
+    ranking = index.search(SearchQuery(question=parse_question("cat", NOW, HASHER), vector=vector_of("cat"), now=NOW))
     assert "dense" not in ranking.terms(ranking.ids.index("tax"))
 
 

@@ -31,7 +31,7 @@ from hybrid_memory.retrieval.query import SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.store.base import NO_TIME, Insert, RecordUse, SetTier, Update, WriteBatch
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import FakeClock
+from hybrid_memory.testing import HASHER, FakeClock
 
 WORDS = ("cat dog?", "dog bird", "bird tree cat", "tree?")
 FILTERS = (
@@ -61,7 +61,9 @@ def scores(index, now):
     for number, where in enumerate(FILTERS):
         for query in QUERIES:
             ranking = index.search(
-                SearchQuery(question=parse_question(query, now), vector=vector_of(query), where=where(now), now=now)
+                SearchQuery(
+                    question=parse_question(query, now, HASHER), vector=vector_of(query), where=where(now), now=now
+                )
             )
             said |= {
                 (number, query, one): score for one, score in zip(ranking.ids, ranking.scores.tolist(), strict=True)
@@ -120,7 +122,7 @@ def test_following_the_log_leads_to_the_state_of_a_fresh_snapshot(todo, loaded_a
     clock = FakeClock()
     store = MemoryStore(clock)
     store.pin_embedder("hash-1", 16)
-    followed = NamespaceIndex(16)
+    followed = NamespaceIndex(HASHER, 16)
     held = []
     for number, step in enumerate(todo):
         clock.advance(seconds=60)
@@ -130,7 +132,7 @@ def test_following_the_log_leads_to_the_state_of_a_fresh_snapshot(todo, loaded_a
             followed.load(store.snapshot("test"))
         known = {one.id: one for one in held} | dict(written.memories)
         held = list(known.values())
-    fresh = NamespaceIndex(16)
+    fresh = NamespaceIndex(HASHER, 16)
     fresh.load(store.snapshot("test"))
     assert_alike(followed, fresh, clock.now())
 
@@ -143,7 +145,7 @@ def test_a_snapshot_may_come_in_batches_of_any_size(contents, size):
         for n, text in enumerate(contents)
     ]
     vectors = {one.id: vector_of(one.content) for one in made}
-    index = NamespaceIndex(16)
+    index = NamespaceIndex(HASHER, 16)
     index.load(snapshot_of(made, vectors, len(made), size))
     assert_alike(index, index_of(*made), NOW)
 
@@ -200,7 +202,7 @@ def test_a_scan_without_a_fitting_vector_gives_the_newest_first(vector):
 
 
 def test_the_first_vector_decides_the_dimensions_where_none_are_given():
-    index = NamespaceIndex(None)
+    index = NamespaceIndex(HASHER, None)
     put(index, memory("a", "cat"), vectors=False)
     put(index, memory("b", "dog"))
     assert [one for one, _ in index.similar(vector_of("dog"), k=5, floor=0.9, now=NOW)] == ["b"]
@@ -320,7 +322,7 @@ def test_reflection_sees_live_observations_and_summaries_that_were_no_evidence_y
 
 
 def test_reflection_on_an_empty_index_is_empty():
-    assert NamespaceIndex(None).reflection_rows(Where(), NOW).ids == ()
+    assert NamespaceIndex(HASHER, None).reflection_rows(Where(), NOW).ids == ()
 
 
 def test_touches_of_unknown_memories_are_passed_over():
@@ -342,7 +344,7 @@ def test_searches_and_writes_from_several_threads_agree():
         try:
             for _ in range(60):
                 ranking = index.search(
-                    SearchQuery(question=parse_question("cat", NOW), vector=vector_of("cat"), now=NOW)
+                    SearchQuery(question=parse_question("cat", NOW, HASHER), vector=vector_of("cat"), now=NOW)
                 )
                 assert len(ranking.ids) == len(ranking.scores) == len(ranking.weak)
         except Exception as error:  # noqa: BLE001 - reported by the main thread

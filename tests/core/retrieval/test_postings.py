@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, score
 from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.term_weights import by_rarity
-from hybrid_memory.text import QUESTION_TERM
+from hybrid_memory.terms import QUESTION_TERM
+from hybrid_memory.testing import HASHER
 
 TERM = st.one_of(st.integers(-3, 3), st.sampled_from([-(1 << 31), (1 << 31) - 1, QUESTION_TERM]))
 ROWS = st.lists(st.lists(TERM, max_size=8), min_size=1, max_size=12)
 
 
 def loaded(rows):
-    index = LexicalIndex()
+    index = LexicalIndex(HASHER)
     flat = np.array([term for row in rows for term in row], np.int32)
     index.load(flat, np.cumsum([0, *map(len, rows)]).astype(np.int64))
     return index
@@ -77,7 +78,7 @@ def test_a_question_asked_twice_over_covers_the_same(rows, query):
 
 
 def test_an_empty_index_covers_nothing():
-    index = LexicalIndex()
+    index = LexicalIndex(HASHER)
     assert coverage(index, [1], np.zeros(0, np.bool_)).tolist() == []
     index.load(np.zeros(0, np.int32), np.zeros(1, np.int64))
     assert coverage(index, [1], np.zeros(0, np.bool_)).tolist() == []

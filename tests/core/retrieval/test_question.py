@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from hybrid_memory.embedding.vocabulary import UNLISTED
 from hybrid_memory.retrieval.question import WordForm, parse_question
-from hybrid_memory.text import terms
+from hybrid_memory.testing import HASHER
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def word(text, wanted):
-    (term,) = terms(wanted)
-    return next(one for one in parse_question(text, NOW).words if one.term == term)
+    (term,) = HASHER.terms(wanted)
+    return next(one for one in parse_question(text, NOW, HASHER).words if one.term == term)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_question(text):
-    question = parse_question(text, NOW)
+    question = parse_question(text, NOW, HASHER)
     assert 0 <= question.known_share <= 1
     assert len(set(question.terms)) == len(question.words)
 
@@ -69,7 +69,7 @@ def test_a_word_that_english_does_not_know_is_unlisted():
 
 
 def test_a_word_of_another_script_has_no_rank():
-    assert parse_question("牙医", NOW).words[0].rank is None
+    assert parse_question("牙医", NOW, HASHER).words[0].rank is None
 
 
 @pytest.mark.parametrize(
@@ -83,4 +83,4 @@ def test_a_word_of_another_script_has_no_rank():
     ],
 )
 def test_how_much_of_it_the_english_vocabulary_knows(text, least, most):
-    assert least <= parse_question(text, NOW).known_share <= most
+    assert least <= parse_question(text, NOW, HASHER).known_share <= most

@@ -19,10 +19,11 @@ from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.ranking_signals import MAX_EVENTS
 from hybrid_memory.retrieval.time_expressions import Anchor, TimeExpressions
 from hybrid_memory.store.base import RecordUse
+from hybrid_memory.testing import HASHER
 
 
 def ask(query, *, vector=True, time=None, **options):
-    question = parse_question(query, NOW)
+    question = parse_question(query, NOW, HASHER)
     if time is not None:
         question = replace(question, time=time)
     return SearchQuery(question=question, vector=vector_of(query) if vector else None, **({"now": NOW} | options))
@@ -56,7 +57,9 @@ def test_words_alone_find_while_there_is_no_vector(pets):
 
 
 def test_a_vector_of_another_length_leaves_the_words(pets):
-    ranking = pets.search(SearchQuery(question=parse_question("tax", NOW), vector=np.ones(3, np.float32), now=NOW))
+    ranking = pets.search(
+        SearchQuery(question=parse_question("tax", NOW, HASHER), vector=np.ones(3, np.float32), now=NOW)
+    )
     assert ranking.ids[0] == "tax"
 
 
@@ -211,7 +214,7 @@ def test_a_question_without_words_and_vector_gives_the_newest_first(pets):
 
 @pytest.mark.parametrize("scorer", ["fused", "lexical", "dense", "reference"])
 def test_an_empty_index_finds_nothing(scorer):
-    ranking = NamespaceIndex(16).search(ask("cat", scorer=scorer))
+    ranking = NamespaceIndex(HASHER, 16).search(ask("cat", scorer=scorer))
     assert len(ranking) == len(ranking.weak) == 0
 
 
@@ -221,7 +224,9 @@ def test_an_exact_paraphrase_wins_over_a_poor_match_of_words():
         memory("meaning", "dark mode", session="b", minutes=1),
     )
     asked = SearchQuery(
-        question=parse_question("which colour theme for the editor", NOW), vector=vector_of("dark mode"), now=NOW
+        question=parse_question("which colour theme for the editor", NOW, HASHER),
+        vector=vector_of("dark mode"),
+        now=NOW,
     )
     assert index.search(asked).ids[0] == "meaning"
 

@@ -15,26 +15,26 @@ from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTabl
 from hybrid_memory.retrieval.question import WordForm, parse_question
 from hybrid_memory.retrieval.ranking_parameters import FITTED, STEPS, RankingParameters
 from hybrid_memory.retrieval.term_weights import by_rarity, name_strength, weigh
-from hybrid_memory.text import terms
+from hybrid_memory.testing import HASHER
 from hybrid_memory.word_encoding import encode_words
 
 SHARE = st.one_of(st.none(), st.floats(0, 1))
 
 
 def index_of(*texts):
-    index = LexicalIndex()
+    index = LexicalIndex(HASHER)
     for text in texts:
-        encoded = encode_words(text, None, NOW)
-        index.add(terms(text), encoded.names)
+        encoded = encode_words(text, None, NOW, hasher=HASHER)
+        index.add(HASHER.terms(text), encoded.names)
     return index
 
 
 def weighed(text, index, table=NO_EXPANSIONS, parameters=FITTED):
-    return weigh(parse_question(text, NOW), index, np.ones(len(index), np.bool_), table, parameters)
+    return weigh(parse_question(text, NOW, HASHER), index, np.ones(len(index), np.bool_), table, parameters)
 
 
 def share(found, word):
-    return found.query_terms.shares[found.query_terms.terms.index(terms(word)[0])]
+    return found.query_terms.shares[found.query_terms.terms.index(HASHER.terms(word)[0])]
 
 
 NOTES = ("Ada has a dentist", "the dentist of Bo", "met Ada and Bo", "a walk with Ada")
@@ -51,13 +51,13 @@ PLAIN_NAMES = FITTED.without("names")
 
 def test_a_name_written_small_is_known_from_the_memories():
     found = weighed("who is ada's dentist", index_of(*NOTES))
-    assert [name.term for name in found.names] == [terms("Ada")[0]]
+    assert [name.term for name in found.names] == [HASHER.terms("Ada")[0]]
 
 
 def test_a_name_that_no_memory_holds_is_told_apart():
     found = weighed("Who is Cem's dentist?", index_of(*NOTES))
     assert not found.names
-    assert [name.term for name in found.unknown_names] == [terms("Cem")[0]]
+    assert [name.term for name in found.unknown_names] == [HASHER.terms("Cem")[0]]
 
 
 def test_what_no_memory_holds_is_the_unknown_share():
@@ -75,7 +75,7 @@ def test_a_word_of_time_counts_less():
 
 
 def test_near_words_count_for_a_part_of_their_nearness():
-    cat, feline = terms("cat")[0], terms("feline")[0]
+    cat, feline = HASHER.terms("cat")[0], HASHER.terms("feline")[0]
     low, high = sorted((cat, feline))
     near = np.uint16([[1], [0]])
     table = ExpansionTable(np.int32([low, high]), near, np.uint8([[255], [255]]))
@@ -97,7 +97,7 @@ def test_the_shares_make_one(words):
 
 def test_plain_weights_are_those_of_rarity_alone():
     index = index_of(*NOTES)
-    found = by_rarity(parse_question("Ada dentist Ada", NOW), index, np.ones(len(index), np.bool_))
+    found = by_rarity(parse_question("Ada dentist Ada", NOW, HASHER), index, np.ones(len(index), np.bool_))
     assert share(found, "dentist") > share(found, "Ada")
     assert all(len(one) == 1 for one in found.query_terms.expansions)
 

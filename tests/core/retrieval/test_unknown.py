@@ -15,6 +15,7 @@ from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.unknown import is_unknown
+from hybrid_memory.testing import HASHER
 from hybrid_memory.word_encoding import encode_words
 
 NOW = datetime(2025, 6, 20, 12, tzinfo=UTC)
@@ -29,14 +30,14 @@ NOTES = (
 
 def unknown(question, *notes, speaker=None, hidden=0):
     """What is claimed of a question to some notes, the first ``hidden`` of which may not be seen."""
-    lexical = LexicalIndex()
+    lexical = LexicalIndex(HASHER)
     for note in notes or NOTES:
-        words = encode_words(note, speaker, NOW)
+        words = encode_words(note, speaker, NOW, hasher=HASHER)
         lexical.add(words.terms, words.names)
     visible = np.ones(len(lexical), np.bool_)
     visible[:hidden] = False
     spoken = np.full(len(lexical), speaker is not None)
-    return is_unknown(parse_question(question, NOW), lexical, visible, spoken, expansion_table())
+    return is_unknown(parse_question(question, NOW, HASHER), lexical, visible, spoken, expansion_table(HASHER))
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_a_name_that_a_memory_holds_is_never_unknown(name, notes, data):
 @given(st.text(max_size=80))
 def test_any_text_is_read_without_an_error(text):
     asked_subject(text)
-    assert name_entries(text) is not None
+    assert name_entries(text, hasher=HASHER) is not None
 
 
 @pytest.mark.parametrize(

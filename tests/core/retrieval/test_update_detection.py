@@ -20,6 +20,7 @@ from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.shares import joined
 from hybrid_memory.retrieval.update_detection import PairFeatures, boosted, settle_updates, tells_a_value
 from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.testing import HASHER
 
 NOW = datetime(2025, 6, 20, 12, tzinfo=UTC)
 EMBEDDER = StaticEmbedder()
@@ -48,7 +49,7 @@ def noted(*texts, trusts=None):
 
 def asked(question, memories, as_of=None):
     """The ranking of a question, settled."""
-    index = NamespaceIndex()
+    index = NamespaceIndex(HASHER)
     log = [
         LogEntry(position=at, change=ChangeType.INSERT, id=one.id, rev=1, at=NOW, actor="", action="write", digest="")
         for at, one in enumerate(memories, 1)
@@ -57,7 +58,10 @@ def asked(question, memories, as_of=None):
     vectors = EMBEDDER.embed([one.content for one in memories])
     index.apply(log, by_id, {one.id: vector for one, vector in zip(memories, vectors, strict=True)})
     query = SearchQuery(
-        question=parse_question(question, NOW), vector=EMBEDDER.embed([question])[0], now=NOW, where=Where(as_of=as_of)
+        question=parse_question(question, NOW, HASHER),
+        vector=EMBEDDER.embed([question])[0],
+        now=NOW,
+        where=Where(as_of=as_of),
     )
     ranking = index.search(query)
     if ranking.below is not None:

@@ -10,7 +10,7 @@ from hybrid_memory.store.base import NO_TIME, Insert, RecordUse, SetVector
 from hybrid_memory.store.column_batches import digest_of
 from hybrid_memory.store.duck import snapshot as duck_snapshot
 from hybrid_memory.store.duck import vector_tables as duck_vectors
-from hybrid_memory.testing import START
+from hybrid_memory.testing import HASHER, START
 
 
 def test_a_snapshot_holds_every_column(store):
@@ -128,7 +128,7 @@ def test_a_vector_that_came_later_still_belongs_to_its_memory(store):
     store.write(
         "default", None, always(vectors=(SetVector(MemoryId("a"), vector(3)), SetVector(MemoryId("b"), vector(4))))
     )
-    index = NamespaceIndex(DIMENSIONS)
+    index = NamespaceIndex(HASHER, DIMENSIONS)
     index.load(store.snapshot("default"))
     found = index.vectors_of([MemoryId(name) for name in "abc"])
     assert [found[MemoryId(name)].tolist() for name in "abc"] == [vector(seed).tolist() for seed in (3, 4, 2)]

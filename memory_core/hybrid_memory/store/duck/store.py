@@ -42,11 +42,13 @@ from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
+from hybrid_memory.store.duck.term_key import read_term_key
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.word_columns import DuckWordColumns
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
 from hybrid_memory.store.duck.writer_cache import PinnedEmbedder, pinned_embedder
 from hybrid_memory.store.encoding import check_text, object_to_json, to_json
+from hybrid_memory.terms import TermHasher
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,6 +79,8 @@ class DuckStore:
         self.embedder_change = DuckEmbedderChange(engine, clock)
         self.transfer = DuckTransfer(engine, clock)
         self.reencoding = DuckWordColumns(engine)
+        with engine.reading() as session:
+            self.hasher = TermHasher(read_term_key(session))
 
     @classmethod
     def open(

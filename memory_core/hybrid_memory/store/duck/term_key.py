@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
+from hybrid_memory.terms import KEY_BITS
 
 if TYPE_CHECKING:
     from hybrid_memory.clock import RandomSource
@@ -18,7 +19,6 @@ _READ = "SELECT number FROM term_key"
 _INSERT = "INSERT INTO term_key (number) VALUES (?)"
 # What was encoded with another key, or by a version without one, is found by nobody.
 _ENCODE_ALL_ANEW = "UPDATE memory SET encoding = 0 WHERE encoding <> 0"
-_BITS = 64
 
 
 def read_term_key(session: SqlSession) -> int:
@@ -39,7 +39,7 @@ def ensure_term_key(session: SqlSession, random_source: RandomSource) -> bool:
         return False
     session.begin()
     try:
-        session.change(_INSERT, random_source.bits(_BITS))
+        session.change(_INSERT, random_source.bits(KEY_BITS))
         session.change(_ENCODE_ALL_ANEW)
         session.commit()
     except BaseException:
