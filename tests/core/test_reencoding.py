@@ -15,7 +15,7 @@ from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.base import Insert
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
-from hybrid_memory.testing import HASHER, FakeClock, FakeRandomSource, HashEmbedder
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
 from hybrid_memory.word_encoding import with_encoded_words
 
 STORES = Path(__file__).parents[1] / "data" / "stores"
@@ -51,7 +51,7 @@ def service(store):
 def test_everything_derived_is_as_if_it_were_written_now(store):
     fill(store, 7)
     assert reencoding.reencode(store) == 7
-    assert held(store) == [with_encoded_words(one) for one in held(store)]
+    assert held(store) == [with_encoded_words(one, store.hasher) for one in held(store)]
     assert all(one.names and one.days for one in held(store))
     assert reencoding.reencode(store) == 0
 
@@ -60,14 +60,14 @@ def test_a_part_can_be_done_and_the_next_call_goes_on(store, monkeypatch):
     fill(store, 7)
     monkeypatch.setattr(reencoding, "_BATCH", 2)
     assert [reencoding.reencode(store, 3) for _ in range(4)] == [3, 3, 1, 0]
-    assert held(store) == [with_encoded_words(one) for one in held(store)]
+    assert held(store) == [with_encoded_words(one, store.hasher) for one in held(store)]
 
 
 def test_nothing_else_of_a_memory_changes_and_nobody_is_told(store):
     fill(store, 2)
     before, head = held(store), store.head("default")
     reencoding.reencode(store)
-    assert [with_encoded_words(one) for one in before] == held(store)
+    assert [with_encoded_words(one, store.hasher) for one in before] == held(store)
     assert store.head("default") == head
 
 
@@ -75,20 +75,20 @@ def test_a_memory_that_is_gone_or_has_moved_meanwhile_is_passed_over(store):
     fill(store, 2)
     found = store.reencoding.outdated(1, 9)
     encode = reencoding.encode_words
-    made = [(one, encode(one.content, one.speaker, one.when)) for one in found]
+    made = [(one, encode(one.content, one.speaker, one.when, hasher=store.hasher)) for one in found]
     store.reencoding.replace(made)
     store.reencoding.replace(made)
-    assert held(store) == [with_encoded_words(one) for one in held(store)]
+    assert held(store) == [with_encoded_words(one, store.hasher) for one in held(store)]
 
 
 def test_searches_know_the_new_words_when_the_background_work_is_done(service):
     fill(service.store, 3)
     lexical = service._index_cache.get("default")._lexical
-    assert lexical.frequencies(HASHER.terms("Lisbon")).tolist() == [0]
+    assert lexical.frequencies(service.store.hasher.terms("Lisbon")).tolist() == [0]
     while service.run_background_step():
         pass
     index = service._index_cache.get("default")
-    held_by, named = index._lexical.name_frequencies(HASHER.terms("Lisbon"))
+    held_by, named = index._lexical.name_frequencies(service.store.hasher.terms("Lisbon"))
     assert (held_by.tolist(), named.tolist()) == ([3], [3])
     assert [len(part) for part in index._columns.days.of(np.arange(3))] == [3, 3]
 
@@ -97,7 +97,7 @@ def test_a_write_during_the_work_is_found_afterwards(service):
     fill(service.store, 2)
     service.read(SCOPE, ReadRequest(query="Lisbon"))
     assert service.run_background_step()
-    service.store.write("default", None, always(inserts=(Insert(with_encoded_words(old(9))),)))
+    service.store.write("default", None, always(inserts=(Insert(with_encoded_words(old(9), service.store.hasher)),)))
     while service.run_background_step():
         pass
     assert service._index_cache.get("default").size() == 3
@@ -112,7 +112,7 @@ def test_an_old_store_is_up_to_date_when_it_is_open_and_its_rows_lie_in_the_same
     plain.close()
     service = MemoryService.open(tmp_path, clock=FakeClock(), random_source=FakeRandomSource())
     try:
-        assert held(service.store) == [with_encoded_words(one) for one in held(service.store)]
+        assert held(service.store) == [with_encoded_words(one, service.store.hasher) for one in held(service.store)]
         with service.store._engine.reading() as session:
             assert session.rows(ORDER) == order
     finally:
@@ -137,7 +137,7 @@ def test_a_killed_work_is_continued_by_the_next_opening(tmp_path, monkeypatch):
     broken.close()
     service = MemoryService.open(tmp_path, clock=FakeClock(), random_source=FakeRandomSource())
     try:
-        assert held(service.store) == [with_encoded_words(one) for one in held(service.store)]
+        assert held(service.store) == [with_encoded_words(one, service.store.hasher) for one in held(service.store)]
         assert service.store.get("default", [MemoryId("m004")])
     finally:
         service.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust, Usa
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
-from hybrid_memory.testing import START, FakeClock
+from hybrid_memory.testing import HASHER, START, FakeClock
 from hybrid_memory.tiers.buffers import Buffers, encode_buffers
 from hybrid_memory.tiers.buffers import Item as Seen
 from hybrid_memory.word_encoding import with_encoded_words
@@ -63,7 +64,7 @@ PLAIN_MEMORIES = st.builds(
     reflected_at=MAYBE_MOMENTS,
     rev=st.integers(1, 2**40),
 )
-MEMORIES = PLAIN_MEMORIES.map(with_encoded_words)
+MEMORIES = PLAIN_MEMORIES.map(partial(with_encoded_words, hasher=HASHER))
 USES = st.none() | st.builds(Usage, accessed_at=MOMENTS, count=st.integers(1, 1000))
 KEPT = st.builds(MemoryItem, MEMORIES, USES, st.none() | st.integers(0, 99).map(vector))
 BUFFERS = st.builds(BufferItem, st.just("default"), st.builds(BufferState, TEXTS, TEXTS, st.just(STATE), MOMENTS))

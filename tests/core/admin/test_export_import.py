@@ -160,7 +160,7 @@ def test_lines_of_another_program_become_untrusted_memories(new, place):
     ]
     assert (found.origin, found.trust, found.tier) == (Origin.IMPORT, Trust.UNTRUSTED, Tier.LONG_TERM)
     assert found.created_at.isoformat() == "2025-05-01T08:00:00+00:00"
-    assert found == with_encoded_words(found)
+    assert found == with_encoded_words(found, new.hasher)
 
 
 def test_what_search_knows_of_the_words_is_not_taken_from_a_file(old, new, place):
@@ -169,7 +169,7 @@ def test_what_search_knows_of_the_words_is_not_taken_from_a_file(old, new, place
     forged = [line | ({"terms": [1, 2]} if line["type"] == "memory" else {}) for line in lines]
     imported(new, place, plain(header, *forged))
     for item in new.transfer.export_items(None, vectors=False).items:
-        assert not isinstance(item, MemoryItem) or item.memory == with_encoded_words(item.memory)
+        assert not isinstance(item, MemoryItem) or item.memory == with_encoded_words(item.memory, new.hasher)
 
 
 def test_lines_of_another_program_are_known_when_they_come_again(new, place):

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hybrid_memory.names import undecided
 from hybrid_memory.retrieval import bm25
 from hybrid_memory.retrieval.bm25 import K1, MIN_TERM_FACTOR, B, LexicalIndex, count_terms, per_term_scores
-from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable, expansion_table
+from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable, _columns, expansion_table
 from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.ranking_parameters import RankingParameters
 from hybrid_memory.retrieval.term_weights import MAX_EXPANDED_TERMS, weigh
+from hybrid_memory.terms import TermHasher
 from hybrid_memory.testing import HASHER
 
 TERM = st.integers(1, 6)
@@ -192,13 +193,13 @@ def test_the_shipped_table_names_no_word_that_says_nothing():
 @pytest.mark.parametrize("held", [None, b"", b"no array"])
 def test_missing_or_broken_files_leave_the_words_themselves(tmp_path, monkeypatch, held):
     if held is not None:
-        (tmp_path / "terms.npy").write_bytes(held)
+        (tmp_path / "hashes.npy").write_bytes(held)
     monkeypatch.setattr("hybrid_memory.retrieval.query_expansion.DATA", tmp_path)
-    expansion_table.cache_clear()
+    _columns.cache_clear()
     try:
-        assert expansion_table(HASHER) is NO_EXPANSIONS
+        assert expansion_table(TermHasher(3)) is NO_EXPANSIONS
     finally:
-        expansion_table.cache_clear()
+        _columns.cache_clear()
 
 
 NAME_ROWS = st.lists(st.lists(st.integers(0, 5), max_size=3, unique=True), max_size=6)

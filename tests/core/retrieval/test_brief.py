@@ -20,6 +20,7 @@ from hybrid_memory.retrieval.brief import (
     select_lines,
     with_few_untrusted,
 )
+from hybrid_memory.testing import HASHER
 from hybrid_memory.word_encoding import with_encoded_words
 
 costs = st.lists(st.integers(40, 115), max_size=20)
@@ -96,7 +97,9 @@ def test_at_most_a_quarter_of_every_beginning_and_of_every_section_is_of_tools(t
 
 
 def lines(*weighty, pinned=(), working=(), last_session=(), recent=(), as_of=NOW):
-    newest_first = sorted(map(with_encoded_words, weighty), key=lambda one: one.created_at, reverse=True)
+    newest_first = sorted(
+        (with_encoded_words(one, HASHER) for one in weighty), key=lambda one: one.created_at, reverse=True
+    )
     memories = BriefMemories(
         pinned=pinned, working=working, weighty=newest_first, last_session=last_session, recent=recent, as_of=as_of
     )

@@ -8,6 +8,7 @@ from tests.core.retrieval.memories import memory
 from hybrid_memory.model import Tier
 from hybrid_memory.retrieval.aspects import Aspect
 from hybrid_memory.retrieval.commitments import asks_for_open_items, closes, is_open_commitment, is_past, topic_words
+from hybrid_memory.testing import HASHER
 from hybrid_memory.word_encoding import with_encoded_words
 
 WRITTEN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -51,7 +52,7 @@ def test_what_is_done_closes_no_other_commitment(done, commitment):
 
 
 def commitment(content, **fields):
-    return with_encoded_words(memory("m", content, created_at=WRITTEN, **fields))
+    return with_encoded_words(memory("m", content, created_at=WRITTEN, **fields), HASHER)
 
 
 def test_a_task_whose_day_is_long_gone_is_past():
