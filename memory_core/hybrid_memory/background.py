@@ -29,6 +29,7 @@ from hybrid_memory.requests import Progress
 from hybrid_memory.retrieval.index import VectorSwap
 from hybrid_memory.store.base import NewVector, Unembedded
 from hybrid_memory.text_encoder import text_of
+from hybrid_memory.word_encoding import ENCODING
 
 if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
@@ -45,6 +46,9 @@ BATCH_MEMORIES = (
     256  # embedded in one step: large enough for a model's batches, small enough to stop between two of them
 )
 PAGE_MEMORIES = 4_096  # sorted by length at a time, because a model's batch takes as long as its longest text
+WORDS_BEFORE_RELOAD = (
+    4_000  # memories encoded anew until the indexes are read anew for the first time; then twice as many
+)
 SWITCH_MEMORIES = 16  # that may be left for the switch, during which every other call waits
 _MAX_PASSES = 8  # over the store; if then more than `SWITCH_MEMORIES` are left, the rest is left to the backfill
 
@@ -74,7 +78,8 @@ class BackgroundJobs:
         self._change: EmbedderChange | None = None
         self._leftovers_dropped = False
         self._words_are_current = False
-        self._words_changed = False
+        self._words_changed = 0
+        self._words_told = WORDS_BEFORE_RELOAD
 
     def step(self) -> bool:
         """Do one small piece, if there is any and nobody else does; returns whether there may be more.
@@ -115,6 +120,10 @@ class BackgroundJobs:
             finally:
                 self._change = None
             return change.progress()
+
+    def outdated_words(self) -> int:
+        """Return how many memories an earlier version has encoded, and this one has not yet encoded anew."""
+        return 0 if self._words_are_current else self._store.reencoding.count(ENCODING)
 
     def progress(self) -> Progress | None:
         """Return how far a change of the embedder has come; also of one that an earlier process began."""
@@ -157,8 +166,12 @@ class BackgroundJobs:
 
     def _reencode(self) -> bool:
         """Encode a batch of words anew, which an earlier version has encoded; at the end, read the indexes anew."""
-        if reencode(self._store):
-            self._words_changed = True
+        if done := reencode(self._store):
+            self._words_changed += done
+            if self._words_changed >= self._words_told:
+                # Not only at the end: until the indexes have the new words, old questions and new ones miss these memories.
+                self._index_cache.reload()
+                self._words_told *= 2
             return True
         if self._words_changed:
             self._index_cache.reload()

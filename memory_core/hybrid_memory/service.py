@@ -390,6 +390,11 @@ class MemoryService:
             notices.append(
                 f"search is by words alone, and new memories wait for their vectors: {self._encoder.problem}"
             )
+        if outdated := self._background.outdated_words():
+            notices.append(
+                f"{outdated} memories of an earlier version are being made ready for search by words; until then they are found "
+                "by their meaning alone"
+            )
         if change is not None:
             notices.append(
                 f"the memories are being embedded anew for {change.embedder}: {change.done} of {change.total}"

@@ -93,6 +93,27 @@ def test_searches_know_the_new_words_when_the_background_work_is_done(service):
     assert [len(part) for part in index._columns.days.of(np.arange(3))] == [3, 3]
 
 
+def test_the_status_says_how_many_memories_are_not_yet_found_by_words(service):
+    fill(service.store, 3)
+    assert service.status(SCOPE).notices[0].startswith("3 memories of an earlier version")
+    while service.run_background_step():
+        pass
+    assert service.status(SCOPE).notices == ()
+
+
+def test_searches_know_the_new_words_of_many_memories_before_all_are_done(service, monkeypatch):
+    monkeypatch.setattr(reencoding, "_BATCH", 2)
+    monkeypatch.setattr(service._background, "_words_told", 2)
+    monkeypatch.setattr("hybrid_memory.background.reencode", lambda store: reencoding.reencode(store, 2))
+    fill(service.store, 6)
+    found = []
+    for _ in range(3):
+        index = service._index_cache.get("default")
+        found.append(index._lexical.frequencies(service.store.hasher.terms("Lisbon")).tolist())
+        service.run_background_step()
+    assert found == [[0], [2], [4]]
+
+
 def test_a_write_during_the_work_is_found_afterwards(service):
     fill(service.store, 2)
     service.read(SCOPE, ReadRequest(query="Lisbon"))

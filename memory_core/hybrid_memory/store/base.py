@@ -504,6 +504,10 @@ class OutdatedWords:
 class ReencodingStore(Protocol):
     """How a store gets the terms, names and days that this version makes; nothing is announced, since no memory says anything else."""
 
+    def count(self, encoding: int) -> int:
+        """Return how many memories there are whose words an earlier version than ``encoding`` has encoded."""
+        ...
+
     def outdated(self, encoding: int, limit: int) -> Sequence[OutdatedWords]:
         """Return memories, the oldest places first, whose words an earlier version than ``encoding`` has encoded."""
         ...

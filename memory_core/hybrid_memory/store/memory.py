@@ -272,6 +272,12 @@ class MemoryReencoding:
     def __init__(self, data: _Data) -> None:
         self._data = data
 
+    def count(self, encoding: int) -> int:
+        """Return how many memories there are whose words an earlier version has encoded."""
+        with self._data.reading():
+            namespaces = self._data.namespaces.values()
+            return sum(one.encoding < encoding for records in namespaces for one in records.memories.values())
+
     def outdated(self, encoding: int, limit: int) -> Sequence[OutdatedWords]:
         """Return memories whose words an earlier version has encoded."""
         with self._data.reading():

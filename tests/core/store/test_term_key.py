@@ -1,13 +1,17 @@
 """The key of a store's terms is made once, stays through everything that is done with the files, and is told to nobody."""
 
+import json
+
 import duckdb
 import pytest
 from tests.core.store.making import put
 
 from hybrid_memory.admin.backup import create_backup, restore
+from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.model import MemoryId
 from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.duck.recovery.repair import _Rebuild
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.term_key import read_term_key
 from hybrid_memory.store.transfer import PurgeSelection
@@ -49,6 +53,24 @@ def test_a_backup_has_it_and_a_purge_leaves_it(home):
     assert key_of(home) == before
     restore(home, backup.file, START)
     assert key_of(home) == before
+
+
+def test_a_repair_keeps_it(home):
+    store = opened(home)
+    put(store, "a", "b", encoding=5)
+    store.close()
+    before = key_of(home)
+    _Rebuild(home / DATABASE, START, lambda *_: None).run()
+    assert key_of(home) == before
+
+
+def test_an_export_tells_nothing_of_it(home, tmp_path):
+    store = opened(home)
+    put(store, "a", "b", terms=(11, 22))
+    export_store(store, tmp_path / "all.jsonl", on_progress=lambda *_: None)
+    store.close()
+    memories = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()[1:]]
+    assert [one["terms"] for one in memories] == [[], []]
 
 
 def test_a_store_whose_key_is_lost_gets_another_and_all_is_encoded_anew(home):

@@ -18,6 +18,7 @@ from hybrid_memory.store.encoding import to_json
 if TYPE_CHECKING:
     from hybrid_memory.store.duck.engine import Engine
 
+_COUNT = "SELECT count(*) FROM memory WHERE encoding < ?"
 _OUTDATED = """
     SELECT rowid, namespace, id, content, speaker, key, coalesce(occurred_at, created_at) FROM memory
     WHERE encoding < ? ORDER BY rowid LIMIT ?
@@ -38,6 +39,11 @@ class DuckWordColumns:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    def count(self, encoding: int) -> int:
+        """Return how many memories there are whose words an earlier version has encoded."""
+        with self._engine.reading() as session:
+            return int(session.rows(_COUNT, encoding)[0][0])
 
     def outdated(self, encoding: int, limit: int) -> Sequence[OutdatedWords]:
         """Return memories whose words an earlier version has encoded."""
