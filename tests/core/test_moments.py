@@ -18,7 +18,7 @@ from hybrid_memory.requests import ForgetRequest, ReadRequest, UpdateRequest, Wh
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.store.base import Update, WriteBatch
 from hybrid_memory.store.encoding import check_moment
-from hybrid_memory.testing import START
+from hybrid_memory.testing import HASHER, START
 
 BEHIND_THE_END = datetime(9999, 12, 31, 23, 59, 59, tzinfo=timezone(timedelta(hours=-12)))
 BEFORE_THE_BEGINNING = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
@@ -74,7 +74,7 @@ def test_what_was_known_at_either_end_of_time_is_answered(service, scope, edge, 
     for hours in (-12, 14):
         local = edge.astimezone(timezone(timedelta(hours=hours)))
         assert service.read(scope, ReadRequest(query=question, where=Where(as_of=local))).hits is not None
-        assert parse_question(question, local).words is not None
+        assert parse_question(question, local, HASHER).words is not None
 
 
 @given(st.datetimes(timezones=ZONES))
