@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,23 +19,39 @@ from hybrid_memory.errors import HybridMemoryError, StoreError
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import ProgressCallback
 from hybrid_memory_mcp.relay import protocol
-from hybrid_memory_mcp.relay.connecting import connect, hub_is_running
+from hybrid_memory_mcp.relay.connecting import (
+    ASK_AFTER_SECONDS,
+    HubNotAnswering,
+    connect,
+    hub_is_running,
+    replace_hung_hub,
+)
+from hybrid_memory_mcp.relay.processes import UntrustedFile
 from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, pack, pack_fields
 
 _STOP_TIMEOUT_SECONDS = 15.0  # a hub lets requests end for 5 s and closes the store
 _POLL_SECONDS = 0.02  # between two looks whether a hub has left, which takes tenths of a second
+_QUESTIONS_UNTIL_SAID = 10  # whether the hub is there, until a person is told: about ten seconds
 _CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
 
 
 def call_hub(
-    home: Path, namespace: str, operation: str, arguments: Mapping[str, Any], on_progress: ProgressCallback
+    home: Path,
+    namespace: str,
+    operation: str,
+    arguments: Mapping[str, Any],
+    on_progress: ProgressCallback,
+    say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any] | None:
-    """Return what an operation gave, None where no hub runs; ``on_progress`` is told how far it is.
+    """Return what an operation gave, None where no hub runs; ``on_progress`` is told how far it is, ``say`` what takes long.
+
+    A hub that has hung is ended, and the operation asked of the next one if it has not been sent. One that runs may take as long
+    as the operation needs.
 
     Raises:
-        HybridMemoryError: what the operation says, or that the hub left meanwhile.
+        HybridMemoryError: what the operation says, or that the hub left or hung meanwhile.
     """
-    connection = connect(str(home))
+    connection = _connect(home, say)
     if connection is None:
         return None
     with connection:
@@ -48,7 +65,7 @@ def call_hub(
             ("namespace", namespace),
         ]
         connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
-        for frame in _frames(connection):
+        for frame in _frames(connection, home, say):
             if frame.kind == protocol.PROGRESS:
                 progress = json.loads(frame.payload)
                 on_progress(progress["done"], progress["total"])
@@ -77,10 +94,54 @@ def stop_hub(home: Path, *, pause_ms: int = 0) -> bool:
     return True
 
 
-def _frames(connection: socket.socket) -> Iterator[Frame]:
+def _connect(home: Path, say: Callable[[str], None]) -> socket.socket | None:
+    """Return a connection to a hub that was there a moment ago; None where none runs."""
+    begun = time.monotonic()
+    while True:
+        # Before anything is asked of it: what was not sent to a hub that has hung can be asked of the next one.
+        _replace_hung_hub(home, say, lambda: True)
+        connection = connect(str(home))
+        if connection is not None or not hub_is_running(str(home)):
+            return connection
+        # It starts, or leaves.
+        if time.monotonic() - begun > _STOP_TIMEOUT_SECONDS:
+            raise StoreError("the memory's hub has been starting or leaving for too long; run the command again")
+        time.sleep(_POLL_SECONDS)
+
+
+def _frames(connection: socket.socket, home: Path, say: Callable[[str], None]) -> Iterator[Frame]:
     reader = FrameReader()
+    connection.settimeout(ASK_AFTER_SECONDS)
+    waiting = 0
+    while True:
+        try:
+            chunk = connection.recv(_CHUNK_BYTES)
+        except TimeoutError:
+            if not _replace_hung_hub(home, say, lambda: not select.select([connection], [], [], 0)[0]):
+                waiting += 1
+                if waiting == _QUESTIONS_UNTIL_SAID:
+                    say("the memory's hub is there and still at work; Ctrl-C ends this command, not the work")
+            continue
+        except OSError:
+            return
+        if not chunk:
+            return
+        waiting = 0
+        yield from reader.feed(chunk)
+
+
+def _replace_hung_hub(home: Path, say: Callable[[str], None], wanted: Callable[[], bool]) -> bool:
+    """End the hub if it has hung, and say so. Return whether it had.
+
+    Raises:
+        StoreError: it cannot be ended.
+    """
     try:
-        while chunk := connection.recv(_CHUNK_BYTES):
-            yield from reader.feed(chunk)
-    except OSError:
-        return
+        ended = replace_hung_hub(str(home), wanted)
+    except HubNotAnswering as error:
+        raise StoreError(str(error)) from None
+    except UntrustedFile as error:
+        raise StoreError(str(error.strerror)) from None
+    if ended is not None:
+        say(f"the memory's hub (process {ended}) had hung and was ended")
+    return ended is not None

@@ -70,13 +70,18 @@ def call_operation(
     folder = settings.folder()
     if not may_be_new and not (folder / DATABASE).exists():
         raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
-    answer = call_hub(folder, settings.namespace, operation, arguments or {}, on_progress or _ignore_progress)
+    answer = call_hub(folder, settings.namespace, operation, arguments or {}, on_progress or _ignore_progress, _say)
     if answer is not None:
         return answer
     with local_provider(folder, settings.namespace) as (provider, scope):
         return run_operation(
             operation, OperationRequest(provider, folder, scope, arguments or {}, on_progress or _ignore_progress)
         )
+
+
+def _say(text: str) -> None:
+    """Tell a person why it takes so long; what a command prints may be read by a program."""
+    Console(stderr=True, soft_wrap=True).print(escape(text))
 
 
 def _ignore_progress(done: int, total: int) -> None:

@@ -32,6 +32,7 @@ from hybrid_memory_mcp.hub.listener import HubListener
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
+from hybrid_memory_mcp.relay.processes import is_of_this_user
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
 from hybrid_memory_mcp.runtime.error_log import failure_text, location_of, log, log_and_continue, log_failure
 from hybrid_memory_mcp.runtime.provider import (
@@ -112,6 +113,7 @@ class Hub:
             # Whoever connects: over the listener, or in this process.
             if listener is not None:
                 group.start_soon(self._accept_loop, listener)
+                group.start_soon(_watch_loop, listener)
             if first is not None:
                 group.start_soon(self._handle_connection, first, None)
             if not stays:
@@ -198,9 +200,9 @@ class Hub:
         with self.registry.count_visitor(), stream:
             self._visitors_changed.set()
             try:
-                # Over loopback any user of the machine can connect, so each side proves that it knows the token; a Unix socket
-                # has no token, its file mode keeps others out.
-                if token is not None and not await authenticate(stream, token):
+                # Over loopback any user of the machine can connect, so each side proves that it knows the token; of a Unix socket
+                # the system knows the user.
+                if not (is_of_this_user(stream) if token is None else await authenticate(stream, token)):
                     return
                 stream.settimeout(0)
                 reader = FrameReader()
@@ -337,6 +339,12 @@ class Hub:
             answer = await anyio.to_thread.run_sync(_run_operation, operation, request)
             group.cancel_scope.cancel()
         await _send(stream, answer)
+
+
+async def _watch_loop(listener: HubListener) -> None:
+    """Let the heartbeat see, as long as this event loop runs, whether it makes turns."""
+    async with listener.loop_watch.watching():
+        await anyio.sleep_forever()
 
 
 async def _read_hello(stream: socket.socket, reader: FrameReader) -> Hello | None:

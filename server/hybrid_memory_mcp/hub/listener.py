@@ -11,12 +11,15 @@ import secrets
 import socket
 import time
 from pathlib import Path
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING
 
 from hybrid_memory.private_files import replace_private
+from hybrid_memory_mcp.hub.heartbeat import Heartbeat, LoopWatch
 from hybrid_memory_mcp.relay import paths
-from hybrid_memory_mcp.relay.connecting import connect
+from hybrid_memory_mcp.relay.connecting import StoreLock, connect
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 LOCK_TIMEOUT_SECONDS = 10.0  # a hub that leaves lets requests end for 5 s, and then closes the store
 
@@ -26,22 +29,22 @@ _TOKEN_BYTES = 32  # 256 random bits: nobody guesses it
 
 
 class HubListener:
-    """A listening socket that relays find, and the lock that says whose it is.
+    """A listening socket that relays find, the hub's heartbeat, and the lock that says whose they are.
 
-    ``token`` is what others must know: over loopback, where any user of the machine can connect; None for a Unix socket.
+    The heartbeat goes on when the socket is closed, until the lock is given back: a hub that leaves has not hung. ``loop_watch`` is told of the event loop by whoever runs one. ``token`` is what others must know: over loopback, where any user of the machine can connect; None for a Unix socket.
     """
 
-    def __init__(self, home: Path, lock: FileLock) -> None:
+    def __init__(self, home: Path, lock: StoreLock | FileLock) -> None:
         self.home = home
         self._lock = lock
         self._lock_file = _identity(home / paths.HUB_LOCK)
-        self.socket, self._address, self.token = _listen(home)
-        self._address_file = _identity(self._address)
+        self.loop_watch = LoopWatch()
+        self._listen()
 
     @property
     def is_reachable(self) -> bool:
         """Whether relays still find this socket; something may have removed the file that leads to it."""
-        return _identity(self._address) == self._address_file
+        return self._places == {address: _identity(address) for address in self._places}
 
     @property
     def owns_folder(self) -> bool:
@@ -55,22 +58,32 @@ class HubListener:
             OSError: nothing can be made there.
         """
         self.socket.close()
-        self.socket, self._address, self.token = _listen(self.home)
-        self._address_file = _identity(self._address)
+        self.heartbeat.close()
+        self._listen()
 
     def close(self) -> None:
         """Accept nobody any more; the lock stays, so that no other hub opens the store before this one has closed it."""
-        with contextlib.suppress(OSError):
-            if self.is_reachable:
-                self._address.unlink()
+        _remove_if_same(self._address, self._places[self._address])
         self.socket.close()
 
     def release(self) -> None:
         """Let another hub take the lock."""
+        _remove_if_same(self._heartbeat_address, self._places[self._heartbeat_address])
+        self.heartbeat.close()
         with contextlib.suppress(OSError):
             if self.owns_folder:
                 (self.home / paths.PID).unlink()
         self._lock.release()
+
+    def _listen(self) -> None:
+        self.socket, self._address, self.token = _listen(self.home)
+        try:
+            beating, self._heartbeat_address = _listen_for_heartbeat(self.home, over_loopback=self.token is not None)
+        except BaseException:
+            self.socket.close()
+            raise
+        self.heartbeat = Heartbeat(beating, self.loop_watch.ask)
+        self._places = {address: _identity(address) for address in (self._address, self._heartbeat_address)}
 
 
 def acquire_listener(home: Path) -> HubListener | None:
@@ -82,29 +95,59 @@ def acquire_listener(home: Path) -> HubListener | None:
     home.mkdir(0o700, parents=True, exist_ok=True)
     # The lock of the system, not the file, counts: what a killed hub left behind is free. A relay asks for the same lock to know
     # whether a hub runs (`connecting.hub_is_running`), which takes it for microseconds: hence tries, not one.
-    lock = FileLock(home / paths.HUB_LOCK, mode=0o600, thread_local=False)
+    lock = _lock_of(home)
     begun = time.monotonic()
     while True:
-        try:
-            lock.acquire(timeout=0)
+        if _try(lock):
             break
-        except Timeout:
-            # Held by a hub that serves (then this one is not needed), that is just starting, or that is just leaving.
-            other = connect(str(home))
-            if other is not None:
-                other.close()
-                return None
-            if time.monotonic() - begun > LOCK_TIMEOUT_SECONDS:
-                return None
-            time.sleep(_POLL_SECONDS)
+        # Held by a hub that serves (then this one is not needed), that is just starting, or that is just leaving.
+        other = connect(str(home))
+        if other is not None:
+            other.close()
+            return None
+        if time.monotonic() - begun > LOCK_TIMEOUT_SECONDS:
+            return None
+        time.sleep(_POLL_SECONDS)
     # From here on this process alone may touch the socket's file, and what stands there is a dead hub's.
     try:
         listener = HubListener(home, lock)
-        (home / paths.PID).write_text(f"{os.getpid()}\n", "ascii")
+        # Not through a link that somebody put there.
+        replace_private(home / paths.PID, f"{os.getpid()}\n".encode("ascii"), durable=False)
     except BaseException:
         lock.release()
         raise
     return listener
+
+
+def _lock_of(home: Path) -> StoreLock | FileLock:
+    if os.name == "posix":
+        return StoreLock(str(home), paths.HUB_LOCK)
+    from filelock import FileLock
+
+    return FileLock(home / paths.HUB_LOCK, mode=0o600, thread_local=False)
+
+
+def _try(lock: StoreLock | FileLock) -> bool:
+    """Take the lock if it is free.
+
+    Raises:
+        OSError: nothing can be locked there.
+    """
+    if isinstance(lock, StoreLock):
+        return lock.acquire()
+    from filelock import Timeout
+
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return False
+    return True
+
+
+def _remove_if_same(path: Path, identity: tuple[int, int] | None) -> None:
+    with contextlib.suppress(OSError):
+        if _identity(path) == identity:
+            path.unlink()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -116,32 +159,46 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _listen(home: Path) -> tuple[socket.socket, Path, bytes | None]:
-    (home / paths.PORT).unlink(missing_ok=True)
+    with contextlib.suppress(PermissionError):  # another user's: no relay reads it
+        (home / paths.PORT).unlink(missing_ok=True)
     wants_loopback = os.environ.get(paths.LOOPBACK)  # noqa: TID251 - the socket is chosen before settings are imported
     if hasattr(socket, "AF_UNIX") and not wants_loopback:
         with contextlib.suppress(OSError):  # a file system that holds no sockets
-            address = Path(paths.socket_path(str(home)))
-            address.unlink(missing_ok=True)
-            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
-                listening.bind(str(address))
-                address.chmod(0o600)
-                listening.listen(_BACKLOG)
-            except BaseException:
-                listening.close()
-                raise
-            return listening, address, None
-    return _listen_on_loopback(home)
-
-
-def _listen_on_loopback(home: Path) -> tuple[socket.socket, Path, bytes | None]:
+            return *_listen_over_unix(home, paths.SOCKET), None
+    # The port last: a relay that finds it must find the token that belongs to it.
     token = secrets.token_bytes(_TOKEN_BYTES)
-    listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+    replace_private(home / paths.TOKEN, token, durable=False)
+    return *_listen_over_loopback(home / paths.PORT), token
+
+
+def _listen_for_heartbeat(home: Path, *, over_loopback: bool) -> tuple[socket.socket, Path]:
+    if over_loopback:
+        return _listen_over_loopback(home / paths.HEARTBEAT_PORT)
+    with contextlib.suppress(PermissionError):
+        (home / paths.HEARTBEAT_PORT).unlink(missing_ok=True)
+    return _listen_over_unix(home, paths.HEARTBEAT_SOCKET)
+
+
+def _listen_over_unix(home: Path, name: str) -> tuple[socket.socket, Path]:
+    address = Path(paths.socket_path(str(home), name))
+    address.unlink(missing_ok=True)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        # The port last: a relay that finds it must find the token that belongs to it.
-        replace_private(home / paths.TOKEN, token, durable=False)
-        replace_private(home / paths.PORT, f"{listening.getsockname()[1]}\n".encode(), durable=False)
+        listening.bind(str(address))
+        address.chmod(0o600)
+        listening.listen(_BACKLOG)
     except BaseException:
         listening.close()
         raise
-    return listening, home / paths.PORT, token
+    return listening, address
+
+
+def _listen_over_loopback(file: Path) -> tuple[socket.socket, Path]:
+    """Listen at a port of this machine, which a file tells."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+    try:
+        replace_private(file, f"{listening.getsockname()[1]}\n".encode(), durable=False)
+    except BaseException:
+        listening.close()
+        raise
+    return listening, file

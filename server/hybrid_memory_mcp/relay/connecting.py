@@ -7,22 +7,34 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import sys
 import time
 
-from hybrid_memory_mcp.relay import paths
+from hybrid_memory_mcp.relay import paths, processes
+from hybrid_memory_mcp.relay.processes import UntrustedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+PATIENCE = paths.patience(os.environ)  # noqa: TID251 - what a relay knows of settings it reads itself
+# Whoever has waited so long for a hub asks whether it is there; most calls take milliseconds.
+ASK_AFTER_SECONDS = 1.0 * PATIENCE
 # A hub listens before it imports anything heavy: tenths of a second after its start, seconds on a busy machine.
 START_TIMEOUT_SECONDS = 5.0
 # While somebody holds the hub's lock and does not listen, as a hub that leaves: it lets requests end and closes the store.
 BUSY_TIMEOUT_SECONDS = 60.0
 NONCE_BYTES = 16  # never the same twice
 PROOF_BYTES = 32  # of a keyed BLAKE2b, see `proof`
+
+_FULL_TIMEOUT_SECONDS = 2.0  # for a hub to whom more want to connect at once than the system lets wait
+BUSY = f"the memory's hub does not answer; end the process that {paths.PID} in the store's folder names"
+HUNG = (
+    "{hub} has hung: it has said nothing for {seconds:.0f} s, and it cannot be ended from here. "
+    "End the process that {file} in the store's folder names"
+)
 
 _POLL_SECONDS = 0.005  # adds so much to a start at most, and costs a connection attempt each time
 _MAX_LOG_BYTES = 1024 * 1024  # a longer hub.log becomes hub.log.1, in the place of an older one
@@ -35,11 +47,11 @@ _DETACHED = 0x00000008 | 0x00000200 | 0x01000000 if sys.platform == "win32" else
 
 
 class HubUnavailable(Exception):
-    """No hub answers and none could be started."""
+    """No hub answers and none could be started; the argument is a sentence that says why, if more is known."""
 
 
 class HubNotAnswering(Exception):
-    """A process holds the hub's lock but does not answer."""
+    """A process holds the hub's lock but does not answer; the argument is a sentence for a person."""
 
 
 class StoreLock:
@@ -50,19 +62,35 @@ class StoreLock:
         self._descriptor = -1
 
     def try_acquire(self) -> bool:
-        """Return True if the lock is taken now, False if another process holds it; True too where the system has no such locks."""
+        """Return True if the lock is taken now, False if another process holds it; True too where there can be no such lock.
+
+        Raises:
+            UntrustedFile: a link or another user's file is in its place.
+        """
         try:
-            import fcntl
-        except ImportError:
+            return self.acquire()
+        except UntrustedFile:
+            raise
+        except (ImportError, OSError):
             return True
-        descriptor = -1
+
+    def acquire(self) -> bool:
+        """Return True if the lock is taken now, False if another process holds it.
+
+        Raises:
+            OSError: there can be no such lock; `UntrustedFile` as in `try_acquire`.
+            ImportError: the system has no such locks.
+        """
+        import fcntl
+
+        descriptor = processes.open_own(self._path, os.O_RDWR | os.O_CREAT)
         try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            if descriptor >= 0:
-                os.close(descriptor)
-            return not isinstance(error, BlockingIOError)
+            os.close(descriptor)
+            if isinstance(error, BlockingIOError):
+                return False
+            raise
         self._descriptor = descriptor
         return True
 
@@ -82,9 +110,18 @@ def connect_or_start(
 
     Raises:
         HubUnavailable: a hub could not be started, or did not answer within `START_TIMEOUT_SECONDS`.
-        HubNotAnswering: there is one, but it did not answer within `BUSY_TIMEOUT_SECONDS`.
+        HubNotAnswering: there is one, but it did not answer within `BUSY_TIMEOUT_SECONDS`, or has hung and cannot be ended.
     """
-    begun = time.monotonic()
+    try:
+        return _connect_or_start(home, embedder, environment, not_before)
+    except UntrustedFile as error:
+        raise HubUnavailable(str(error.strerror)) from None
+
+
+def _connect_or_start(
+    home: str, embedder: str | None, environment: Mapping[str, str], not_before: float
+) -> socket.socket:
+    begun = asked = time.monotonic()
     # Whoever holds the start lock starts the hub; the others only try to connect. It is held until this relay is connected, so
     # that nobody starts a second hub while the first does not listen yet.
     starting = StoreLock(home, paths.START_LOCK)
@@ -109,29 +146,87 @@ def connect_or_start(
                     return connection
                 raise HubUnavailable
             if waited > BUSY_TIMEOUT_SECONDS:
-                raise HubNotAnswering
+                raise HubNotAnswering(BUSY)
+            # (4) Somebody holds the lock and does not listen: it starts or leaves, or it has hung while it did.
+            if now - asked > ASK_AFTER_SECONDS:
+                replace_hung_hub(home, lambda: not _is_listening(home))
+                asked = time.monotonic()
             time.sleep(_POLL_SECONDS)
     finally:
         starting.release()
 
 
+def replace_hung_hub(home: str, wanted: Callable[[], bool]) -> int | None:
+    """Ask the hub whether it is there; one that has hung is ended, so that another can be started. Return its process.
+
+    None if none has hung, or ``wanted`` returned False before that was certain.
+
+    Raises:
+        HubNotAnswering: it has hung and cannot be ended.
+    """
+    from hybrid_memory_mcp.relay import heartbeat  # only who waits needs it
+
+    hung = heartbeat.find_hung_hub(home, wanted)
+    if hung is not None and not hung.end():
+        raise HubNotAnswering(HUNG.format(hub=hung.describe(), seconds=hung.seconds, file=paths.PID))
+    return None if hung is None else hung.pid
+
+
 def connect(home: str) -> socket.socket | None:
-    """Return a socket that is connected to a hub, None where none listens."""
+    """Return a socket that is connected to a hub of this user, None where none listens."""
     try:
-        port = _read_port(home)
+        port = _read_port(home, paths.PORT)
         if port is not None:
             return _connect_over_loopback(home, port)
-        if not hasattr(socket, "AF_UNIX"):
-            return None
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            connection.connect(paths.socket_path(home))
-        except BaseException:
-            connection.close()
-            raise
+        return _connect_over_unix(paths.socket_path(home), _FULL_TIMEOUT_SECONDS)
     except (OSError, ValueError):
         return None
-    return connection
+
+
+def connect_to_heartbeat(home: str) -> socket.socket | None:
+    """Return a socket on which a hub of this user says at once that it is there; None where none listens."""
+    try:
+        port = _read_port(home, paths.HEARTBEAT_PORT)
+        if port is not None:
+            # It tells nothing and is told nothing, so there is nothing to prove.
+            return socket.create_connection(("127.0.0.1", port), timeout=START_TIMEOUT_SECONDS)
+        return _connect_over_unix(paths.socket_path(home, paths.HEARTBEAT_SOCKET), 0.0)
+    except (OSError, ValueError):
+        return None
+
+
+def _connect_over_unix(path: str, timeout_seconds: float) -> socket.socket | None:
+    """Connect to a socket of this user; another user's, or a link, is none. Nothing is sent before that is known."""
+    if not hasattr(socket, "AF_UNIX") or not stat.S_ISSOCK(os.lstat(path).st_mode):
+        return None
+    begun = time.monotonic()
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        # Without waiting: where too many wait already, the system would let this process wait as long as the hub has hung.
+        connection.setblocking(False)
+        while True:
+            try:
+                connection.connect(path)
+                break
+            except BlockingIOError:
+                if time.monotonic() - begun >= timeout_seconds:
+                    raise
+                time.sleep(_POLL_SECONDS)
+        connection.setblocking(True)
+        if processes.is_of_this_user(connection, path):
+            return connection
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    return None
+
+
+def _is_listening(home: str) -> bool:
+    connection = connect(home)
+    if connection is not None:
+        connection.close()
+    return connection is not None
 
 
 def hub_is_running(home: str) -> bool:
@@ -157,7 +252,7 @@ def start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) -
     if embedder:
         command += ["--embedder", embedder]
     kept = {name: value for name, value in environment.items() if name not in _CLIENT_VARIABLES}
-    log = _open_log(home)
+    log = open_log(home)
     try:
         return subprocess.Popen(  # noqa: S603 - our own program
             command,
@@ -211,18 +306,16 @@ def _start_hub(home: str, embedder: str | None, environment: Mapping[str, str]) 
         raise HubUnavailable from None
 
 
-def _read_port(home: str) -> int | None:
+def _read_port(home: str, name: str) -> int | None:
     try:
-        with open(os.path.join(home, paths.PORT), encoding="ascii") as file:
-            return int(file.read(16))
-    except FileNotFoundError:
+        return int(processes.read_own(os.path.join(home, name), 16).decode("ascii"))
+    except (FileNotFoundError, UntrustedFile):
         return None
 
 
 def _connect_over_loopback(home: str, port: int) -> socket.socket | None:
     """Connect over loopback. Another user's program may listen there by now, so each side proves that it has the token."""
-    with open(os.path.join(home, paths.TOKEN), "rb") as file:
-        token = file.read(64)
+    token = processes.read_own(os.path.join(home, paths.TOKEN), 64)
     connection = socket.create_connection(("127.0.0.1", port), timeout=START_TIMEOUT_SECONDS)
     try:
         ours = os.urandom(NONCE_BYTES)
@@ -240,7 +333,12 @@ def _connect_over_loopback(home: str, port: int) -> socket.socket | None:
     return connection
 
 
-def _open_log(home: str) -> int:
+def open_log(home: str) -> int:
+    """Open the hub's log to write at its end; nothing, where a link or another user's file is in its place.
+
+    Raises:
+        OSError: it cannot be made.
+    """
     folder = os.path.join(home, paths.LOGS)
     os.makedirs(folder, 0o700, exist_ok=True)
     path = os.path.join(folder, paths.LOG)
@@ -249,4 +347,9 @@ def _open_log(home: str) -> int:
             os.replace(path, path + ".1")
     except OSError:
         pass  # there is none yet, or another relay was quicker
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        if os.path.islink(folder):
+            raise UntrustedFile(paths.LOGS)
+        return processes.open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    except UntrustedFile:
+        return os.open(os.devnull, os.O_WRONLY)

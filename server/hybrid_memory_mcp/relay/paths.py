@@ -13,12 +13,16 @@ HUB_LOCK = "hub.lock"
 START_LOCK = "hub.start.lock"
 SOCKET = "hub.sock"
 PORT = "hub.port"
+HEARTBEAT_SOCKET = "hub.beat"
+HEARTBEAT_PORT = "hub.beat.port"
 PID = "hub.pid"
 TOKEN = "hub.token"  # noqa: S105 - the name of a file
 LOGS = "logs"
 LOG = "hub.log"
 HOME = "HYBRID_MEMORY_HOME"
 LOOPBACK = "HYBRID_MEMORY_LOOPBACK"
+# A factor for the times after which a hub that says nothing counts as hung. For tests, which have no seconds to lose.
+PATIENCE = "HYBRID_MEMORY_PATIENCE"
 
 # The system allows 108 bytes on Linux and 104 on macOS, with the zero at the end.
 _MAX_SOCKET_PATH_BYTES = 100
@@ -48,15 +52,15 @@ def data_folder(environment: Mapping[str, str]) -> str:
     return user_data_dir(_NAME, appauthor=False)
 
 
-def socket_path(home: str) -> str:
-    """Return the path of the hub's Unix socket; one that would be too long lies in the runtime folder under a hash."""
-    path = os.path.join(home, SOCKET)
+def socket_path(home: str, name: str = SOCKET) -> str:
+    """Return the path of a Unix socket of the hub; one that would be too long lies in the runtime folder under a hash."""
+    path = os.path.join(home, name)
     if len(os.fsencode(path)) <= _MAX_SOCKET_PATH_BYTES:
         return path
     from hashlib import blake2b
 
     digest = blake2b(os.fsencode(os.path.realpath(home)), digest_size=12).hexdigest()
-    return os.path.join(runtime_folder(), digest + ".sock")
+    return os.path.join(runtime_folder(), digest + os.path.splitext(name)[1])
 
 
 def runtime_folder() -> str:
@@ -74,6 +78,14 @@ def runtime_folder() -> str:
         if found.st_uid != os.getuid() or found.st_mode & 0o077 or not found.st_mode & 0o040000:
             raise PermissionError("the folder for sockets is not this user's alone") from None
     return folder
+
+
+def patience(environment: Mapping[str, str]) -> float:
+    """Return the factor for the times of waiting, 1 unless a test says otherwise."""
+    try:
+        return float(environment.get(PATIENCE, "1"))
+    except ValueError:
+        return 1.0
 
 
 def option(arguments: Sequence[str], name: str) -> str | None:

@@ -16,6 +16,9 @@ _UNKNOWN_OUTCOME = (
     "the memory server stopped {times} times while it worked on this; whether it was done is not known. "
     "Look with read_memories before you repeat it"
 )
+_NO_HUB_ANSWERS = (
+    "{problem}. Whether this was done is not known. Look with read_memories before you repeat it"
+)
 _CANCELLED = (
     b'{"jsonrpc":"2.0","method":"notifications/cancelled",'
     b'"params":{"requestId":"TOKEN","reason":"the server that asked has ended"}}\n'
@@ -52,8 +55,8 @@ class PendingLine:
             return self.kind
         return protocol.RESUBSCRIBE if self.is_stream else protocol.RETRY
 
-    def unknown_outcome_answer(self) -> bytes | None:
-        """Return the answer to a request that no hub survived, None for what needs none."""
+    def unknown_outcome_answer(self, problem: str | None = None) -> bytes | None:
+        """Return the answer to a request that no hub survived, or will answer because of a problem; None for what needs none."""
         import json
 
         try:
@@ -61,7 +64,7 @@ class PendingLine:
             request, method = message["id"], message["method"]
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-        text = _UNKNOWN_OUTCOME.format(times=self.sends)
+        text = _UNKNOWN_OUTCOME.format(times=self.sends) if problem is None else _NO_HUB_ANSWERS.format(problem=problem)
         answer = {"jsonrpc": "2.0", "id": request}
         if method == "tools/call":
             content = [{"type": "text", "text": text}]

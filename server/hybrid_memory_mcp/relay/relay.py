@@ -1,6 +1,6 @@
 """The relay: carries a client's lines to the hub and the hub's lines to the client, and goes on with the next hub when one dies.
 
-Two threads: one reads the client (`_read_client`), the main one reads the hub (`run`). A line of the client gets a number and is
+Two threads carry lines: one reads the client (`_read_client`), the main one reads the hub (`run`). A line of the client gets a number and is
 kept until the hub has answered it.
 
 What happens when the hub dies between the commit of a write and its answer:
@@ -12,6 +12,9 @@ What happens when the hub dies between the commit of a write and its answer:
 4. The new hub makes the same request key of the relay's name and the line's number. The store kept the result under it in the
    transaction of the write, so the hub answers from there and writes nothing (``hub/client.py``, ``hybrid_memory/idempotency.py``).
 5. Now and then `DELIVERED` tells the hub up to which line the client has its answers; it deletes those results.
+
+A hub that hangs does not end its connection. A third thread (`_watch_hub`) asks its heartbeat while requests wait, and ends one that has
+hung (``heartbeat.py``); from there on it is as above.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ MAX_PENDING_BYTES = 64 * 1024 * 1024
 SHORT_LIVED_SECONDS = 1.0
 MAX_QUICK_DEATHS = 10
 
+_ASK_AGAIN_SECONDS = 3.0 * connecting.PATIENCE  # after the first question to a hub that is at work for long
 _ORPHAN_CHECK_SECONDS = 2.0  # cheap enough to be done by a hundred idle relays
 _MAX_RETRY_PAUSE_SECONDS = 0.5  # between attempts to reach a hub that is just leaving
 _POLL_SECONDS = 0.002  # only while the process is about to leave
@@ -58,7 +62,7 @@ _DELIVERED_EVERY_LINES = 64  # the hub then deletes stored results; each costs a
 _CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a pipe or socket gives at most
 _VARIABLE_PREFIX = "HYBRID_MEMORY_"
 _NO_HUB = "hybrid-memory-mcp: no hub could be started, so this process serves its client itself"
-_BUSY = "hybrid-memory-mcp: the memory's hub does not answer; end the process that {file} in the store's folder names"
+_REPLACED = "hybrid-memory-mcp: the memory's hub (process {pid}) had hung and was ended; another takes its place"
 
 
 class Relay:
@@ -86,6 +90,7 @@ class Relay:
         self._host = host
         self._standalone = standalone
         self._stop_hosting: Callable[[], None] | None = None
+        self._hosts = False  # whether the hub of the moment is in this process
         self._leaving = False
         # Held by whoever sends, and by the main thread while there is no hub to send to.
         self._sending = threading.Lock()
@@ -102,6 +107,8 @@ class Relay:
         self._server_requests: dict[str, None] = {}  # what the hub asked the client and the client has not answered
         self._finished = 0  # lines that got their answers
         self._connections = 0  # hubs so far
+        self._heard = 0  # what has come from hubs so far, in chunks: signs of life
+        self._watching = threading.Event()  # set while a request may wait
         self._not_before = 0.0  # the monotonic time from which this relay may start a hub
 
     def run(self) -> NoReturn:
@@ -109,6 +116,7 @@ class Relay:
         # The client is read from the beginning. What it says before there is a hub is numbered and waits for ``_sending``.
         self._sending.acquire()
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
+        threading.Thread(target=self._watch_hub, name="watch", daemon=True).start()
         quick_deaths = 0
         while True:
             # Find or start a hub and send it what an earlier one did not answer; only then may new lines follow.
@@ -185,12 +193,14 @@ class Relay:
             self._pending[self._number] = pending
             pending.sends = pending.attempts = 1
             self._send(pack(pending.kind, pending.payload, self._number, pending.name))
+        if not self._watching.is_set():  # a conversation finds it set: waking the other thread would cost each call
+            self._watching.set()
 
     def _finish(self) -> NoReturn:
         """Let what was asked be answered, for a moment, and leave."""
         begun = time.monotonic()
         connected: float | None = None
-        while any(not line.is_stream for line in list(self._pending.values())):
+        while self._is_waiting():
             now = time.monotonic()
             if connected is None and self._hub is not None:
                 connected = now
@@ -224,13 +234,14 @@ class Relay:
                 hello = protocol.pack_fields([*self._hello, ("connection", str(self._connections))])
                 connection.settimeout(WELCOME_TIMEOUT_SECONDS)
                 connection.sendall(pack(protocol.HELLO, hello))
-                self._await_welcome(connection)
                 connection.settimeout(None)
+                self._await_welcome(connection)
+            except connecting.HubNotAnswering as error:
+                self._give_up_all(str(error))
             except (OSError, BrokenFrame):
                 # A hub that is just leaving, or that was killed before its welcome: another one is found or started.
                 if time.monotonic() - begun > connecting.BUSY_TIMEOUT_SECONDS:
-                    self._say(_BUSY.format(file=paths.PID))
-                    self.leave(1)
+                    self._give_up_all(connecting.BUSY)
                 time.sleep(pause)
                 pause = min(_MAX_RETRY_PAUSE_SECONDS, pause * 2 + 0.01)
                 continue
@@ -243,24 +254,30 @@ class Relay:
     def _open_connection(self) -> socket.socket:
         if self._standalone:
             return self._host_hub()
+        self._hosts = False
         try:
             return connecting.connect_or_start(self._home, self._embedder, os.environ, self._not_before)  # noqa: TID251 - handed on
-        except connecting.HubUnavailable:
+        except connecting.HubUnavailable as error:
             connection = self._host_hub()
-            self._say(_NO_HUB)
+            self._say("; ".join([_NO_HUB, *map(str, error.args)]))
             return connection
-        except connecting.HubNotAnswering:
-            self._say(_BUSY.format(file=paths.PID))
-            self.leave(1)
 
     def _host_hub(self) -> socket.socket:
         if self._stop_hosting is not None:
             self._stop_hosting()  # one that failed: its store must be closed before the next one opens it
+        self._hosts = True
         connection, self._stop_hosting = self._host(self._home, self._embedder, standalone=self._standalone)
         return connection
 
     def _await_welcome(self, connection: socket.socket) -> None:
+        begun = time.monotonic()
         while True:
+            if not _is_readable(connection, connecting.ASK_AFTER_SECONDS):
+                if not self._hosts:
+                    self._replace_hung_hub(lambda: not _is_readable(connection, 0))
+                if time.monotonic() - begun > WELCOME_TIMEOUT_SECONDS:
+                    raise TimeoutError
+                continue
             chunk = connection.recv(_CHUNK_BYTES)
             if not chunk:
                 raise ConnectionResetError("the hub left")
@@ -271,6 +288,56 @@ class Relay:
                 self._frames_after_welcome.append(frame)
             if self._frames_after_welcome:
                 return
+
+    def _watch_hub(self) -> NoReturn:
+        """Ask, while requests wait and nothing comes, whether the hub is there: the work of the thread ``watch``.
+
+        It sleeps as long as no request waits.
+        """
+        pause = connecting.ASK_AFTER_SECONDS
+        while True:
+            self._watching.wait()
+            heard, hub = self._heard, self._hub
+            time.sleep(pause)
+            pause = connecting.ASK_AFTER_SECONDS
+            if not self._is_waiting():
+                self._watching.clear()
+                if self._is_waiting():  # a line that came just before
+                    self._watching.set()
+            elif hub is not None and self._is_silent(hub, heard) and not self._hosts:
+                self._ask_hub(hub, heard)
+                pause = _ASK_AGAIN_SECONDS
+
+    def _ask_hub(self, hub: socket.socket, heard: int) -> None:
+        try:
+            self._replace_hung_hub(lambda: self._is_silent(hub, heard))
+        except connecting.HubNotAnswering:
+            # The other thread will come to the same end, and tells the client.
+            try:
+                hub.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def _replace_hung_hub(self, wanted: Callable[[], bool]) -> None:
+        """End the hub if it has hung. Its connection then ends, and the main thread goes on as with any hub that died."""
+        ended = connecting.replace_hung_hub(self._home, wanted)
+        if ended is not None:
+            self._say(_REPLACED.format(pid=ended))
+
+    def _is_silent(self, hub: socket.socket, heard: int) -> bool:
+        """Whether a request waits for this hub and nothing has come since."""
+        return self._hub is hub and self._heard == heard and self._is_waiting()
+
+    def _is_waiting(self) -> bool:
+        """Whether a request has no answer; a stream of news has none."""
+        return any(not line.is_stream for line in list(self._pending.values()))
+
+    def _give_up_all(self, problem: str) -> NoReturn:
+        """Tell client and person why nothing is answered any more, and leave."""
+        for number, pending in sorted(self._pending.items()):
+            self._give_up(number, pending, problem)
+        self._say("hybrid-memory-mcp: " + problem)
+        self.leave(1)
 
     def _resume(self) -> None:
         """Send what an earlier hub knew and did not answer; at the first hub that is what the client sent meanwhile."""
@@ -287,9 +354,9 @@ class Relay:
             pending.sends += 1
             self._send(pack(pending.resend_kind, pending.payload, number, pending.name))
 
-    def _give_up(self, number: int, pending: PendingLine) -> None:
-        """Answer a request that no hub survived."""
-        answer = pending.unknown_outcome_answer()
+    def _give_up(self, number: int, pending: PendingLine, problem: str | None = None) -> None:
+        """Answer a request that no hub survived, or that none will answer because of a problem."""
+        answer = pending.unknown_outcome_answer(problem)
         if answer is not None:
             self._to_client(answer)
         self._forget(number)
@@ -299,6 +366,7 @@ class Relay:
         yield from self._frames_after_welcome
         assert self._hub is not None  # noqa: S101 - `_connect` has just set it
         while chunk := self._hub.recv(_CHUNK_BYTES):
+            self._heard += 1
             yield from self._reader.feed(chunk)
 
     def _take(self, frame: Frame) -> None:
@@ -401,6 +469,10 @@ def main(arguments: Sequence[str]) -> NoReturn:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.leave())
     relay.run()
+
+
+def _is_readable(connection: socket.socket, timeout_seconds: float) -> bool:
+    return bool(select.select([connection], [], [], timeout_seconds)[0])
 
 
 def _claim_standard_streams() -> tuple[int, int]:

@@ -1,0 +1,203 @@
+"""Telling a hub that has hung from one that is slow, or gone, and ending it: `find_hung_hub`, asked by whoever waits for one.
+
+A hub has a second socket, which a thread of its own answers (``hub/heartbeat.py``). Nobody asks it while nobody waits, so an idle
+machine is not kept awake. A hub has hung when this thread says nothing, and
+
+* the process is stopped, or has not computed at all meanwhile and waits for no disk: `SILENCE_SECONDS`;
+* otherwise, as with a machine that swaps, or an endless loop that lets no other thread run: `BUSY_SILENCE_SECONDS`;
+* where the system does not tell what a process does (macOS, BSD): `BLIND_SILENCE_SECONDS`.
+
+Only time counts in which this process ran too: after a stop of a whole group of processes, or a sleep of the machine, it is counted
+anew. How long a call takes does not matter, and neither does who else waits.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import time
+
+from hybrid_memory_mcp.relay import connecting, paths, processes
+from hybrid_memory_mcp.relay.processes import Process
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# A thread that only answers waits for the interpreter at most: tenths of a second while another thread collects garbage or makes
+# JSON of the longest answer. With the start of the next hub (one to three seconds) calls are answered within 15 s.
+SILENCE_SECONDS = 5.0 * connecting.PATIENCE
+BLIND_SILENCE_SECONDS = 8.0 * connecting.PATIENCE
+BUSY_SILENCE_SECONDS = 30.0 * connecting.PATIENCE
+
+_TICK_SECONDS = min(0.25, SILENCE_SECONDS / 5)
+_GAP_SECONDS = 3.0 * connecting.PATIENCE  # a wait that took so much longer than a tick: this process was stopped, or the machine slept
+_COMPUTES = 0.02  # of its time: less is what the system counts by chance
+_UNTOLD = "its process is not known for certain"
+_FORBIDDEN = "the system does not let it be ended"
+
+
+class HungHub:
+    """A hub that has hung. ``pid`` is None where its process is not known for certain; then it cannot be ended."""
+
+    def __init__(self, home: str, process: Process | None, seconds: float) -> None:
+        self.pid = process.pid if process is not None else None
+        self.seconds = seconds
+        self._home = home
+        self._process = process
+
+    def end(self) -> bool:
+        """Kill it, so that the system gives its locks to the next hub; False if that cannot be done. Others may do the same.
+
+        The locks of the store are the system's: while this process lives, no other can open the store, whatever is done here.
+        """
+        if self._process is None or not _is_hub(self._process, self._home):
+            return False
+        killed = self._process.kill()
+        if killed:
+            _note(self._home, f"process {self.pid} was the hub, said nothing for {self.seconds:.0f} s and was ended")
+        return killed
+
+    def describe(self) -> str:
+        """Return who has hung, for a sentence."""
+        return "the memory's hub" if self.pid is None else f"the memory's hub (process {self.pid})"
+
+
+def find_hung_hub(home: str, wanted: Callable[[], bool]) -> HungHub | None:
+    """Ask the hub whether it is there, and wait for its answer as long as it takes to be sure.
+
+    ``wanted`` is called several times a second; once it returns False nobody waits for the hub any more. Returns None then, when
+    the hub answers, and when there is none; at the latest after `BUSY_SILENCE_SECONDS` of silence.
+    """
+    question = _Question(home)
+    try:
+        while True:
+            if question.answered() or not wanted():
+                return None
+            hung = question.judge()
+            if hung is not None:
+                return hung
+            if question.is_over():
+                return None
+    finally:
+        question.close()
+
+
+class _Question:
+    """One question to a hub, and what was seen of its process since."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._connection: socket.socket | None = None
+        self._process: Process | None = None
+        self._last = time.monotonic()
+        self._asleep = _seconds_asleep()
+        self._begin()
+
+    def answered(self) -> bool:
+        """Wait a tick for an answer; True if the hub answered, closed the connection, or is gone."""
+        if self._connection is None:
+            self._connection = connecting.connect_to_heartbeat(self._home)
+        if self._connection is None:
+            # An older hub, one whose socket was cleaned away, or one that has not come to listen; or none.
+            if not connecting.hub_is_running(self._home):
+                return True
+            time.sleep(_TICK_SECONDS)
+        elif select.select([self._connection], [], [], _TICK_SECONDS)[0]:
+            return True
+        self._count()
+        return False
+
+    def judge(self) -> HungHub | None:
+        """Return the hub if it has hung."""
+        if self._process is None:
+            self._process = _find_process(self._home, self._connection)
+            self._cpu = self._process.cpu_seconds() if self._process is not None else None
+        process = self._process
+        computed = process.cpu_seconds() if process is not None else None
+        if process is None or computed is None or self._cpu is None:
+            self._stopped = False
+            is_hung = self._connection is not None and self._silent >= BLIND_SILENCE_SECONDS
+            return self._hung() if is_hung else None
+        self._stopped = self._stopped and process.is_stopped()
+        self._waited_for_disk = self._waited_for_disk or process.is_in_disk_wait()
+        idle = computed - self._cpu <= _COMPUTES * self._silent and not self._waited_for_disk
+        if self._connection is None:
+            is_hung = self._stopped and self._silent >= SILENCE_SECONDS
+        else:
+            is_hung = self._silent >= (SILENCE_SECONDS if process.is_stopped() or idle else BUSY_SILENCE_SECONDS)
+        return self._hung() if is_hung else None
+
+    def is_over(self) -> bool:
+        """Return True if nothing else can be learned: it is silent for too long, or has no heartbeat and is not stopped."""
+        return self._silent >= BUSY_SILENCE_SECONDS or (self._connection is None and not self._stopped)
+
+    def close(self) -> None:
+        """End the question."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _hung(self) -> HungHub | None:
+        return HungHub(self._home, self._process, self._silent) if connecting.hub_is_running(self._home) else None
+
+    def _begin(self) -> None:
+        """Count from here."""
+        self._silent = 0.0
+        self._stopped = True  # in every tick
+        self._waited_for_disk = False
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+        self._cpu: float | None = None
+
+    def _count(self) -> None:
+        now, asleep = time.monotonic(), _seconds_asleep()
+        elapsed, self._last = now - self._last, now
+        if elapsed > _TICK_SECONDS + _GAP_SECONDS or asleep - self._asleep > _GAP_SECONDS:
+            self._asleep = asleep
+            self._begin()
+        else:
+            self._silent += min(elapsed, 2 * _TICK_SECONDS)
+
+
+def _find_process(home: str, connection: socket.socket | None) -> Process | None:
+    """Return the process that is the hub: who listens at the socket, and who holds the lock. None if that is not certain."""
+    lock = processes.identity_of(os.path.join(home, paths.HUB_LOCK))
+    if lock is None:
+        return None
+    listens, _ = processes.peer_of(connection) if connection is not None else (None, None)
+    holders = processes.lock_holders(lock)
+    pid = listens if listens is not None else holders[0] if len(holders) == 1 else None
+    try:
+        process = Process(pid) if pid is not None else None
+    except OSError:
+        return None
+    if process is None or not _is_hub(process, home):
+        return None
+    return process
+
+
+def _is_hub(process: Process, home: str) -> bool:
+    """Return True if a process of this user, and not this one, holds the hub's lock of a store."""
+    lock = processes.identity_of(os.path.join(home, paths.HUB_LOCK))
+    if lock is None or process.pid == os.getpid():
+        return False
+    return process.is_of_this_user() and process.holds(lock)
+
+
+def _seconds_asleep() -> float:
+    """Return how long the machine has slept since its start, where the system tells."""
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return 0.0
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
+
+
+def _note(home: str, text: str) -> None:
+    """Write a line into the hub's log, where the next one goes on."""
+    try:
+        log = connecting.open_log(home)
+        os.write(log, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {os.getpid()} WARNING hybrid_memory_mcp: {text}\n".encode())
+        os.close(log)
+    except OSError:
+        pass  # it is only a note
