@@ -94,6 +94,18 @@ def stop_hub(home: Path, *, pause_ms: int = 0) -> bool:
     return True
 
 
+def wait_for_hub(home: Path) -> bool:
+    """Return True as soon as a hub listens, False if none runs, or none does for a time in which any hub starts."""
+    begun = time.monotonic()
+    while hub_is_running(str(home)) and time.monotonic() - begun < _STOP_TIMEOUT_SECONDS:
+        connection = connect(str(home))
+        if connection is not None:
+            connection.close()
+            return True
+        time.sleep(_POLL_SECONDS)
+    return False
+
+
 def _connect(home: Path, say: Callable[[str], None]) -> socket.socket | None:
     """Return a connection to a hub that was there a moment ago; None where none runs."""
     begun = time.monotonic()

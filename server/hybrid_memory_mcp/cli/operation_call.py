@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from hybrid_memory.errors import HybridMemoryError, InvalidInput
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreLocked
 from hybrid_memory.shortage import shortage_of
 
 if TYPE_CHECKING:
@@ -63,20 +63,24 @@ def call_operation(
         HybridMemoryError: what the operation says, or that there is no store.
     """
     from hybrid_memory.settings import DATABASE, client_settings
-    from hybrid_memory_mcp.admin.hub_client import call_hub
+    from hybrid_memory_mcp.admin.hub_client import call_hub, wait_for_hub
     from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
 
     settings = client_settings(home=home, namespace=namespace)
-    folder = settings.folder()
+    folder, given, progress = settings.folder(), arguments or {}, on_progress or _ignore_progress
     if not may_be_new and not (folder / DATABASE).exists():
         raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
-    answer = call_hub(folder, settings.namespace, operation, arguments or {}, on_progress or _ignore_progress, _say)
-    if answer is not None:
-        return answer
-    with local_provider(folder, settings.namespace) as (provider, scope):
-        return run_operation(
-            operation, OperationRequest(provider, folder, scope, arguments or {}, on_progress or _ignore_progress)
-        )
+    while True:
+        answer = call_hub(folder, settings.namespace, operation, given, progress, _say)
+        if answer is not None:
+            return answer
+        try:
+            with local_provider(folder, settings.namespace) as (provider, scope):
+                return run_operation(operation, OperationRequest(provider, folder, scope, given, progress))
+        except StoreLocked:
+            # By a hub that a client has just started, as after the end of one that had hung? Then it is asked.
+            if not wait_for_hub(folder):
+                raise
 
 
 def _say(text: str) -> None:

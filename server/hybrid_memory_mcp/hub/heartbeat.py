@@ -14,22 +14,22 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from hybrid_memory_mcp.relay import connecting
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from anyio.from_thread import BlockingPortal
+    from anyio.lowlevel import EventLoopToken
 
 # The loop only hands things on; a message of 16 MB takes it half a second.
 LOOP_TIMEOUT_SECONDS = 30.0 * connecting.PATIENCE
 EXIT_CODE = 70  # of a program that found itself broken, in the manner of sysexits.h
 
-_QUESTION_SECONDS = 5.0 * connecting.PATIENCE  # counted at most between two questions: the process may have been stopped
+_QUESTION_SECONDS = (
+    5.0 * connecting.PATIENCE
+)  # counted at most between two questions: the process may have been stopped
 _ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors
 _ALIVE = b"+"
 
@@ -43,6 +43,7 @@ class Heartbeat:
         self._listening = listening
         self._on_question = on_question
         self._closed = False
+        listening.settimeout(None)
         threading.Thread(target=self._accept_all, name="heartbeat", daemon=True).start()
 
     def close(self) -> None:
@@ -53,7 +54,6 @@ class Heartbeat:
         self._listening.close()
 
     def _accept_all(self) -> None:
-        self._listening.settimeout(None)
         while not self._closed:
             try:
                 stream, _ = self._listening.accept()
@@ -64,7 +64,7 @@ class Heartbeat:
             # Over loopback anybody may ask: the answer tells nothing but that somebody is there.
             with stream, suppress(OSError):
                 self._on_question()
-                stream.setblocking(False)  # a byte fits into a new connection
+                stream.settimeout(0)  # a byte fits into a new connection
                 stream.send(_ALIVE)
 
 
@@ -75,46 +75,52 @@ class LoopWatch:
         """Watch no loop yet. ``end_process`` is told for how many seconds there was no turn."""
         self._end_process = end_process or _end_process
         self._looking = threading.Lock()
-        self._portal: BlockingPortal | None = None
-        self._turn: Future[None] | None = None
+        self._start_turn: Callable[[], threading.Event] | None = None
+        self._turn: threading.Event | None = None
         self._asked = 0.0
         self._silent = 0.0
 
-    @asynccontextmanager
-    async def watching(self) -> AsyncIterator[None]:
-        """Watch this event loop while the body runs."""
-        from anyio.from_thread import BlockingPortal
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the event loop in which this is called while the body runs."""
+        from anyio.lowlevel import current_token
 
-        async with BlockingPortal() as portal:
+        token = current_token()
+        with self._looking:
+            self._start_turn, self._turn = lambda: _start_turn(token), None
+        try:
+            yield
+        finally:
             with self._looking:
-                self._portal, self._turn = portal, None
-            try:
-                yield
-            finally:
-                with self._looking:
-                    self._portal = None
+                self._start_turn = None
 
     def ask(self) -> None:
         """Ask the loop for a turn, without waiting for it. Only the time between questions counts, and not all of a long one."""
         with self._looking:
             now = time.monotonic()
-            if self._turn is None or self._turn.done():
-                self._silent, self._turn = 0.0, self._next_turn()
+            if self._start_turn is None:
+                self._silent = 0.0
+            elif self._turn is None or self._turn.is_set():
+                self._silent, self._turn = 0.0, self._start_turn()
             else:
                 self._silent += min(now - self._asked, _QUESTION_SECONDS)
             self._asked = now
             if self._silent >= LOOP_TIMEOUT_SECONDS:
                 self._end_process(self._silent)
 
-    def _next_turn(self) -> Future[None] | None:
-        try:
-            return None if self._portal is None else self._portal.start_task_soon(_turn)
-        except RuntimeError:  # the loop has ended
-            return None
 
+def _start_turn(token: EventLoopToken) -> threading.Event:
+    """Let an event loop set the event that is returned, at its next turn. A thread waits for it, as anyio has no call that does not."""
+    turn = threading.Event()
 
-def _turn() -> None:
-    """Do nothing; that it was called is all."""
+    def wait() -> None:
+        from anyio.from_thread import run_sync
+
+        with suppress(RuntimeError):  # the loop has ended
+            run_sync(turn.set, token=token)
+
+    threading.Thread(target=wait, name="loop-watch", daemon=True).start()
+    return turn
 
 
 def _end_process(seconds: float) -> NoReturn:

@@ -343,7 +343,7 @@ class Hub:
 
 async def _watch_loop(listener: HubListener) -> None:
     """Let the heartbeat see, as long as this event loop runs, whether it makes turns."""
-    async with listener.loop_watch.watching():
+    with listener.loop_watch.watching():
         await anyio.sleep_forever()
 
 

@@ -31,7 +31,9 @@ _TOKEN_BYTES = 32  # 256 random bits: nobody guesses it
 class HubListener:
     """A listening socket that relays find, the hub's heartbeat, and the lock that says whose they are.
 
-    The heartbeat goes on when the socket is closed, until the lock is given back: a hub that leaves has not hung. ``loop_watch`` is told of the event loop by whoever runs one. ``token`` is what others must know: over loopback, where any user of the machine can connect; None for a Unix socket.
+    The heartbeat goes on when the socket is closed, until the lock is given back: a hub that leaves has not hung. ``loop_watch`` is
+    told of the event loop by whoever runs one. ``token`` is what others must know: over loopback, where any user of the machine can
+    connect; None for a Unix socket.
     """
 
     def __init__(self, home: Path, lock: StoreLock | FileLock) -> None:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hybrid_memory.private_files import replace_private
+from hybrid_memory_mcp.relay.processes import read_own
 
 STATE_KEY_BYTES = 32  # the SDK seals with AES-256
 
@@ -20,7 +21,8 @@ def load_state_key(home: Path) -> bytes:
     """Return the store's key, made at first use; one of this process alone where it cannot be kept."""
     path = home / _FILE
     with suppress(OSError):
-        found = path.read_bytes()
+        # One that somebody else put there would let them seal what clients are believed to carry.
+        found = read_own(str(path), STATE_KEY_BYTES + 1)
         if len(found) == STATE_KEY_BYTES:
             return found
     fresh = os.urandom(STATE_KEY_BYTES)

@@ -203,7 +203,7 @@ def _connect_over_unix(path: str, timeout_seconds: float) -> socket.socket | Non
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         # Without waiting: where too many wait already, the system would let this process wait as long as the hub has hung.
-        connection.setblocking(False)
+        connection.settimeout(0)
         while True:
             try:
                 connection.connect(path)
@@ -212,7 +212,7 @@ def _connect_over_unix(path: str, timeout_seconds: float) -> socket.socket | Non
                 if time.monotonic() - begun >= timeout_seconds:
                     raise
                 time.sleep(_POLL_SECONDS)
-        connection.setblocking(True)
+        connection.settimeout(None)
         if processes.is_of_this_user(connection, path):
             return connection
     except BaseException:
@@ -348,8 +348,8 @@ def open_log(home: str) -> int:
     except OSError:
         pass  # there is none yet, or another relay was quicker
     try:
-        if os.path.islink(folder):
-            raise UntrustedFile(paths.LOGS)
-        return processes.open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        if not os.path.islink(folder):
+            return processes.open_own(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     except UntrustedFile:
-        return os.open(os.devnull, os.O_WRONLY)
+        pass
+    return os.open(os.devnull, os.O_WRONLY)

@@ -32,10 +32,9 @@ BLIND_SILENCE_SECONDS = 8.0 * connecting.PATIENCE
 BUSY_SILENCE_SECONDS = 30.0 * connecting.PATIENCE
 
 _TICK_SECONDS = min(0.25, SILENCE_SECONDS / 5)
-_GAP_SECONDS = 3.0 * connecting.PATIENCE  # a wait that took so much longer than a tick: this process was stopped, or the machine slept
+# A wait that took so much longer than a tick: this process was stopped, or the machine slept.
+_GAP_SECONDS = 3.0 * connecting.PATIENCE
 _COMPUTES = 0.02  # of its time: less is what the system counts by chance
-_UNTOLD = "its process is not known for certain"
-_FORBIDDEN = "the system does not let it be ended"
 
 
 class HungHub:
@@ -48,12 +47,14 @@ class HungHub:
         self._process = process
 
     def end(self) -> bool:
-        """Kill it, so that the system gives its locks to the next hub; False if that cannot be done. Others may do the same.
+        """Kill it, so that the system gives its locks to the next hub; True too if somebody else did, False if it cannot be done.
 
         The locks of the store are the system's: while this process lives, no other can open the store, whatever is done here.
         """
-        if self._process is None or not _is_hub(self._process, self._home):
+        if self._process is None:
             return False
+        if not _is_hub(self._process, self._home):
+            return True
         killed = self._process.kill()
         if killed:
             _note(self._home, f"process {self.pid} was the hub, said nothing for {self.seconds:.0f} s and was ended")
@@ -90,75 +91,100 @@ class _Question:
     def __init__(self, home: str) -> None:
         self._home = home
         self._connection: socket.socket | None = None
-        self._process: Process | None = None
-        self._last = time.monotonic()
-        self._asleep = _seconds_asleep()
-        self._begin()
+        self._time = _RunningTime()
+        self._observed: _Observed | None = None
 
     def answered(self) -> bool:
         """Wait a tick for an answer; True if the hub answered, closed the connection, or is gone."""
         if self._connection is None:
             self._connection = connecting.connect_to_heartbeat(self._home)
-        if self._connection is None:
-            # An older hub, one whose socket was cleaned away, or one that has not come to listen; or none.
-            if not connecting.hub_is_running(self._home):
+        if self._connection is not None:
+            if select.select([self._connection], [], [], _TICK_SECONDS)[0]:
                 return True
+        elif connecting.hub_is_running(self._home):
+            # An older hub, one whose socket was cleaned away, or one that has not come to listen.
             time.sleep(_TICK_SECONDS)
-        elif select.select([self._connection], [], [], _TICK_SECONDS)[0]:
+        else:
             return True
-        self._count()
+        if not self._time.count():
+            self._forget()
         return False
 
     def judge(self) -> HungHub | None:
         """Return the hub if it has hung."""
-        if self._process is None:
-            self._process = _find_process(self._home, self._connection)
-            self._cpu = self._process.cpu_seconds() if self._process is not None else None
-        process = self._process
-        computed = process.cpu_seconds() if process is not None else None
-        if process is None or computed is None or self._cpu is None:
-            self._stopped = False
-            is_hung = self._connection is not None and self._silent >= BLIND_SILENCE_SECONDS
-            return self._hung() if is_hung else None
-        self._stopped = self._stopped and process.is_stopped()
-        self._waited_for_disk = self._waited_for_disk or process.is_in_disk_wait()
-        idle = computed - self._cpu <= _COMPUTES * self._silent and not self._waited_for_disk
-        if self._connection is None:
-            is_hung = self._stopped and self._silent >= SILENCE_SECONDS
-        else:
-            is_hung = self._silent >= (SILENCE_SECONDS if process.is_stopped() or idle else BUSY_SILENCE_SECONDS)
-        return self._hung() if is_hung else None
+        if self._observed is None:
+            self._observed = _Observed(_find_process(self._home, self._connection))
+        self._observed.look()
+        silent = self._time.seconds
+        if silent < self._observed.limit(silent, can_answer=self._connection is not None):
+            return None
+        if os.name == "posix" and not connecting.hub_is_running(self._home):
+            return None  # whoever is silent there is no hub; on Windows nobody knows
+        return HungHub(self._home, self._observed.process, silent)
 
     def is_over(self) -> bool:
         """Return True if nothing else can be learned: it is silent for too long, or has no heartbeat and is not stopped."""
-        return self._silent >= BUSY_SILENCE_SECONDS or (self._connection is None and not self._stopped)
+        assert self._observed is not None  # noqa: S101 - `judge` was called
+        has_no_heartbeat = self._connection is None and not self._observed.always_stopped
+        return has_no_heartbeat or self._time.seconds >= BUSY_SILENCE_SECONDS
 
     def close(self) -> None:
-        """End the question."""
+        """End the question; the process of a hub that has hung is left to `HungHub`."""
         if self._connection is not None:
             self._connection.close()
 
-    def _hung(self) -> HungHub | None:
-        return HungHub(self._home, self._process, self._silent) if connecting.hub_is_running(self._home) else None
+    def _forget(self) -> None:
+        if self._observed is not None and self._observed.process is not None:
+            self._observed.process.close()
+        self._observed = None
 
-    def _begin(self) -> None:
-        """Count from here."""
-        self._silent = 0.0
-        self._stopped = True  # in every tick
+
+class _Observed:
+    """What the hub's process did while it said nothing; ``process`` is None where it is not known for certain."""
+
+    def __init__(self, process: Process | None) -> None:
+        self.process = process
+        self.always_stopped = process is not None
         self._waited_for_disk = False
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-        self._cpu: float | None = None
+        self._cpu = process.cpu_seconds() if process is not None else None
 
-    def _count(self) -> None:
+    def look(self) -> None:
+        """Note what it does at this moment."""
+        if self.process is not None:
+            self.always_stopped = self.always_stopped and self.process.is_stopped()
+            self._waited_for_disk = self._waited_for_disk or self.process.is_in_disk_wait()
+
+    def limit(self, silent: float, *, can_answer: bool) -> float:
+        """Return after how many seconds of silence it has hung; one without a heartbeat has only if it is stopped all the time."""
+        computed = self.process.cpu_seconds() if self.process is not None else None
+        if not can_answer:
+            return SILENCE_SECONDS if self.always_stopped else float("inf")
+        if self.process is None or computed is None or self._cpu is None:
+            return BLIND_SILENCE_SECONDS
+        if self.process.is_stopped():
+            return SILENCE_SECONDS
+        is_idle = computed - self._cpu <= _COMPUTES * silent and not self._waited_for_disk
+        return SILENCE_SECONDS if is_idle else BUSY_SILENCE_SECONDS
+
+
+class _RunningTime:
+    """Seconds in which this process ran. After a pause of the process or the machine they begin anew."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._last = time.monotonic()
+        self._asleep = _seconds_asleep()
+
+    def count(self) -> bool:
+        """Count what has passed since the last call; False if there was a pause."""
         now, asleep = time.monotonic(), _seconds_asleep()
-        elapsed, self._last = now - self._last, now
-        if elapsed > _TICK_SECONDS + _GAP_SECONDS or asleep - self._asleep > _GAP_SECONDS:
-            self._asleep = asleep
-            self._begin()
-        else:
-            self._silent += min(elapsed, 2 * _TICK_SECONDS)
+        elapsed, slept = now - self._last, asleep - self._asleep
+        self._last, self._asleep = now, asleep
+        if elapsed > _TICK_SECONDS + _GAP_SECONDS or slept > _GAP_SECONDS:
+            self.seconds = 0.0
+            return False
+        self.seconds += min(elapsed, 2 * _TICK_SECONDS)
+        return True
 
 
 def _find_process(home: str, connection: socket.socket | None) -> Process | None:
@@ -197,7 +223,9 @@ def _note(home: str, text: str) -> None:
     """Write a line into the hub's log, where the next one goes on."""
     try:
         log = connecting.open_log(home)
-        os.write(log, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {os.getpid()} WARNING hybrid_memory_mcp: {text}\n".encode())
+        os.write(
+            log, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {os.getpid()} WARNING hybrid_memory_mcp: {text}\n".encode()
+        )
         os.close(log)
     except OSError:
         pass  # it is only a note

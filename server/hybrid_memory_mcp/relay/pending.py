@@ -16,9 +16,7 @@ _UNKNOWN_OUTCOME = (
     "the memory server stopped {times} times while it worked on this; whether it was done is not known. "
     "Look with read_memories before you repeat it"
 )
-_NO_HUB_ANSWERS = (
-    "{problem}. Whether this was done is not known. Look with read_memories before you repeat it"
-)
+_NO_HUB_ANSWERS = "{problem}. Whether this was done is not known. Look with read_memories before you repeat it"
 _CANCELLED = (
     b'{"jsonrpc":"2.0","method":"notifications/cancelled",'
     b'"params":{"requestId":"TOKEN","reason":"the server that asked has ended"}}\n'

@@ -8,10 +8,12 @@ process, Windows nothing; what is not known is None, and a process that is not k
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import stat
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 
     Identity = tuple[int, int]
 
+END_TIMEOUT_SECONDS = (
+    5.0  # for a process that was killed: milliseconds, longer only where it hangs in the system itself
+)
+
+_POLL_SECONDS = 0.005
 _CREDENTIAL_BYTES = 12  # Linux, `struct ucred`: process, user and group
 _XUCRED_BYTES = 80  # macOS and BSD, `struct xucred`: version, user, groups
 _SOL_LOCAL, _LOCAL_PEERCRED, _LOCAL_PEERPID = 0, 1, 2  # macOS; BSD has the first two
@@ -29,7 +36,9 @@ class UntrustedFile(PermissionError):
     """A file of the store's folder is a link, or another user's. ``strerror`` is a sentence for a person."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(1, f"{name} in the store's folder is a link or another user's; remove it, and let nobody write there")
+        super().__init__(
+            1, f"{name} in the store's folder is a link or another user's; remove it, and let nobody write there"
+        )
 
 
 def peer_of(connection: socket.socket) -> tuple[int | None, int | None]:
@@ -55,12 +64,14 @@ def is_of_this_user(connection: socket.socket, path: str | None = None) -> bool:
     file's mode has kept others out.
     """
     _, user = peer_of(connection)
-    if user is None and path is None:
-        return True
-    try:
-        return (os.lstat(path).st_uid if user is None else user) == os.geteuid()
-    except OSError:
-        return False
+    if user is None:
+        if path is None:
+            return True
+        try:
+            user = os.lstat(path).st_uid
+        except OSError:
+            return False
+    return user == os.geteuid()
 
 
 def open_own(path: str, flags: int, mode: int = 0o600) -> int:
@@ -74,7 +85,9 @@ def open_own(path: str, flags: int, mode: int = 0o600) -> int:
         OSError: it cannot be opened.
     """
     try:
-        descriptor = os.open(path, flags | _NO_FOLLOW | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0), mode)
+        descriptor = os.open(
+            path, flags | _NO_FOLLOW | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0), mode
+        )
     except OSError:
         if os.path.islink(path):
             raise UntrustedFile(os.path.basename(path)) from None
@@ -116,7 +129,7 @@ class Process:
         """
         self.pid = pid
         self._handle = _handle_of(pid)
-        self._began = self._stat()[19:20] if sys.platform == "linux" else []
+        self._began = self._beginning()
 
     def is_of_this_user(self) -> bool:
         """Return True if this user may end it, and no other's process is meant."""
@@ -152,19 +165,36 @@ class Process:
         return sum(map(int, found)) / os.sysconf("SC_CLK_TCK") if found else None
 
     def kill(self) -> bool:
-        """End this process and no other; False if that is not allowed, or the system has no such signal."""
+        """End this process and no other, and wait until it is gone, with all that it held.
+
+        False if that is not allowed, takes longer than `END_TIMEOUT_SECONDS`, or the system has no such signal.
+        """
         if not hasattr(signal, "SIGKILL"):
             return False
         try:
             if self._handle >= 0:
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            elif self._began == (self._stat()[19:20] if sys.platform == "linux" else []):
+                return bool(select.select([self._handle], [], [], END_TIMEOUT_SECONDS)[0])
+            if self._began == self._beginning():
                 os.kill(self.pid, signal.SIGKILL)
+                return self._is_gone_in_time()
         except ProcessLookupError:
             pass  # somebody else was quicker
         except OSError:
             return False
         return True
+
+    def _is_gone_in_time(self) -> bool:
+        begun = time.monotonic()
+        while time.monotonic() - begun < END_TIMEOUT_SECONDS:
+            os.kill(self.pid, 0)  # raises ProcessLookupError
+            if self._beginning() != self._began or self._stat()[:1] == ["Z"]:
+                return True
+            time.sleep(_POLL_SECONDS)
+        return False
+
+    def _beginning(self) -> list[str]:
+        return self._stat()[19:20]
 
     def close(self) -> None:
         """Let it go."""

@@ -1,7 +1,7 @@
 """The relay: carries a client's lines to the hub and the hub's lines to the client, and goes on with the next hub when one dies.
 
-Two threads carry lines: one reads the client (`_read_client`), the main one reads the hub (`run`). A line of the client gets a number and is
-kept until the hub has answered it.
+Two threads carry lines: one reads the client (`_read_client`), the main one reads the hub (`run`). A line of the client gets a number
+and is kept until the hub has answered it.
 
 What happens when the hub dies between the commit of a write and its answer:
 

@@ -1,0 +1,149 @@
+"""A hub that hangs is replaced as a dead one is; one that is slow is not. With processes, and short times of waiting."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+
+import pytest
+from tests.server.hubs import TIMEOUT_SECONDS, relay, short_folder
+from tests.server.raw import started
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGSTOP"),
+    pytest.mark.timeout(120),
+]
+
+
+@pytest.fixture(autouse=True)
+def short_times(monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_PATIENCE", "0.2")
+    monkeypatch.setenv("HYBRID_MEMORY_LINGER_SECONDS", "0.2")
+
+
+@pytest.fixture
+def store():
+    with short_folder() as folder:
+        yield folder
+
+
+def hub_of(home):
+    return int((home / "hub.pid").read_text())
+
+
+def stop_hub(home):
+    """Stop the process of the hub; nothing but a signal will let it go on."""
+    os.kill(hub_of(home), signal.SIGSTOP)
+    return hub_of(home)
+
+
+def request(number, tool, arguments):
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_call_to_a_stopped_hub_is_answered_by_the_next_one_and_done_once(store):
+    with relay(store) as first, relay(store) as second:
+        for client in (first, second):
+            client.initialize()
+            client.call(1, "read_memories", query="cello")
+        stopped = stop_hub(store)
+        for client in (first, second):
+            arguments = {"content": f"the cello of {client.process.pid} hangs in the hall"}
+            client.send(request(2, "write_memory", arguments))
+        answers = [client.receive()["result"] for client in (first, second)]
+        assert [answer["isError"] for answer in answers] == [False, False]
+        assert not is_alive(stopped)
+        assert f"process {stopped} was the hub" in (store / "logs" / "hub.log").read_text()
+        assert len(first.call(3, "read_memories", query="cello", limit=100)["structuredContent"]["memories"]) == 2
+
+
+def test_a_client_that_comes_beside_a_stopped_hub_is_initialized(store):
+    with relay(store) as first:
+        first.initialize()
+        stopped = stop_hub(store)
+        with relay(store) as second:
+            assert second.initialize()["serverInfo"]["name"] == "hybrid-memory-mcp"
+        assert "isError" not in first.ask(1, "ping")["result"]
+        assert hub_of(store) != stopped
+
+
+def test_a_command_beside_a_stopped_hub_says_so_and_is_done(store):
+    with relay(store) as client:
+        client.initialize()
+        client.call(1, "write_memory", content="Ada plays the cello")
+        stopped = stop_hub(store)
+        done = subprocess.run(
+            [sys.executable, "-m", "hybrid_memory_mcp", "status", "--home", str(store), "--json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["memories"] == 1
+    assert f"process {stopped}) had hung and was ended" in done.stderr
+
+
+@pytest.mark.stress
+def test_a_relay_that_hosts_the_hub_and_is_stopped_leaves_the_others_to_go_on(store):
+    program = ("-c", "import sys; sys.executable = ''; from hybrid_memory_mcp.__main__ import main; main()")
+    with ExitStack() as stack, relay(store, program=program) as second:
+        first = stack.enter_context(relay(store, program=program))
+        first.initialize()
+        second.initialize()
+        assert stop_hub(store) == first.process.pid
+        assert second.call(1, "write_memory", content="Ada plays the cello")["isError"] is False
+        assert first.process.wait(TIMEOUT_SECONDS) == -signal.SIGKILL
+        assert hub_of(store) == second.process.pid
+
+
+def test_a_call_that_takes_long_is_left_to_its_hub(hub, home, service):
+    asked = threading.Semaphore(0)
+    ask = hub.listener.heartbeat._on_question
+    hub.listener.heartbeat._on_question = lambda: (ask(), asked.release())
+    with relay(home) as client:
+        client.initialize()
+        client.send(request(1, "read_memories", {"query": "wait"}))
+        service.wait_for(1)
+        for _ in range(4):
+            assert asked.acquire(timeout=TIMEOUT_SECONDS)
+        service.go.set()
+        assert client.receive()["result"]["isError"] is False
+        assert len(service.begun) == 1
+
+
+def test_nobody_is_asked_while_nobody_waits(hub, home):
+    asked = []
+    hub.listener.heartbeat._on_question = lambda: asked.append(1)
+    with hub.connected() as client:
+        client.call("write_memory", content="Ada")
+    assert asked == []
+
+
+@pytest.mark.stress
+def test_while_a_stopped_hub_lives_no_other_process_can_write_its_store(store):
+    with relay(store) as client:
+        client.initialize()
+        client.call(1, "write_memory", content="Ada plays the cello")
+        stopped = stop_hub(store)
+        # Even one that overlooks the hub's lock: those of the store are the process's own, and end with it.
+        (store / "hub.lock").unlink()
+        with started(store) as alone:
+            alone.initialize()
+            refused = alone.call(1, "write_memory", content="Grace plays the organ")
+            assert refused["isError"] is True
+            assert f"process {stopped}" in refused["content"][0]["text"]
+            os.kill(stopped, signal.SIGKILL)
+            while alone.call(2, "write_memory", content="Grace plays the organ")["isError"]:
+                pass
+            client.process.kill()
