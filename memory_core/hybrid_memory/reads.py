@@ -21,6 +21,7 @@ from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Scope, Trust
 from hybrid_memory.profile import gather, open_items_first
+from hybrid_memory.readings import KEPT_IDS, going_on
 from hybrid_memory.requests import (
     Hit,
     ReadRequest,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.profile import Fetch
+    from hybrid_memory.readings import Readings
     from hybrid_memory.retrieval.id_columns import IdSequence
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.query import Ranking
@@ -74,6 +76,7 @@ def search(
     weights: RankingWeights,
     *,
     multilingual: bool = False,
+    readings: Readings | None = None,
 ) -> ReadResult:
     """Answer a question with one page of memories, best first; weak matches only fill up a short answer.
 
@@ -104,12 +107,19 @@ def search(
     # The page: positions in the ranking, behind the last memory that the page before showed.
     listing = _listing(ranking, index, fetch, concise=request.concise, all_weak=request.weak)
     listing = replace(listing, order=_disputed_first(listing.order, ranking, index))
+    if readings is not None and request.cursor is not None:
+        order = readings.order_of(digest, position.asked_at)
+        begun = ranking.ids.places(order)
+        listing = replace(listing, order=_as_begun(listing.order, [begun[one] for one in order if one in begun]))
+        position = going_on(position, order, begun)
     offset = position.within(ranking.ids[listing.order]) if position.offset else 0
     page = listing.order[offset : offset + request.page_size]
     held_back = 0
     if request.cursor is None:
         page = page[: min(_first_page_size(ranking, listing, page, concise=request.concise), listing.first_page)]
         held_back = _held_back(listing, page, request.page_size)
+        if readings is not None:
+            readings.begin(digest, now, ranking.ids[listing.order[:KEPT_IDS]].tolist())
     hits = _hits(page, listing, ranking, index, fetch, explain=request.explain)
     return ReadResult(
         hits=hits,
@@ -123,6 +133,12 @@ def search(
         fingerprint=digest,
         asked_at=position.asked_at,
     )
+
+
+def _as_begun(order: NDArray[np.intp], begun: Sequence[int]) -> NDArray[np.intp]:
+    """Return positions in the order in which a reading began; those that are new follow."""
+    first = np.array(begun, np.intp)
+    return np.concatenate((first, order[~np.isin(order, first)]))
 
 
 def _ranked(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery, text: str) -> Ranking:
@@ -375,7 +391,14 @@ def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReque
     )
 
 
-def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
+def brief(
+    store: Store,
+    index: NamespaceIndex,
+    scope: Scope,
+    request: ReadRequest,
+    now: datetime,
+    readings: Readings | None = None,
+) -> ReadResult:
     """Return who the user is, what is open, what was decided and what happened last, in shares of each page (`retrieval.brief`)."""
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
@@ -387,6 +410,13 @@ def brief(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReques
     left_out = repeats_of(sections, memories)
     all_ids, first_page = index.with_few_untrusted(all_ids, sections, left_out)
     listing = _SectionsFirst(sections, all_ids, left_out)
+    if readings is not None and request.cursor is None:
+        readings.begin(digest, now, listing.beginning(KEPT_IDS))
+    elif readings is not None:
+        order = readings.order_of(digest, position.asked_at)
+        begun = all_ids.places(order)
+        listing = listing.as_begun([MemoryId(one) for one in order if one in begun])
+        position = going_on(position, order, begun)
     offset = position.within(listing)
     size = request.page_size if offset else min(request.page_size, first_page)
     page = listing.beginning(offset + size)[offset:]
@@ -401,22 +431,30 @@ class _SectionsFirst(Sequence[MemoryId]):
     def __init__(
         self, sections: Mapping[MemoryId, Section], all_ids: IdSequence, left_out: Collection[MemoryId]
     ) -> None:
-        self._sections = sections
+        self.sections = sections
         self._all_ids = all_ids
         self._left_out = left_out
 
     def __len__(self) -> int:
         return len(self._all_ids) - len(self._left_out)
 
+    def as_begun(self, order: Sequence[MemoryId]) -> _SectionsFirst:
+        """Return the same memories in the order in which a reading began; those that are new follow."""
+        first = dict.fromkeys(order, Section.RECENT) | {
+            one: self.sections[one] for one in order if one in self.sections
+        }
+        rest = {one: section for one, section in self.sections.items() if one not in first}
+        return _SectionsFirst(first | rest, self._all_ids, [one for one in self._left_out if one not in first])
+
     def section_of(self, memory_id: MemoryId) -> str:
         """Return the name of the section that an id stands in."""
-        return self._sections.get(memory_id, Section.RECENT).value
+        return self.sections.get(memory_id, Section.RECENT).value
 
     def beginning(self, count: int) -> list[MemoryId]:
         """Return the first ``count`` ids."""
-        others = self._all_ids[: count + len(self._sections) + len(self._left_out)].tolist()
-        rest = (one for one in others if one not in self._sections and one not in self._left_out)
-        return [*self._sections, *rest][:count]
+        others = self._all_ids[: count + len(self.sections) + len(self._left_out)].tolist()
+        rest = (one for one in others if one not in self.sections and one not in self._left_out)
+        return [*self.sections, *rest][:count]
 
     def __getitem__(self, position: Any) -> Any:
         end = position.stop if isinstance(position, slice) else position + 1

@@ -37,6 +37,7 @@ from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
 from hybrid_memory.language_share import LanguageShare
 from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.readings import Readings
 from hybrid_memory.reencoding import AT_OPENING, reencode
 from hybrid_memory.requests import (
     ForgetRequest,
@@ -128,6 +129,7 @@ class MemoryService:
         self._listeners: list[Listener] = []
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_MAX_WAITING_RECALLS)
         self._recalls_lock = threading.Lock()
+        self._readings = Readings()
         self._latest_write = clock.now()
         self._warmed: set[str] = set()
         self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
@@ -227,7 +229,7 @@ class MemoryService:
         if request.ids:
             return _annotated(reads.by_ids(self.store, index, scope, request, now), index, now)
         if not request.query.strip():
-            return _annotated(reads.brief(self.store, index, scope, request, now), index, now)
+            return _annotated(reads.brief(self.store, index, scope, request, now, self._readings), index, now)
         vector = self._encoder.encode_query(request.query)
         result = reads.search(
             self.store,
@@ -238,6 +240,7 @@ class MemoryService:
             now,
             self._ranking_weights,
             multilingual=self._encoder.multilingual,
+            readings=self._readings,
         )
         if request.recalls and result.recalled is not None:
             # It is stored later, so that a read waits for no transaction.
