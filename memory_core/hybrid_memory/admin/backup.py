@@ -24,6 +24,7 @@ from hybrid_memory.store.duck.files.database_file import backup_folder, log_file
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.files.swap import finish_swap, next_file, store_files, swap
 from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.inspection import inspect
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda
         try:
             copy_with_log(backup, new)
             on_step("copied")
+            inspect(new)
             sums = _verify_backup(new)
             with file_errors():
                 fsync_file(new)

@@ -99,10 +99,10 @@ def test_a_whole_store_is_sound_and_every_row_was_read(home, files):
         ("DELETE FROM log WHERE position = 5", "1 namespaces have a log with gaps"),
         ("UPDATE memory SET rev = rev + 1 WHERE content LIKE 'note 3 %'", "1 memories have another revision"),
         ("INSERT INTO usage VALUES ('default', 'nobody', 0, 1)", "1 rows of usage belong to no memory"),
-        ("UPDATE memory SET tags = '[' WHERE content LIKE 'note 3 %'", "1 stored values are no JSON"),
+        ("UPDATE memory SET tags = '[' WHERE content LIKE 'note 3 %'", "1 row of the table memory is none"),
         (
             "INSERT INTO vector_1 SELECT 'default', 'x', ['nan'::FLOAT, 0, 0, 0, 0, 0, 0, 0]::FLOAT[8]",
-            "1 vectors hold numbers that are not finite",
+            "1 row of the table vector_1 is none",
         ),
         ("INSERT INTO vector_1 SELECT * FROM vector_1 LIMIT 1", "1 memories have more than one vector"),
     ],

@@ -187,10 +187,12 @@ def test_close_waits_for_a_running_write(duck):
 
 TABLES = {"vss.py", "vector_tables.py"}
 # What works on whole databases names tables and files, for which DuckDB takes no parameters.
-WHOLE_DATABASES = {"database_copy.py", "purge_rows.py", "check.py", "repair.py"}
+WHOLE_DATABASES = {
+    *("database_copy.py", "purge_rows.py", "check.py", "repair.py", "bad_rows.py", "inspection.py", "catalogue.py"),
+}
 # Made at import from the list of a memory's fields, and constants from then on.
 FROM_FIELDS = {"memory_table.py"}
-RUNNERS = {"execute", "rows", "row", "change", "columns", "extract_statements", "_execute"}
+RUNNERS = {"execute", "rows", "dictionaries", "row", "change", "columns", "extract_statements", "_execute"}
 
 
 def calls_with_statements():

@@ -72,7 +72,7 @@ def _members(store):
     return found
 
 
-@pytest.mark.parametrize(("column", "value"), [one for one in UNREADABLE if one[0] != "id"][::7])
+@pytest.mark.parametrize(("column", "value"), [one for one in UNREADABLE if one[0] != "id"][::25])
 def test_a_row_that_is_no_memory_is_left_out_and_all_others_go_on(laid, path, column, value):
     set_values(path, {"m1": (column, value)})
     store = laid()
@@ -93,7 +93,7 @@ def test_all_columns_may_be_wrong_at_once(laid, path):
     goes_on(laid(), "m0", "m2")
 
 
-@pytest.mark.parametrize(("column", "value"), HARMLESS[::4])
+@pytest.mark.parametrize(("column", "value"), HARMLESS[::12])
 def test_a_row_of_odd_values_is_a_memory_all_the_same(laid, path, column, value):
     set_values(path, {"m1": (column, value)})
     store = laid()

@@ -17,7 +17,7 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 
 _HAS_RECORD = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'migration' AND schema_name = 'main'"
 _TABLES = "SELECT count(*) FROM duckdb_tables() WHERE NOT internal"
-_MAKE_RECORD = """
+MAKE_RECORD = """
     CREATE TABLE migration (number INTEGER NOT NULL PRIMARY KEY, name VARCHAR NOT NULL, applied_at BIGINT NOT NULL)
 """
 _DONE = "SELECT number FROM migration ORDER BY number"
@@ -191,7 +191,7 @@ def _apply(session: SqlSession, migration: Migration, now: datetime) -> None:
     session.begin()
     try:
         if migration.number == 1:
-            session.rows(_MAKE_RECORD)
+            session.rows(MAKE_RECORD)
         for statement in migration.statements:
             session.rows(statement)
         session.change(_RECORD, migration.number, migration.name, to_micros(now))

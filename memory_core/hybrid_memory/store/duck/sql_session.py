@@ -67,6 +67,12 @@ class SqlSession:
             self._executed.append((statement, values))
         return found
 
+    def dictionaries(self, statement: str, *values: Any) -> list[dict[str, Any]]:
+        """Return all rows of a query with the names of their columns."""
+        found = self.rows(statement, *values)
+        names = [column[0] for column in self._cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found]
+
     def row(self, statement: str, *values: Any) -> Row | None:
         """Return the first row of a query, None without rows."""
         found = self.rows(statement, *values)

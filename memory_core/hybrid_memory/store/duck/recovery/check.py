@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.errors import HybridMemoryError, StoreClosed
 from hybrid_memory.store.base import Finding, Report, Severity, report_of
+from hybrid_memory.store.duck.catalogue import foreign_tables, foreign_things
 from hybrid_memory.store.duck.files.database_file import size_on_disk
 from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.text import content_hash
 
@@ -45,7 +47,7 @@ _ORPHANS = Template("""
     WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
 """)
 _DOUBLE = Template("SELECT count(*) - count(DISTINCT (namespace, id)) FROM $table")
-_NOT_FINITE = Template("SELECT count(*) FROM $table WHERE NOT isfinite(array_inner_product(vec, vec))")
+_NAME = "SELECT system.main.current_database()"
 _GAPS = """
     SELECT count(*) FROM (
         SELECT namespace FROM log GROUP BY namespace
@@ -60,12 +62,6 @@ _OTHER_REVISIONS = """
 _OTHER_DIGESTS = """
     SELECT count(*) FROM log AS l JOIN memory AS m USING (namespace, id) WHERE l.digest <> m.content_hash
 """
-_NO_JSON = """
-    SELECT (SELECT count(*) FROM request WHERE NOT json_valid(result))
-        + (SELECT count(*) FROM entry WHERE NOT json_valid(body))
-        + (SELECT count(*) FROM memory WHERE NOT json_valid(coalesce(tags, '[]'))
-            OR NOT json_valid(coalesce(metadata, '{}')) OR NOT json_valid(coalesce(parents, '[]')))
-"""
 
 
 class _StoreCheck:
@@ -79,9 +75,11 @@ class _StoreCheck:
     def report(self, *, mark_seen: bool) -> Report:
         """Check everything; ``mark_seen`` lets what happened before no longer be told in the status."""
         self._check_tables()
-        if not self._findings:
+        if not any(finding.severity is Severity.ERROR for finding in self._findings):
+            self._check_rows()
             self._check_agreement()
             self._check_contents()
+        self._check_catalogue()
         self._check_files()
         self._report_history(mark_seen=mark_seen)
         return report_of(self._findings, self._rows)
@@ -99,6 +97,29 @@ class _StoreCheck:
             raise
         except HybridMemoryError:
             self._add(Severity.ERROR, f"{what} cannot be read", _REPAIR)
+
+    def _check_catalogue(self) -> None:
+        with self._reading("what the file declares") as session:
+            name = session.rows(_NAME)[0][0]
+            foreign = (*foreign_things(session, name), *foreign_tables(session, name))
+            if foreign:
+                sorts = ", ".join(sorted({one.split()[0] for one in foreign}))
+                self._add(
+                    Severity.ERROR,
+                    f"the file declares {len(foreign)} things that are not this program's ({sorts})",
+                    _REPAIR,
+                )
+
+    def _check_rows(self) -> None:
+        with self._reading("the rows") as session:
+            for table, rowids in find_bad_rows(session, session.rows(_NAME)[0][0]).items():
+                one = len(rowids) == 1
+                self._add(
+                    Severity.ERROR,
+                    f"{len(rowids)} {'row' if one else 'rows'} of the table {table} {'is' if one else 'are'} none that this "
+                    f"program writes, and {'is' if one else 'are'} left out",
+                    _REPAIR,
+                )
 
     def _check_tables(self) -> None:
         numbers: list[int] = []
@@ -131,7 +152,6 @@ class _StoreCheck:
         return None, None
 
     def _check_vectors(self, table: str) -> None:
-        self._count(_NOT_FINITE.substitute(table=table), "vectors hold numbers that are not finite", "reembed")
         self._count(_DOUBLE.substitute(table=table), "memories have more than one vector", "reembed")
         self._count(_ORPHANS.substitute(table=table), "vectors belong to no memory", "reembed")
 
@@ -141,7 +161,6 @@ class _StoreCheck:
         self._count(_OTHER_REVISIONS, "memories have another revision than the log says", ask)
         self._count(_OTHER_DIGESTS, "entries of the log have another digest than their memory", ask)
         self._count(_ORPHANS.substitute(table="usage"), "rows of usage belong to no memory", ask)
-        self._count(_NO_JSON, "stored values are no JSON", _REPAIR)
 
     def _count(self, statement: str, what: str, remedy: str) -> None:
         with self._reading("the store") as session:

@@ -35,6 +35,7 @@ from hybrid_memory.errors import (
     StoreDamaged,
 )
 from hybrid_memory.private_files import FILE_MODE
+from hybrid_memory.store.duck.catalogue import check_tables
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED, is_shortage, translate, translated
 from hybrid_memory.store.duck.files.database_file import connect, connect_untranslated, journal_file, log_file
 from hybrid_memory.store.duck.recovery import quarantine
@@ -237,6 +238,7 @@ class _Recovery:
             # Step 5. The mark is read again, because the first opening of a store makes it.
             migrate(session, self._now)
             has_new_key = ensure_term_key(session, self._settings.random_source)
+            check_tables(session)
             mark = read_mark(session)
             journal = Journal(journal_file(self._path), mark.store)
             is_migrated = has_new_key or len(done) < len(MIGRATIONS)
@@ -248,7 +250,7 @@ class _Recovery:
             elif recovery is not None or is_migrated:
                 # What was executed again is in no journal, so it must be in the database file before the journal goes.
                 self._is_changed = True
-                _empty_log(session)
+                empty_log(session)
                 with translated():
                     journal.remove()
             elif self._log:
@@ -393,7 +395,7 @@ def _execute(session: SqlSession, writes: Sequence[Sequence[ExecutedStatement]])
         raise
 
 
-def _empty_log(session: SqlSession) -> None:
+def empty_log(session: SqlSession) -> None:
     """Move everything into the database file and remove the log, a torn one too.
 
     DuckDB leaves a log without a whole commit where it is until it writes into it, and an update to the same value it

@@ -33,9 +33,10 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.bad_rows import ROWS, put_aside
 from hybrid_memory.store.duck.recovery.check import TABLES, check_store
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, read_journal, read_origin
-from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
+from hybrid_memory.store.duck.recovery.open import ConnectionSettings, empty_log, open_database
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
@@ -52,8 +53,22 @@ _TABLES_THERE = "SELECT table_name FROM duckdb_tables() WHERE database_name = 'd
 _BOUNDS = Template("SELECT min(rowid), max(rowid), count(*) FROM damaged.$table")
 _IDS = "SELECT DISTINCT id FROM damaged.memory WHERE rowid BETWEEN ? AND ?"
 _READ_ONE = "SELECT hash(row) FROM damaged.memory AS row WHERE id = ?"
-_COPY_ONE = "INSERT INTO memory BY NAME SELECT * FROM damaged.memory WHERE id = ?"
-_COPY = Template("INSERT INTO $table BY NAME SELECT * FROM damaged.$table WHERE rowid BETWEEN $$1 AND $$2")
+_WITH_KEY = frozenset({"namespace", "memory", "usage", "buffer", "request", "embedder", "conversation", "entry"})
+_NAME = "SELECT system.main.current_database()"
+# The columns are those of the new table, which the damaged one may have in another type, or not at all.
+_COPY = Template("""
+    INSERT $ignoring INTO $table ($columns) SELECT $values FROM damaged.$table WHERE rowid BETWEEN $$1 AND $$2 $filled
+""")
+_COPY_ONE = Template("""
+    INSERT OR IGNORE INTO memory ($columns) SELECT $values FROM damaged.memory WHERE id = $$1 $filled
+""")
+_COLUMNS = """
+    SELECT new.column_name, new.data_type, new.is_nullable
+    FROM duckdb_columns() AS new SEMI JOIN (
+        SELECT column_name FROM duckdb_columns() WHERE database_name = 'damaged' AND table_name = $2
+    ) USING (column_name)
+    WHERE new.database_name = $1 AND new.table_name = $2 ORDER BY new.column_index
+"""
 _NEW_VECTORS = Template(
     "CREATE TABLE $table (namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, vec FLOAT[$dimensions] NOT NULL)"
 )
@@ -99,9 +114,14 @@ class _Repair:
         report = self._open_and_check()
         if report is not None and not _is_damaged(report):
             return report
+        if self._put_rows_aside():
+            report = self._open_and_check()
+            if report is not None and not _is_damaged(report):
+                return report_of([*self._findings, *report.findings], report.rows)
         folder = self._copy_to_quarantine()
         _Rebuild(self._path, self._now, self._add_finding).run()
         self._saved_all = all(finding.severity is Severity.NOTE for finding in self._findings)
+        self._put_rows_aside()
         report = self._open_and_check()
         self._write_report(folder)
         after = report.findings if report is not None else ()
@@ -121,6 +141,33 @@ class _Repair:
         finally:
             with suppress(StoreError):
                 engine.close()
+
+    def _put_rows_aside(self) -> bool:
+        """Take out what no reader can use; returns whether there was any. A store that cannot be opened has to wait for that."""
+        try:
+            opened = open_database(self._path, self._now, self._settings)
+        except (StoreDamaged, EngineUnavailable):
+            return False
+        session = SqlSession(opened.connection)
+        try:
+            counts, folder = put_aside(session, session.rows(_NAME)[0][0], self._path, self._now)
+            if counts:
+                # What was taken out is in no journal, so it must be in the database file before the journal goes.
+                empty_log(session)
+                with translated():
+                    opened.journal.remove()
+        except (StoreDamaged, EngineUnavailable):
+            return False
+        finally:
+            session.close()
+            with suppress(duckdb.Error):
+                opened.connection.close()
+        for table, count in counts.items():
+            rows = "1 row" if count == 1 else f"{count} rows"
+            self._add_finding(
+                Severity.NOTE, f"{rows} of the table {table}: put aside in {quarantine.QUARANTINE}/{folder}/{ROWS}"
+            )
+        return bool(counts)
 
     def _copy_to_quarantine(self) -> Path:
         """Copy all files to quarantine."""
@@ -225,7 +272,9 @@ class _Rebuild:
         """Copy pieces of a table, halving a span that cannot be read; returns how many rows could be copied."""
         try:
             return self._session.change(
-                _COPY.substitute(table=table), first * _PIECE_ROWS, (last + 1) * _PIECE_ROWS - 1
+                _COPY.substitute(table=table, **self._columns(table)),
+                first * _PIECE_ROWS,
+                (last + 1) * _PIECE_ROWS - 1,
             )
         except StoreError:
             self._reopen()
@@ -241,7 +290,23 @@ class _Rebuild:
         except StoreError:
             self._reopen()
             return 0
-        return sum(self._session.change(_COPY_ONE, id_) for id_ in self._readable_ids([id_ for (id_,) in ids]))
+        statement = _COPY_ONE.substitute(self._columns("memory"))
+        return sum(self._session.change(statement, id_) for id_ in self._readable_ids([id_ for (id_,) in ids]))
+
+    def _columns(self, table: str) -> dict[str, str]:
+        """Return what both tables have as parts of a statement; a value that does not fit its column is left out with its row."""
+        columns = self._session.rows(_COLUMNS, self._session.rows(_NAME)[0][0], table)
+        values = {f'"{name}"': f'TRY_CAST("{name}" AS {sql})' for name, sql, _ in columns}
+        needed = [
+            f'AND TRY_CAST("{name}" AS {sql}) IS NOT NULL' for name, sql, is_nullable in columns if not is_nullable
+        ]
+        ignoring = "OR IGNORE" if table in _WITH_KEY else ""  # of rows with one key, the first
+        return {
+            "ignoring": ignoring,
+            "columns": ", ".join(values),
+            "values": ", ".join(values.values()),
+            "filled": " ".join(needed),
+        }
 
     def _readable_ids(self, ids: Sequence[str]) -> list[str]:
         """Return the ids whose memories can be read, found out beside the new database: opening that anew takes longer."""
@@ -289,6 +354,7 @@ class _Rebuild:
         try:
             mark = read_mark(self._session)
         except StoreError:
+            self._session.rows(_NO_MARK)  # one that nobody could count on from
             self._session.rows(_NEW_MARK, store, base)
             mark = read_mark(self._session)
         reading = read_journal(content, mark.store)

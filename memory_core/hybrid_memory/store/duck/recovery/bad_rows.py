@@ -1,0 +1,180 @@
+"""The rows of a file that no program of ours wrote: found as a reader would find them, and put aside by a repair.
+
+`find_bad_rows` decodes every memory, and looks at what stands beside them; `doctor` tells it, `restore` refuses it. `put_aside` writes
+such rows as JSON lines into a folder in quarantine and takes them out of the store, or mends what only a note needs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.private_files import write_private
+from hybrid_memory.store.duck.duckdb_errors import translated
+from hybrid_memory.store.duck.memory_table import UNREADABLE, memory_of
+from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
+from hybrid_memory.store.duck.tables import readable_object
+from hybrid_memory.store.encoding import to_json
+from hybrid_memory.store.memory_fields import MEMORY_FIELDS, MOST, PLAIN_TYPES, TEXT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hybrid_memory.store.duck.sql_session import SqlSession
+
+ROWS = "rows.jsonl"
+_SPAN_ROWS = 2048
+_FIRST = to_micros(datetime.min.replace(tzinfo=UTC))  # what the calendar holds
+_LAST = to_micros(datetime.max.replace(tzinfo=UTC))
+
+# Only names of tables and columns that are this program's own, and numbers of embedders, are put into these.
+_COLUMNS = "SELECT column_name FROM system.main.duckdb_columns() WHERE database_name = ? AND table_name = 'memory'"
+_NUMBERS = Template("SELECT abs(number) FROM ${prefix}embedder")
+_BOUNDS = Template("SELECT min(rowid), max(rowid) FROM ${prefix}memory")
+_MEMORIES = Template("SELECT rowid, $columns FROM ${prefix}memory WHERE rowid BETWEEN $$1 AND $$2")
+_TEXTS = Template("SELECT rowid, $column FROM ${prefix}$table")
+_IMPOSSIBLE = Template("SELECT rowid FROM ${prefix}$table WHERE $condition")
+_MOMENT = f"BETWEEN {_FIRST} AND {_LAST}"
+_BESIDE: Mapping[str, str] = {
+    "usage": f"accessed_at NOT {_MOMENT} OR count < 0",
+    "log": (
+        f"change NOT IN ('put', 'patch', 'purge') OR made_at NOT {_MOMENT} OR position NOT BETWEEN 1 AND {MOST}"
+        f" OR rev NOT BETWEEN {-MOST} AND {MOST}"
+    ),
+    "buffer": f"touched_at NOT {_MOMENT}",
+    "request": f"made_at NOT {_MOMENT} OR position NOT BETWEEN 0 AND {MOST}",
+    "namespace": f"trimmed_before NOT BETWEEN 0 AND {MOST}",
+    "conversation": f"last NOT BETWEEN {-MOST} AND {MOST}",
+}
+_VECTOR = "NOT isfinite(list_sum(vec::FLOAT[])) OR list_count(vec::FLOAT[]) <> len(vec::FLOAT[])"
+_JSON_COLUMNS = {"request": "result", "entry": "body"}
+
+_ROWS = Template("""
+    SELECT * FROM $table WHERE rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
+""")
+_DELETE = Template("""
+    DELETE FROM $table WHERE rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
+""")
+# A line of the log is kept where its place can be told: the log has no gaps.
+_MEND: Mapping[str, str] = {
+    "log": """
+        UPDATE log SET change = CASE WHEN change IN ('put', 'patch', 'purge') THEN change ELSE 'patch' END,
+            made_at = greatest(least(made_at, 253370764799000000), -62104060800000000),
+            rev = greatest(least(rev, 4611686018427387902), -4611686018427387902)
+        WHERE position BETWEEN 1 AND 4611686018427387902
+            AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
+    """,
+    "conversation": """
+        UPDATE conversation SET last = coalesce((SELECT max(number) FROM entry WHERE entry.namespace = conversation.namespace
+            AND entry.conversation = conversation.name AND entry.kind = conversation.kind
+            AND number < 4611686018427387902), 0)
+        WHERE rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
+    """,
+}
+_ORPHANS = Template("""
+    DELETE FROM $table AS v
+    WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.namespace = v.namespace AND m.id = v.id)
+""")
+
+
+def find_bad_rows(session: SqlSession, database: str, *, prefix: str = "") -> dict[str, list[int]]:
+    """Return by table the row ids of what a reader could not take for what it should be; empty where all is well.
+
+    The tables must be those that this program makes, of any schema; ``prefix`` names the database they are in.
+    """
+    found = {"memory": list(_bad_memories(session, database, prefix))}
+    for table, condition in _BESIDE.items():
+        found[table] = _rowids(session, prefix, table, condition)
+    for table, column in _JSON_COLUMNS.items():
+        texts = session.rows(_TEXTS.substitute(prefix=prefix, table=table, column=column))
+        found.setdefault(table, [])
+        found[table] += [rowid for rowid, text in texts if readable_object(text) is None and rowid not in found[table]]
+    for (number,) in session.rows(_NUMBERS.substitute(prefix=prefix)):
+        table = f"vector_{int(number)}"
+        found[table] = _rowids(session, prefix, table, _VECTOR)
+    return {table: rowids for table, rowids in found.items() if rowids}
+
+
+def put_aside(session: SqlSession, database: str, path: Path, now: datetime) -> tuple[dict[str, int], str]:
+    """Write the bad rows of a store that nobody has open to quarantine, and take them out of it.
+
+    Returns how many of each table there were, and the name of the folder; none and no name where there is nothing to do.
+
+    Raises:
+        StoreFull, StoreReadOnly: they cannot be written; nothing was changed.
+    """
+    bad = find_bad_rows(session, database)
+    if not bad:
+        return {}, ""
+    counts = {table: len(rowids) for table, rowids in bad.items()}
+    with translated():
+        folder = quarantine.create_folder(path, "rows", now)
+        write_private(folder / ROWS, b"".join(_lines(session, bad)))
+    total = sum(counts.values())
+    report = RecoveryReport(
+        at=quarantine.report_time(now),
+        damaged=f"{total} {'row' if total == 1 else 'rows'} that no version of this program writes were put aside ({ROWS})",
+        folder=folder.name,
+        lost=0,
+    )
+    quarantine.write_report(folder, report)
+    _take_out(session, bad)
+    return counts, folder.name
+
+
+def _bad_memories(session: SqlSession, database: str, prefix: str) -> Iterator[int]:
+    there = {name for (name,) in session.rows(_COLUMNS, database)}
+    # An earlier schema lacks some columns; they get what a migration would put in.
+    columns = ", ".join(
+        field.name if field.name in there else ("0" if field.type in PLAIN_TYPES and field.type is not TEXT else "NULL")
+        for field in MEMORY_FIELDS
+    )
+    low, high = session.rows(_BOUNDS.substitute(prefix=prefix))[0]
+    for start in range(low or 0, (high or 0) + 1, _SPAN_ROWS) if low is not None else ():
+        rows = session.rows(_MEMORIES.substitute(prefix=prefix, columns=columns), start, start + _SPAN_ROWS - 1)
+        for rowid, *row in rows:
+            try:
+                memory_of(tuple(row))
+            except UNREADABLE:
+                yield rowid
+
+
+def _rowids(session: SqlSession, prefix: str, table: str, condition: str) -> list[int]:
+    found = session.rows(_IMPOSSIBLE.substitute(prefix=prefix, table=table, condition=condition))
+    return [rowid for (rowid,) in found]
+
+
+def _lines(session: SqlSession, bad: Mapping[str, list[int]]) -> Iterator[bytes]:
+    """Yield each row as a line of JSON, as it stands; numbers that are not finite as Python writes them."""
+    for table, rowids in bad.items():
+        for row in session.dictionaries(_ROWS.substitute(table=table), to_json(rowids)):
+            yield json.dumps({"table": table, "row": _plain(row)}, default=str).encode() + b"\n"
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
+
+
+def _take_out(session: SqlSession, bad: Mapping[str, list[int]]) -> None:
+    session.begin()
+    try:
+        for table, rowids in bad.items():
+            statement = _MEND.get(table)
+            mended = 0 if statement is None else session.change(statement, to_json(rowids))
+            if mended < len(rowids):
+                still = set(_rowids(session, "", table, _BESIDE[table])) if mended else set(rowids)
+                session.change(_DELETE.substitute(table=table), to_json(sorted(still)))
+        for (number,) in session.rows(_NUMBERS.substitute(prefix="")):
+            session.change(_ORPHANS.substitute(table=f"vector_{int(number)}"))
+        session.change(_ORPHANS.substitute(table="usage"))
+        session.commit()
+    except BaseException:
+        with suppress(Exception):
+            session.rollback()
+        raise
