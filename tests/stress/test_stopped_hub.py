@@ -1,6 +1,6 @@
 """SIGSTOP, SIGCONT and SIGKILL of hub and relays at random under four writing clients: all is answered in time, nothing lost or doubled.
 
-The length is the variable ``STOPPED_HUB_SECONDS`` (600 unless told), the seed ``STRESS_SEED`` as in the other tests.
+The length is the variable ``STOPPED_HUB_SECONDS`` (600 unless told), the seed ``HYBRID_STRESS_SEED`` as in the other tests.
 """
 
 import json

@@ -82,9 +82,14 @@ def call_hub(
 def stop_hub(home: Path, *, pause_ms: int = 0) -> bool:
     """Ask the hub of a store to leave, and wait until it has; return True if there is none any more.
 
-    Its clients find another one when they need it; they start one themselves after ``pause_ms`` at the earliest.
+    Its clients find another one when they need it; they start one themselves after ``pause_ms`` at the earliest. One that has hung
+    is ended.
+
+    Raises:
+        StoreError: it has hung and cannot be ended, or the lock that says whether there is one cannot be trusted.
     """
     begun = time.monotonic()
+    _replace_hung_hub(home, lambda _: None, lambda: True)
     with suppress(HybridMemoryError):
         call_hub(home, "default", "leave", {"pause": pause_ms}, lambda *_: None)
     while hub_is_running(str(home)):

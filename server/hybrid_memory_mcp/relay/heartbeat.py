@@ -54,8 +54,10 @@ class HungHub:
         if self._process is None:
             return False
         if not _is_hub(self._process, self._home):
+            self._process.close()
             return True
         killed = self._process.kill()
+        self._process.close()
         if killed:
             _note(self._home, f"process {self.pid} was the hub, said nothing for {self.seconds:.0f} s and was ended")
         return killed
@@ -120,7 +122,9 @@ class _Question:
             return None
         if os.name == "posix" and not connecting.hub_is_running(self._home):
             return None  # whoever is silent there is no hub; on Windows nobody knows
-        return HungHub(self._home, self._observed.process, silent)
+        hung = HungHub(self._home, self._observed.process, silent)
+        self._observed = None  # from here on the process is its own
+        return hung
 
     def is_over(self) -> bool:
         """Return True if nothing else can be learned: it is silent for too long, or has no heartbeat and is not stopped."""
@@ -129,7 +133,8 @@ class _Question:
         return has_no_heartbeat or self._time.seconds >= BUSY_SILENCE_SECONDS
 
     def close(self) -> None:
-        """End the question; the process of a hub that has hung is left to `HungHub`."""
+        """End the question."""
+        self._forget()
         if self._connection is not None:
             self._connection.close()
 
@@ -199,7 +204,8 @@ def _find_process(home: str, connection: socket.socket | None) -> Process | None
         process = Process(pid) if pid is not None else None
     except OSError:
         return None
-    if process is None or not _is_hub(process, home):
+    if process is not None and not _is_hub(process, home):
+        process.close()
         return None
     return process
 

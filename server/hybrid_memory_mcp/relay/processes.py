@@ -145,7 +145,10 @@ class Process:
         """Return True if it holds the lock on the file of an identity, or where only Linux could tell."""
         if sys.platform != "linux":
             return True
-        return self.pid in lock_holders(lock) and lock in _open_files(self.pid)
+        # Not by the numbers of /proc/locks alone: on some file systems they are not those that `stat` tells.
+        return any(
+            identity_of(f"/proc/{self.pid}/fd/{one}") == lock and _is_locked(self.pid, one) for one in self._files()
+        )
 
     def is_stopped(self) -> bool:
         """Return True if it is stopped, by a signal or a debugger. Linux alone tells."""
@@ -202,6 +205,12 @@ class Process:
             os.close(self._handle)
             self._handle = -1
 
+    def _files(self) -> list[str]:
+        try:
+            return os.listdir(f"/proc/{self.pid}/fd")
+        except OSError:
+            return []
+
     def _stat(self) -> list[str]:
         return _read_stat(f"/proc/{self.pid}/stat")
 
@@ -217,7 +226,7 @@ def _handle_of(pid: int) -> int:
 
 
 def lock_holders(lock: Identity) -> list[int]:
-    """Return the processes that hold an advisory lock on a file of that number. Linux alone tells."""
+    """Return the processes that may hold an advisory lock on a file, those on another file of that number too. Linux alone tells."""
     return list(_lock_holders(str(lock[1])))
 
 
@@ -242,13 +251,12 @@ def _lock_holders(number: str) -> Iterator[int]:
         pass
 
 
-def _open_files(pid: int) -> set[Identity]:
-    folder = f"/proc/{pid}/fd"
+def _is_locked(pid: int, descriptor: str) -> bool:
     try:
-        found = [identity_of(f"{folder}/{name}") for name in os.listdir(folder)]
+        with open(f"/proc/{pid}/fdinfo/{descriptor}", encoding="ascii") as told:
+            return "FLOCK" in told.read()
     except OSError:
-        return set()
-    return {one for one in found if one is not None}
+        return False
 
 
 def _read_stat(path: str) -> list[str]:

@@ -311,8 +311,8 @@ class Relay:
     def _ask_hub(self, hub: socket.socket, heard: int) -> None:
         try:
             self._replace_hung_hub(lambda: self._is_silent(hub, heard))
-        except connecting.HubNotAnswering:
-            # The other thread will come to the same end, and tells the client.
+        except (connecting.HubNotAnswering, OSError):
+            # The main thread will come to the same end, and tells the client.
             try:
                 hub.shutdown(socket.SHUT_RDWR)
             except OSError:

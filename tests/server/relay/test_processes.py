@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +68,12 @@ def test_who_listens_and_does_not_hold_the_lock_is_not_the_hub(home, holder, mon
         assert heartbeat._find_process(str(home), ours) is None
 
 
+def test_a_process_that_only_has_the_lock_file_open_does_not_hold_it(home, holder):
+    with (home / paths.HUB_LOCK).open():
+        assert not Process(os.getpid()).holds(identity_of(str(home / paths.HUB_LOCK)))
+    assert Process(holder.pid).holds(identity_of(str(home / paths.HUB_LOCK)))
+
+
 def test_a_lock_that_changed_hands_saves_its_former_holder(home, holder):
     found = heartbeat._find_process(str(home), None)
     hung = heartbeat.HungHub(str(home), found, 5.0)
@@ -116,3 +123,10 @@ def test_the_other_end_of_a_socket_is_known():
     with ours, theirs:
         assert processes.peer_of(ours) == (os.getpid(), os.geteuid())
         assert processes.is_of_this_user(ours)
+
+
+def test_questions_leave_no_descriptor_open(home, holder):
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        assert heartbeat.find_hung_hub(str(home), lambda: True) is None
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
