@@ -129,6 +129,32 @@ def test_what_was_derived_can_stay_and_is_named(home):
     assert left(home)["thought"].parents == ()
 
 
+@pytest.mark.parametrize("others", [(), (Item(MemoryId("stays"), "", 0.5),)])
+def test_the_name_of_a_session_goes_with_the_last_of_its_memories(home, others):
+    state = encode_buffers(Buffers(short_term=tuple(BufferEntry(one) for one in others)))
+    store_of(
+        home,
+        MemoryItem(memory("goes", session="s-of-the-canary")),
+        MemoryItem(memory("stays", session="another")),
+        BufferItem("default", BufferState("s-of-the-canary", "default", state, START)),
+        BufferItem("default", BufferState("another", "default", state, START)),
+    )
+    purged(home, chosen("goes"))
+    assert not [file for file in home.rglob("*") if file.is_file() and b"s-of-the-canary" in file.read_bytes()]
+    assert set(left(home)) == {"stays"}
+
+
+def test_a_session_that_has_memories_left_keeps_its_attention(home):
+    state = encode_buffers(Buffers())
+    store_of(
+        home,
+        *(MemoryItem(memory(name, session="s")) for name in ("goes", "stays")),
+        BufferItem("default", BufferState("s", "default", state, START)),
+    )
+    purged(home, chosen("goes"))
+    assert chosen_of(home, PurgeSelection(namespace="default", session="s")).buffers == 1
+
+
 def test_a_session_goes_with_its_buffers_and_its_conversation(home):
     store_of(
         home, *some(), MemoryItem(memory("other", session="s-2")), EntryItem("default", "s-1", "message", 1, {"a": "b"})

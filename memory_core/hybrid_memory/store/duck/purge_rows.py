@@ -66,8 +66,13 @@ _DELETE_REQUEST = "DELETE FROM request WHERE relay = ? AND number = ?"
 _BUFFER_STATES = "SELECT session, agent, state FROM buffer WHERE namespace = ?"
 _SET_BUFFER_STATE = "UPDATE buffer SET state = ? WHERE namespace = ? AND session = ? AND agent = ?"
 _DELETE_BUFFER = "DELETE FROM buffer WHERE namespace = ? AND session = ? AND agent = ?"
+_DELETE_BUFFERS = "DELETE FROM buffer WHERE namespace = ? AND session = ?"
+_SESSIONS_OF = """
+    SELECT DISTINCT session FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
+"""
+_HAS_MEMORIES = "SELECT count(*) FROM memory WHERE namespace = ? AND session = ?"
 _DELETE_SESSION = (
-    "DELETE FROM buffer WHERE namespace = ? AND session = ?",
+    _DELETE_BUFFERS,
     "DELETE FROM entry WHERE namespace = ? AND conversation = ?",
     "DELETE FROM conversation WHERE namespace = ? AND name = ?",
 )
@@ -134,8 +139,13 @@ def purge_rows(
         else:
             existing = frozenset(existing_ids(session, selection.namespace, list(ids)))
             count = len(existing)
+            sessions = session.rows(_SESSIONS_OF, selection.namespace, to_json(sorted(existing)))
             _delete_memories(session, selection.namespace, existing, at=at, actor=actor)
             _purge_buffers(session, selection.namespace, existing, remaining_state)
+            for (name,) in sessions:
+                # Its name would stay behind: attention is nothing without memories.
+                if not session.rows(_HAS_MEMORIES, selection.namespace, name)[0][0]:
+                    session.change(_DELETE_BUFFERS, selection.namespace, name)
             if selection.session is not None:
                 for statement in _DELETE_SESSION:
                     session.change(statement, selection.namespace, selection.session)
