@@ -32,7 +32,7 @@ from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders
 from hybrid_memory.embedding.table_choice import NAMED, reason
-from hybrid_memory.errors import NotFound, StoreClosed, StoreFull
+from hybrid_memory.errors import EngineUnavailable, NotFound, StoreClosed, StoreFull
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
 from hybrid_memory.language_share import LanguageShare
@@ -447,16 +447,26 @@ class MemoryService:
 
     @shared
     def flush_recalls(self) -> None:
-        """Store what recalls changed since the last time. Cheap when there is nothing."""
+        """Store what recalls changed since the last time. Cheap when there is nothing.
+
+        What a full or busy store has not taken waits for the next time, so each recall counts once.
+        """
         with self._recalls_lock:
             pending = list(self._recalls)
             self._recalls.clear()
-        for namespace in dict.fromkeys(name for name, _ in pending):
+        for namespace in list(dict.fromkeys(name for name, _ in pending)):
             index = self._index_cache.get(namespace)
             recalls = [recall for name, recall in pending if name == namespace]
             decide = partial(sessions.decide_recalls, recalls, self._write_rules.flow, index.vectors_of)
-            self._commit(namespace, None, decide)
+            try:
+                self._commit(namespace, None, decide)
+            except (EngineUnavailable, StoreFull):
+                with self._recalls_lock:
+                    room = _MAX_WAITING_RECALLS - len(self._recalls)
+                    self._recalls.extendleft(reversed(pending[max(len(pending) - room, 0) :]))
+                raise
             index.record_uses(sessions.uses_of(recalls))
+            pending = [one for one in pending if one[0] != namespace]
 
     @shared
     def end_session(self, scope: Scope) -> None:

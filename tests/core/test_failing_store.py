@@ -98,3 +98,31 @@ def test_a_call_of_the_store_that_fails_leaves_a_verb_undone_and_repeatable(name
         assert state(store) == after
     assert failures > 0 or name in {"brief", "offer", "filter"}
     assert state(store) == after
+
+
+def test_recalls_that_a_busy_store_did_not_take_count_once_when_it_does(monkeypatch):
+    clock = FakeClock()
+    service = MemoryService(MemoryStore(clock), HashEmbedder(), clock=clock, random_source=FakeRandomSource())
+    scopes = [Scope(session="one", namespace=name) for name in ("first", "second")]
+    ids = [service.write(scope, WriteRequest(content="The ferry leaves at seven")).id for scope in scopes]
+    for scope in scopes:
+        service.read(scope, ReadRequest(query="When does the ferry leave?"))
+    write, failures = service.store.write, ["second"]
+
+    def sometimes(namespace, *given):
+        if namespace in failures:
+            failures.remove(namespace)
+            raise EngineUnavailable("try again")
+        return write(namespace, *given)
+
+    monkeypatch.setattr(service.store, "write", sometimes)
+    with pytest.raises(EngineUnavailable):
+        service.flush_recalls()
+    service.flush_recalls()
+    service.flush_recalls()
+    counted = [
+        next(iter(service.store.usage(scope.namespace, [one]).values())).count
+        for scope, one in zip(scopes, ids, strict=True)
+    ]
+    assert counted == [1, 1]
+    service.close()

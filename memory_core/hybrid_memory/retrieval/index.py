@@ -58,6 +58,7 @@ _WORKING = TIERS.index(Tier.WORKING)
 
 AllVectors: TypeAlias = Callable[[], Iterable[VectorBatch]]
 SomeVectors: TypeAlias = Callable[[Sequence[MemoryId]], Mapping[MemoryId, NDArray[np.float32]]]
+_MOST_USES = 2**62  # of one memory
 
 
 class NamespaceIndex:
@@ -160,7 +161,9 @@ class NamespaceIndex:
                 if row is not None:
                     accessed = self._columns.accessed_at.values
                     accessed[row] = max(accessed[row], to_micros(use.at))
-                    self._columns.access_count.values[row] += use.count
+                    counts = self._columns.access_count.values
+                    # As the store does: a full counter stays full.
+                    counts[row] = min(int(counts[row]), _MOST_USES) + use.count
 
     def search(self, query: SearchQuery) -> Ranking:
         """Return all memories that pass the filters, best first."""
