@@ -522,7 +522,10 @@ def reflection_groups(
                 )
             )
         )
-        allowed = set(ranking.ids[~ranking.weak][:_FOCUS_LIMIT].tolist())
+        strong = np.flatnonzero(~ranking.weak)
+        if ranking.untrusted is not None:  # however many they are, they leave room for the others
+            strong = strong[np.argsort(ranking.untrusted[strong], kind="stable")]
+        allowed = set(ranking.ids[strong[:_FOCUS_LIMIT]].tolist())
     rows = index.reflection_rows(where, now, among=allowed, newest=_MAX_REFLECTION_CANDIDATES)
     candidates = ReflectionCandidates(
         ids=rows.ids, created_at=rows.created_at, importance=rows.importance, vectors=rows.vectors

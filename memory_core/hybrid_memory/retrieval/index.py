@@ -283,16 +283,18 @@ class NamespaceIndex:
             columns = self._columns
             live = columns.visible(now, as_of=where.as_of, asked_at=asked_at, min_trust=where.min_trust)
             rows = columns.newest_first(columns.matching(where) & live)
+            chosen = np.zeros(len(rows), np.bool_)
             trusted = columns.is_trusted(rows)
-            chosen = [
-                some[_telling(columns, some, wanted, newest)] for some in (rows[trusted], rows[~trusted]) if len(some)
-            ]
-            return columns.ids.ids_of(rows[np.isin(rows, np.concatenate(chosen))] if chosen else rows)
+            for places in (np.flatnonzero(trusted), np.flatnonzero(~trusted)):
+                chosen[places[_telling(columns, rows[places], wanted, newest)]] = True
+            return columns.ids.ids_of(rows[chosen])
 
     def first_of_each_trust(self, ids: IdSequence, count: int) -> list[MemoryId]:
         """Return the first ``count`` of some ids that are trusted, and of those that are not, in their order."""
         with self._lock:
             trusted = self._columns.is_trusted(ids.rows)
+            if trusted.all():
+                return ids[:count].tolist()
             kept = np.where(trusted, np.cumsum(trusted), np.cumsum(~trusted)) <= count
             return ids[np.flatnonzero(kept)].tolist()
 
