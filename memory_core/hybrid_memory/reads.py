@@ -39,7 +39,7 @@ from hybrid_memory.retrieval.query import RankingWeights, SearchQuery
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.shares import COMPARED_UNTRUSTED, floods, in_shares, joined
 from hybrid_memory.retrieval.update_detection import settle_updates
-from hybrid_memory.text import excerpt, words
+from hybrid_memory.text import excerpt
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -263,7 +263,7 @@ def _floods(others: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, f
         return []
     ids: list[MemoryId] = ranking.ids[others[:COMPARED_UNTRUSTED]].tolist()
     memories = index.memories(ids, fetch)
-    return floods([frozenset(words(memories[one].content)) if one in memories else frozenset() for one in ids])
+    return floods([frozenset(memories[one].terms) if one in memories else frozenset() for one in ids])
 
 
 def _first_page_size(ranking: Ranking, listing: _Listing, page: NDArray[np.intp], *, concise: bool) -> int:

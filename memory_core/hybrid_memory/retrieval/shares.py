@@ -8,7 +8,7 @@ file changes an order, a score or a mark of it; and of all, from which the rest 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
@@ -132,9 +132,9 @@ def few_untrusted(untrusted: NDArray[np.bool_], every: int) -> tuple[NDArray[np.
     return np.concatenate((others, strangers))[order], certain
 
 
-def floods(texts: Sequence[frozenset[str]]) -> list[int]:
+def floods(texts: Sequence[frozenset[Hashable]]) -> list[int]:
     """Return the places of texts, as sets of words, that say nearly what an earlier one says."""
-    kept: list[frozenset[str]] = []
+    kept: list[frozenset[Hashable]] = []
     found: list[int] = []
     for place, words in enumerate(texts):
         if any(2 * len(words & other) >= ALIKE * (len(words) + len(other)) for other in kept):
