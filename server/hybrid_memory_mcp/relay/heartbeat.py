@@ -3,8 +3,8 @@
 A hub has a second socket, which a thread of its own answers (``hub/heartbeat.py``). Nobody asks it while nobody waits, so an idle
 machine is not kept awake. A hub has hung when this thread says nothing, and
 
-* the process is stopped, or has not computed at all meanwhile and waits for no disk: `SILENCE_SECONDS`;
-* otherwise, as with a machine that swaps, or an endless loop that lets no other thread run: `BUSY_SILENCE_SECONDS`;
+* the process is stopped, or none of its threads computes, waits for its turn to or for a disk: `SILENCE_SECONDS`;
+* otherwise, as with a machine that is overloaded or swaps, or an endless loop that lets no other thread run: `BUSY_SILENCE_SECONDS`;
 * where the system does not tell what a process does (macOS, BSD): `BLIND_SILENCE_SECONDS`.
 
 Only time counts in which this process ran too: after a stop of a whole group of processes, or a sleep of the machine, it is counted
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # A thread that only answers waits for the interpreter at most: tenths of a second while another thread collects garbage or makes
 # JSON of the longest answer. With the start of the next hub (one to three seconds) calls are answered within 15 s.
-SILENCE_SECONDS = 5.0 * connecting.PATIENCE
+SILENCE_SECONDS = 4.0 * connecting.PATIENCE
 BLIND_SILENCE_SECONDS = 8.0 * connecting.PATIENCE
 BUSY_SILENCE_SECONDS = 30.0 * connecting.PATIENCE
 
@@ -150,14 +150,14 @@ class _Observed:
     def __init__(self, process: Process | None) -> None:
         self.process = process
         self.always_stopped = process is not None
-        self._waited_for_disk = False
+        self._was_at_work = False
         self._cpu = process.cpu_seconds() if process is not None else None
 
     def look(self) -> None:
         """Note what it does at this moment."""
         if self.process is not None:
             self.always_stopped = self.always_stopped and self.process.is_stopped()
-            self._waited_for_disk = self._waited_for_disk or self.process.is_in_disk_wait()
+            self._was_at_work = self._was_at_work or self.process.is_at_work()
 
     def limit(self, silent: float, *, can_answer: bool) -> float:
         """Return after how many seconds of silence it has hung; one without a heartbeat has only if it is stopped all the time."""
@@ -168,7 +168,7 @@ class _Observed:
             return BLIND_SILENCE_SECONDS
         if self.process.is_stopped():
             return SILENCE_SECONDS
-        is_idle = computed - self._cpu <= _COMPUTES * silent and not self._waited_for_disk
+        is_idle = computed - self._cpu <= _COMPUTES * silent and not self._was_at_work
         return SILENCE_SECONDS if is_idle else BUSY_SILENCE_SECONDS
 
 

@@ -154,13 +154,13 @@ class Process:
         """Return True if it is stopped, by a signal or a debugger. Linux alone tells."""
         return self._stat()[:1] in (["T"], ["t"])
 
-    def is_in_disk_wait(self) -> bool:
-        """Return True if one of its threads waits for a disk or for swapped memory. Linux alone tells."""
+    def is_at_work(self) -> bool:
+        """Return True if one of its threads computes, waits for its turn to, or waits for a disk or swapped memory. Linux alone tells."""
         try:
             threads = os.listdir(f"/proc/{self.pid}/task")
         except OSError:
             return False
-        return any(_read_stat(f"/proc/{self.pid}/task/{thread}/stat")[:1] == ["D"] for thread in threads)
+        return any(_read_stat(f"/proc/{self.pid}/task/{thread}/stat")[:1] in (["R"], ["D"]) for thread in threads)
 
     def cpu_seconds(self) -> float | None:
         """Return how long it has computed so far, None where only Linux could tell."""

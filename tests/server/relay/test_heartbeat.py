@@ -14,13 +14,13 @@ TICK = 0.25
 
 
 class FakeProcess:
-    """What the system tells of a process: stopped or not, in wait for a disk or not, and the part of its time that it computes."""
+    """What the system tells of a process: stopped or not, at work or not, and the part of its time that it computes."""
 
-    def __init__(self, clock, *, stopped=False, disk=False, computes=0.0, killable=True):
+    def __init__(self, clock, *, stopped=False, at_work=False, computes=0.0, killable=True):
         self.pid = 4711
         self.killed = False
         self._clock, self._computes, self._killable = clock, computes, killable
-        self.is_stopped, self.is_in_disk_wait = lambda: stopped, lambda: disk
+        self.is_stopped, self.is_at_work = lambda: stopped, lambda: at_work
 
     def cpu_seconds(self):
         return None if self._computes is None else self._clock.now * self._computes
@@ -83,7 +83,7 @@ def silence_until_hung(monkeypatch, clock, process, home="/nowhere"):
         ({}, SILENCE_SECONDS),
         ({"computes": 1.0}, BUSY_SILENCE_SECONDS),
         ({"computes": 0.1}, BUSY_SILENCE_SECONDS),
-        ({"disk": True}, BUSY_SILENCE_SECONDS),
+        ({"at_work": True}, BUSY_SILENCE_SECONDS),
         ({"computes": None}, BLIND_SILENCE_SECONDS),
     ],
 )

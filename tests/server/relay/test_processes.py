@@ -106,9 +106,10 @@ def test_a_later_process_of_the_same_number_is_not_ended(bystander, monkeypatch,
 
 def test_a_process_is_told_to_compute_or_to_wait(bystander):
     assert Process(os.getpid()).cpu_seconds() > 0
+    assert Process(os.getpid()).is_at_work()
     assert Process(bystander.pid).cpu_seconds() == 0
     assert not Process(bystander.pid).is_stopped()
-    assert not Process(bystander.pid).is_in_disk_wait()
+    assert not Process(bystander.pid).is_at_work()
 
 
 def test_a_process_that_is_gone_is_none():
