@@ -25,6 +25,7 @@ from hybrid_memory.store.duck.files.database_file import is_database, log_file
 from hybrid_memory.store.duck.files.swap import next_file, swap, work_file
 from hybrid_memory.store.duck.purge_rows import plan_purge, purge_rows
 from hybrid_memory.store.duck.recovery.quarantine import QUARANTINE, REPORT
+from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 from hybrid_memory.validation import check_name
@@ -162,6 +163,7 @@ class _FilePurge:
         # Read whole first: what cannot be read would be left out below, and so be lost without a word.
         verify(work)
         with open_session(work, folder=self.path.parent) as session:
+            migrate(session, self.now)
             # Another copy may hold more that belongs to the selection, such as versions that are gone from the store.
             ids = self.ids | plan_purge(session, self.selection).ids
             erased = purge_rows(

@@ -96,7 +96,7 @@ def decide_end(
 
 
 def _tier_changes(moved: Sequence[Moved]) -> tuple[SetTier, ...]:
-    return tuple(SetTier(move.id, move.after) for move in moved)
+    return tuple(SetTier(move.id, move.after, move.reason) for move in moved)
 
 
 def _open(tasks: Mapping[MemoryId, Memory], now: datetime) -> list[Memory]:

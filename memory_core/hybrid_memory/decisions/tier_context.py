@@ -152,9 +152,11 @@ def changes_of(view: WriteView, moved: Iterable[Moved]) -> tuple[tuple[SetTier, 
         if head is None:
             continue
         if not move.members:
-            tier_changes.append(SetTier(move.id, move.after))
+            tier_changes.append(SetTier(move.id, move.after, move.reason))
         else:
-            updates.append(Update(replace(head, tier=move.after, parents=joined(head.parents, move.members))))
+            updates.append(
+                Update(replace(head, tier=move.after, parents=joined(head.parents, move.members)), move.reason)
+            )
     return tuple(tier_changes), tuple(updates)
 
 

@@ -389,7 +389,9 @@ def _count_repetition(
         action="repeat",
         actor=prepared.scope.actor,
         tier_changes=tier_changes,
-        updates=updates if richer == same else (*updates, Update(richer)),
+        updates=updates
+        if richer == same
+        else (*updates, Update(richer, own_move.reason if own_move is not None else "")),
         buffers=buffer_changes(view, same.session, same.agent, buffers, step.buffers),
         uses=(RecordUse(same.id, view.now),),
         result=result,

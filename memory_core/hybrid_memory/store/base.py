@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
     from hybrid_memory.terms import TermHasher
+    from hybrid_memory.store.audit_chain import ChainCheck
 
 
 class ChangeType(StrEnum):
@@ -41,7 +42,8 @@ class RequestKey:
 class LogEntry:
     """One line of the log: the audit record and the announcement of a change in one.
 
-    ``digest`` is the content hash of the memory; the log never holds text or vectors.
+    ``digest`` is the content hash of the memory, empty after it was purged; ``note`` says what changed (`audit_notes`). The log never
+    holds text or vectors.
     """
 
     position: int
@@ -52,6 +54,7 @@ class LogEntry:
     actor: str
     action: str
     digest: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,11 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class SetTier:
-    """A memory changes its tier."""
+    """A memory changes its tier; the log tells the ``reason``."""
 
     id: MemoryId
     tier: Tier
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +81,11 @@ class Update:
     Left as they are stored: id, namespace, agent, kind, origin, content, terms, content_hash and times of origin.
 
     ``memory`` is the wished state with the ``rev`` that was read; another ``rev`` in the store raises `ConcurrentModification`.
+    ``reason`` is that of a change of its tier.
     """
 
     memory: Memory
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,6 +574,14 @@ class Store(ConversationLog, Protocol):
         Raises:
             LogTrimmed: the log was trimmed past ``after``.
         """
+        ...
+
+    def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
+        """Return all log entries of some memories in order, trimmed ones included."""
+        ...
+
+    def check_log(self, namespace: str) -> ChainCheck:
+        """Follow the chain of a namespace's log from its first entry to its head (`audit_chain`)."""
         ...
 
     def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier
+from hybrid_memory.store.audit_notes import note_of_change, note_of_insert
 from hybrid_memory.store.base import ChangeType, Insert, LogEntry, SetTier, SetVector, Update, WriteBatch
 from hybrid_memory.store.encoding import check_moment, check_text
 from hybrid_memory.store.memory_fields import UNCHANGEABLE, check_memory
@@ -137,28 +138,28 @@ class _ChangeSetBuilder:
         if insert.vector is not None:
             self.vectors[memory.id] = checked_vector(insert.vector, dimensions)
         self.after[memory.id] = memory
-        self._announce(ChangeType.INSERT, memory)
+        self._announce(ChangeType.INSERT, memory, note_of_insert(memory))
 
     def update(self, update: Update) -> None:
         check_memory(update.memory, self._namespace)
         current = self._existing(update.memory.id)
         if current.rev != update.memory.rev:
             raise ConcurrentModification("a memory changed since it was read; read it again and repeat")
-        self.after[current.id] = updated(current, update.memory)
+        after = self.after[current.id] = updated(current, update.memory)
         self.updated.add(current.id)
-        self._announce(ChangeType.UPDATE, self.after[current.id])
+        self._announce(ChangeType.UPDATE, after, note_of_change(current, after, update.reason))
 
     def set_tier(self, set_tier: SetTier) -> None:
         current = self._existing(set_tier.id)
         if current.tier is set_tier.tier:
             return
-        self.after[current.id] = replace(current, tier=set_tier.tier, rev=current.rev + 1)
-        self._announce(ChangeType.UPDATE, self.after[current.id])
+        after = self.after[current.id] = replace(current, tier=set_tier.tier, rev=current.rev + 1)
+        self._announce(ChangeType.UPDATE, after, note_of_change(current, after, set_tier.reason))
 
     def set_vector(self, set_vector: SetVector, dimensions: int | None) -> None:
         current = self._existing(set_vector.id)
         self.vectors[current.id] = checked_vector(set_vector.vector, dimensions)
-        self._announce(ChangeType.UPDATE, current)
+        self._announce(ChangeType.UPDATE, current, "vector")
 
     def _existing(self, id_: MemoryId) -> Memory:
         try:
@@ -166,7 +167,7 @@ class _ChangeSetBuilder:
         except KeyError:
             raise ConcurrentModification("a memory to be changed does not exist here; read again and repeat") from None
 
-    def _announce(self, change: ChangeType, memory: Memory) -> None:
+    def _announce(self, change: ChangeType, memory: Memory, note: str) -> None:
         self.log.append(
             LogEntry(
                 position=self._head + len(self.log) + 1,
@@ -177,6 +178,7 @@ class _ChangeSetBuilder:
                 actor=self._batch.actor,
                 action=self._batch.action,
                 digest=memory.content_hash,
+                note=note,
             )
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
 from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
+from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, ChainedEntry, LogHead, chained, check_chain
 from hybrid_memory.store.base import (
     NO_LIMIT,
     PLAIN_CODEC,
@@ -50,11 +52,13 @@ _Value = TypeVar("_Value")
 class _Namespace:
     """One namespace."""
 
+    name: str = ""
     memories: dict[MemoryId, Memory] = field(default_factory=dict)
     vectors: dict[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
     usage: dict[MemoryId, Usage] = field(default_factory=dict)
     buffers: dict[tuple[str, str], BufferState] = field(default_factory=dict)
     log: list[LogEntry] = field(default_factory=list)
+    chain: list[ChainedEntry] = field(default_factory=list)
     trimmed_before: int = 0
 
     @property
@@ -391,6 +395,18 @@ class MemoryStore:
         with self._data.reading():
             return self._namespace(namespace).changes_after(after)[: max(limit, 0)]
 
+    def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
+        """Return all log entries of some memories in order."""
+        wanted = frozenset(ids)
+        with self._data.reading():
+            return [entry for entry in self._namespace(namespace).log if entry.id in wanted]
+
+    def check_log(self, namespace: str) -> ChainCheck:
+        """Follow the chain of a namespace's log."""
+        with self._data.reading():
+            chain = self._namespace(namespace).chain
+            return check_chain(namespace, chain, LogHead(len(chain), chain[-1].link or "") if chain else None)
+
     def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist in this namespace."""
         with self._data.reading():
@@ -539,6 +555,8 @@ class MemoryStore:
             records.memories[id_] = replace(memory, metadata=_object(object_to_json(memory.metadata)))
         records.vectors.update(changes.vectors)
         records.log.extend(changes.log)
+        link = (records.chain[-1].link if records.chain else None) or ""
+        records.chain.extend(chained(records.name, changes.log, link, os.urandom(SALT_BYTES * len(changes.log))))
         for buffer in buffers:
             if buffer.state is None:
                 records.buffers.pop((buffer.session, buffer.agent), None)
@@ -558,7 +576,7 @@ class MemoryStore:
         )
 
     def _namespace(self, namespace: str) -> _Namespace:
-        return self._data.namespaces.get(namespace) or _Namespace()
+        return self._data.namespaces.get(namespace) or _Namespace(namespace)
 
 
 def _record_uses(records: _Namespace, uses: Iterable[RecordUse]) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId, Trust
-from hybrid_memory.store.base import ChangeType
+from hybrid_memory.store.audit_notes import note_of_insert
+from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.files.database_copy import copy_database
@@ -82,11 +83,11 @@ _INSERT_USAGE = """
         "namespace": "VARCHAR", "id": "VARCHAR", "accessed_at": "BIGINT", "count": "BIGINT"}]')) AS one)
 """
 _INSERT_LOG = """
-    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest)
-    SELECT one.namespace, one.position, $2, one.id, one.rev, $3, $4, $5, one.digest
+    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, note, salt, link)
+    SELECT one.namespace, one.position, $2, one.id, one.rev, $3, $4, $5, one.digest, one.note, one.salt, one.link
     FROM (SELECT unnest(from_json($1, '[{
-        "namespace": "VARCHAR", "position": "BIGINT", "id": "VARCHAR", "rev": "BIGINT", "digest": "VARCHAR"
-        }]')) AS one)
+        "namespace": "VARCHAR", "position": "BIGINT", "id": "VARCHAR", "rev": "BIGINT", "digest": "VARCHAR",
+        "note": "VARCHAR", "salt": "VARCHAR", "link": "VARCHAR"}]')) AS one)
 """
 _ONE_ENTRY = "SELECT body FROM entry WHERE namespace = ? AND conversation = ? AND kind = ? AND number = ?"
 _LAST = "SELECT last FROM conversation WHERE namespace = ? AND name = ? AND kind = ?"
@@ -258,18 +259,25 @@ def _log_inserts(
 ) -> None:
     session, _, cache = transaction
     entries = []
-    for memory in memories:
-        position = cache.heads.get(memory.namespace, Head()).position + 1
-        tables.advance(cache, memory.namespace, position, to_micros(at))
-        entries.append(
-            {
-                "namespace": memory.namespace,
-                "position": position,
-                "id": memory.id,
-                "rev": memory.rev,
-                "digest": memory.content_hash,
-            }
-        )
+    for namespace in dict.fromkeys(memory.namespace for memory in memories):
+        head = cache.heads.get(namespace, Head()).position
+        log = [
+            LogEntry(
+                position=position,
+                change=ChangeType.INSERT,
+                id=memory.id,
+                rev=memory.rev,
+                at=at,
+                actor=actor,
+                action=action,
+                digest=memory.content_hash,
+                note=note_of_insert(memory),
+            )
+            for position, memory in enumerate((one for one in memories if one.namespace == namespace), head + 1)
+        ]
+        chain = tables.chain_on(session, cache, namespace, log)
+        entries += [one._asdict() | {"namespace": namespace, "note": one.note or None} for one in chain]
+        tables.advance(cache, namespace, log[-1].position, to_micros(at))
     session.change(_INSERT_LOG, to_json(entries), ChangeType.INSERT.value, to_micros(at), actor, action)
 
 

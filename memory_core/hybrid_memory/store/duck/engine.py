@@ -29,6 +29,7 @@ _Item = TypeVar("_Item")
 _COUNT = "SELECT count(*) FROM memory"
 _ALIVE = "SELECT 1"
 _ADVANCE = "UPDATE mark SET number = ?"
+_ADVANCE_WITH_HEAD = "UPDATE mark SET number = ?, namespace = ?, position = ?, link = ?"
 _CHECKPOINT = "CHECKPOINT"
 _LARGE_STORE_MEMORIES = 50_000  # above, a plan with the optimizer pays for itself; see `SqlSession`
 # With a longer one a checkpoint lets the journal begin anew, so that opening reads no more than this.
@@ -136,7 +137,7 @@ class Engine:
                 if changes.executed:
                     self.journal.ensure_open(self._cache.mark)
                     self._cache.mark += 1
-                    changes.change(_ADVANCE, self._cache.mark)
+                    self._advance(changes, self._cache)
                 changes.commit()
                 # 3. From here on the write is durable.
                 self._heads = {name: head.position for name, head in self._cache.heads.items()}
@@ -154,6 +155,15 @@ class Engine:
                 keep_private(self.path)
             if changes.executed:
                 self._add_to_journal(self._cache.mark, changes)
+
+    @staticmethod
+    def _advance(changes: SqlSession, cache: WriterCache) -> None:
+        """Store the number of the write, and the head of the log to which it was the last to add."""
+        head = cache.heads.get(cache.marked) if cache.marked is not None else None
+        if cache.marked is None or head is None or not head.link:
+            changes.change(_ADVANCE, cache.mark)
+        else:
+            changes.change(_ADVANCE_WITH_HEAD, cache.mark, cache.marked, head.position, head.link)
 
     def _add_to_journal(self, number: int, changes: SqlSession) -> None:
         """Note a committed write in the journal; when a checkpoint has emptied the log, the journal begins anew.

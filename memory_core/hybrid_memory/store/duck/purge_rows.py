@@ -6,6 +6,7 @@ go when the file is copied afterwards.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hybrid_memory.model import Kind, MemoryId, Origin, Trust
+from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained, erased_salt
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, update_memory
@@ -58,9 +60,17 @@ _REVS = """
 """
 _DELETE = Template("DELETE FROM $table WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))")
 _VECTOR_TABLES = "SELECT table_name FROM duckdb_tables() WHERE regexp_full_match(table_name, 'vector_[0-9]+')"
-_BLANK_DIGESTS = """
-    UPDATE log SET digest = '' WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
+_DIGESTS = """
+    SELECT position, salt, digest FROM log
+    WHERE namespace = ? AND digest <> '' AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]')))
 """
+_BLANK_DIGESTS = """
+    UPDATE log SET digest = '', salt = one.salt
+    FROM (SELECT unnest(from_json($2, '[{"position": "BIGINT", "salt": "VARCHAR"}]')) AS one)
+    WHERE log.namespace = $1 AND log.position = one.position
+"""
+_IS_MARKED = "SELECT count(*) FROM mark WHERE namespace = ?"
+_MARK_HEAD = "UPDATE mark SET position = ?, link = ? WHERE namespace = ?"
 _REQUESTS = "SELECT relay, number, result FROM request WHERE namespace = ?"
 _DELETE_REQUEST = "DELETE FROM request WHERE relay = ? AND number = ?"
 _BUFFER_STATES = "SELECT session, agent, state FROM buffer WHERE namespace = ?"
@@ -85,6 +95,8 @@ _DELETE_NAMESPACE = (
     "DELETE FROM conversation WHERE namespace = ?",
     "DELETE FROM entry WHERE namespace = ?",
     "DELETE FROM namespace WHERE name = ?",
+    "DELETE FROM log_head WHERE namespace = ?",
+    "UPDATE mark SET namespace = NULL, position = NULL, link = NULL WHERE namespace = ?",
 )
 _DELETE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
 
@@ -232,7 +244,7 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
     for before, memory in cleaned:
         update_memory(session, memory, before.rev)
     # The log keeps that there was something, without the hash of its words.
-    session.change(_BLANK_DIGESTS, namespace, wanted)
+    erase_digests(session, namespace, wanted)
     changes = [(ChangeType.PURGE, id_, rev, "") for id_, rev in deleted]
     changes += [(ChangeType.UPDATE, memory.id, memory.rev, memory.content_hash) for _, memory in cleaned]
     log = [
@@ -248,13 +260,37 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
         )
         for number, (change, id_, rev, digest) in enumerate(changes, 1)
     ]
-    tables.append_log(session, namespace, log)
+    append_to_closed_log(session, namespace, log)
     # The stored answer of a request names what it wrote.
     for relay, number, result in session.rows(_REQUESTS, namespace):
         # A result that cannot be read may name anything.
         answer = tables.readable_object(result)
         if answer is None or _mentions(answer, ids):
             session.change(_DELETE_REQUEST, relay, number)
+
+
+def erase_digests(session: SqlSession, namespace: str, wanted: str) -> None:
+    """Take the digests of some memories' words out of the log (ids as JSON); the seals that its chain is made of stay."""
+    found = session.rows(_DIGESTS, namespace, wanted)
+    erased = [
+        {"position": position, "salt": None if salt is None else erased_salt(salt, digest)}
+        for position, salt, digest in found
+    ]
+    if erased:
+        session.change(_BLANK_DIGESTS, namespace, to_json(erased))
+
+
+def append_to_closed_log(session: SqlSession, namespace: str, log: Sequence[LogEntry]) -> None:
+    """Append entries to the log of a file that is no open store, and to its chain and head."""
+    if not log:
+        return
+    entries = chained(namespace, log, tables.read_last_link(session, namespace), os.urandom(SALT_BYTES * len(log)))
+    tables.insert_log(session, namespace, entries)
+    last = entries[-1]
+    if session.rows(_IS_MARKED, namespace)[0][0]:
+        session.change(_MARK_HEAD, last.position, last.link, namespace)
+    else:
+        tables.store_head(session, namespace, LogHead(last.position, last.link or ""))
 
 
 def _without_references(memory: Memory, ids: Ids) -> Memory:

@@ -148,7 +148,19 @@ _DISPUTES = (
     """,
 )
 
-M006_TRUST = Migration(6, "trust", (*_TERM_KEY, *_DISPUTES))
+# The chain of the log (`hybrid_memory.store.audit_chain`): empty in entries that are there. The head of the namespace that was
+# written last stands in the mark, which each write changes anyway; those of the others in a table.
+_AUDIT_CHAIN = (
+    "ALTER TABLE log ADD COLUMN note VARCHAR",
+    "ALTER TABLE log ADD COLUMN salt VARCHAR",
+    "ALTER TABLE log ADD COLUMN link VARCHAR",
+    "ALTER TABLE mark ADD COLUMN namespace VARCHAR",
+    "ALTER TABLE mark ADD COLUMN position BIGINT",
+    "ALTER TABLE mark ADD COLUMN link VARCHAR",
+    "CREATE TABLE log_head (namespace VARCHAR NOT NULL PRIMARY KEY, position BIGINT NOT NULL, link VARCHAR NOT NULL)",
+)
+
+M006_TRUST = Migration(6, "trust", (*_TERM_KEY, *_DISPUTES, *_AUDIT_CHAIN))
 
 MIGRATIONS: tuple[Migration, ...] = (
     *(M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS, M005_ASPECTS),

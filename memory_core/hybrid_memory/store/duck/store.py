@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
+from hybrid_memory.store.audit_chain import ChainCheck
 from hybrid_memory.store.base import (
     NO_LIMIT,
     PLAIN_CODEC,
@@ -222,6 +223,16 @@ class DuckStore:
         """Return log entries behind ``after``; raises `LogTrimmed`."""
         with self._engine.snapshot() as session:
             return tables.read_log(session, namespace, after, limit)
+
+    def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
+        """Return all log entries of some memories in order."""
+        with self._engine.reading() as session:
+            return tables.read_history(session, namespace, ids)
+
+    def check_log(self, namespace: str) -> ChainCheck:
+        """Follow the chain of a namespace's log."""
+        with self._engine.snapshot() as session:
+            return tables.check_log(session, namespace)
 
     def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist in this namespace."""

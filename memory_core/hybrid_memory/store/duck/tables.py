@@ -5,15 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed
 from hybrid_memory.model import Json, MemoryId, Usage
 from hybrid_memory.moments import nearest_moment
-from hybrid_memory.store.base import BufferState, ChangeType, ConversationEntry, LogEntry, RecordUse, RequestKey
+from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, ChainedEntry, LogHead, chained, check_chain
+from hybrid_memory.store.base import (
+    NO_LIMIT,
+    BufferState,
+    ChangeType,
+    ConversationEntry,
+    LogEntry,
+    RecordUse,
+    RequestKey,
+)
 from hybrid_memory.store.duck.memory_table import existing_ids
 from hybrid_memory.store.duck.sql_session import Row, SqlSession
 from hybrid_memory.store.duck.writer_cache import Head, PinnedEmbedder, WriterCache
@@ -29,22 +40,41 @@ _NEW_TRIM = "INSERT INTO namespace (trimmed_before, name) VALUES (?, ?)"
 _SET_TRIM = "UPDATE namespace SET trimmed_before = ? WHERE name = ?"
 
 _LOG_INSERT = """
-    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, note, salt, link)
+    VALUES ($1, $5, $6, $7, $8, $2, $3, $4, $9, $10, $11, $12)
 """
 _LOG_INSERT_TWO = """
-    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9), ($1, $10, $11, $12, $13, $6, $7, $8, $14)
+    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, note, salt, link)
+    VALUES ($1, $5, $6, $7, $8, $2, $3, $4, $9, $10, $11, $12), ($1, $13, $14, $15, $16, $2, $3, $4, $17, $18, $19, $20)
 """
 _LOG_INSERT_THREE = """
-    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9), ($1, $10, $11, $12, $13, $6, $7, $8, $14),
-        ($1, $15, $16, $17, $18, $6, $7, $8, $19)
+    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, note, salt, link)
+    VALUES ($1, $5, $6, $7, $8, $2, $3, $4, $9, $10, $11, $12), ($1, $13, $14, $15, $16, $2, $3, $4, $17, $18, $19, $20),
+        ($1, $21, $22, $23, $24, $2, $3, $4, $25, $26, $27, $28)
 """
 _LOG = """
-    SELECT position, change, id, rev, made_at, actor, action, digest FROM log
+    SELECT position, change, id, rev, made_at, actor, action, digest, coalesce(note, '') FROM log
     WHERE namespace = ? AND position > ? AND position < 4611686018427387904 ORDER BY position LIMIT ?
 """
+_LOG_OF_IDS = """
+    SELECT position, change, id, rev, made_at, actor, action, digest, coalesce(note, '') FROM log
+    WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '["VARCHAR"]'))) ORDER BY position
+"""
+_CHAIN = """
+    SELECT position, change, id, rev, made_at, actor, action, digest, coalesce(note, ''), salt, link FROM log
+    WHERE namespace = ? AND position > ? ORDER BY position LIMIT ?
+"""
+_CHAIN_ROWS = 10_000  # entries read at once, a few megabytes
+_LAST_LINK = """
+    SELECT coalesce(arg_max(link, position), '') FROM log WHERE namespace = ? AND position < 4611686018427387904
+"""
+_HEAD_UPDATE = "UPDATE log_head SET position = ?, link = ? WHERE namespace = ?"
+_HEAD_INSERT = "INSERT INTO log_head (position, link, namespace) VALUES (?, ?, ?)"
+_STORED_HEAD = """
+    SELECT position, link FROM mark WHERE namespace = $1
+    UNION ALL SELECT position, link FROM log_head WHERE namespace = $1 AND NOT EXISTS (SELECT 1 FROM mark WHERE namespace = $1)
+"""
+_HEADS_OF = "SELECT namespace FROM log_head UNION SELECT namespace FROM mark WHERE namespace IS NOT NULL UNION SELECT namespace FROM log"
 
 _REQUEST = "SELECT namespace, result, position, made_at FROM request WHERE relay = ? AND number = ?"
 _REQUEST_INSERT = """
@@ -108,8 +138,8 @@ def read_head(session: SqlSession, namespace: str) -> Head:
 
 def advance(cache: WriterCache, namespace: str, position: int, at: int) -> None:
     """Note a namespace's head and the time of its last write: the log that is written along with them holds both."""
-    known = cache.heads.get(namespace)
-    cache.heads[namespace] = Head(position, known.trimmed_before if known else 0)
+    known = cache.heads.get(namespace, Head())
+    cache.heads[namespace] = Head(position, known.trimmed_before, known.link)
     cache.last_at = at
 
 
@@ -121,21 +151,79 @@ def trim_log(session: SqlSession, cache: WriterCache, namespace: str, before: in
     mark = min(before, known.position + 1)
     if mark > known.trimmed_before:
         session.change(_SET_TRIM if known.trimmed_before else _NEW_TRIM, mark, namespace)
-        cache.heads[namespace] = Head(known.position, mark)
+        cache.heads[namespace] = Head(known.position, mark, known.link)
 
 
-def append_log(session: SqlSession, namespace: str, log: Sequence[LogEntry]) -> None:
-    """Append entries of one write, which share time, actor and action."""
+def append_log(session: SqlSession, cache: WriterCache, namespace: str, log: Sequence[LogEntry]) -> None:
+    """Append entries of one write, which share time, actor and action, to a namespace's log and its chain."""
+    if not log:
+        return
+    insert_log(session, namespace, chain_on(session, cache, namespace, log))
+
+
+def chain_on(session: SqlSession, cache: WriterCache, namespace: str, log: Sequence[LogEntry]) -> list[ChainedEntry]:
+    """Return entries with their links behind the namespace's last; its head is from now on the one in the mark.
+
+    The head that stood there goes to the table of heads.
+    """
+    known = cache.heads.get(namespace, Head())
+    entries = chained(namespace, log, known.link, os.urandom(SALT_BYTES * len(log)))
+    if cache.marked not in (None, namespace) and (former := cache.heads.get(cache.marked)) is not None and former.link:
+        store_head(session, cache.marked, LogHead(former.position, former.link))
+    cache.marked = namespace
+    last = entries[-1]
+    cache.heads[namespace] = Head(last.position, known.trimmed_before, last.link or "")
+    return entries
+
+
+def store_head(session: SqlSession, namespace: str, head: LogHead) -> None:
+    """Store the head of a namespace's log in the table of heads."""
+    if not session.change(_HEAD_UPDATE, head.position, head.link, namespace):
+        session.change(_HEAD_INSERT, head.position, head.link, namespace)
+
+
+def insert_log(session: SqlSession, namespace: str, log: Sequence[ChainedEntry]) -> None:
+    """Insert entries of one write, which share time, actor and action, as they are."""
     # Up to three entries a statement: most writes have no more, and a statement costs more than a row.
     done = 0
     while done < len(log):
         part = log[done : done + 3]
         done += len(part)
         first = part[0]
-        values = [namespace, *_varying_values(first), to_micros(first.at), first.actor, first.action, first.digest]
-        for entry in part[1:]:
-            values += [*_varying_values(entry), entry.digest]
+        values: list[Any] = [namespace, first.made_at, first.actor, first.action]
+        for one in part:
+            values += [one.position, one.change, one.id, one.rev, one.digest, one.note or None, one.salt, one.link]
         session.change((_LOG_INSERT, _LOG_INSERT_TWO, _LOG_INSERT_THREE)[len(part) - 1], *values)
+
+
+def read_last_link(session: SqlSession, namespace: str) -> str:
+    """Return the link of the last entry of a namespace's log, "" before the chain."""
+    return str(session.rows(_LAST_LINK, namespace)[0][0])
+
+
+def read_chain(session: SqlSession, namespace: str) -> Iterator[ChainedEntry]:
+    """Yield all entries of a namespace's log in order, with salts and links."""
+    after = -NO_LIMIT
+    while rows := session.rows(_CHAIN, namespace, after, _CHAIN_ROWS):
+        for row in rows:
+            yield ChainedEntry(*row)
+        after = rows[-1][0]
+
+
+def check_log(session: SqlSession, namespace: str) -> ChainCheck:
+    """Follow the chain of a namespace's log to the head that is stored apart."""
+    row = session.row(_STORED_HEAD, namespace)
+    return check_chain(namespace, read_chain(session, namespace), LogHead(*row) if row else None)
+
+
+def namespaces_with_log(session: SqlSession) -> list[str]:
+    """Return the namespaces that have a log, or a head that says so."""
+    return sorted(name for (name,) in session.rows(_HEADS_OF))
+
+
+def read_history(session: SqlSession, namespace: str, ids: Iterable[MemoryId]) -> list[LogEntry]:
+    """Return all entries of some memories in order."""
+    return [_entry(row) for row in session.rows(_LOG_OF_IDS, namespace, to_json(list(ids)))]
 
 
 def read_log(session: SqlSession, namespace: str, after: int, limit: int) -> list[LogEntry]:
@@ -301,10 +389,6 @@ def result_of(done: StoredRequest) -> Mapping[str, Json]:
     return result
 
 
-def _varying_values(entry: LogEntry) -> tuple[int, str, str, int]:
-    return entry.position, entry.change.value, entry.id, entry.rev
-
-
 # A line of the log or a buffer that nobody could have written is taken for the nearest that somebody could: followers look at the
 # memory itself, and what a buffer holds is looked at where it is used.
 def _entry(row: Row) -> LogEntry:
@@ -317,6 +401,7 @@ def _entry(row: Row) -> LogEntry:
         actor=row[5],
         action=row[6],
         digest=row[7],
+        note=row[8],
     )
 
 

@@ -144,7 +144,7 @@ def decide_and_apply(
     # 2. Memories with their vectors, the log, buffers and usage.
     position = head + len(changes.log)
     _write_memories(session, cache, namespace, changes)
-    tables.append_log(session, namespace, changes.log)
+    tables.append_log(session, cache, namespace, changes.log)
     for buffer in batch.buffers:
         tables.write_buffer(session, cache, namespace, buffer)
     tables.record_uses(session, transaction.reads, namespace, batch.uses, [memory.id for memory in changes.inserted])

@@ -19,12 +19,14 @@ from hybrid_memory.store.memory_fields import MOST
 
 _HEADS = """
     SELECT log.namespace, coalesce(max(position) FILTER (position < 4611686018427387904), 0),
-        coalesce(max(trimmed_before), 0), coalesce(max(made_at) FILTER (made_at BETWEEN $1 AND $2), 0)
+        coalesce(max(trimmed_before), 0), coalesce(max(made_at) FILTER (made_at BETWEEN $1 AND $2), 0),
+        coalesce(arg_max(link, position) FILTER (position < 4611686018427387904), '')
     FROM log LEFT JOIN namespace ON namespace.name = log.namespace GROUP BY log.namespace
 """
 _REQUESTS = "SELECT relay, number FROM request"
 _BUFFER_KEYS = "SELECT namespace, session, agent FROM buffer"
 _MARK = "SELECT store, number FROM mark"
+_MARKED = "SELECT namespace FROM mark"
 _EMBEDDER = "SELECT number, identity, dimensions FROM embedder ORDER BY number DESC LIMIT 1"
 
 _CACHED_ROWS = 1024  # of each sort; set by hand
@@ -39,15 +41,16 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a namespace's log ends and from where it is still told."""
+    """Where a namespace's log ends, from where it is still told, and the link of its last entry ("" before the chain)."""
 
     position: int = 0
     trimmed_before: int = 0
+    link: str = ""
 
     @classmethod
-    def of(cls, position: int, trimmed_before: int) -> Head:
+    def of(cls, position: int, trimmed_before: int, link: str = "") -> Head:
         """Return the head of what a store says; a mark beyond the log's end is none."""
-        return cls(position, trimmed_before if trimmed_before <= position + 1 else 0)
+        return cls(position, trimmed_before if trimmed_before <= position + 1 else 0, link)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ class WriterCache:
     """What rows say, changed along with them and dropped when a transaction fails.
 
     Right because the holder of the store's lock is the only one who changes the rows. ``requests`` and ``buffers`` say
-    which rows exist; the three `LruCache` hold rows themselves, since the members of the buffers are asked for at every write.
+    which rows exist; ``marked`` is the namespace whose head stands in the mark. The three `LruCache` hold rows themselves, since the
+    members of the buffers are asked for at every write.
     """
 
     heads: dict[str, Head]
@@ -106,6 +110,7 @@ class WriterCache:
     last_at: int
     mark: int
     embedder: PinnedEmbedder | None
+    marked: str | None = None
     buffers_by_key: LruCache[tuple[str, str, str], BufferState] = field(default_factory=LruCache)
     memories: LruCache[tuple[str, MemoryId], Memory] = field(default_factory=LruCache)
     members: LruCache[MembersKey, dict[MemoryId, Memory]] = field(default_factory=LruCache)
@@ -140,11 +145,12 @@ def load_writer_cache(session: SqlSession) -> WriterCache:
     for relay, number in session.rows(_REQUESTS):
         requests.setdefault(relay, set()).add(number)
     return WriterCache(
-        heads={name: Head.of(head, trimmed) for name, head, trimmed, _ in namespaces},
+        heads={name: Head.of(head, trimmed, link) for name, head, trimmed, _, link in namespaces},
         requests=requests,
         buffers={(namespace, name, agent) for namespace, name, agent in session.rows(_BUFFER_KEYS)},
-        last_at=max((last for *_, last in namespaces), default=0),
+        last_at=max((last for *_, last, _ in namespaces), default=0),
         mark=read_mark(session).number,
+        marked=session.rows(_MARKED)[0][0],
         embedder=pinned_embedder(session),
     )
 
