@@ -234,3 +234,46 @@ def test_an_import_can_be_refused_for_a_secret(home, tmp_path):
     (home / "config.toml").write_text('secrets = "refuse"\n')
     done = run("import", file, "--home", home)
     assert (done.exit_code, "line 2" in done.output, WORD in done.output) == (1, True, False)
+
+
+def test_redact_takes_a_secret_out_after_asking(home):
+    (written,) = write(home, SECRET)
+    shown = run("redact", written, "--home", home, input="n\n")
+    assert (shown.exit_code, "password" in shown.output, WORD in shown.output) == (1, True, False)
+    done = asked("redact", written, "--home", home, "--yes")
+    assert (done["memories"], done["kinds"]) == (1, ["password"])
+    whole = run("recall", "attic password", "--home", home, "--reveal").output
+    assert ("[secret: password]" in whole, WORD in whole) == (True, False)
+    assert asked("doctor", "--home", home)["sound"]
+
+
+def test_redact_takes_out_what_a_person_says_without_showing_it(home):
+    (written,) = write(home, "The alarm answers to Rumpelstiltskin")
+    refused = run("redact", written, "--home", home, "--yes")
+    assert (refused.exit_code, "--words" in refused.output) == (1, True)
+    done = run("redact", written, "--home", home, "--yes", "--words", input="Rumpelstiltskin\n")
+    assert (done.exit_code, "Rumpelstiltskin" in done.output) == (0, False)
+    assert recalled(home, "What does the alarm answer to?")[0].content == "The alarm answers to [secret: redacted]"
+
+
+def test_history_shows_a_memorys_life(home):
+    (written,) = write(home, SECRET)
+    shown, whole = (run("history", written, "--home", home, *more) for more in ((), ("--reveal",)))
+    assert (WORD in shown.output, WORD in whole.output) == (False, True)
+    assert "remember" in shown.output
+    told = asked("history", written, "--home", home)
+    assert [event["action"] for event in told["events"]] == ["remember"]
+    assert told["versions"][0]["content"] == "The password of the attic is [secret: password]."
+
+
+def test_what_was_purged_has_a_history(home):
+    (written,) = write(home, SECRET)
+    asked("purge", written, "--home", home, "--yes")
+    told = asked("history", written, "--home", home)
+    assert (told["versions"], told["events"][-1]["note"]) == ([], "erased for good")
+    assert "purged" in run("history", written, "--home", home).output
+
+
+def test_a_history_of_nothing_is_refused(home):
+    done = run("history", "nobody", "--home", home)
+    assert (done.exit_code, "no such memory" in done.output) == (1, True)

@@ -9,11 +9,11 @@ is done again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hybrid_memory.admin.backup import OnStep, copy_with_log, hold_store, list_backups
 from hybrid_memory.admin.user_files import file_errors
@@ -32,7 +32,11 @@ from hybrid_memory.validation import check_name
 
 if TYPE_CHECKING:
     from hybrid_memory.model import MemoryId
+    from hybrid_memory.store.duck.sql_session import SqlSession
     from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
+
+Plan = TypeVar("Plan")
+"""What is to be taken out of a store and its copies."""
 
 _LOGS = "logs"  # the folder of the hub's logs, as in the server's relay/paths.py
 
@@ -109,16 +113,41 @@ def purge(
         StoreFull: there is no room for the new files; the store is unchanged.
     """
     check_selection(selection)
+
+    def make_plan(store: DuckStore) -> PurgePlan:
+        plan = store.transfer.plan_purge(selection)
+        check_plan(plan, count)
+        return plan
+
+    def erase(session: SqlSession, plan: PurgePlan) -> int:
+        # Another copy may hold more that belongs to the selection, such as versions that are gone from the store.
+        ids = plan.ids | plan_purge(session, selection).ids
+        return purge_rows(session, selection, ids, at=now, actor=actor, remaining_state=_remaining_state)
+
+    return erase_everywhere(home, now, make_plan, erase, on_step)
+
+
+def erase_everywhere(
+    home: Path,
+    now: datetime,
+    make_plan: Callable[[DuckStore], Plan],
+    erase: Callable[[SqlSession, Plan], int],
+    on_step: OnStep,
+) -> Purged:
+    """Write the store of a folder, which nobody may have open, and all its copies there anew, without what ``erase`` takes out of each.
+
+    ``make_plan`` looks at the open store first and raises where there is nothing to do; ``erase`` returns in how many memories it
+    took something out.
+    """
     path = home / DATABASE
     # Opened as a store first, so that what a killed process left to its journal is in the database file.
     store = DuckStore.open(path, _FixedClock(now))
     try:
-        plan = store.transfer.plan_purge(selection)
+        plan = make_plan(store)
     finally:
         store.close()
-    check_plan(plan, count)
     with hold_store(path):
-        file_purge = _FilePurge(path, selection, plan.ids, now, actor)
+        file_purge = _FilePurge(path, now, lambda session: erase(session, plan))
         copies = find_copies(home)
         # The store itself goes last: killed before, the purge is not done, and doing it again finds what to erase.
         try:
@@ -150,10 +179,8 @@ class _FilePurge:
     """Erases the same from several database files; works beside the store's own, where an interrupted one is tidied up."""
 
     path: Path
-    selection: PurgeSelection
-    ids: frozenset[MemoryId]
     now: datetime
-    actor: str
+    erase: Callable[[SqlSession], int]
 
     def make_next(self, source: Path) -> int:
         """Make the next file of a database without what is erased; returns how many memories went."""
@@ -164,11 +191,7 @@ class _FilePurge:
         verify(work)
         with open_session(work, folder=self.path.parent) as session:
             migrate(session, self.now)
-            # Another copy may hold more that belongs to the selection, such as versions that are gone from the store.
-            ids = self.ids | plan_purge(session, self.selection).ids
-            erased = purge_rows(
-                session, self.selection, ids, at=self.now, actor=self.actor, remaining_state=_remaining_state
-            )
+            erased = self.erase(session)
             # Deleted rows leave their bytes in this file; the copy is written from the rows that are left.
             written = copy_database(session, new)
         remove_database(work)

@@ -236,6 +236,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "export": _store_operation("export"),
     "import": _store_operation("import_"),
     "purge": _store_operation("purge"),
+    "redact": _store_operation("redact"),
+    "history": _store_operation("history"),
     "embedder": embedder_state,
     "pinned": embedder_identity,
     "reembed": reembed,

@@ -6,20 +6,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from hybrid_memory.admin import backup as backups
 from hybrid_memory.admin import purge as purges
+from hybrid_memory.admin import redact as redactions
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
 from hybrid_memory.admin.user_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.memory_fields import DERIVED
 from hybrid_memory.store.transfer import PurgeSelection
 
 if TYPE_CHECKING:
+    from hybrid_memory.admin.history import MemoryVersion
     from hybrid_memory.service import MemoryService
+    from hybrid_memory.store.duck.store import DuckStore
     from hybrid_memory.store.transfer import PurgePlan, TransferableStore
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
@@ -134,6 +139,66 @@ def purge(request: OperationRequest) -> dict[str, Any]:
     return counts | _to_json_object(gone)
 
 
+def redact(request: OperationRequest) -> dict[str, Any]:
+    """Take secrets out of memories for good, or say with ``preview`` what that comes to.
+
+    Arguments are ``ids`` (of the request's namespace), ``words`` (to be taken out though not recognised; None), and ``count``: the number
+    of memories that was confirmed, None for any.
+    """
+    given, namespace = request.arguments, request.scope.namespace
+    ids = tuple(MemoryId(str(one)) for one in given["ids"])
+    words: str | None = given["words"]
+    redactions.check_redaction(namespace, ids, words)
+    plan = request.run(lambda service: _duck_store(service).transfer.plan_redaction(namespace, ids, words))
+    redactions.check_redaction_plan(plan, given["count"])
+    copies = purges.find_copies(request.home)
+    counts = {
+        "memories": len(plan.ids) + len(plan.others),
+        "named": len(plan.ids),
+        "others": list(plan.others),
+        "kinds": list(plan.kinds),
+        "entries": plan.entries,
+        "backups": len(copies.backups),
+        "set_aside": len(copies.set_aside),
+    }
+    if given["preview"]:
+        return counts
+    now, actor = SystemClock().now(), request.scope.actor
+    done = request.run_exclusive(
+        lambda: redactions.redact(request.home, namespace, ids, now, actor=actor, words=words, count=given["count"])
+    )
+    _announce(request)
+    return counts | _to_json_object(done)
+
+
+def history(request: OperationRequest) -> dict[str, Any]:
+    """Return one memory's life; arguments are ``id`` and ``reveal``, without which secrets are masked."""
+    from hybrid_memory.admin.history import memory_history
+
+    memory_id, reveal = MemoryId(str(request.arguments["id"])), bool(request.arguments["reveal"])
+    found = request.run(
+        lambda service: memory_history(
+            service.store, request.scope.namespace, memory_id, None if reveal else service.secrets
+        )
+    )
+    return {
+        "id": found.id,
+        "versions": [_version_as_json(one) for one in found.versions],
+        "events": [asdict(one) | {"at": one.at.isoformat()} for one in found.events],
+    }
+
+
+def _version_as_json(version: MemoryVersion) -> dict[str, Any]:
+    left_out = {*DERIVED, "namespace", "content_hash", "agent"}
+    fields = {name: value for name, value in asdict(version.memory).items() if name not in left_out}
+    told = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in fields.items()}
+    recalled_at = version.recalled_at.isoformat() if version.recalled_at else None
+    return {name: value for name, value in told.items() if value not in (None, (), {}, [])} | {
+        "recalls": version.recalls,
+        "recalled_at": recalled_at,
+    }
+
+
 def _counts(plan: PurgePlan) -> dict[str, Any]:
     return {
         "memories": len(plan.ids),
@@ -155,6 +220,10 @@ def _announce(request: OperationRequest) -> None:
 def _store(service: MemoryService) -> TransferableStore:
     # A service that was opened in a folder stands on the store that can do this; one in memory is for tests.
     return cast("TransferableStore", service.store)
+
+
+def _duck_store(service: MemoryService) -> DuckStore:
+    return cast("DuckStore", service.store)
 
 
 def _to_json_object(result: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
 
+_LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
 _MEGABYTE = 1e6  # bytes
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}  # by severity
 
@@ -207,6 +209,83 @@ def purge(
     if done["removed"]:
         console.print(f"files removed because they could not be rewritten: {done['removed']}")
     _print_what_stays(done, console)
+
+
+def redact(
+    ids: Annotated[list[str], typer.Argument(help="Ids of memories.")],
+    *,
+    words: Annotated[
+        bool, typer.Option("--words", help="Ask for the words to take out, where they are not recognised.")
+    ] = False,
+    home: Home = None,
+    namespace: Namespace = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take keys, passwords and card numbers out of memories for good; the memories stay, with marks in their place.
+
+    The same secrets go out of all other memories and conversations of the namespace, and out of the store's backups, its quarantine and
+    its logs. The audit log tells that it was done. Exports, and backups that you put elsewhere, are yours to remove.
+    """
+    asked = typer.prompt("What is to be taken out", hide_input=True, err=True) if words else None
+    arguments: dict[str, Any] = {"ids": ids, "words": asked, "count": None, "preview": True}
+    if not yes:
+        seen = call_or_exit(home, "redact", arguments, namespace=namespace)
+        console = Console(stderr=True, soft_wrap=True)
+        console.print(
+            f"found: {escape(', '.join(seen['kinds']))}; memories: {seen['memories']} ({seen['named']} named)"
+        )
+        console.print(f"entries of conversations: {seen['entries']}; also in backups: {seen['backups']}")
+        typer.confirm("Take it out for good?", abort=True, err=True)
+        arguments["count"] = seen["memories"]
+    done = call_or_exit(home, "redact", arguments | {"preview": False}, namespace=namespace)
+    if _print_json(done, as_json):
+        return
+    console = _console()
+    console.print(f"taken out of memories: {done['memories']}; other copies rewritten: {done['rewritten']}")
+    if done["removed"]:
+        console.print(f"files removed because they could not be rewritten: {done['removed']}")
+
+
+def history(
+    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, or of one that was purged.")],
+    home: Home = None,
+    namespace: Namespace = None,
+    reveal: Reveal = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show one memory's life: its versions, what happened to each, when, why and by which client, and how often it was recalled."""
+    found = call_or_exit(home, "history", {"id": memory_id, "reveal": reveal}, namespace=namespace)
+    if _print_json(found, as_json):
+        return
+    console = _console()
+    for one in found["versions"]:
+        told = [
+            one["kind"],
+            one["tier"],
+            f"origin {one['origin']}",
+            f"trust {one['trust']}",
+            f"session {one['session']}",
+        ]
+        told += [f"said by {one['speaker']}"] if "speaker" in one else []
+        told += [f"{name.replace('_', ' ')} {one[name]}" for name in _LINKS if name in one]
+        told += [f"evidence {' '.join(one['parents'])}"] if "parents" in one else []
+        told.append(
+            f"recalled {one['recalls']} times" + (f", last {_moment(one['recalled_at'])}" if one["recalled_at"] else "")
+        )
+        console.print(f"[bold]{escape(one['id'])}[/bold] {escape(json.dumps(one['content'], ensure_ascii=False))}")
+        console.print(f"  {escape('; '.join(told))}")
+    if not found["versions"]:
+        console.print("purged: nothing is left but what the audit log tells")
+    table = Table("when", "memory", "what", "by", "changed", title=f"history of {memory_id}")
+    for event in found["events"]:
+        row = (_moment(event["at"]), event["id"], event["action"], event["by"], event["note"])
+        table.add_row(*map(escape, row))
+    console.print(table)
+
+
+def _moment(written: str) -> str:
+    return f"{datetime.fromisoformat(written).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def _print_findings(console: Console, findings: list[dict[str, str]], rows: dict[str, int]) -> None:

@@ -35,6 +35,8 @@ app.command()(admin.restore)
 app.command()(admin.export)
 app.command("import")(admin.import_)
 app.command()(admin.purge)
+app.command()(admin.redact)
+app.command()(admin.history)
 
 
 @app.callback(invoke_without_command=True)

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import Clock
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.engine import Engine, Transaction
+    from hybrid_memory.store.duck.redact_rows import RedactionPlan
     from hybrid_memory.store.duck.sql_session import SqlSession
     from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
 
@@ -136,6 +137,13 @@ class DuckTransfer:
         """Return what a purge of a selection would erase."""
         with self._engine.snapshot() as session:
             return plan_purge(session, selection)
+
+    def plan_redaction(self, namespace: str, ids: Sequence[MemoryId], words: str | None) -> RedactionPlan:
+        """Return what taking the secrets out of some memories would come to."""
+        from hybrid_memory.store.duck.redact_rows import plan_redaction
+
+        with self._engine.snapshot() as session:
+            return plan_redaction(session, namespace, ids, words)
 
     def existing(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], ExistingMemory]:
         """Return those memories that exist, by namespace and id."""

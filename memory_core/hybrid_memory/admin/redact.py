@@ -1,0 +1,101 @@
+"""Redaction: take secrets out of memories for good, and keep the memories, their links and their lines in the audit log.
+
+Called by the operation ``redact`` of the command line. As `purge` does it, each database file of the store's folder is written anew, the
+store itself last; what is no database in quarantine and what logs say goes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hybrid_memory.admin.purge import erase_everywhere
+from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
+from hybrid_memory.store.duck.redact_rows import redact_rows
+from hybrid_memory.validation import IDS_LIMIT, check_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from hybrid_memory.admin.backup import OnStep
+    from hybrid_memory.model import MemoryId
+    from hybrid_memory.store.duck.redact_rows import RedactionPlan
+    from hybrid_memory.store.duck.store import DuckStore
+
+_SHORTEST_WORDS = 4  # characters that a person may have taken out: fewer stand everywhere
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redacted:
+    """What a redaction did: memories that lost a secret, copies that were rewritten, files that were removed because they could not be."""
+
+    memories: int
+    rewritten: int
+    removed: int
+
+
+def check_redaction(namespace: str, ids: Sequence[MemoryId], words: str | None) -> None:
+    """Check what a person wants to have redacted.
+
+    Raises:
+        InvalidInput: no ids or too many, or words that are too short to be a secret.
+    """
+    check_name("namespace", namespace)
+    if not 1 <= len(ids) <= IDS_LIMIT:
+        raise InvalidInput("ids", f"name from 1 to {IDS_LIMIT} memories")
+    if words is not None and len(words.strip()) < _SHORTEST_WORDS:
+        raise InvalidInput("words", f"give at least {_SHORTEST_WORDS} characters")
+
+
+def check_redaction_plan(plan: RedactionPlan, count: int | None) -> None:
+    """Check that there is something to take out, in as many memories as was confirmed.
+
+    Raises:
+        NotFound: an id is not there, or no secret is.
+        ConfirmationNeeded: it is not ``count`` memories.
+    """
+    if plan.missing:
+        raise NotFound(f"ids: {plan.missing} of them are not in this namespace; nothing was changed")
+    if not plan.kinds:
+        raise NotFound("nothing in them is recognised as a secret; say with --words what is to be taken out")
+    if count is not None and count != len(plan.ids) + len(plan.others):
+        raise ConfirmationNeeded(len(plan.ids) + len(plan.others))
+
+
+def redact(
+    home: Path,
+    namespace: str,
+    ids: Sequence[MemoryId],
+    now: datetime,
+    *,
+    actor: str,
+    words: str | None = None,
+    count: int | None = None,
+    on_step: OnStep = lambda _: None,
+) -> Redacted:
+    """Take secrets out of some memories of a store that nobody may have open, and out of all its copies there.
+
+    What is recognised in them, or the ``words`` that are given, is taken out of every memory of the namespace that holds it.
+
+    Raises:
+        InvalidInput, NotFound, ConfirmationNeeded: nothing was changed.
+        StoreLocked: somebody has the store open.
+        StoreFull: there is no room for the new files; the store is unchanged.
+    """
+    check_redaction(namespace, ids, words)
+
+    def make_plan(store: DuckStore) -> RedactionPlan:
+        plan = store.transfer.plan_redaction(namespace, ids, words)
+        check_redaction_plan(plan, count)
+        return plan
+
+    done = erase_everywhere(
+        home,
+        now,
+        make_plan,
+        lambda session, plan: redact_rows(session, namespace, plan, at=now, actor=actor),
+        on_step,
+    )
+    return Redacted(memories=done.memories, rewritten=done.rewritten, removed=done.removed)

@@ -1,0 +1,217 @@
+"""What a redaction changes in a database file: secrets in the words of some memories, and the same secrets wherever else they stand.
+
+`plan_redaction` is called for a preview, `redact_rows` for each file by `hybrid_memory.admin.redact`. The bytes of the former words go when
+the file is copied afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory.model import MemoryId
+from hybrid_memory.secret_detection.detection import find_secrets
+from hybrid_memory.secret_detection.masking import mark, masked_memory
+from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.store.duck import tables
+from hybrid_memory.store.duck.memory_table import memories_by_id
+from hybrid_memory.store.duck.purge_rows import append_to_closed_log, erase_digests
+from hybrid_memory.store.encoding import from_json, object_to_json, to_json
+from hybrid_memory.text import content_hash
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hybrid_memory.model import Memory
+    from hybrid_memory.store.duck.sql_session import SqlSession
+
+_LEAST_SHARED = 8  # characters of a secret that is looked for everywhere: a shorter one stands in many words by chance
+
+_HOLDING = """
+    SELECT id FROM memory WHERE namespace = $1 AND (contains(content, $2) OR contains(coalesce(tags, ''), $3)
+        OR contains(coalesce(metadata, ''), $3) OR contains(coalesce(source, ''), $2) OR contains(coalesce(speaker, ''), $2)
+        OR contains(coalesce(key, ''), $2)) ORDER BY id
+"""
+_ENTRIES_HOLDING = """
+    SELECT conversation, kind, number, body FROM entry WHERE namespace = ? AND contains(body, ?)
+"""
+_SET_ENTRY = "UPDATE entry SET body = ? WHERE namespace = ? AND conversation = ? AND kind = ? AND number = ?"
+# Terms and the like are made anew when the file is opened: encoding 0 asks for it.
+_SET_WORDS = """
+    UPDATE memory SET content = ?, content_hash = ?, tags = ?, metadata = ?, source = ?, speaker = ?, key = ?, rev = ?, terms = [],
+        names = NULL, days = NULL, aspects = 0, encoding = 0
+    WHERE concat(namespace) = ? AND id = ?
+"""
+_VECTOR_TABLES = "SELECT table_name FROM duckdb_tables() WHERE regexp_full_match(table_name, 'vector_[0-9]+')"
+_DELETE_VECTOR = Template("DELETE FROM $table WHERE namespace = ? AND id = ?")
+
+
+@dataclass(frozen=True, slots=True)
+class RedactionPlan:
+    """What a redaction comes to: ``ids`` that were named and are there, ``missing`` ones, ``kinds`` of secrets in them.
+
+    ``values`` are the secrets themselves, which are never shown; ``others`` the memories beside the named ones that hold one of them,
+    ``entries`` how many entries of conversations do.
+    """
+
+    ids: tuple[MemoryId, ...]
+    missing: int
+    kinds: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
+    others: tuple[MemoryId, ...]
+    entries: int
+
+
+def plan_redaction(session: SqlSession, namespace: str, ids: Sequence[MemoryId], words: str | None) -> RedactionPlan:
+    """Return what taking the secrets out of some memories comes to; ``words`` are what the person wants out beside what is recognised."""
+    named = memories_by_id(session, namespace, ids)
+    values: dict[str, str] = {}
+    for memory in named.values():
+        for text in _texts_of(memory):
+            values |= {text[one.start : one.end]: one.kind for one in find_secrets(text)}
+    if words is not None and any(words in text for memory in named.values() for text in _texts_of(memory)):
+        values[words] = "redacted"
+    kinds = tuple(dict.fromkeys(values.values()))
+    if not kinds and any(masked_memory(memory) is not memory for memory in named.values()):
+        kinds = ("secret",)  # under a name in metadata, where it is none by itself
+    others = {id_ for value in _shared(values) for id_ in _holding(session, namespace, value) if id_ not in named}
+    entries = {
+        place[:3]
+        for value in _shared(values)
+        for place in session.rows(_ENTRIES_HOLDING, namespace, _inside_json(value))
+    }
+    return RedactionPlan(
+        ids=tuple(named),
+        missing=len(set(ids)) - len(named),
+        kinds=kinds,
+        values=tuple(values.items()),
+        others=tuple(sorted(others)),
+        entries=len(entries),
+    )
+
+
+def redact_rows(session: SqlSession, namespace: str, plan: RedactionPlan, *, at: datetime, actor: str) -> int:
+    """Take the secrets out of a file in one transaction; returns how many memories changed.
+
+    A memory keeps its id, links, times and place; the log keeps its entries, without digests of the former words, and gets one more.
+    """
+    values = dict(plan.values)
+    shared = _shared(values)
+    holding = {id_ for value in shared for id_ in _holding(session, namespace, value)}
+    session.begin()
+    try:
+        changed = []
+        for memory in memories_by_id(session, namespace, [*plan.ids, *sorted(holding - set(plan.ids))]).values():
+            known = values if memory.id in plan.ids else shared
+            after = _without(masked_memory(memory) if memory.id in plan.ids else memory, known)
+            if after != memory:
+                changed.append(replace(after, content_hash=content_hash(after.content), rev=memory.rev + 1))
+        for memory in changed:
+            _write(session, memory)
+        erase_digests(session, namespace, to_json([memory.id for memory in changed]))
+        head = tables.read_head(session, namespace).position
+        log = [
+            LogEntry(
+                position=position,
+                change=ChangeType.UPDATE,
+                id=memory.id,
+                rev=memory.rev,
+                at=at,
+                actor=actor,
+                action="redact",
+                digest=memory.content_hash,
+                note="a secret was taken out",
+            )
+            for position, memory in enumerate(changed, head + 1)
+        ]
+        append_to_closed_log(session, namespace, log)
+        _redact_entries(session, namespace, shared)
+        session.commit()
+    except BaseException:
+        session.rollback()
+        raise
+    return len(changed)
+
+
+def _shared(values: Mapping[str, str]) -> dict[str, str]:
+    return {value: kind for value, kind in values.items() if len(value) >= _LEAST_SHARED}
+
+
+def _holding(session: SqlSession, namespace: str, value: str) -> list[MemoryId]:
+    return [MemoryId(id_) for (id_,) in session.rows(_HOLDING, namespace, value, _inside_json(value))]
+
+
+def _inside_json(value: str) -> str:
+    """Return how a text stands inside of JSON text."""
+    return to_json(value)[1:-1]
+
+
+def _texts_of(memory: Memory) -> list[str]:
+    names = (memory.source, memory.speaker, memory.key)
+    return [memory.content, *memory.tags, *filter(None, names), *_texts_in(dict(memory.metadata))]
+
+
+def _texts_in(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for name, inner in value.items() for text in (name, *_texts_in(inner))]
+    if isinstance(value, list):
+        return [text for inner in value for text in _texts_in(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+def _without(memory: Memory, values: Mapping[str, str]) -> Memory:
+    """Return a memory with marks in the place of some values."""
+
+    def cleaned(text: str) -> str:
+        for value, kind in values.items():
+            text = text.replace(value, mark(kind))
+        return text
+
+    return replace(
+        memory,
+        content=cleaned(memory.content),
+        tags=tuple(map(cleaned, memory.tags)),
+        metadata=_cleaned_json(dict(memory.metadata), values),
+        source=None if memory.source is None else cleaned(memory.source),
+        speaker=None if memory.speaker is None else cleaned(memory.speaker),
+        key=None if memory.key is None else cleaned(memory.key),
+    )
+
+
+def _cleaned_json(value: Any, values: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {_cleaned_json(name, values): _cleaned_json(inner, values) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_cleaned_json(inner, values) for inner in value]
+    if isinstance(value, str):
+        for secret, kind in values.items():
+            value = value.replace(secret, mark(kind))
+    return value
+
+
+def _write(session: SqlSession, memory: Memory) -> None:
+    tags = to_json(list(memory.tags)) if memory.tags else None
+    metadata = object_to_json(memory.metadata) if memory.metadata else None
+    values = (
+        memory.content,
+        memory.content_hash,
+        tags,
+        metadata,
+        memory.source,
+        memory.speaker,
+        memory.key,
+        memory.rev,
+    )
+    session.change(_SET_WORDS, *values, memory.namespace, memory.id)
+    # It was made of the former words; the store makes a new one when it is idle.
+    for (table,) in session.rows(_VECTOR_TABLES):
+        session.change(_DELETE_VECTOR.substitute(table=table), memory.namespace, memory.id)
+
+
+def _redact_entries(session: SqlSession, namespace: str, values: Mapping[str, str]) -> None:
+    for value in values:
+        for conversation, kind, number, body in session.rows(_ENTRIES_HOLDING, namespace, _inside_json(value)):
+            cleaned = object_to_json(_cleaned_json(from_json(body), values))
+            session.change(_SET_ENTRY, cleaned, namespace, conversation, kind, number)
