@@ -239,8 +239,9 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
     cleaned = [
         (before, _without_references(before, ids)) for before in memories_by_id(session, namespace, referring).values()
     ]
-    for table in ("memory", "usage", *(name for (name,) in session.rows(_VECTOR_TABLES))):
+    for table in ("memory", "usage"):
         session.change(_DELETE.substitute(table=table), namespace, wanted)
+    delete_vectors(session, namespace, wanted)
     for before, memory in cleaned:
         update_memory(session, memory, before.rev)
     # The log keeps that there was something, without the hash of its words.
@@ -267,6 +268,12 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
         answer = tables.readable_object(result)
         if answer is None or _mentions(answer, ids):
             session.change(_DELETE_REQUEST, relay, number)
+
+
+def delete_vectors(session: SqlSession, namespace: str, wanted: str) -> None:
+    """Delete the vectors of some memories (ids as JSON) by every embedder."""
+    for (table,) in session.rows(_VECTOR_TABLES):
+        session.change(_DELETE.substitute(table=table), namespace, wanted)
 
 
 def erase_digests(session: SqlSession, namespace: str, wanted: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.model import MemoryId
@@ -17,7 +16,7 @@ from hybrid_memory.secret_detection.masking import mark, masked_memory
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id
-from hybrid_memory.store.duck.purge_rows import append_to_closed_log, erase_digests
+from hybrid_memory.store.duck.purge_rows import append_to_closed_log, delete_vectors, erase_digests
 from hybrid_memory.store.encoding import from_json, object_to_json, to_json
 from hybrid_memory.text import content_hash
 
@@ -44,8 +43,6 @@ _SET_WORDS = """
         names = NULL, days = NULL, aspects = 0, encoding = 0
     WHERE concat(namespace) = ? AND id = ?
 """
-_VECTOR_TABLES = "SELECT table_name FROM duckdb_tables() WHERE regexp_full_match(table_name, 'vector_[0-9]+')"
-_DELETE_VECTOR = Template("DELETE FROM $table WHERE namespace = ? AND id = ?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +107,10 @@ def redact_rows(session: SqlSession, namespace: str, plan: RedactionPlan, *, at:
                 changed.append(replace(after, content_hash=content_hash(after.content), rev=memory.rev + 1))
         for memory in changed:
             _write(session, memory)
-        erase_digests(session, namespace, to_json([memory.id for memory in changed]))
+        named = to_json([memory.id for memory in changed])
+        # They were made of the former words; the store makes new ones when it is idle.
+        delete_vectors(session, namespace, named)
+        erase_digests(session, namespace, named)
         head = tables.read_head(session, namespace).position
         log = [
             LogEntry(
@@ -205,9 +205,6 @@ def _write(session: SqlSession, memory: Memory) -> None:
         memory.rev,
     )
     session.change(_SET_WORDS, *values, memory.namespace, memory.id)
-    # It was made of the former words; the store makes a new one when it is idle.
-    for (table,) in session.rows(_VECTOR_TABLES):
-        session.change(_DELETE_VECTOR.substitute(table=table), memory.namespace, memory.id)
 
 
 def _redact_entries(session: SqlSession, namespace: str, values: Mapping[str, str]) -> None:
