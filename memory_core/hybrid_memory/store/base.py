@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
-    from hybrid_memory.terms import TermHasher
     from hybrid_memory.store.audit_chain import ChainCheck
+    from hybrid_memory.terms import TermHasher
 
 
 class ChangeType(StrEnum):

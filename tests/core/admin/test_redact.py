@@ -13,7 +13,7 @@ from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.transfer import EntryItem, MemoryItem
-from hybrid_memory.testing import START, FakeClock
+from hybrid_memory.testing import HASHER, START, FakeClock
 from hybrid_memory.text import content_hash
 from hybrid_memory.word_encoding import with_encoded_words
 
@@ -21,9 +21,8 @@ TOKEN = TOKENS["GitHub token"]
 
 
 def said(name, content, **fields):
-    return MemoryItem(
-        with_encoded_words(replace(memory(name, **fields), content=content, content_hash=content_hash(content)))
-    )
+    plain = replace(memory(name, **fields), content=content, content_hash=content_hash(content))
+    return MemoryItem(with_encoded_words(plain, HASHER))
 
 
 @pytest.fixture
