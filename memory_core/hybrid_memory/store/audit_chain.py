@@ -7,6 +7,9 @@ A purge has to take the digest of a text out of the log, because a short text ca
 digest but of a seal: the digest of it with a random salt. A purge leaves the seal and takes digest and salt: the chain still fits,
 and nobody can guess.
 
+A repair of a damaged file appends an entry at which the chain begins anew, and which says what did not fit; what stands before it is
+checked no longer, and `doctor` tells so.
+
 Entries of before the chain (earlier versions of this program) have none; it begins with the first that has.
 """
 
@@ -23,6 +26,7 @@ from hybrid_memory.store.base import LogEntry
 
 SALT_BYTES = 8
 _DIGEST_BYTES = 16
+_ANCHOR = "*"  # before the link of an entry at which the chain begins anew
 _ERASED = "="  # before the seal, where the salt stood
 
 
@@ -57,11 +61,12 @@ class LogHead:
 class ChainCheck:
     """What a check of a namespace's log found: ``problem`` says where the chain does not fit and how, None where it does.
 
-    ``unchained`` entries at the beginning are from before the chain.
+    ``unchained`` entries at the beginning are from before the chain, or from before the last of ``anchors`` repairs that began it anew.
     """
 
     problem: str | None
     unchained: int = 0
+    anchors: int = 0
 
 
 def chained(namespace: str, log: Sequence[LogEntry], link: str, randomness: bytes) -> list[ChainedEntry]:
@@ -104,23 +109,41 @@ def erased_salt(salt: str, digest: str) -> str:
     return _ERASED + seal_of(salt, digest)
 
 
+def anchored(namespace: str, entry: LogEntry, randomness: bytes) -> ChainedEntry:
+    """Return an entry at which a chain begins anew, as a repair appends it: what stands before it is checked no longer."""
+    (one,) = chained(namespace, [entry], "", randomness)
+    return one._replace(link=_ANCHOR + link_of(namespace, one, _ANCHOR))
+
+
 def check_chain(namespace: str, log: Iterable[ChainedEntry], head: LogHead | None) -> ChainCheck:
     """Follow the chain of a namespace's log, whose entries come by rising position, to its ``head``."""
-    last, link, unchained = 0, "", 0
-    for one in log:
-        position = one.position
-        if position != last + 1:
-            return ChainCheck(_gap(last, position), unchained)
-        last = position
-        if one.link is None or one.salt is None:
-            if link:
-                return ChainCheck(f"entry {position} has lost its digest", unchained)
-            unchained += 1
-            continue
-        if one.link != link_of(namespace, one, link):
-            return ChainCheck(f"entry {position} does not fit: it was changed, or what stood before it", unchained)
-        link = one.link
-    return ChainCheck(_problem_at_end(last, link, head), unchained)
+    problem: str | None = None
+    last, link, unchained, anchors = 0, "", 0, 0
+    for count, one in enumerate(log):
+        if _is_anchor(namespace, one):
+            problem, unchained, anchors = None, count, anchors + 1
+        elif problem is None:
+            problem = _misfit(namespace, one, last, link)
+            unchained += problem is None and one.link is None
+        last, link = one.position, one.link or link
+    return ChainCheck(problem or _problem_at_end(last, link, head), unchained, anchors)
+
+
+def _misfit(namespace: str, one: ChainedEntry, last: int, link: str) -> str | None:
+    """Return how an entry does not fit behind the position ``last`` and the link there."""
+    if one.position != last + 1:
+        return _gap(last, one.position)
+    if one.link is None or one.salt is None:
+        return f"entry {one.position} has lost its digest" if link else None
+    if one.link != link_of(namespace, one, link):
+        return f"entry {one.position} does not fit: it was changed, or what stood before it"
+    return None
+
+
+def _is_anchor(namespace: str, one: ChainedEntry) -> bool:
+    return (
+        one.link is not None and one.link.startswith(_ANCHOR) and one.link == _ANCHOR + link_of(namespace, one, _ANCHOR)
+    )
 
 
 def _problem_at_end(last: int, link: str, head: LogHead | None) -> str | None:

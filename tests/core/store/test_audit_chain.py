@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from tests.core.admin.sample_stores import opened
 from tests.core.store.making import always, memory, move, put
 
+from hybrid_memory.admin.health_check import repair
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.model import MemoryId, Tier
-from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained, check_chain, erased_salt
+from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, anchored, chained, check_chain, erased_salt
 from hybrid_memory.store.base import ChangeType, LogEntry, SetTier, Update
 from hybrid_memory.store.duck.files.database_copy import open_session
 from hybrid_memory.store.transfer import PurgeSelection
-from hybrid_memory.testing import START
+from hybrid_memory.testing import START, FakeClock
 
 ENTRIES = 12
 
@@ -134,6 +135,14 @@ def test_entries_from_before_the_chain_are_counted_and_nothing_may_lose_its_link
     assert problem([*before, *LOG[5:]]).startswith("entry 6 ")
 
 
+def test_behind_a_repair_the_chain_begins_anew_and_the_repair_is_counted():
+    repaired = anchored("default", entry(ENTRIES + 3), bytes(SALT_BYTES))
+    found = check_chain("default", [*LOG[3:], repaired], LogHead(ENTRIES + 3, repaired.link))
+    assert (found.problem, found.anchors, found.unchained) == (None, 1, ENTRIES - 3)
+    forged = repaired._replace(note="nothing happened")
+    assert check_chain("default", [*LOG[3:], forged], LogHead(ENTRIES + 3, repaired.link)).problem is not None
+
+
 # Both stores
 
 
@@ -227,6 +236,17 @@ def test_the_head_of_a_namespace_that_was_not_written_last_is_kept_too(kept):
     assert harmed(kept, "DELETE FROM log WHERE namespace = 'other' AND position = 4") == [
         "the audit log of the namespace 'other': the end is missing: entries 4 to 4"
     ]
+
+
+def test_a_repair_of_the_log_is_told_in_the_log(kept):
+    harmed(kept, "UPDATE log SET change = 'x' WHERE namespace = 'default' AND position = 3")
+    repair(kept, FakeClock())
+    assert findings(kept)[0].startswith("a repair began the chain of the audit log anew")
+    store = opened(kept)
+    put(store, "later")
+    assert store.check_log("default").problem is None
+    assert "entry 3 does not fit" in store.changes("default", 9)[0].note
+    store.close()
 
 
 def test_a_purge_leaves_a_chain_that_fits(kept):

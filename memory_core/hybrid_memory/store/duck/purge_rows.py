@@ -69,8 +69,6 @@ _BLANK_DIGESTS = """
     FROM (SELECT unnest(from_json($2, '[{"position": "BIGINT", "salt": "VARCHAR"}]')) AS one)
     WHERE log.namespace = $1 AND log.position = one.position
 """
-_IS_MARKED = "SELECT count(*) FROM mark WHERE namespace = ?"
-_MARK_HEAD = "UPDATE mark SET position = ?, link = ? WHERE namespace = ?"
 _REQUESTS = "SELECT relay, number, result FROM request WHERE namespace = ?"
 _DELETE_REQUEST = "DELETE FROM request WHERE relay = ? AND number = ?"
 _BUFFER_STATES = "SELECT session, agent, state FROM buffer WHERE namespace = ?"
@@ -294,10 +292,7 @@ def append_to_closed_log(session: SqlSession, namespace: str, log: Sequence[LogE
     entries = chained(namespace, log, tables.read_last_link(session, namespace), os.urandom(SALT_BYTES * len(log)))
     tables.insert_log(session, namespace, entries)
     last = entries[-1]
-    if session.rows(_IS_MARKED, namespace)[0][0]:
-        session.change(_MARK_HEAD, last.position, last.link, namespace)
-    else:
-        tables.store_head(session, namespace, LogHead(last.position, last.link or ""))
+    tables.store_closed_head(session, namespace, LogHead(last.position, last.link or ""))
 
 
 def _without_references(memory: Memory, ids: Ids) -> Memory:

@@ -15,7 +15,15 @@ from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed
 from hybrid_memory.model import Json, MemoryId, Usage
 from hybrid_memory.moments import nearest_moment
-from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, ChainedEntry, LogHead, chained, check_chain
+from hybrid_memory.store.audit_chain import (
+    SALT_BYTES,
+    ChainCheck,
+    ChainedEntry,
+    LogHead,
+    anchored,
+    chained,
+    check_chain,
+)
 from hybrid_memory.store.base import (
     NO_LIMIT,
     BufferState,
@@ -74,6 +82,8 @@ _STORED_HEAD = """
     SELECT position, link FROM mark WHERE namespace = $1
     UNION ALL SELECT position, link FROM log_head WHERE namespace = $1 AND NOT EXISTS (SELECT 1 FROM mark WHERE namespace = $1)
 """
+_IS_MARKED = "SELECT count(*) FROM mark WHERE namespace = ?"
+_MARK_HEAD = "UPDATE mark SET position = ?, link = ? WHERE namespace = ?"
 _HEADS_OF = "SELECT namespace FROM log_head UNION SELECT namespace FROM mark WHERE namespace IS NOT NULL UNION SELECT namespace FROM log"
 
 _REQUEST = "SELECT namespace, result, position, made_at FROM request WHERE relay = ? AND number = ?"
@@ -180,6 +190,44 @@ def store_head(session: SqlSession, namespace: str, head: LogHead) -> None:
     """Store the head of a namespace's log in the table of heads."""
     if not session.change(_HEAD_UPDATE, head.position, head.link, namespace):
         session.change(_HEAD_INSERT, head.position, head.link, namespace)
+
+
+def store_closed_head(session: SqlSession, namespace: str, head: LogHead) -> None:
+    """Store the head of a namespace's log in a file that is no open store, in its mark if it stands there."""
+    if session.rows(_IS_MARKED, namespace)[0][0]:
+        session.change(_MARK_HEAD, head.position, head.link, namespace)
+    else:
+        store_head(session, namespace, head)
+
+
+def anchor_chains(session: SqlSession, at: datetime) -> list[str]:
+    """Let the chains that do not fit begin anew, in a file that a repair has mended; returns the namespaces.
+
+    The entry that is appended says what did not fit.
+    """
+    names = []
+    for namespace in namespaces_with_log(session):
+        found = check_log(session, namespace)
+        if found.problem is None:
+            continue
+        row = session.row(_STORED_HEAD, namespace)
+        position = max(read_head(session, namespace).position, row[0] if row and row[0] is not None else 0) + 1
+        entry = LogEntry(
+            position=position,
+            change=ChangeType.UPDATE,
+            id=MemoryId(""),
+            rev=0,
+            at=at,
+            actor="doctor",
+            action="repair",
+            digest="",
+            note=f"the chain begins anew: {found.problem}",
+        )
+        one = anchored(namespace, entry, os.urandom(SALT_BYTES))
+        insert_log(session, namespace, [one])
+        store_closed_head(session, namespace, LogHead(position, one.link or ""))
+        names.append(namespace)
+    return names
 
 
 def insert_log(session: SqlSession, namespace: str, log: Sequence[ChainedEntry]) -> None:

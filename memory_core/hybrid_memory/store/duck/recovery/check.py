@@ -163,13 +163,18 @@ class _StoreCheck:
         names: list[str] = []
         with self._reading("the log") as session:
             names = tables.namespaces_with_log(session)
-        unchained = 0
+        unchained = anchors = 0
         for name in names:
             with self._engine.snapshot() as session:
                 found = tables.check_log(session, name)
-            unchained += found.unchained
+            unchained, anchors = unchained + found.unchained, anchors + found.anchors
             if found.problem is not None:
                 self._add(Severity.WARNING, f"the audit log of the namespace {name!r}: {found.problem}", _TAMPERED)
+        if anchors:
+            self._add(
+                Severity.NOTE,
+                f"a repair began the chain of the audit log anew: {anchors} times; `repair` in the log says why",
+            )
         if unchained:
             self._add(Severity.NOTE, f"{unchained} entries of the audit log are from before its chain of digests")
 

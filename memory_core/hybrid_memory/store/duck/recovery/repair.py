@@ -28,6 +28,7 @@ import duckdb
 from hybrid_memory.errors import EngineUnavailable, StoreDamaged, StoreError, StoreFull
 from hybrid_memory.private_files import copy_private
 from hybrid_memory.store.base import Finding, Report, Severity, report_of
+from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
@@ -151,7 +152,9 @@ class _Repair:
         session = SqlSession(opened.connection)
         try:
             counts, folder = put_aside(session, session.rows(_NAME)[0][0], self._path, self._now)
-            if counts:
+            # Rows that are lost or mended no longer fit the chain of the audit log; the log tells that it begins anew.
+            anew = tables.anchor_chains(session, self._now)
+            if counts or anew:
                 # What was taken out is in no journal, so it must be in the database file before the journal goes.
                 empty_log(session)
                 with translated():
