@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 
@@ -37,6 +37,30 @@ class SystemRandomSource:
     def bits(self, count: int) -> int:
         """Return ``count`` random bits as a non-negative integer."""
         return secrets.randbits(count)
+
+
+MOST_CARRIED = timedelta(minutes=5)
+"""How far the time of the last write may lie ahead of the clock and still be believed: a clock is set back by so much in passing."""
+
+LONGEST_GAP = timedelta(days=30)
+"""A clock that is further ahead of what was last known may be wrong: nothing is swept away in a process that has seen that."""
+
+
+def never_back(now: datetime, last: datetime) -> datetime:
+    """Return the time of what happens now: the clock's, or that of the last write where the clock was set back by a little.
+
+    Further back the clock is believed: the last write was made while it was wrong.
+    """
+    return last if now < last <= now + MOST_CARRIED else now
+
+
+def ahead_of_clock(count: int) -> tuple[str, str]:
+    """Return what to say of memories with times ahead of the clock, and what can be done about it."""
+    memories = "1 memory has a time" if count == 1 else f"{count} memories have times"
+    return (
+        f"{memories} in the future, by this machine's clock",
+        "see that the clock is right; what was written while it was ahead is found all the same",
+    )
 
 
 SystemDice = SystemRandomSource

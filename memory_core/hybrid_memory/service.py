@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory import reads, validation
 from hybrid_memory.background import BackgroundJobs
-from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_forget_or_restore, decide_update
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights
@@ -131,6 +131,8 @@ class MemoryService:
         self._recalls_lock = threading.Lock()
         self._readings = Readings()
         self._latest_write = clock.now()
+        self._last_known = store.last_write()
+        self._clock_jumped = False
         self._warmed: set[str] = set()
         self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
 
@@ -393,6 +395,8 @@ class MemoryService:
             notices.append(
                 f"search is by words alone, and new memories wait for their vectors: {self._encoder.problem}"
             )
+        if counts.ahead:
+            notices.append("; ".join(ahead_of_clock(counts.ahead)))
         if outdated := self._background.outdated_words():
             notices.append(
                 f"{outdated} memories of an earlier version are being made ready for search by words; until then they are found "
@@ -488,10 +492,14 @@ class MemoryService:
         # Without a vector: what nothing was written to must not be pinned to an embedder.
         encode_words(_WARMING, None, self._now(), hasher=self.store.hasher)
         parse_question(_WARMING, self._now(), self.store.hasher)
-        self.store.forget_results(self._now() - _KEEP_RESULTS)
+        self._notice_jump(self._now())
+        if not self._clock_jumped:
+            self.store.forget_results(self._now() - _KEEP_RESULTS)
         index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):
             pass
+        if self._clock_jumped:  # the next start sweeps, if the clock was right
+            return
         idle = timedelta(hours=self.settings.session_idle_hours)
         tasks = index.select(Where(memory_type=MemoryType.WORKING), self._now())
         self._commit(
@@ -573,7 +581,9 @@ class MemoryService:
     ) -> CommitResult:
         """Run a decision in the store's transaction, then let index, caches and listeners follow."""
         written = self.store.write(namespace, key, decide, codec)
-        self._latest_write = max(self._latest_write, written.at)
+        if not written.replayed:
+            self._notice_jump(written.at)
+            self._latest_write = never_back(written.at, self._latest_write)
         self._index_cache.apply(namespace, written)
         if written.log:
             touched = frozenset(memory.session for memory in written.memories.values())
@@ -599,8 +609,14 @@ class MemoryService:
         return new_id(now, self._random_source)
 
     def _now(self) -> datetime:
-        """Return the time, never before the last write's: what ended then is over, even if the machine's clock went back."""
-        return max(self._clock.now(), self._latest_write)
+        """Return the time; not before the last write's where the clock went back by a little, so that what ended then is over."""
+        return never_back(self._clock.now(), self._latest_write)
+
+    def _notice_jump(self, moment: datetime) -> None:
+        """Note if the clock is so far ahead of what was last known that nothing may be swept away in this process."""
+        if self._last_known is not None and moment - self._last_known > LONGEST_GAP:
+            self._clock_jumped = True
+        self._last_known = moment
 
 
 def _naming(decide: Decision, secrets: tuple[str, ...]) -> Decision:

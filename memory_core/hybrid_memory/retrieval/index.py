@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.clock import to_micros
+from hybrid_memory.clock import MOST_CARRIED, to_micros
 from hybrid_memory.languages import ENGLISH
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
@@ -207,7 +207,7 @@ class NamespaceIndex:
                 order = np.argsort(-cosines, kind="stable")
                 found, cosines = found[order], cosines[order]
             else:
-                found = self._columns.newest_first(mask)
+                found = self._columns.newest_first(mask, now)
                 cosines = np.zeros(len(found), np.float32)
             return ScanResult(self._columns.ids.ids_of(found), cosines, self._columns.accessed_at.values[found])
 
@@ -221,7 +221,7 @@ class NamespaceIndex:
     def without_vector(self, now: datetime, limit: int) -> list[MemoryId]:
         """Return live memories that wait for their vector, the newest first."""
         with self._lock:
-            waiting = self._columns.newest_first(self._columns.visible(now) & ~self._matrix.has)[:limit]
+            waiting = self._columns.newest_first(self._columns.visible(now) & ~self._matrix.has, now)[:limit]
             return self._columns.ids.ids_of(waiting)
 
     def repeats(self, content_hash: str, now: datetime) -> list[MemoryId]:
@@ -262,7 +262,7 @@ class NamespaceIndex:
                 mask &= self._mask_of(among)
             live = self._columns.visible(now, as_of=where.as_of, asked_at=asked_at, min_trust=where.min_trust)
             mask &= self._columns.forgotten_at.values != NO_TIME if forgotten else live
-            return self._columns.ids.values[self._columns.newest_first(mask)]
+            return self._columns.ids.values[self._columns.newest_first(mask, now)]
 
     def telling(
         self,
@@ -282,7 +282,7 @@ class NamespaceIndex:
         with self._lock:
             columns = self._columns
             live = columns.visible(now, as_of=where.as_of, asked_at=asked_at, min_trust=where.min_trust)
-            rows = columns.newest_first(columns.matching(where) & live)
+            rows = columns.newest_first(columns.matching(where) & live, now)
             chosen = np.zeros(len(rows), np.bool_)
             trusted = columns.is_trusted(rows)
             for places in (np.flatnonzero(trusted), np.flatnonzero(~trusted)):
@@ -342,7 +342,7 @@ class NamespaceIndex:
         """Return the live memories that are pinned, newest first."""
         with self._lock:
             mask = self._columns.visible(now) & self._columns.pinned.values
-            return self._columns.ids.values[self._columns.newest_first(mask)]
+            return self._columns.ids.values[self._columns.newest_first(mask, now)]
 
     def newest_version(self, memory_id: MemoryId) -> MemoryId:
         """Return the last memory of the chain of replacements that begins here; an unknown id is returned as it is."""
@@ -371,6 +371,7 @@ class NamespaceIndex:
                 insights=int((live & (columns.kind.values == _INSIGHT)).sum()),
                 sessions=int(np.count_nonzero(np.bincount(columns.session.values[live]))),
                 pending=int((live & ~self._matrix.has).sum()),
+                ahead=columns.ahead(now + MOST_CARRIED),
             )
 
     def sessions(
@@ -429,7 +430,7 @@ class NamespaceIndex:
                 mask &= self._mask_of(among)
             if newest is not None:
                 mask &= self._matrix.has
-            found = columns.newest_first(mask)[:newest][::-1]
+            found = columns.newest_first(mask, now)[:newest][::-1]
             return ReflectionRows(
                 ids=columns.ids.values[found],
                 created_at=columns.created_at.values[found],

@@ -188,11 +188,14 @@ class MemoryColumns:
 
         ``as_of`` goes back to an earlier moment: what was created by then, replaced only later, and not expired then.
         What was forgotten since stays hidden. ``asked_at`` hides rows created later. For who asks for ``min_trust``, what is trusted
-        less has replaced nothing. The mask cannot be written to where it is the same as at the last time.
+        less has replaced nothing. What was created later than ``now``, while the clock was wrong, is hidden by neither: for all that is
+        known, it was there. The mask cannot be written to where it is the same as at the last time.
         """
+        if as_of is not None and as_of >= now:
+            as_of = None
         if as_of is None and min_trust is None:
             live = self._live.at(to_micros(now))
-            return live if asked_at is None else live & (self.created_at.values <= to_micros(asked_at))
+            return live if asked_at is None else live & self._known(asked_at, now)
         moment = to_micros(now if as_of is None else min(as_of, now))
         expires = self.expires_at.values
         mask: Mask = (
@@ -202,8 +205,13 @@ class MemoryColumns:
         if as_of is not None:
             mask &= self.created_at.values <= moment
         if asked_at is not None:
-            mask &= self.created_at.values <= to_micros(asked_at)
+            mask &= self._known(asked_at, now)
         return mask
+
+    def _known(self, asked_at: datetime, now: datetime) -> Mask:
+        """Return the rows that were there at ``asked_at``, and those of which nobody can tell, because they are of the future."""
+        created = self.created_at.values
+        return (created <= to_micros(asked_at)) | (created > to_micros(now))
 
     def _current(self, moment: int | None, min_trust: Trust | None) -> Mask:
         """Return the rows that nothing of this trust had replaced by a moment; None: until now."""
@@ -270,9 +278,13 @@ class MemoryColumns:
                 mask &= carrying
         return mask
 
-    def happened_at(self, rows: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
-        """Return when what rows (all, when not given) tell happened: its own time, or else that of the writing."""
-        occurred, created = self.occurred_at.values, self.created_at.values
+    def happened_at(self, rows: NDArray[np.intp] | None = None, now: datetime | None = None) -> NDArray[np.int64]:
+        """Return when what rows (all, when not given) tell happened: its own time, or else that of the writing.
+
+        With ``now`` the writing is that of `written_at`.
+        """
+        occurred = self.occurred_at.values
+        created = self.created_at.values if now is None else self.written_at(now)
         if rows is not None:
             occurred, created = occurred[rows], created[rows]
         return np.where(occurred != NO_TIME, occurred, created)
@@ -303,10 +315,26 @@ class MemoryColumns:
         """Return the rows that hold a key of working memory."""
         return self._keys.get(key, [])
 
-    def newest_first(self, mask: Mask) -> NDArray[np.intp]:
-        """Return the rows of a mask, newest first; of those created together the later row first."""
+    def ahead(self, moment: datetime) -> int:
+        """Return how many rows were created later than a moment, purged ones apart."""
+        return int(np.count_nonzero((self.created_at.values > to_micros(moment)) & ~self.gone.values))
+
+    def written_at(self, now: datetime) -> NDArray[np.int64]:
+        """Return when the rows were written: of one from the future, about when by its place among the others."""
+        created = self.created_at.values
+        of_the_future = created > to_micros(now)
+        if not of_the_future.any():
+            return created
+        before: NDArray[np.int64] = np.maximum.accumulate(np.where(of_the_future, NO_TIME, created))
+        return np.where(of_the_future, before, created)
+
+    def newest_first(self, mask: Mask, now: datetime | None = None) -> NDArray[np.intp]:
+        """Return the rows of a mask, newest first; of those created together the later row first.
+
+        With ``now`` what is from the future stands where it was written (`written_at`).
+        """
         found = np.flatnonzero(mask)[::-1]
-        created = self.created_at.values[found]
+        created = (self.created_at.values if now is None else self.written_at(now))[found]
         if np.all(created[1:] <= created[:-1]):
             return found
         return found[np.argsort(-created, kind="stable")]

@@ -126,7 +126,7 @@ class Below:
 class IndexStatistics:
     """How many memories there are: ``rows`` all, ``live`` those a search can find, ``tiers`` the live ones by tier.
 
-    ``pending`` counts live memories without a vector.
+    ``pending`` counts live memories without a vector, ``ahead`` those with a time that has not come.
     """
 
     rows: int
@@ -137,6 +137,7 @@ class IndexStatistics:
     insights: int
     sessions: int
     pending: int
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -205,7 +205,7 @@ def find_rivals(
     if np.count_nonzero(fit) < 2:  # noqa: PLR2004 - as above
         return None
     best, rows, held = best[fit], rows[fit], [one for one, fits in zip(held, fit.tolist(), strict=True) if fits]
-    times, trust = columns.happened_at(rows), columns.trust.values[rows]
+    times, trust = columns.happened_at(rows, query.now), columns.trust.values[rows]
     speaker = columns.speaker.values[rows]
     may = (
         (times[None, :] > times[:, None]) & (trust[None, :] >= trust[:, None]) & (speaker[None, :] == speaker[:, None])

@@ -187,7 +187,7 @@ class WriteView(Protocol):
 
     @property
     def now(self) -> datetime:
-        """The store's time of this write, aware, UTC; never before an earlier write's."""
+        """The store's time of this write, aware, UTC: see `hybrid_memory.clock.never_back`."""
         ...
 
     @property
@@ -562,6 +562,10 @@ class Store(ConversationLog, Protocol):
 
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace; 0 if it has none."""
+        ...
+
+    def last_write(self) -> datetime | None:
+        """Return the time of the last change of any namespace, None in a new store; it can lie ahead of a clock that was wrong."""
         ...
 
     def snapshot(self, namespace: str) -> Snapshot:

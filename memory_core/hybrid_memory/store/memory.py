@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource
+from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, never_back
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
 from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, ChainedEntry, LogHead, chained, check_chain
@@ -380,6 +380,11 @@ class MemoryStore:
         with self._data.reading():
             return self._namespace(namespace).head
 
+    def last_write(self) -> datetime | None:
+        """Return the time of the last change of any namespace."""
+        with self._data.reading():
+            return self._last_at
+
     def snapshot(self, namespace: str) -> Snapshot:
         """Return head and rows of this moment."""
         with self._data.reading():
@@ -517,7 +522,7 @@ class MemoryStore:
 
         records = self._namespace(namespace)
         now = self._clock.now().astimezone(UTC)
-        at = now if self._last_at is None else max(now, self._last_at)
+        at = now if self._last_at is None else never_back(now, self._last_at)
         self._data.deciding = True
         try:
             batch = decide(_MemoryWriteView(records, at))

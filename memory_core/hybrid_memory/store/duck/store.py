@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
+from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, from_micros, to_micros
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import Json, Memory, MemoryId, Usage
 from hybrid_memory.store.audit_chain import ChainCheck
@@ -60,6 +60,7 @@ _COUNT_NAMED = """
     SELECT count(*), count(*) FILTER (list_has_any(names, from_json(?, '["INTEGER"]'))) FROM memory
     WHERE forgotten_at IS NULL AND superseded_by IS NULL
 """
+_LAST_WRITE = "SELECT made_at FROM log ORDER BY rowid DESC LIMIT 1"
 _NAMESPACES = """
     SELECT namespace FROM log
     UNION SELECT namespace FROM buffer
@@ -155,7 +156,7 @@ class DuckStore:
         """
         from hybrid_memory.store.duck.recovery.check import check_store
 
-        return check_store(self._engine, mark_seen=mark_seen)
+        return check_store(self._engine, self._clock.now(), mark_seen=mark_seen)
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:
         """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
@@ -189,6 +190,12 @@ class DuckStore:
             return known
         with self._engine.reading() as session:
             return tables.read_head(session, namespace).position
+
+    def last_write(self) -> datetime | None:
+        """Return the time of the last change of any namespace."""
+        with self._engine.reading() as session:
+            row = session.row(_LAST_WRITE)
+        return None if row is None else from_micros(row[0])
 
     def snapshot(self, namespace: str) -> Snapshot:
         """Return head and rows of this moment; batches and vectors are read from the file as they are asked for.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Generic, TypeAlias, TypeVar
 
-from hybrid_memory.clock import Clock, from_micros
+from hybrid_memory.clock import Clock, from_micros, never_back
 from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import Memory, MemoryId, Tier
 from hybrid_memory.moments import EARLIEST_MICROS, LATEST_MICROS
@@ -116,8 +116,8 @@ class WriterCache:
     members: LruCache[MembersKey, dict[MemoryId, Memory]] = field(default_factory=LruCache)
 
     def write_time(self, clock: Clock) -> datetime:
-        """Return the time of a write that happens now, UTC; never before an earlier write's, even if the clock went back."""
-        return max(clock.now().astimezone(UTC), from_micros(self.last_at))
+        """Return the time of a write that happens now, UTC; not before the last write's if the clock went back by a little."""
+        return never_back(clock.now().astimezone(UTC), from_micros(self.last_at))
 
     def note(self, memory: Memory) -> None:
         """Keep a memory's newest state at hand, unless it is long."""

@@ -11,10 +11,12 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
+from hybrid_memory.clock import MOST_CARRIED, ahead_of_clock, to_micros
 from hybrid_memory.errors import HybridMemoryError, StoreClosed
 from hybrid_memory.store.base import Finding, Report, Severity, report_of
 from hybrid_memory.store.duck import tables
@@ -43,6 +45,7 @@ _BOUNDS = Template("SELECT min(rowid), max(rowid) FROM $table")
 _READ = Template("SELECT count(*), bit_xor(hash(row)) FROM $table AS row WHERE rowid BETWEEN $$1 AND $$2")
 _COUNT = Template("SELECT count(*) FROM $table WHERE rowid BETWEEN $$1 AND $$2")
 _EMBEDDERS = "SELECT abs(number) FROM embedder ORDER BY number"
+_AHEAD = "SELECT count(*) FROM memory WHERE created_at > ?"
 _CONTENTS = "SELECT content, content_hash FROM memory WHERE rowid BETWEEN ? AND ?"
 _ORPHANS = Template("""
     SELECT count(*) FROM $table AS v
@@ -63,8 +66,9 @@ _OTHER_DIGESTS = """
 class _StoreCheck:
     """One check of an open store; other calls may go on meanwhile."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, now: datetime) -> None:
         self._engine = engine
+        self._now = now
         self._findings: list[Finding] = []
         self._rows: dict[str, int] = {}
 
@@ -75,6 +79,7 @@ class _StoreCheck:
             self._check_rows()
             self._check_agreement()
             self._check_contents()
+            self._check_times()
         self._check_catalogue()
         self._check_files()
         self._report_history(mark_seen=mark_seen)
@@ -198,6 +203,12 @@ class _StoreCheck:
                 "restore a backup, or write them again",
             )
 
+    def _check_times(self) -> None:
+        with self._reading("the table memory") as session:
+            count = session.rows(_AHEAD, to_micros(self._now + MOST_CARRIED))[0][0]
+            if count:
+                self._add(Severity.WARNING, *ahead_of_clock(count))
+
     def _check_files(self) -> None:
         path = self._engine.path
         if os.name == "posix" and _is_open_to_others(path):
@@ -232,12 +243,12 @@ class _StoreCheck:
             quarantine.mark_all_seen(path)
 
 
-def check_store(engine: Engine, *, mark_seen: bool) -> Report:
+def check_store(engine: Engine, now: datetime, *, mark_seen: bool) -> Report:
     """Read every row of an open store and compare what must agree, beside other calls.
 
     ``mark_seen`` lets what happened before, such as a recovery, no longer be told in the status.
     """
-    return _StoreCheck(engine).report(mark_seen=mark_seen)
+    return _StoreCheck(engine, now).report(mark_seen=mark_seen)
 
 
 def _spans(bounds: tuple[int | None, int | None]) -> Iterator[tuple[int, int]]:

@@ -138,7 +138,7 @@ class _Repair:
         except (StoreDamaged, EngineUnavailable):
             return None
         try:
-            return check_store(engine, mark_seen=False)
+            return check_store(engine, self._now, mark_seen=False)
         finally:
             with suppress(StoreError):
                 engine.close()
