@@ -9,6 +9,7 @@ from tests.core.store.empty_database import lay_empty
 
 from hybrid_memory.admin.health_check import check_open
 from hybrid_memory.clock import LONGEST_GAP, MOST_CARRIED, never_back
+from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
@@ -113,21 +114,22 @@ def test_a_clock_before_the_first_memory_hides_nothing(service, clock):
     assert service.now() == clock.now()
 
 
+UNNAMED = Scope(session=new_session(FakeRandomSource()))
+
+
 def test_a_start_with_a_clock_far_ahead_ends_no_session(store, clock):
-    serving(store, clock).write(SCOPE, WriteRequest(content="The kiosk sells stamps."))
-    before = store.buffer("default", "s-1", "default")
+    serving(store, clock).write(UNNAMED, WriteRequest(content="The kiosk sells stamps."))
     clock.advance(days=365)
-    serving(store, clock).warm_up(Scope(session="s-2"))
-    assert store.buffer("default", "s-1", "default") == before
+    serving(store, clock).warm_up(SCOPE)
+    assert store.buffer("default", UNNAMED.session, "default") is not None
 
 
 def test_the_second_start_ends_it_if_time_has_passed(store, clock):
-    serving(store, clock).write(SCOPE, WriteRequest(content="The kiosk sells stamps."))
-    before = store.buffer("default", "s-1", "default")
+    serving(store, clock).write(UNNAMED, WriteRequest(content="The kiosk sells stamps."))
     clock.advance(seconds=LONGEST_GAP.total_seconds() + 1)
     first = serving(store, clock)
-    first.warm_up(Scope(session="s-2"))
-    first.write(Scope(session="s-2"), WriteRequest(content="The lamp is on loan."))
-    assert store.buffer("default", "s-1", "default") == before
-    serving(store, clock).warm_up(Scope(session="s-2"))
-    assert store.buffer("default", "s-1", "default") != before
+    first.warm_up(SCOPE)
+    write(first, "The lamp is on loan.")
+    assert store.buffer("default", UNNAMED.session, "default") is not None
+    serving(store, clock).warm_up(SCOPE)
+    assert store.buffer("default", UNNAMED.session, "default") is None
