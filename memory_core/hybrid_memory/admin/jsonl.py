@@ -114,11 +114,16 @@ _FIELDS = tuple(field for field in MEMORY_FIELDS if field.name == "terms" or fie
 _NAMES = tuple(field.name for field in _FIELDS)
 
 
+_ADDED_LATER = frozenset({"disputes"})
+"""Fields that exports of the first versions do not have; they are None there."""
+
+
 def _line_field(field: MemoryField) -> Any:
-    """Return the type of a memory's field in a line. All must be there: a field added later needs a default here."""
+    """Return the type of a memory's field in a line. All must be there but those that were added later."""
     json_type = _JSON_TYPES.get(field.type, field.type.decode)
     # Metadata is an empty object where there is none.
-    return (json_type | None if field.rare and field.type is not OBJECT else json_type, ...)
+    taken = json_type | None if field.rare and field.type is not OBJECT else json_type
+    return (taken, None if field.name in _ADDED_LATER else ...)
 
 
 _VALUES = attrgetter(*_NAMES)

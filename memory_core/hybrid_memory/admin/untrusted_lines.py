@@ -93,17 +93,18 @@ class Links:
     supersedes: MemoryId | None = None
     superseded_by: MemoryId | None = None
     duplicate_of: MemoryId | None = None
+    disputes: MemoryId | None = None
     parents: tuple[MemoryId, ...] = ()
 
     @classmethod
     def of(cls, memory: Memory) -> Links:
         """Return the links of a memory."""
-        return cls(memory.supersedes, memory.superseded_by, memory.duplicate_of, memory.parents)
+        return cls(memory.supersedes, memory.superseded_by, memory.duplicate_of, memory.disputes, memory.parents)
 
     @property
     def count(self) -> int:
         """How many there are."""
-        one_each = (self.supersedes, self.superseded_by, self.duplicate_of)
+        one_each = (self.supersedes, self.superseded_by, self.duplicate_of, self.disputes)
         return sum(one is not None for one in one_each) + len(self.parents)
 
 
@@ -148,6 +149,7 @@ class FileLineage:
         kept = Links(
             supersedes=self._superseded(links.supersedes, line.id, stored.id),
             duplicate_of=self._duplicate(links.duplicate_of, stored.content_hash),
+            disputes=self._disputed(links.disputes),
             parents=self._parents(links.parents),
         )
         self._lines[line.id] = _Line(stored.id, there, stored.content_hash)
@@ -169,6 +171,7 @@ class FileLineage:
             supersedes=links.supersedes,
             superseded_by=links.superseded_by,
             duplicate_of=links.duplicate_of,
+            disputes=links.disputes,
             parents=links.parents,
         )
 
@@ -198,6 +201,10 @@ class FileLineage:
         target = self._target(file_id)
         return target.id if target is not None and target.digest == digest else None
 
+    def _disputed(self, file_id: MemoryId | None) -> MemoryId | None:
+        target = self._target(file_id)
+        return None if target is None else target.id
+
     def _parents(self, file_ids: Sequence[MemoryId]) -> tuple[MemoryId, ...]:
         targets = [self._target(one) for one in dict.fromkeys(file_ids)]
         return tuple(one.id for one in targets if one is not None)
@@ -208,5 +215,6 @@ class FileLineage:
             supersedes=more.supersedes or known.supersedes,
             superseded_by=more.superseded_by or known.superseded_by,
             duplicate_of=more.duplicate_of or known.duplicate_of,
+            disputes=more.disputes or known.disputes,
             parents=more.parents or known.parents,
         )

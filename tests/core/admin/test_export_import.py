@@ -214,6 +214,12 @@ def test_what_is_wrong_with_a_line_is_said_without_its_words(new, place, line, s
     assert list(new.namespaces()) == []
 
 
+def test_an_export_of_an_earlier_version_lacks_what_was_added_since(old, new, place):
+    header, *lines = lines_of(exported(old, place))
+    earlier = [{name: value for name, value in line.items() if name != "disputes"} for line in lines]
+    assert imported(new, place, plain(header, *earlier)).new == len(lines)
+
+
 def test_a_file_that_was_cut_short_is_refused(old, new, place):
     data = exported(old, place)
     assert "was cut short" in problem(new, place, data[: data.rindex(b"\n", 0, -1) + 1])
