@@ -168,7 +168,9 @@ class Hostile:
             given |= {"write_memory": {"content": self._text()}, "read_memories": {"query": self._text()}}.get(tool, {})
             if tool in ("update_memory", "forget_memories"):
                 given |= {"id": "no such id"} if tool == "update_memory" else {"ids": ["no such id"]}
-        # What takes the user's memories away is not hostile: clients may do that.
+        # What takes the user's memories away is not hostile where the client says that the user wants it; a tool may not.
+        if tool == "write_memory":
+            given["origin"] = draw.choice(["tool", "tool", "nobody"])
         if tool == "update_memory" and given.get("id") in self._ids:
             given["id"] = "no such id"
         if tool == "forget_memories":

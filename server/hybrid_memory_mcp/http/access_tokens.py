@@ -26,7 +26,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.private_files import replace_private
+from hybrid_memory.private_files import open_plain_file, replace_private
 
 TOKENS = "tokens.json"
 TOKEN_PREFIX = "hmm_"  # noqa: S105 - by which people and scanners of secrets know such a token
@@ -189,7 +189,7 @@ class _File(BaseModel):
 
 def _read(file: Path) -> tuple[Grant, ...]:
     try:
-        with file.open("rb") as stream:
+        with open_plain_file(file) as stream:
             others = os.fstat(stream.fileno()).st_mode & (stat.S_IWGRP | stat.S_IWOTH)
             if os.name == "posix" and others:
                 raise InvalidInput(TOKENS, "can be changed by other users; run chmod 600 on it")

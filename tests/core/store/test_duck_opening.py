@@ -166,7 +166,7 @@ def test_a_file_of_sqlite_is_refused_and_left_alone(open_duck, path):
 
 def test_a_folder_in_the_files_place_is_refused(open_duck, path):
     path.mkdir(parents=True)
-    with pytest.raises(StoreDamaged):
+    with pytest.raises(StoreReadOnly):
         open_duck()
 
 

@@ -169,3 +169,8 @@ def test_any_text_is_a_moment_or_is_refused(text, meaning):
 )
 def test_a_written_date_means_the_same_whatever_is_asked(written, meaning):
     assert moment(written.isoformat(), meaning) == written.replace(tzinfo=BERLIN)
+
+
+def test_an_instant_that_the_calendar_does_not_hold_is_refused():
+    with pytest.raises(InvalidInput, match="since"):
+        moment("2026-02-30T00:00:00Z", "end")

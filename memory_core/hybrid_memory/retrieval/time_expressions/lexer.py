@@ -299,7 +299,7 @@ def _token(form: re.Match[str], start: int, end: int) -> Token:
 
 
 def _clock(text: str) -> tuple[int, int]:
-    digits = text.strip("T").replace(":", "")
+    digits = text.strip("Tt").replace(":", "")
     return int(digits[:2]), int(digits[2:4])
 
 

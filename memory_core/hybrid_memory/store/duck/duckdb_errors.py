@@ -22,6 +22,7 @@ from hybrid_memory.errors import (
     StoreLocked,
     StoreReadOnly,
 )
+from hybrid_memory.private_files import NotPlainFileError
 from hybrid_memory.shortage import shortage_of
 
 DAMAGED = (
@@ -30,6 +31,10 @@ DAMAGED = (
 )
 _FULL = "no space is left for the store; what was acknowledged is intact. Make room and try again"
 _READ_ONLY = "the store's folder or file cannot be written; give this user the right to write there"
+_NOT_PLAIN = (
+    "a pipe, a device or a folder stands in the place of one of the store's files (memory.duckdb, its .wal or memory.journal); "
+    "nothing was changed. Move it away"
+)
 _TOO_NEW = "the store was written by a later version of this program; upgrade to open it"
 _CLOSED = "the memory store is closed; open it again"
 _STOPPED = "the database engine stopped before anything was changed; try again, and reopen the store if it persists"
@@ -178,6 +183,8 @@ def _of_python(error: Exception) -> StoreError:
 def _of_system(error: OSError) -> StoreError:
     import errno
 
+    if isinstance(error, NotPlainFileError):
+        return StoreReadOnly(_NOT_PLAIN)
     if error.errno in {errno.ENOSPC, errno.EFBIG, errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC}:
         return StoreFull(_FULL)
     if isinstance(error, (PermissionError, NotADirectoryError, FileExistsError)) or error.errno == errno.EROFS:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import duckdb
 
-from hybrid_memory.private_files import FILE_MODE, FOLDER_MODE
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.private_files import FILE_MODE, FOLDER_MODE, open_plain_file
 from hybrid_memory.store.duck.duckdb_errors import translated, translated_opening
 from hybrid_memory.store.duck.pandas_lookup import without_pandas
 
@@ -71,6 +72,9 @@ def connect(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDB
 
 def connect_untranslated(path: Path, memory_limit: str | None, threads: int) -> duckdb.DuckDBPyConnection:
     """As `connect`, with DuckDB's own errors, whose text says where a log is damaged."""
+    check_name_of(path)
+    if path.exists():
+        open_plain_file(path).close()  # the engine would wait for a pipe for ever
     keep_private(path)
     connection = duckdb.connect(
         str(path),
@@ -93,8 +97,29 @@ def connect_untranslated(path: Path, memory_limit: str | None, threads: int) -> 
     return connection
 
 
+def check_name_of(path: Path) -> None:
+    """Check that the engine can open a file of that name: it takes what follows a question mark for options, and names are UTF-8 to it.
+
+    Raises:
+        InvalidInput: it cannot.
+    """
+    name = str(path.absolute())
+    if "?" in name:
+        raise InvalidInput(
+            "home",
+            "a name with a question mark is none that the database engine can open; choose another folder or file",
+        )
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            "home", "a name that is not UTF-8 is none that the database engine can open; choose another folder or file"
+        ) from None
+
+
 def plain_connection(file: Path, *, read_only: bool, folder: Path | None) -> duckdb.DuckDBPyConnection:
     """Open a database file that is no store in use; copies of it may be written into ``folder``."""
+    check_name_of(file)
     connection = duckdb.connect(
         str(file.absolute()),
         read_only=read_only,
@@ -147,7 +172,7 @@ def journal_file(path: Path) -> Path:
 
 def is_database(file: Path) -> bool:
     """Return True if a file begins as DuckDB's do: eight bytes of checksum, then its mark."""
-    with suppress(OSError), file.open("rb") as stream:
+    with suppress(OSError), open_plain_file(file) as stream:
         return stream.read(12)[8:] == _FILE_MARK
     return False
 

@@ -34,7 +34,7 @@ from hybrid_memory.errors import (
     OutcomeUnknown,
     StoreDamaged,
 )
-from hybrid_memory.private_files import FILE_MODE
+from hybrid_memory.private_files import FILE_MODE, read_plain_file
 from hybrid_memory.store.duck.catalogue import check_tables
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED, is_shortage, translate, translated
 from hybrid_memory.store.duck.files.database_file import connect, connect_untranslated, journal_file, log_file
@@ -408,7 +408,7 @@ def empty_log(session: SqlSession) -> None:
 def _read_if_there(file: Path) -> bytes | None:
     with translated():
         try:
-            return file.read_bytes()
+            return read_plain_file(file)
         except FileNotFoundError:
             return None
 

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from hybrid_memory.private_files import FOLDER_MODE, fsync_folder, replace_private, write_private
+from hybrid_memory.private_files import FOLDER_MODE, fsync_folder, read_plain_file, replace_private, write_private
 from hybrid_memory.store.duck.duckdb_errors import translated
 
 REPORT = "report.json"
@@ -155,7 +155,7 @@ def _free_folder(database: Path, what: str, now: datetime) -> Path:
 
 def _content(file: Path) -> bytes | None:
     try:
-        return file.read_bytes()
+        return read_plain_file(file)
     except OSError:
         return None
 
