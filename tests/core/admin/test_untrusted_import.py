@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.core.admin.sample_stores import exported, filled, imported, lines_of, opened, some
 from tests.core.store.making import memory, one, put
 
-from hybrid_memory.admin.untrusted_lines import FileLineage, session_of, untrusted_memory
+from hybrid_memory.admin.untrusted_lines import FileLineage, Links, session_of, untrusted_memory
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Kind, MemoryId, Origin, Tier, Trust, Usage
 from hybrid_memory.store.transfer import ExistingMemory, MemoryItem
@@ -183,7 +183,9 @@ def test_an_import_that_was_cut_off_is_done_again_with_its_lineage(users, tmp_pa
     again.transfer.import_items([whole["what old says"]], action="import", actor="t")
     done, found = brought(again, place, data)
     assert (done.new, done.there, done.links_dropped) == (1, 1, 0)
-    assert {name: item.memory for name, item in found.items()} == {name: item.memory for name, item in whole.items()}
+    assert {name: Links.of(item.memory) for name, item in found.items()} == {
+        name: Links.of(item.memory) for name, item in whole.items()
+    }
     again.close()
 
 
