@@ -201,6 +201,7 @@ def import_file(
                 _encoded(one, store, keep_vector=vectors) if isinstance(one, MemoryItem) else one
                 for one in _without_masked_copies(store, batch)
             ]
+            items = _with_own_digests(store, items)
             ready = items if vectors else _with_vectors(store, items, embed)
             new += store.transfer.import_items(ready, action="import", actor=actor).new
             done += len(batch)
@@ -539,6 +540,18 @@ def _batches(reader: _LineReader, lines: Iterable[tuple[int, bytes]]) -> Iterato
             batch, size = [], 0
     if batch:
         yield batch
+
+
+def _with_own_digests(store: TransferableStore, items: Sequence[TransferItem]) -> list[TransferItem]:
+    """Return the items, new memories with the digests of their words: a file's could make one pass for another, or as changed since."""
+    given = [one for one in items if isinstance(one, MemoryItem)]
+    known = store.transfer.existing([(one.memory.namespace, one.memory.id) for one in given]) if given else {}
+    return [
+        replace(one, memory=replace(one.memory, content_hash=content_hash(one.memory.content)))
+        if isinstance(one, MemoryItem) and (one.memory.namespace, one.memory.id) not in known
+        else one
+        for one in items
+    ]
 
 
 def _with_vectors(store: TransferableStore, items: Sequence[TransferItem], embed: Embed) -> list[TransferItem]:

@@ -19,6 +19,7 @@ from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
 from hybrid_memory.testing import HASHER, START, FakeClock
+from hybrid_memory.text import content_hash
 from hybrid_memory.tiers.buffers import Buffers, encode_buffers
 from hybrid_memory.tiers.buffers import Item as Seen
 from hybrid_memory.word_encoding import with_encoded_words
@@ -91,11 +92,19 @@ def opened(folder: Path) -> DuckStore:
     return DuckStore.open(folder / "memory.duckdb", FakeClock())
 
 
-def filled(folder: Path, items: list[TransferItem]) -> DuckStore:
+def filled(folder: Path, items: list[TransferItem], *, own_digests: bool = True) -> DuckStore:
     store = DuckStore.open(lay_empty(folder), FakeClock())
     store.pin_embedder("e-1", DIMENSIONS)
-    store.transfer.import_items(items, action="test", actor="tester")
+    store.transfer.import_items(
+        [_with_digest(one) if own_digests else one for one in items], action="test", actor="tester"
+    )
     return store
+
+
+def _with_digest(item: TransferItem) -> TransferItem:
+    if not isinstance(item, MemoryItem):
+        return item
+    return replace(item, memory=replace(item.memory, content_hash=content_hash(item.memory.content)))
 
 
 def some(count: int = 3, namespace: str = "default") -> list[TransferItem]:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.admin.sample_stores import ITEMS, exported, filled, imported, lines_of, opened, some
 from tests.core.store.hostile_rows import change_rows
-from tests.core.store.making import memory, put
+from tests.core.store.making import memory, one, put
 
 from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.errors import InvalidInput
@@ -170,6 +170,13 @@ def test_what_search_knows_of_the_words_is_not_taken_from_a_file(old, new, place
     imported(new, place, plain(header, *forged))
     for item in new.transfer.export_items(None, vectors=False).items:
         assert not isinstance(item, MemoryItem) or item.memory == with_encoded_words(item.memory, new.hasher)
+
+
+def test_the_digest_of_the_words_is_not_taken_from_a_file(old, new, place):
+    header, *lines = lines_of(exported(old, place))
+    forged = [line | ({"content_hash": "0" * 32} if line["type"] == "memory" else {}) for line in lines]
+    imported(new, place, plain(header, *forged))
+    assert one(new, "m1").content_hash == one(old, "m1").content_hash
 
 
 def test_lines_of_another_program_are_known_when_they_come_again(new, place):

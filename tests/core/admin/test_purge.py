@@ -40,7 +40,7 @@ def purged(home, selection, **options):
 
 
 def store_of(home, *items):
-    filled(home, list(items)).close()
+    filled(home, list(items), own_digests=False).close()
 
 
 def left(home, namespace="default"):
@@ -319,7 +319,11 @@ def test_no_byte_of_what_was_purged_is_left_in_any_file(home):
 
 
 def purge_everywhere(home, made, secrets):
-    store = filled(home, [*some(30), *made, EntryItem("default", "doomed", "message", 1, {"said": secret("entry")})])
+    store = filled(
+        home,
+        [*some(30), *made, EntryItem("default", "doomed", "message", 1, {"said": secret("entry")})],
+        own_digests=False,
+    )
     secrets = [*secrets, secret("entry").encode()]
     candidate_vector = np.full(4, 7.125, np.float32) * np.arange(1, 5, dtype=np.float32)
     store.embedder_change.begin("e-2", 4)
@@ -369,7 +373,7 @@ POINTS = ["copy", "copies", "erased", "prepared", "decided", "cleared", "replace
 @pytest.mark.parametrize("point", also(*POINTS))
 def test_a_purge_that_is_killed_leaves_the_old_store_or_the_new_one(home, point):
     made, secrets = canaries(1)
-    store = filled(home, [*some(), *made])
+    store = filled(home, [*some(), *made], own_digests=False)
     create_backup(store, home, START, keep=3)
     store.close()
     assert killed_at("purge", home, point, "c0")
