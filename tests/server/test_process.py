@@ -102,7 +102,11 @@ def test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed(tm
     with started(tmp_path) as client:
         client.initialize()
         client.send(b"garbage \xff\xfe")
+        unread = client.receive()
+        assert (unread.get("id"), unread["error"]["code"]) == (None, -32700)
         client.send(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write_memory","arguments":')
+        unread = client.receive()
+        assert (unread["id"], unread["error"]["code"]) == (1, -32700)
         client.send(
             rb'{"jsonrpc":"2.0","id":2,"method":"tools/call",'
             rb'"params":{"name":"write_memory","arguments":{"content":"a\ud800b"}}}'

@@ -6,6 +6,7 @@ The files were made by those versions: twelve memories, one of them corrected an
 import gzip
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from hybrid_memory.admin.health_check import check
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.store import DuckStore
-from hybrid_memory.testing import FakeClock
+from hybrid_memory.testing import START, FakeClock
 
 STORES = Path(__file__).parents[2] / "data" / "stores"
 OLD = (1, 2, 3, 5)
+LATER = FakeClock(START + timedelta(days=1))  # than all that the stores hold
 STATEMENTS = sum(len(migration.statements) + 3 for migration in MIGRATIONS[1:]) + 4  # and the key of terms
 
 
@@ -35,8 +37,9 @@ def lay(home, schema):
 
 
 def checked(home):
-    assert check(home, FakeClock()).sound
-    store = DuckStore.open(home / "memory.duckdb", FakeClock())
+    report = check(home, LATER)
+    assert report.sound, report.findings
+    store = DuckStore.open(home / "memory.duckdb", LATER)
     held = store.get("default", [entry.id for entry in store.changes("default", 0)])
     talk = [len(store.entries("default", "talk", kind)) for kind in ("message", "plan")]
     told = (
@@ -68,7 +71,7 @@ def killed_after(path, statement):
                 os._exit(9)
 
         SqlSession._execute = dying
-        DuckStore.open(path, FakeClock())
+        DuckStore.open(path, LATER)
         os._exit(0)
     return os.waitstatus_to_exitcode(os.wait()[1])
 

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 import pytest
 from tests.server.hubs import TIMEOUT_SECONDS, relay, short_folder
 from tests.server.raw import started
+from tests.stress.processes import is_alive
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGSTOP"),
@@ -42,14 +43,6 @@ def stop_hub(home):
 
 def request(number, tool, arguments):
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-
-
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_a_call_to_a_stopped_hub_is_answered_by_the_next_one_and_done_once(store):
