@@ -62,8 +62,12 @@ def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery
     ids = dict.fromkeys(one for some in chosen.values() for one in some)
     found = index.memories(list(ids), fetch)
     lists = {name: [found[one] for one in some if one in found] for name, some in chosen.items()}
+    disputes = index.disputes(ids)
+    if disputes:  # of what the filters hide, nothing is disputed here
+        listed = set(index.select(where, now, asked_at=asked_at, among=disputes.values()))
+        disputes = {one: disputed for one, disputed in disputes.items() if disputed in listed}
     decisions = [one.id for one in lists["weighty"] if one.aspects & Aspect.DECISION]
-    return BriefMemories(**lists, as_of=asked_at, vectors=index.vectors_of(decisions))
+    return BriefMemories(**lists, as_of=asked_at, vectors=index.vectors_of(decisions), disputes=disputes)
 
 
 def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -> Ranking:

@@ -422,7 +422,15 @@ def brief(
     page = listing.beginning(offset + size)[offset:]
     found = index.memories(page, fetch)
     hits = tuple(Hit(memory=found[one], section=listing.section_of(one)) for one in page if one in found)
-    return ReadResult(hits=hits, total=len(listing), offset=offset, fingerprint=digest, asked_at=position.asked_at)
+    held_back = 0 if offset else max(min(request.page_size, len(listing)) - first_page, 0)
+    return ReadResult(
+        hits=hits,
+        total=len(listing),
+        offset=offset,
+        held_back=held_back,
+        fingerprint=digest,
+        asked_at=position.asked_at,
+    )
 
 
 class _SectionsFirst(Sequence[MemoryId]):

@@ -18,6 +18,7 @@ from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Tier
 from hybrid_memory.retrieval.aspects import Aspect, fold, names_in, sentences, user_names, with_labels
 from hybrid_memory.retrieval.commitments import account_of, closes, is_open_commitment
+from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.text import words
 from hybrid_memory.token_estimate import estimate_tokens
 
@@ -83,6 +84,8 @@ _QUEUE_LINES = 30  # waiting in a queue at most; beyond them come the most recen
 _OFTEN = 3  # statements that begin with a name, from which it may be the user's
 UNTRUSTED_EVERY = 4  # a line of a tool or an import at every fourth place at most
 FEW_TRUSTED = 3  # lines; with fewer there is no fourth place for another
+# Of an untrusted line: somebody who is trusted pinned it, and of the last session it is true whoever says it.
+_KEPT_SECTIONS = (Section.PINNED, Section.LAST_SESSION)
 _WEIGHTY = 0.8  # the importance from which a memory of no aspect belongs to what is known about the user
 _LONG = 300  # characters; a longer text is talk rather than a statement
 _ABOUT_THE_SAME = 2 / 3  # of the words of the shorter of two statements, from which the later may take the earlier back
@@ -111,7 +114,7 @@ class BriefMemories:
     """What a brief is chosen from: each list newest first, a memory may stand in several.
 
     ``weighty`` are candidates for what is known about the user, open and decided; ``as_of`` is when the brief was asked for;
-    ``vectors`` are those of weighty memories, as far as there are any.
+    ``vectors`` are those of weighty memories, as far as there are any; ``disputes`` leads from memories to those that they dispute.
     """
 
     pinned: Sequence[Memory]
@@ -121,6 +124,7 @@ class BriefMemories:
     recent: Sequence[Memory]
     as_of: datetime
     vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
+    disputes: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +150,36 @@ def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
         Queue.LAST_SESSION: [one for one in memories.last_session if one.id not in hidden],
         Queue.RECENT: [one for one in memories.recent if one.id not in hidden],
     }
-    by_trust: dict[bool, list[tuple[Queue, Memory]]] = {}
+    by_trust: dict[bool, list[tuple[Section, Memory]]] = {}
     waiting = without_copies(queues)
     for untrusted in (False, True):
         lines = {
             queue: [one for one in some if is_untrusted(one) is untrusted][:_QUEUE_LINES]
             for queue, some in waiting.items()
         }
-        by_trust[untrusted] = list(fair_order(lines, SHARES, lambda memory: line_cost(memory.content)))
-    order = with_few_untrusted(by_trust[False], by_trust[True], lambda line: SECTION_OF[line[0]])
-    return {memory.id: SECTION_OF[queue] for queue, memory in order}
+        by_trust[untrusted] = [
+            (Section.RECENT if memory.id in memories.disputes else SECTION_OF[queue], memory)
+            for queue, memory in fair_order(lines, SHARES, lambda memory: line_cost(memory.content))
+        ]
+    trusted, others = by_trust[False], by_trust[True]
+    if others and all(section is not Section.RECENT for section, _ in trusted):
+        trusted += [(Section.RECENT, one) for one in _leader(memories.recent, trusted)]
+    return _behind_the_disputed(with_few_untrusted(trusted, others), memories.disputes)
+
+
+def _leader(recent: Sequence[Memory], lines: Sequence[tuple[Section, Memory]]) -> list[Memory]:
+    """Return the newest trusted memory that has no line, not even by a repetition: it leads the recent ones where others would."""
+    said = {_wording(memory) for _, memory in lines}
+    return [one for one in recent if not is_untrusted(one) and _wording(one) not in said][:1]
+
+
+def _behind_the_disputed(
+    lines: Sequence[tuple[Section, Memory]], disputes: Mapping[MemoryId, MemoryId]
+) -> dict[MemoryId, Section]:
+    """Return the lines without those that dispute a memory that has none; of the others each disputed one stands in front."""
+    known = {memory.id: section for section, memory in lines}
+    ids = [one for one in known if one not in disputes or disputes[one] in known]
+    return {ids[at]: known[ids[at]] for at in disputed_first(ids, disputes)}
 
 
 def repeats_of(shown: Collection[MemoryId], memories: BriefMemories) -> set[MemoryId]:
@@ -271,35 +295,44 @@ def _new_among(
     return found
 
 
-def with_few_untrusted(trusted: Sequence[T], untrusted: Sequence[T], section_of: Callable[[T], Section]) -> list[T]:
-    """Return trusted items, and of untrusted ones so many that of every beginning a quarter at most is untrusted, of every section too.
+def with_few_untrusted(
+    trusted: Sequence[tuple[Section, T]], untrusted: Sequence[tuple[Section, T]]
+) -> list[tuple[Section, T]]:
+    """Return trusted lines, and of untrusted ones so many that of every beginning a quarter at most is untrusted, of every section too.
 
-    A section that has trusted items begins with one. Those that find no place are left out. Where fewer than `FEW_TRUSTED` items are
-    trusted they stand before all others.
+    A section that has trusted lines begins with one. An untrusted line is no statement about the user, commitment or decision beside
+    trusted ones: it stands under `Section.RECENT`, but for one that is pinned or of the last session and fits there. Recent lines may
+    all be untrusted. Those that find no place are left out. Fewer than `FEW_TRUSTED` trusted lines are followed by as many others. Where
+    nothing is trusted, all stand in their sections.
     """
     if len(trusted) < FEW_TRUSTED:
-        return [*trusted, *untrusted]
-    mixed = {section_of(item) for item in trusted}
-    found: list[T] = []
+        others = [(Section.RECENT, item) for _, item in untrusted[: len(trusted)]] if trusted else untrusted
+        return [*trusted, *others]
+    mixed = {section for section, _ in trusted}
+    found: list[tuple[Section, T]] = []
     counts: Counter[tuple[Section, bool]] = Counter()
     waiting = list(untrusted)
     strangers = 0
 
-    def fits(item: T) -> bool:
-        section = section_of(item)
-        among = counts[section, True]
-        return section not in mixed or (UNTRUSTED_EVERY - 1) * (among + 1) <= counts[section, False]
+    def fits(section: Section) -> bool:
+        if section not in mixed:
+            return section is Section.RECENT
+        return (UNTRUSTED_EVERY - 1) * (counts[section, True] + 1) <= counts[section, False]
 
-    for item in trusted:
-        found.append(item)
-        counts[section_of(item), False] += 1
-        if (
-            UNTRUSTED_EVERY * (strangers + 1) <= len(found) + 1
-            and (guest := next(filter(fits, waiting), None)) is not None
-        ):
-            waiting.remove(guest)
-            found.append(guest)
-            counts[section_of(guest), True] += 1
+    def place(own: Section) -> Section | None:
+        if own in _KEPT_SECTIONS and fits(own):
+            return own
+        return Section.RECENT if fits(Section.RECENT) else None
+
+    for line in trusted:
+        found.append(line)
+        counts[line[0], False] += 1
+        if UNTRUSTED_EVERY * (strangers + 1) > len(found) + 1:
+            continue
+        at, section = next(((at, to) for at, (own, _) in enumerate(waiting) if (to := place(own))), (0, None))
+        if section is not None:
+            found.append((section, waiting.pop(at)[1]))
+            counts[section, True] += 1
             strangers += 1
     return found
 

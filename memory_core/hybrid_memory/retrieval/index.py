@@ -27,8 +27,9 @@ from hybrid_memory.retrieval.approximate_search import ApproximateSearch, Vector
 from hybrid_memory.retrieval.arrays import ABSENT
 from hybrid_memory.retrieval.aspects import TELLING_TAGS, Aspect
 from hybrid_memory.retrieval.bm25 import LexicalIndex
-from hybrid_memory.retrieval.brief import FEW_TRUSTED, UNTRUSTED_EVERY
+from hybrid_memory.retrieval.brief import UNTRUSTED_EVERY
 from hybrid_memory.retrieval.candidates import SessionNeighbours
+from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.retrieval.id_columns import IdSequence
 from hybrid_memory.retrieval.memory_cache import MemoryCache
 from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, SessionOrder
@@ -304,18 +305,30 @@ class NamespaceIndex:
         """Return the ids of a brief in another order, and how many of them its first page may show.
 
         Of those that follow the lines ``shown``, and are not left out, a quarter of every beginning at most is untrusted, as long as
-        others follow; a first page ends where none do.
+        others follow, and nothing stands in front of what it disputes; a first page ends where no others follow.
         """
         with self._lock:
             columns, rows = self._columns, ids.rows
             untrusted = ~columns.is_trusted(rows)
             lines = np.array([row for row in map(columns.row_of, shown) if row is not None], np.intp)
-            if not untrusted.any() or np.count_nonzero(columns.is_trusted(lines)) < FEW_TRUSTED:
+            if not untrusted.any() or not columns.is_trusted(lines).any():
                 return ids, len(ids)
             passed = np.isin(rows, [*lines.tolist(), *(columns.row_of(one) for one in left_out)])
             rest, others = np.flatnonzero(~passed), np.flatnonzero(passed)
             order, certain = few_untrusted(untrusted[rest], UNTRUSTED_EVERY)
-            return ids[np.concatenate((rest[order], others))], len(shown) + certain
+            ordered = ids[np.concatenate((rest[order], others))]
+            return self._disputed_first(ordered), len(shown) + certain
+
+    def _disputed_first(self, ids: IdSequence) -> IdSequence:
+        """Return ids in an order in which nothing stands in front of what it disputes; only those that have to change their place do."""
+        disputes = {self._columns.ids.name(row): disputed for row, disputed in self._columns.all_disputes().items()}
+        if not disputes:
+            return ids
+        places = sorted(ids.places({*disputes, *disputes.values()}).values())
+        order = np.arange(len(ids))
+        moved = disputed_first([ids[place] for place in places], disputes)
+        order[places] = [places[at] for at in moved]
+        return ids[order]
 
     def disputes(self, ids: Iterable[MemoryId]) -> dict[MemoryId, MemoryId]:
         """Return which of some memories dispute another, and that one."""

@@ -307,6 +307,10 @@ class MemoryColumns:
         """Return which of some rows dispute a memory, and that one."""
         return {row: self._disputes[row] for row in rows if row in self._disputes} if self._disputes else {}
 
+    def all_disputes(self) -> Mapping[int, MemoryId]:
+        """Return every row that disputes a memory, and that one."""
+        return self._disputes
+
     def disputing(self, memory_id: MemoryId) -> list[int]:
         """Return the rows that dispute a memory."""
         return self._disputed_by.get(memory_id, [])

@@ -82,18 +82,29 @@ SECTIONED = st.lists(st.sampled_from(Section), max_size=40)
 @given(SECTIONED, SECTIONED)
 def test_at_most_a_quarter_of_every_beginning_and_of_every_section_is_of_tools(trusted, untrusted):
     ours, theirs = (
-        [(kind, at, section) for at, section in enumerate(some)] for kind, some in enumerate((trusted, untrusted))
+        [(section, (kind, at)) for at, section in enumerate(some)] for kind, some in enumerate((trusted, untrusted))
     )
-    found = with_few_untrusted(ours, theirs, lambda item: item[2])
-    assert [item for item in found if item in ours] == ours
+    found = with_few_untrusted(ours, theirs)
+    assert [line for line in found if line in ours] == ours
     if len(trusted) < FEW_TRUSTED:
-        assert found == [*ours, *theirs]
+        guests = theirs[: len(ours)] if ours else theirs
+        assert [item for _, item in found] == [item for _, item in [*ours, *guests]]
         return
     for end in range(1, len(found) + 1):
-        assert 4 * sum(kind for kind, *_ in found[:end]) <= end
+        assert 4 * sum(kind for _, (kind, _) in found[:end]) <= end
         for section in trusted:
-            marks = [kind for kind, _, of in found[:end] if of is section]
+            marks = [kind for of, (kind, _) in found[:end] if of is section]
             assert 4 * sum(marks) <= len(marks)
+
+
+@given(SECTIONED, SECTIONED)
+def test_beside_trusted_lines_no_tool_speaks_about_the_user_or_for_them(trusted, untrusted):
+    ours, theirs = ([(section, kind) for section in some] for kind, some in enumerate((trusted, untrusted)))
+    sections = {section for section, kind in with_few_untrusted(ours, theirs) if kind}
+    if trusted:
+        assert not sections & {Section.USER, Section.OPEN, Section.DECISIONS}
+    else:
+        assert sections == {*untrusted}
 
 
 def lines(*weighty, pinned=(), working=(), last_session=(), recent=(), as_of=NOW):
