@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -42,6 +42,7 @@ from hybrid_memory.reencoding import AT_OPENING, reencode
 from hybrid_memory.requests import (
     ForgetRequest,
     ForgetResult,
+    Hit,
     Insight,
     Progress,
     ReadRequest,
@@ -357,6 +358,21 @@ class MemoryService:
         index = self._index_cache.get(scope.namespace)
         ids = index.select(Where(session=session), self._now())[:limit]
         return tuple(map(self.secrets.shown, self.store.get(scope.namespace, ids).values()))
+
+    def recent_page(self, scope: Scope, *, limit: int, session: str | None = None) -> ReadResult:
+        """Return the most recent memories as `recent` does, at most a quarter of them untrusted where others are; the rest is held back."""
+        now = self._now()
+        index = self._index_cache.get(scope.namespace)
+        ids = index.select(Where(session=session), now)
+        shown, held_back = index.recent_in_shares(ids, limit)
+        hits = self.as_hits(scope, self.store.get(scope.namespace, shown).values())
+        return ReadResult(hits=hits, total=len(ids), held_back=held_back)
+
+    def as_hits(self, scope: Scope, memories: Iterable[Memory]) -> tuple[Hit, ...]:
+        """Return memories as reads do: without their secrets, and with what disputes them."""
+        hits = tuple(Hit(memory=self.secrets.shown(memory)) for memory in memories)
+        result = ReadResult(hits=hits, total=len(hits))
+        return _annotated(result, self._index_cache.get(scope.namespace), self._now()).hits
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Memory:
         """Return one memory, a superseded version included.

@@ -135,6 +135,7 @@ for _verb in (
     "update",
     "forget",
     "recent",
+    "recent_page",
     "get",
     "status",
     "suggest",

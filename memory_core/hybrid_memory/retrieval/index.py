@@ -27,7 +27,7 @@ from hybrid_memory.retrieval.approximate_search import ApproximateSearch, Vector
 from hybrid_memory.retrieval.arrays import ABSENT
 from hybrid_memory.retrieval.aspects import TELLING_TAGS, Aspect
 from hybrid_memory.retrieval.bm25 import LexicalIndex
-from hybrid_memory.retrieval.brief import UNTRUSTED_EVERY
+from hybrid_memory.retrieval.brief import FEW_TRUSTED, UNTRUSTED_EVERY
 from hybrid_memory.retrieval.candidates import SessionNeighbours
 from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.retrieval.id_columns import IdSequence
@@ -318,6 +318,24 @@ class NamespaceIndex:
             order, certain = few_untrusted(untrusted[rest], UNTRUSTED_EVERY)
             ordered = ids[np.concatenate((rest[order], others))]
             return self._disputed_first(ordered), len(shown) + certain
+
+    def recent_in_shares(self, ids: IdSequence, limit: int) -> tuple[list[MemoryId], int]:
+        """Return at most ``limit`` of some ids in their order, and how many untrusted ones would be among them but for their share.
+
+        Of every beginning a quarter at most is untrusted; fewer than `FEW_TRUSTED` trusted ones are followed by as many others. Where
+        nothing is trusted, the first ones. Nothing stands in front of what it disputes.
+        """
+        with self._lock:
+            untrusted = ~self._columns.is_trusted(ids.rows)
+            trusted = int(np.count_nonzero(~untrusted))
+            if trusted in (0, len(ids)):
+                return ids[:limit].tolist(), 0
+            order, certain = few_untrusted(untrusted, UNTRUSTED_EVERY)
+            if trusted < FEW_TRUSTED:
+                order, certain = np.argsort(untrusted, kind="stable"), 2 * trusted
+            shown = self._disputed_first(ids[order])[: min(limit, certain)]
+            held_back = np.setdiff1d(ids.rows[:limit][untrusted[:limit]], shown.rows)
+            return shown.tolist(), len(held_back)
 
     def _disputed_first(self, ids: IdSequence) -> IdSequence:
         """Return ids in an order in which nothing stands in front of what it disputes; only those that have to change their place do."""

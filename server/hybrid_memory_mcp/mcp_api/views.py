@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
 from datetime import tzinfo
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
 from hybrid_memory.clock import RandomSource
 from hybrid_memory.model import Memory, MemoryId, Scope
-from hybrid_memory.requests import ReadRequest, ReflectionGroup
+from hybrid_memory.requests import Hit, ReadRequest, ReflectionGroup
 from hybrid_memory.retrieval.brief import in_sections
+from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.token_estimate import PARTS, token_cost
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import truncate, when
@@ -62,9 +62,12 @@ class Views:
 
         def work(service: MemoryService) -> str:
             if session is None:
-                return self._render("recent.md.j2", memories=self._quoted(*_brief(service, self.scope)), session="")
-            found = service.recent(self.scope, limit=RECENT_SHOWN, session=session)
-            return self._render("recent.md.j2", memories=self._quoted(found), session=session)
+                found = service.read(self.scope, ReadRequest())
+                found = replace(found, hits=tuple(in_sections(found.hits, lambda hit: hit.section)))
+            else:
+                found = service.recent_page(self.scope, limit=RECENT_SHOWN, session=session)
+            quoted = self._quoted(found.hits)
+            return self._render("recent.md.j2", memories=quoted, session=session or "", held_back=found.held_back)
 
         return await self.provider.call(work)
 
@@ -73,7 +76,8 @@ class Views:
 
         def work(service: MemoryService) -> str:
             found = service.get(self.scope, MemoryId(memory_id))
-            return self._render("memory.md.j2", memories=[self._quote(found, found.content)])
+            (hit,) = service.as_hits(self.scope, [found])
+            return self._render("memory.md.j2", memories=[self._quote(hit, found.content)])
 
         return await self.provider.call(work)
 
@@ -93,14 +97,13 @@ class Views:
 
         def work(service: MemoryService) -> str:
             request = ReadRequest(query=question, limit=RECALLED_FOR_ANSWER, concise=True, recalls=False)
-            found = [hit.memory for hit in service.read(self.scope, request).hits if not hit.weak]
-            known = {memory.id for memory in found}
-            memories, sections = _brief(service, self.scope)
-            found += [memory for memory in memories if memory.id not in known]
-            told = dict.fromkeys(known, ABOUT_QUESTION) | {
-                id_: section for id_, section in sections.items() if id_ not in known
-            }
-            return self._prompt("answer.md.j2", found, told, question=question)
+            found = [
+                replace(hit, section=ABOUT_QUESTION) for hit in service.read(self.scope, request).hits if not hit.weak
+            ]
+            known = {hit.memory.id for hit in found}
+            brief = in_sections(service.read(self.scope, ReadRequest()).hits, lambda hit: hit.section)
+            hits = _disputed_first([*found, *(hit for hit in brief if hit.memory.id not in known)])
+            return self._prompt("answer.md.j2", hits, question=question)
 
         return await self.provider.call(work)
 
@@ -115,7 +118,7 @@ class Views:
 
         def work(service: MemoryService) -> str:
             groups = service.offer_reflection(self.scope, focus=topic, session=None, since=None, limit=3)
-            return self._prompt("reflect.md.j2", _members(groups), topic=topic)
+            return self._prompt("reflect.md.j2", service.as_hits(self.scope, _members(groups)), topic=topic)
 
         return await self.provider.call(work)
 
@@ -128,7 +131,8 @@ class Views:
             begin = CallTime(self._zone, service.now()).moment("since", since, "begin")
             groups = service.offer_reflection(self.scope, focus=focus, session=session, since=begin, limit=1)
             members = _members(groups)
-            return [memory.id for memory in members], self._prompt("think.md.j2", members) if members else ""
+            hits = service.as_hits(self.scope, members)
+            return [memory.id for memory in members], self._prompt("think.md.j2", hits) if members else ""
 
         return await self.provider.call(work)
 
@@ -136,19 +140,13 @@ class Views:
         """Return known sessions, tags or ids that begin with ``prefix``."""
         return await self.provider.call(lambda service: service.suggest(self.scope, what, prefix, limit))
 
-    def _prompt(
-        self,
-        template: str,
-        memories: tuple[Memory, ...] | list[Memory],
-        sections: Mapping[MemoryId, str] = MappingProxyType({}),
-        **variables: str,
-    ) -> str:
-        quoted = self._quoted(memories, sections)
+    def _prompt(self, template: str, hits: Sequence[Hit], **variables: str) -> str:
+        quoted = self._quoted(hits)
         block = self._render("memories.md.j2", memories=quoted).strip() if quoted else ""
         texts = {"question": "", "thought": "", "topic": ""} | variables
         return self._render(template, memories=quoted, most_recent_memories=block, **texts)
 
-    def _render(self, template: str, *, memories: Sequence[Quoted] = (), **variables: str) -> str:
+    def _render(self, template: str, *, memories: Sequence[Quoted] = (), **variables: str | int) -> str:
         with self._lock:
             if self._renderer is None:
                 from hybrid_memory_prompts.render import Renderer
@@ -156,44 +154,45 @@ class Views:
                 self._renderer = Renderer(self._random_source, self._templates)
         return self._renderer.render(template, memories=memories, **variables)
 
-    def _quoted(
-        self,
-        memories: tuple[Memory, ...] | list[Memory],
-        sections: Mapping[MemoryId, str] = MappingProxyType({}),
-    ) -> list[Quoted]:
+    def _quoted(self, hits: Sequence[Hit]) -> list[Quoted]:
         """Shorten what would not fit: each memory gets an even share of the room that is left."""
         room = QUOTED_COST_LIMIT
         quoted = []
-        for at, memory in enumerate(memories):
-            share = max(room // (len(memories) - at), MIN_QUOTED_COST)
-            text = memory.content if token_cost(memory.content) <= share else truncate(memory.content, share)
+        for at, hit in enumerate(hits):
+            content = hit.memory.content
+            share = max(room // (len(hits) - at), MIN_QUOTED_COST)
+            text = content if token_cost(content) <= share else truncate(content, share)
             room -= token_cost(text)
-            quoted.append(self._quote(memory, text, sections.get(memory.id, "")))
+            quoted.append(self._quote(hit, text))
         return quoted
 
-    def _quote(self, memory: Memory, text: str, section: str = "") -> Quoted:
+    def _quote(self, hit: Hit, text: str) -> Quoted:
         from hybrid_memory_prompts.render import Quoted, Stored
 
+        memory = hit.memory
         return Quoted(
             id=memory.id,
             time=when(memory.occurred_at or memory.created_at, self._zone),
             origin=memory.origin.value,
             trust=memory.trust.value,
             tier=memory.tier.value,
-            section=section,
+            section=hit.section or "",
             disputes=memory.disputes or "",
+            disputed_by=hit.disputed_by,
             text=Stored(text),
             speaker=Stored(memory.speaker) if memory.speaker else None,
         )
 
 
-def _brief(service: MemoryService, scope: Scope) -> tuple[list[Memory], dict[MemoryId, str]]:
-    """Return the memories of a brief, those of a section together, and the sections of each: what read_memories shows without a query."""
-    hits = in_sections(service.read(scope, ReadRequest()).hits, lambda hit: hit.section)
-    return [hit.memory for hit in hits], {hit.memory.id: hit.section for hit in hits if hit.section is not None}
+def _disputed_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits so that what is disputed stands in front of what disputes it, and in the same section."""
+    disputes = {hit.memory.id: hit.memory.disputes for hit in hits if hit.memory.disputes}
+    order = disputed_first([hit.memory.id for hit in hits], disputes)
+    # What moved up stands in the section of the first that it now stands before.
+    return [replace(hits[at], section=hits[min(order[place:])].section) for place, at in enumerate(order)]
 
 
-def _members(groups: tuple[ReflectionGroup, ...]) -> list[Memory]:
+def _members(groups: Iterable[ReflectionGroup]) -> list[Memory]:
     seen: dict[MemoryId, Memory] = {}
     for group in groups:
         seen.update({memory.id: memory for memory in group.memories})
