@@ -119,3 +119,8 @@ def test_a_good_time_in_any_zone_is_kept(service, scope):
     when = START.astimezone(timezone(timedelta(hours=-11)))
     written = service.write(scope, WriteRequest(content="tea", occurred_at=when))
     assert service.get(scope, written.id).occurred_at == when
+
+
+def test_a_line_of_a_file_with_an_offset_that_no_place_has_is_refused():
+    with pytest.raises(InvalidInput, match="offset"):
+        parse_foreign_line(b'{"content": "x", "created_at": "2024-06-01T00:00:00+23:59"}', 1)

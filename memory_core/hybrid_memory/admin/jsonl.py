@@ -29,7 +29,7 @@ from pydantic_core import PydanticCustomError
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Json, Memory, Usage
-from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
+from hybrid_memory.moments import NO_OFFSET, OUT_OF_RANGE, has_real_offset, is_in_range
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.memory_fields import (
     BOOLEAN,
@@ -62,6 +62,8 @@ VERSION = 1
 
 
 def _in_range(moment: datetime) -> datetime:
+    if not has_real_offset(moment):
+        raise PydanticCustomError("offset_out_of_range", NO_OFFSET)
     if not is_in_range(moment):
         raise PydanticCustomError("moment_out_of_range", OUT_OF_RANGE)
     return moment

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.moments import wrong_clock
 
 Meaning: TypeAlias = Literal["begin", "moment", "through", "end"]
 """Which moment of a named time is meant: the first of any ("since"), the first of a day at most, the first behind it ("until": a day is
@@ -52,6 +53,8 @@ class CallTime:
         """
         if text is None:
             return None
+        if wrong := wrong_clock(text):
+            raise InvalidInput(field, wrong)
         said = " ".join(_WEEKDAY_ASIDE.sub(" ", text.casefold()).split()).rstrip(".")
         found = (
             _iso(text.strip(), self.zone, meaning) or self._distant(said, meaning) or self._named(field, said, meaning)

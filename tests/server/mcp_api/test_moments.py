@@ -42,6 +42,26 @@ def test_a_date_outside_the_calendar_is_refused():
 
 
 @pytest.mark.parametrize(
+    "offset", ["+99:99", "+24:00", "-77:00", "+9999", " +23:59", "+14:01", "-15", "+02:60", "+24:00:00"]
+)
+@pytest.mark.parametrize("clock", ["T00:00:00", "T00:00", " 00:00", "T00", "T0000"])
+def test_an_offset_that_no_place_has_is_refused_and_not_left_out(clock, offset):
+    with pytest.raises(InvalidInput, match="offset"):
+        moment(f"2024-06-01{clock}{offset}")
+
+
+@pytest.mark.parametrize("text", ["2024-12-31T23:59:60Z", "2024-12-31 23:59:60", "2024-12-31T23:59:99+01:00"])
+def test_a_second_that_no_minute_has_is_refused_and_not_left_out(text):
+    with pytest.raises(InvalidInput, match="second"):
+        moment(text)
+
+
+@pytest.mark.parametrize("offset", ["+14:00", "-12:00", "+05:45", "-0330", " +02:00", "Z"])
+def test_an_offset_of_a_place_is_taken(offset):
+    assert moment(f"2024-06-01T10:30:00{offset}").utcoffset() is not None
+
+
+@pytest.mark.parametrize(
     ("said", "meant"),
     [
         ("yesterday", "Sat 2026-11-21 00:00:00"),
