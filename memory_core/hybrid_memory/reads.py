@@ -536,7 +536,11 @@ def reflection_groups(
         allowed = set(ranking.ids[strong[:_FOCUS_LIMIT]].tolist())
     rows = index.reflection_rows(where, now, among=allowed, newest=_MAX_REFLECTION_CANDIDATES)
     candidates = ReflectionCandidates(
-        ids=rows.ids, created_at=rows.created_at, importance=rows.importance, vectors=rows.vectors
+        ids=rows.ids,
+        created_at=rows.created_at,
+        importance=rows.importance,
+        vectors=rows.vectors,
+        untrusted=rows.untrusted,
     )
     groups = plan_groups(candidates, limit=limit)
     members = [[candidates.ids[row] for row in group.rows] for group in groups]

@@ -56,6 +56,7 @@ from hybrid_memory.requests import (
     WriteRequest,
     WriteResult,
 )
+from hybrid_memory.retrieval.brief import is_untrusted
 from hybrid_memory.retrieval.index_cache import IndexCache
 from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.retrieval.question import parse_question
@@ -373,6 +374,11 @@ class MemoryService:
         hits = tuple(Hit(memory=self.secrets.shown(memory)) for memory in memories)
         result = ReadResult(hits=hits, total=len(hits))
         return _annotated(result, self._index_cache.get(scope.namespace), self._now()).hits
+
+    def untrusted_among(self, scope: Scope, ids: Sequence[MemoryId]) -> list[MemoryId]:
+        """Return those of some ids whose memories are trusted less than the assistant's own words."""
+        found = self.store.get(scope.namespace, ids)
+        return [one for one in ids if one in found and is_untrusted(found[one])]
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Memory:
         """Return one memory, a superseded version included.

@@ -31,18 +31,33 @@ NEAR = 0.35  # cosine from which two memories are about the same thing (built-in
 _ABOVE_MEAN = 0.15
 _NEAR_ENOUGH = 0.6
 LARGEST_GROUP = 8  # memories in a group; set by hand
+UNTRUSTED_EVERY = 3  # groups of untrusted memories beside others
 SEEDS = 256  # the most important memories, around which groups are sought: each costs a look at all others
 _TIME_SCALE_MICROS = 14 * 86_400_000_000  # two weeks, in which the part of likeness that time weakens is halved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReflectionCandidates:
-    """Live, not yet reflected memories, aligned by row: int64 microseconds, importance 0..1, unit vectors (rows, d)."""
+    """Live, not yet reflected memories, aligned by row: int64 microseconds, importance 0..1, unit vectors (rows, d).
+
+    ``untrusted`` marks the rows that are trusted less than who asks.
+    """
 
     ids: Sequence[MemoryId]
     created_at: NDArray[np.int64]
     importance: NDArray[np.float64]
     vectors: NDArray[np.float32]
+    untrusted: NDArray[np.bool_]
+
+    def at(self, rows: NDArray[np.intp]) -> ReflectionCandidates:
+        """Return the candidates of some rows."""
+        return ReflectionCandidates(
+            ids=[self.ids[row] for row in rows.tolist()],
+            created_at=self.created_at[rows],
+            importance=self.importance[rows],
+            vectors=self.vectors[rows],
+            untrusted=self.untrusted[rows],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +74,36 @@ def plan_groups(candidates: ReflectionCandidates, *, limit: int) -> tuple[Group,
     Members are near by their cosine; likeness is the cosine weakened as memories lie further apart in time: to three
     quarters after two weeks, never under one half. A group is worth the sum
     of its importances times its mean likeness; ties go to the older seed.
+
+    A group is of trusted memories or of untrusted ones: one note of a tool would make every insight on the group untrusted. Where there
+    are trusted groups, one in `UNTRUSTED_EVERY` at most is untrusted, and it comes last.
     """
-    count = len(candidates.ids)
-    if count < 2:  # noqa: PLR2004 - a group has at least two
+    trusted, untrusted = (
+        _groups_among(candidates, np.flatnonzero(candidates.untrusted == kind), limit) for kind in (False, True)
+    )
+    if not trusted or not untrusted:
+        return trusted or untrusted
+    strangers = untrusted[: max(limit // UNTRUSTED_EVERY, 1) if limit > 1 else 0]
+    # Of those that are worth most, as many as there is room for.
+    chosen = sorted((*trusted, *strangers), key=lambda one: -one.worth)[:limit]
+    return (*(one for one in chosen if one in trusted), *(one for one in chosen if one not in trusted))
+
+
+def _groups_among(candidates: ReflectionCandidates, rows: NDArray[np.intp], limit: int) -> tuple[Group, ...]:
+    """Return the most worthwhile groups of some of the rows."""
+    if len(rows) < 2:  # noqa: PLR2004 - a group has at least two
         return ()
-    order = np.lexsort((candidates.created_at, -candidates.importance))[:SEEDS]
-    floor = _similarity_floor(candidates.vectors)
-    groups = [_group_around(candidates, int(seed), floor) for seed in order]
+    some = candidates.at(rows) if len(rows) < len(candidates.ids) else candidates
+    order = np.lexsort((some.created_at, -some.importance))[:SEEDS]
+    floor = _similarity_floor(some.vectors)
+    groups = [_group_around(some, int(seed), floor) for seed in order]
     best: list[Group] = []
     taken: set[int] = set()
     for group in sorted(filter(None, groups), key=lambda one: -one.worth):
         if len(best) == limit:
             break
         if taken.isdisjoint(group.rows):
-            best.append(group)
+            best.append(Group(tuple(rows[list(group.rows)].tolist()), group.worth))
             taken.update(group.rows)
     return tuple(best)
 

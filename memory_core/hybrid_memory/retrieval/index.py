@@ -447,7 +447,7 @@ class NamespaceIndex:
     ) -> ReflectionRows:
         """Return what may be thought about: live observations and summaries that pass the filters and never were evidence.
 
-        ``among`` looks at these memories alone; ``newest`` returns at most so many of those with a vector.
+        ``among`` looks at these memories alone; ``newest`` returns at most so many of those with a vector that are trusted, and of others.
         """
         with self._lock:
             columns = self._columns
@@ -461,13 +461,19 @@ class NamespaceIndex:
                 mask &= self._mask_of(among)
             if newest is not None:
                 mask &= self._matrix.has
-            found = columns.newest_first(mask, now)[:newest][::-1]
+            found = columns.newest_first(mask, now)[::-1]
+            untrusted = ~columns.is_trusted(found)
+            if newest is not None:
+                of_each = [np.flatnonzero(untrusted == kind)[-newest:] for kind in (False, True)]
+                kept = np.sort(np.concatenate(of_each))
+                found, untrusted = found[kept], untrusted[kept]
             return ReflectionRows(
                 ids=columns.ids.values[found],
                 created_at=columns.created_at.values[found],
                 importance=columns.importance.values[found],
                 vectors=self._matrix.gather(found),
                 has_vector=self._matrix.has[found],
+                untrusted=untrusted,
             )
 
     def close(self) -> None:

@@ -144,7 +144,7 @@ class IndexStatistics:
 class ReflectionRows:
     """Columns of the memories that may be thought about, oldest first. ``created_at`` is in microseconds since 1970.
 
-    ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false.
+    ``vectors`` is (rows, dimensions) float32, zero where ``has_vector`` is false; ``untrusted`` as in `is_untrusted` of a memory.
     """
 
     ids: Sequence[MemoryId]
@@ -152,3 +152,4 @@ class ReflectionRows:
     importance: NDArray[np.float64]
     vectors: NDArray[np.float32]
     has_vector: NDArray[np.bool_]
+    untrusted: NDArray[np.bool_]

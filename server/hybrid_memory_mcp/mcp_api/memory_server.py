@@ -167,10 +167,13 @@ class MemoryServer(MCPServer[None]):
             return insights
         if not insights:
             return None
+
+        def store(service: MemoryService) -> CallToolResult:
+            stored = service.store_insights(call.scope, insights, key=call.request_key)
+            return insights_result(stored, service.untrusted_among(call.scope, stored))
+
         try:
-            return await self._provider.call(
-                lambda service: insights_result(service.store_insights(call.scope, insights, key=call.request_key))
-            )
+            return await self._provider.call(store)
         except (InvalidInput, NotFound):
             return None
 

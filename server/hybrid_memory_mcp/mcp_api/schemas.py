@@ -417,6 +417,7 @@ REFLECT_OUTPUT: Final[Schema] = {
         ),
         "instructions": _TEXT,
         "stored": _TEXTS,
+        "untrusted": _TEXTS,
         "secrets": _TEXTS,
     },
 }

@@ -160,10 +160,18 @@ def forget_result(result: ForgetResult) -> CallToolResult:
     return _result(structured, "\n".join(lines))
 
 
-def insights_result(ids: Sequence[MemoryId], secrets: Sequence[str] = (), *, left_out: bool = False) -> CallToolResult:
-    """Return the answer of reflect after insights were stored; ``left_out`` says that their ``secrets`` were not."""
+def insights_result(
+    ids: Sequence[MemoryId], untrusted: Sequence[MemoryId] = (), secrets: Sequence[str] = (), *, left_out: bool = False
+) -> CallToolResult:
+    """Return the answer of reflect after insights were stored.
+
+    ``untrusted`` are those that rest on what a tool or an import says; ``left_out`` says that their ``secrets`` were not stored.
+    """
     structured: Structured = {"stored": list(ids)}
     lines = [f"Stored {len(ids)} insights: {', '.join(ids)}"]
+    if untrusted:
+        structured["untrusted"] = list(untrusted)
+        lines.append(f"untrusted, as evidence of theirs is: {' '.join(untrusted)}")
     lines += _told_secrets(structured, secrets, " ".join(ids), left_out=left_out)
     return _result(structured, "\n".join(lines))
 

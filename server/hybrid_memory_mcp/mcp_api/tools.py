@@ -100,7 +100,8 @@ def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectAr
     if given.insights is not None:
         stored = service.store_insights(call.scope, given.to_insights(), key=call.request_key)
         secrets = service.secrets.kinds([one.text for one in given.insights])
-        return tool_results.insights_result(stored, secrets, left_out=_leaves_secrets_out(service))
+        untrusted = service.untrusted_among(call.scope, stored)
+        return tool_results.insights_result(stored, untrusted, secrets, left_out=_leaves_secrets_out(service))
     since = call.time(service).moment("since", given.since, "begin")
     groups = service.offer_reflection(
         call.scope, focus=given.focus, session=given.session, since=since, limit=OFFERED_GROUPS

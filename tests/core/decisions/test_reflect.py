@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -9,7 +10,7 @@ from hybrid_memory.model import MemoryId
 DAY = 86_400_000_000
 
 
-def candidates(vectors, importance=None, days=None):
+def candidates(vectors, importance=None, days=None, untrusted=()):
     rows = np.asarray(vectors, np.float32)
     count = len(rows)
     return ReflectionCandidates(
@@ -17,6 +18,7 @@ def candidates(vectors, importance=None, days=None):
         created_at=np.asarray(days if days is not None else np.zeros(count), np.int64) * DAY,
         importance=np.asarray(importance if importance is not None else np.full(count, 0.5), np.float64),
         vectors=rows,
+        untrusted=np.isin(np.arange(count), untrusted),
     )
 
 
@@ -50,6 +52,23 @@ def test_near_in_time_is_worth_more_than_far_apart():
 
 def test_memories_months_apart_about_the_same_thing_still_meet():
     assert plan_groups(candidates([[1, 0], [1, 0]], days=[0, 4000]), limit=1) != ()
+
+
+def test_what_a_tool_says_joins_no_group_of_what_the_user_says():
+    (group,) = plan_groups(candidates([[1, 0]] * 4, untrusted=[1]), limit=3)
+    assert group.rows == (0, 2, 3)
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(1, [(0, 1)]), (2, [(0, 1), (4, 5)]), (3, [(0, 1), (2, 3), (4, 5)])])
+def test_of_three_groups_one_at_most_is_untrusted_and_it_comes_last(limit, expected):
+    vectors = np.repeat(np.eye(5), 2, axis=0)
+    some = candidates(vectors, [0.5] * 2 + [0.2] * 2 + [1.0] * 6, untrusted=[4, 5, 6, 7, 8, 9])
+    assert [group.rows for group in plan_groups(some, limit=limit)] == expected
+
+
+def test_where_nothing_trusted_belongs_together_untrusted_groups_are_offered():
+    some = candidates(np.repeat(np.eye(3), 2, axis=0), untrusted=range(6))
+    assert len(plan_groups(some, limit=3)) == 3
 
 
 @given(

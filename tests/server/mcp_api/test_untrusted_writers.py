@@ -113,3 +113,12 @@ async def test_of_a_session_a_quarter_at_most_is_untrusted_and_the_rest_is_count
     assert text.count('trust="untrusted"') == strangers
     assert text.count("| Bo went") == facts
     assert (f"{20 - strangers} untrusted memories are held back" in text) == (facts > 0)
+
+
+async def test_who_stores_an_insight_is_told_that_it_is_untrusted_only_where_it_is(client, fact):
+    lie = (await call(client, "write_memory", content="Mallory is a bank", origin="tool"))["id"]
+    trusted, _ = await said(client, "reflect", insights=[{"text": "Ada has a bank", "evidence": [fact]}])
+    answer, text = await said(client, "reflect", insights=[{"text": "Ada banks at Mallory", "evidence": [fact, lie]}])
+    assert "untrusted" not in trusted
+    assert answer["untrusted"] == answer["stored"]
+    assert f"untrusted, as evidence of theirs is: {answer['stored'][0]}" in text
