@@ -40,6 +40,7 @@ from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.retrieval.shares import COMPARED_UNTRUSTED, floods, in_shares, joined
 from hybrid_memory.retrieval.update_detection import settle_updates
 from hybrid_memory.text import excerpt
+from hybrid_memory.trust import have_one_authority
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,18 +169,34 @@ def _hits(
 ) -> tuple[Hit, ...]:
     """Return the hits of a page. A memory may have been purged since the search; it is left out."""
     ids: list[MemoryId] = ranking.ids[page].tolist()
-    memories = index.memories(ids, fetch)
+    folded = {
+        one: (*ranking.repeats.get(one, ()), *listing.copies.get(rank, ()))
+        for rank, one in zip(page.tolist(), ids, strict=True)
+    }
+    memories = index.memories([*ids, *(one for some in folded.values() for one in some)], fetch)
     return tuple(
         Hit(
             memory=memories[memory_id],
             score=float(ranking.scores[scored]),
             newer=newer_than(index, memories[memory_id]) or ranking.newer.get(memory_id),
-            repeats=(*ranking.repeats.get(memory_id, ()), *listing.copies.get(rank, ())),
+            repeats=_said_again(folded[memory_id], memories[memory_id], memories, by_others=False),
+            copies=_said_again(folded[memory_id], memories[memory_id], memories, by_others=True),
             weak=bool(ranking.weak[scored]),
             terms=ranking.terms(scored) if explain else {},
         )
-        for rank, scored, memory_id in zip(page.tolist(), listing.scored_as(page), ids, strict=True)
+        for scored, memory_id in zip(listing.scored_as(page), ids, strict=True)
         if memory_id in memories
+    )
+
+
+def _said_again(
+    folded: Sequence[MemoryId], shown: Memory, memories: Mapping[MemoryId, Memory], *, by_others: bool
+) -> tuple[MemoryId, ...]:
+    """Return what says the same as a memory that is shown: with its authority, or with another, which makes it no truer."""
+    return tuple(
+        one
+        for one in folded
+        if one in memories and have_one_authority(memories[one].trust, shown.trust) is not by_others
     )
 
 
@@ -241,7 +258,8 @@ def _listing(ranking: Ranking, index: NamespaceIndex, fetch: Fetch, *, concise: 
     trusted = trusted[_shown_by_score(ranking.weak[trusted], all_weak=False)]
     others = np.flatnonzero(untrusted & ~ranking.weak)
     folded = _fold_copies(trusted, others, ranking, index, fetch) if concise else _Folded(trusted, others)
-    shares = in_shares(folded.trusted, folded.others, _floods(folded.others, ranking, index, fetch))
+    alike = _floods(folded.others, ranking, index, fetch)
+    shares = in_shares(folded.trusted, folded.others, alike, answered=ranking.answered)
     order = shares.order
     if all_weak:
         known = np.concatenate((trusted, others))

@@ -202,6 +202,120 @@ def test_one_note_beside_an_imported_history_lets_two_of_it_on_the_first_page_an
     assert sum(len(page.hits) for page in (first, *later)) == first.total
 
 
+RUI = (
+    "Rui plays the viola in the orchestra of Porto.",
+    "Rui's rehearsal is on Tuesdays.",
+    "Rui is allergic to peanuts.",
+    "Rui's passport ends in January 2027.",
+    "Rui's landlord is called Tomas.",
+    "Rui's cat is named Pixel.",
+    "Rui's bicycle is red.",
+    "Rui's gym is on Harbour Street.",
+    "Rui's doctor is Dr. Lima.",
+    "Rui drinks oat milk.",
+)
+ABOUT_RUI = (
+    "What does Rui play?",
+    "When is Rui's rehearsal?",
+    "What must Rui not eat?",
+    "When does Rui's passport end?",
+    "Who is Rui's landlord?",
+    "What is Rui's cat called?",
+    "What colour is Rui's bicycle?",
+    "Where is Rui's gym?",
+    "Who is Rui's doctor?",
+    "What milk does Rui drink?",
+)
+BRUSHING = (
+    "Rui said hello today.",
+    "Rui wants to plan the week.",
+    "Rui is thinking about a trip to Faro.",
+    "Rui asked me to keep answers short.",
+)
+ELSEWHERE = ("The tea is green.", "Bo likes rain in autumn.", "Soup for lunch on Thursday.", "The bus was late again.")
+
+
+@pytest.mark.parametrize(
+    "notes", [BRUSHING, BRUSHING[:1], (*BRUSHING[:1], *ELSEWHERE), ELSEWHERE], ids=["four", "one", "mixed", "others"]
+)
+def test_notes_that_name_the_subject_alone_do_not_stand_before_an_imported_life(service, notes):
+    write(service, *RUI, origin=Origin.IMPORT)
+    write(service, *notes, origin=Origin.AGENT)
+    assert [contents(ask(service, question))[0] for question in ABOUT_RUI] == [*RUI]
+
+
+KNOWN = (
+    "Ada's dentist is Dr. Noor.",
+    "Bo's dentist is Dr. Lind.",
+    "Ada plays the cello.",
+    "Ada lives in Leeds.",
+    "Bo's car is a blue Fiat.",
+    "Bo likes rain.",
+)
+TOLD_BY_TOOLS = {
+    "Who is Zoltan's dentist?": "Zoltan's dentist is Dr. Kim.",
+    "What car does Zoltan drive?": "Zoltan's car is a green Skoda.",
+    "Does Zoltan live in a town?": "Zoltan lives in Pécs.",
+    "Was order 4711 shipped?": "The order 4711 has been shipped with DHL on Monday.",
+}
+
+
+@pytest.mark.parametrize("limit", [1, 5])
+@pytest.mark.parametrize("origin", [Origin.TOOL, Origin.IMPORT])
+def test_what_the_user_never_named_is_answered_by_who_did(service, origin, limit):
+    write(service, *KNOWN)
+    write(service, *TOLD_BY_TOOLS.values(), origin=origin)
+    found = {question: ask(service, question, limit=limit) for question in TOLD_BY_TOOLS}
+    assert {question: contents(result)[0] for question, result in found.items()} == TOLD_BY_TOOLS
+    assert not any(result.unknown for result in found.values())
+
+
+def test_where_nothing_trusted_answers_it_stays_on_the_page_beside_a_flood(service):
+    write(service, *KNOWN)
+    for number in range(9):
+        vary(service, number, f"Who is Zoltan's dentist? Zoltan's dentist is Dr. Mallory, number {number}.")
+    shown = origins(ask(service, "Who is Zoltan's dentist?", limit=5))
+    assert shown.count(Origin.TOOL) <= 2
+    assert Origin.USER in shown
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("Ada's account number is 123.", "What is Ada's account number?"),
+        ("Rui must not eat peanuts.", "Which foods trigger anaphylaxis?"),
+        ("The spare key lies under the blue pot.", "How do I get in when locked out?"),
+        ("Heron runs on Postgres 16.", "Which database does Heron use?"),
+        ("Cem's number is 555 0199.", "What is Cem's phone?"),
+        ("Ada moved to Leeds in May.", "Where does Ada live?"),
+        ("The wifi code is tulip7.", "What is the internet passphrase?"),
+        ("Ada paid 4,500 euros.", "Did Ada pay the 4500 euros?"),
+        ("Joanna's dentist is Dr. Lind.", "Who is Jo's dentist?"),
+    ],
+)
+def test_an_answer_in_other_words_stands_before_an_echo_of_the_question(service, told, question):
+    write(service, told, "Ada works at the hospital.", "Bo drives a blue Fiat.", *ELSEWHERE)
+    write(service, f"{question} The answer is Mallory.", f"{question} " * 4 + "Mallory.", origin=Origin.TOOL)
+    assert origins(ask(service, question))[0] is Origin.USER
+
+
+def test_of_whom_the_user_told_much_an_echo_tells_nothing_first(service):
+    write(service, *RUI)
+    write(service, *(f"{question} The answer is Mallory." for question in ABOUT_RUI), origin=Origin.TOOL)
+    assert [contents(ask(service, question))[0] for question in ABOUT_RUI] == [*RUI]
+
+
+def test_what_tools_repeat_is_not_said_more_often_by_the_user(service):
+    write(service, "Ada's office is room 12.", *HONEST)
+    write(service, "Ada's office is room 12!", session="another")
+    for number in range(4):
+        write(service, "Ada's office is room 12.", origin=Origin.TOOL, session=f"c{number}")
+    write(service, "The Ada's office is room 12", origin=Origin.IMPORT, session="file")
+    hit = ask(service, "Where is Ada's office?", **CONCISE).hits[0]
+    assert hit.memory.origin is Origin.USER
+    assert (len(hit.repeats), len(hit.copies)) == (1, 5)
+
+
 def test_a_floor_of_trust_leaves_them_out(flooded):
     result = ask(flooded, where=Where(min_trust=Trust.AGENT))
     assert Origin.TOOL not in origins(result)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.retrieval import bm25, fusion, ranking_signals, term_weights
+from hybrid_memory.retrieval.answering import answers
 from hybrid_memory.retrieval.arrays import Floats, Mask
 from hybrid_memory.retrieval.bm25 import Coverage, LexicalIndex
 from hybrid_memory.retrieval.candidates import MAX_CANDIDATES, Candidates, SessionNeighbours, select_candidates, total
@@ -56,7 +57,10 @@ _GATHER_BELOW_SHARE = 4  # a selective filter pays for copying vectors: below a 
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """What a search reads. ``named`` tells for each speaker's number whether a question names that speaker."""
+    """What a search reads. ``named`` tells for each speaker's number whether a question names that speaker.
+
+    ``apart``: others are found besides what is ranked, so whether that answers is judged.
+    """
 
     columns: MemoryColumns
     lexical: LexicalIndex
@@ -65,6 +69,7 @@ class SearchContext:
     named: Callable[[Question], Mask]
     expansions: ExpansionTable
     parameters: RankingParameters = FITTED
+    apart: bool = False
 
 
 def rank(query: SearchQuery, context: SearchContext) -> Ranking:
@@ -81,9 +86,10 @@ def rank(query: SearchQuery, context: SearchContext) -> Ranking:
     count = np.count_nonzero(trusted_found)
     if not count:
         return _rank(query, context, found, visible)
-    alone = replace(context, lexical=context.lexical.alone(trusted, columns.is_trusted))
+    apart = count != np.count_nonzero(found)
+    alone = replace(context, lexical=context.lexical.alone(trusted, columns.is_trusted), apart=apart)
     ranking = _rank(query, alone, trusted_found, trusted)
-    if count == np.count_nonzero(found):
+    if not apart:
         return ranking
     return _with_below(ranking, _rank(query, context, found, visible), columns)
 
@@ -200,7 +206,26 @@ def _judged(
     unknown = len(ranking.ids) > 0 and is_unknown(
         query.question, lexical, visible, columns.speaker.values >= 0, context.expansions
     )
-    return replace(ranking, rivals=rivals, unknown=unknown)
+    ranking = replace(ranking, rivals=rivals, unknown=unknown)
+    if not context.apart:
+        return ranking
+    # What is trusted less has to stand behind it only while this answers.
+    answered = not unknown and _answers(ranking, query.question, context, coverage, candidates, visible)
+    return replace(ranking, answered=answered)
+
+
+def _answers(
+    ranking: Ranking,
+    question: Question,
+    context: SearchContext,
+    coverage: Coverage,
+    candidates: Candidates,
+    visible: Mask,
+) -> bool:
+    strong = np.flatnonzero(~ranking.weak)[:DEDUPLICATED_HITS]
+    rows = ranking.ids.rows[strong]
+    cosines = candidates.cosine[ranking.positions[strong]]
+    return answers(question, context.lexical, visible, context.expansions, rows, cosines, coverage.expanded[rows])
 
 
 def _build_ranking(

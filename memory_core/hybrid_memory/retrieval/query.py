@@ -89,7 +89,8 @@ class Ranking:
     later one seems to change, that one; ``repeats`` those that say the same in the same words and are left out.
 
     Where what is trusted and what is not were found, this ranks what is trusted, as if there were nothing else, and ``below`` the
-    rest; `shares.joined` makes one ranking of both, in which ``untrusted`` marks the rest.
+    rest; `shares.joined` makes one ranking of both, in which ``untrusted`` marks the rest. ``answered`` says that what is trusted
+    may answer the question (``answering.py``).
     """
 
     ids: IdSequence
@@ -99,6 +100,7 @@ class Ranking:
     parts: Mapping[str, NDArray[np.float32]]
     positions: NDArray[np.intp]
     unknown: bool = False
+    answered: bool = True
     repeats: Mapping[MemoryId, tuple[MemoryId, ...]] = field(default_factory=dict)
     newer: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
     rivals: Rivals | None = None

@@ -19,7 +19,8 @@ from hybrid_memory.retrieval.arrays import Floats
 from hybrid_memory.retrieval.query import Below, Ranking
 
 BLOCK = 5  # hits, the first that a reader looks at,
-UNTRUSTED_IN_BLOCK = 2  # of which so many may be untrusted, and of any other five in a row
+UNTRUSTED_IN_BLOCK = 2  # of which so many may be untrusted, and of any other five in a row;
+UNTRUSTED_IF_UNANSWERED = 3  # so many where nothing trusted answers, and the first may be
 ALIKE = 0.7  # of the words of two texts, from which they are one flood
 ARRANGED = 200  # hits, some pages
 COMPARED_UNTRUSTED = 32  # of the best; they are read for that
@@ -93,20 +94,23 @@ class Shares:
     first_page: int
 
 
-def in_shares(trusted: NDArray[np.intp], untrusted: NDArray[np.intp], alike: Collection[int] = ()) -> Shares:
+def in_shares(
+    trusted: NDArray[np.intp], untrusted: NDArray[np.intp], alike: Collection[int] = (), *, answered: bool = True
+) -> Shares:
     """Return trusted and untrusted positions, both rising, as one order in which none of the untrusted stands too far in front.
 
     Each keeps its place by position, or waits: of any five hits in a row two at most are untrusted, and not the first of all. Those
     at the places ``alike`` say nearly what a better one says; they are not among the first five. Where there are too few trusted
     ones to go on, the first page ends before the first five are filled, and the rest follows. Looked at are the first `ARRANGED`
-    hits; those behind come as they are.
+    hits; those behind come as they are. Where what is trusted has not ``answered``, the first of all may be untrusted, three of any
+    five while there are others, and a page ends early only before what says nearly the same.
     """
     doubled = np.isin(np.arange(len(untrusted)), list(alike))
     kinds = tuple(map(deque, (trusted.tolist(), untrusted[~doubled].tolist(), untrusted[doubled].tolist())))
     shown: list[int] = []
     marks: list[bool] = []
     while len(shown) < ARRANGED:
-        full = not shown or sum(marks[1 - BLOCK :]) >= UNTRUSTED_IN_BLOCK
+        full = _is_full(marks, others=bool(kinds[0]), answered=answered)
         allowed = kinds[:1] if full else kinds[: 2 if len(shown) < BLOCK else 3]
         chosen = min((kind for kind in allowed if kind), key=itemgetter(0), default=None)
         if chosen is None:
@@ -116,6 +120,12 @@ def in_shares(trusted: NDArray[np.intp], untrusted: NDArray[np.intp], alike: Col
     end = len(shown)
     rest = sorted((*kinds[0], *kinds[1], *kinds[2])) if kinds[0] else [*kinds[1], *kinds[2]]
     return Shares(np.array([*shown, *rest], np.intp), end if end < BLOCK else end + len(rest))
+
+
+def _is_full(marks: Sequence[bool], *, others: bool, answered: bool) -> bool:
+    """Return True if the next of some hits may not be untrusted, as ``marks`` says of those before; ``others``: trusted ones wait."""
+    before = sum(marks[1 - BLOCK :])
+    return not marks or before >= UNTRUSTED_IN_BLOCK if answered else others and before >= UNTRUSTED_IF_UNANSWERED
 
 
 def few_untrusted(untrusted: NDArray[np.bool_], every: int) -> tuple[NDArray[np.intp], int]:

@@ -84,7 +84,7 @@ def weigh(
     rarities = [idf(number, holding) for holding in held]
     strengths = [
         name_strength(word.form, share)
-        for word, share in zip(question.words, _name_shares(lexical, question.terms), strict=True)
+        for word, share in zip(question.words, name_shares(lexical, question.terms), strict=True)
     ]
     weights = [
         rarity * _word_weight(word, strength, parameters)
@@ -125,7 +125,8 @@ def name_strength(form: WordForm, share: float | None) -> float:
     return 0.5 if form is WordForm.DIGITS else 0.0
 
 
-def _name_shares(lexical: LexicalIndex, terms: Sequence[int]) -> list[float | None]:
+def name_shares(lexical: LexicalIndex, terms: Sequence[int]) -> list[float | None]:
+    """Return for some terms in how many of the memories that hold them, and tell, they are names; None where none tells."""
     telling, named = (counts.tolist() for counts in lexical.name_frequencies(terms))
     return [name / telling if telling else None for telling, name in zip(telling, named, strict=True)]
 

@@ -86,6 +86,14 @@ def is_unknown(question: Question, lexical: LexicalIndex, visible: Mask, spoken:
     return _subject_unknown(asked, store) or (question.language == ENGLISH and _attribute_unknown(asked, store))
 
 
+def are_nowhere(
+    names: Sequence[str], lexical: LexicalIndex, visible: Mask, table: ExpansionTable, language: str
+) -> bool:
+    """Return True if no visible memory holds any of some names of a question, in any spelling near to it."""
+    store = _Store(lexical, visible, visible, table, language)
+    return all(_is_nowhere(name, store) for name in names)
+
+
 class _Store:
     """What the visible memories hold of words."""
 

@@ -6,19 +6,25 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.shares import BLOCK, UNTRUSTED_IN_BLOCK, floods, in_shares
+from hybrid_memory.retrieval.shares import (
+    BLOCK,
+    UNTRUSTED_IF_UNANSWERED,
+    UNTRUSTED_IN_BLOCK,
+    floods,
+    in_shares,
+)
 
 KINDS = st.lists(st.booleans(), max_size=60)
 """For each position whether it is untrusted."""
 
 
-def shares(kinds, alike=()):
+def shares(kinds, alike=(), *, answered=True):
     marks = np.array(kinds, np.bool_)
-    return in_shares(np.flatnonzero(~marks), np.flatnonzero(marks), alike)
+    return in_shares(np.flatnonzero(~marks), np.flatnonzero(marks), alike, answered=answered)
 
 
-def shown(kinds, alike=()):
-    return [kinds[at] for at in shares(kinds, alike).order.tolist()]
+def shown(kinds, alike=(), *, answered=True):
+    return [kinds[at] for at in shares(kinds, alike, answered=answered).order.tolist()]
 
 
 @given(KINDS)
@@ -45,6 +51,20 @@ def test_of_five_in_a_row_two_at_most_are_untrusted_while_there_are_others(kinds
 @given(KINDS)
 def test_the_first_is_trusted_if_any_is(kinds):
     assert shown(kinds)[:1] != [True] or all(kinds)
+
+
+@given(KINDS)
+def test_where_nothing_trusted_answers_the_best_stands_first(kinds):
+    assert shown(kinds, answered=False)[:1] == kinds[:1]
+
+
+@given(KINDS)
+def test_where_nothing_trusted_answers_what_is_trusted_keeps_two_of_five_places(kinds):
+    order = shown(kinds, answered=False)
+    last = max((at for at, kind in enumerate(order) if not kind), default=0)
+    assert sorted(order) == sorted(kinds)
+    for begin in range(last + 2 - BLOCK):
+        assert sum(order[begin : begin + BLOCK]) <= UNTRUSTED_IF_UNANSWERED
 
 
 @given(KINDS)
