@@ -58,11 +58,20 @@ class StoreError(HybridMemoryError):
 
 
 class StoreLocked(StoreError):
-    """Another process has the store open; ``pid`` is its process id where it is known."""
+    """Another process has the store open; ``pid`` is its process id where it is known.
 
-    def __init__(self, pid: int | None = None) -> None:
+    ``user`` is the name of the other user whose lock it is, None for this user's own.
+    """
+
+    def __init__(self, pid: int | None = None, user: str | None = None) -> None:
         who = f"process {pid}" if pid else "another process"
-        super().__init__(f"the memory store is in use by {who}; close that process, or use its store through it")
+        said = f"the memory store is in use by {who}; close that process, or use its store through it"
+        if user is not None:
+            said = (
+                f"the memory store is locked by another user ({user}), who may write in its folder. Have that user close what "
+                "holds memory.lock there; if nobody else is to use this memory, remove that file and let nobody write there"
+            )
+        super().__init__(said)
         self.pid = pid
 
 

@@ -195,8 +195,11 @@ def test_a_store_that_is_in_use_is_a_clear_refusal_and_is_tried_again(tmp_path):
             assert second.call(2, "read_memories")["isError"] is False
 
 
-def test_a_wrong_option_is_told_on_standard_error(tmp_path):
+def test_a_wrong_option_is_told_to_client_and_person(tmp_path):
     with started(tmp_path, "--timezone", "Nowhere/Land") as client:
+        answer = client.ask(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={})
+        assert "timezone: is not a known time zone" in answer["error"]["message"]
+        client.process.stdin.close()
         assert client.process.wait(20) == 1
         assert b"timezone: is not a known time zone" in client.process.stderr.read()
 

@@ -35,6 +35,13 @@ _QUESTIONS_UNTIL_SAID = 10  # whether the hub is there, until a person is told: 
 _CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
 
 
+class HubEnded(StoreError):
+    """The hub ended before it had answered; whether it did the operation is not known."""
+
+    def __init__(self) -> None:
+        super().__init__("the memory's hub ended before it was done; run the command again")
+
+
 def call_hub(
     home: Path,
     namespace: str,
@@ -49,7 +56,8 @@ def call_hub(
     as the operation needs.
 
     Raises:
-        HybridMemoryError: what the operation says, or that the hub left or hung meanwhile.
+        HubEnded: the hub left, died or hung meanwhile.
+        HybridMemoryError: what the operation says.
     """
     connection = _connect(home, say)
     if connection is None:
@@ -64,7 +72,8 @@ def call_hub(
             ("given", json.dumps(arguments)),
             ("namespace", namespace),
         ]
-        connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
+        with suppress(OSError):  # then there is nothing to read either
+            connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
         for frame in _frames(connection, home, say):
             if frame.kind == protocol.PROGRESS:
                 progress = json.loads(frame.payload)
@@ -76,7 +85,7 @@ def call_hub(
                 raise HybridMemoryError(json.loads(frame.payload)["message"])
             elif frame.kind == protocol.REFUSED:
                 raise HybridMemoryError(frame.payload.decode("utf-8", "replace"))
-    raise StoreError("the memory's hub ended before it was done; run the command again")
+    raise HubEnded
 
 
 def stop_hub(home: Path, *, pause_ms: int = 0) -> bool:

@@ -27,6 +27,9 @@ Reveal = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
+_HARMLESS = frozenset({"recall", "status", "history", "doctor", "export", "embedder", "pinned"})
+"""Operations that change nothing of the store: when the hub ends meanwhile, the next one may be asked. An export is whole or not there."""
+
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
@@ -57,21 +60,31 @@ def call_operation(
 ) -> dict[str, Any]:
     """Let an operation of `hybrid_memory_mcp.admin.operations` be done, by the store's hub if it has one.
 
+    One that changes nothing is asked once more if the hub ends meanwhile.
+
     ``may_be_new`` says that the store need not exist yet. ``on_progress`` is told how many of how many are done.
 
     Raises:
         HybridMemoryError: what the operation says, or that there is no store.
     """
     from hybrid_memory.settings import DATABASE, client_settings
-    from hybrid_memory_mcp.admin.hub_client import call_hub, wait_for_hub
+    from hybrid_memory_mcp.admin.hub_client import HubEnded, call_hub, wait_for_hub
     from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation
 
     settings = client_settings(home=home, namespace=namespace)
     folder, given, progress = settings.folder(), arguments or {}, on_progress or _ignore_progress
     if not may_be_new and not (folder / DATABASE).exists():
         raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
+    may_repeat = operation in _HARMLESS
     while True:
-        answer = call_hub(folder, settings.namespace, operation, given, progress, _say)
+        try:
+            answer = call_hub(folder, settings.namespace, operation, given, progress, _say)
+        except HubEnded:
+            if not may_repeat:
+                raise
+            may_repeat = False
+            _say("the memory's hub ended before it was done; asking again")
+            continue
         if answer is not None:
             return answer
         try:

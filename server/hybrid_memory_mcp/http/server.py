@@ -93,7 +93,7 @@ def take_over_store(home: Path) -> HubListener:
         # Without the pause a relay may have the next hub running before this process has the lock.
         stop_hub(home, pause_ms=HANDOVER_PAUSE_MS)
         try:
-            listener = acquire_listener(home)
+            listener = acquire_listener(home, serves_http=True)
         except OSError:
             raise InvalidInput("home", "the folder cannot be written") from None
         if listener is not None:

@@ -75,6 +75,7 @@ class HubListener:
         with contextlib.suppress(OSError):
             if self.owns_folder:
                 (self.home / paths.PID).unlink()
+                (self.home / paths.HTTP).unlink(missing_ok=True)
         self._lock.release()
 
     def _listen(self) -> None:
@@ -88,8 +89,10 @@ class HubListener:
         self._places = {address: _identity(address) for address in (self._address, self._heartbeat_address)}
 
 
-def acquire_listener(home: Path) -> HubListener | None:
+def acquire_listener(home: Path, *, serves_http: bool = False) -> HubListener | None:
     """Take the hub's lock and listen; None when another hub does, or is not gone within `LOCK_TIMEOUT_SECONDS`.
+
+    ``serves_http`` is noted for relays, which do not end such a hub while it is only stopped.
 
     Raises:
         OSError: nothing can be made in the folder.
@@ -113,8 +116,14 @@ def acquire_listener(home: Path) -> HubListener | None:
     # From here on this process alone may touch the socket's file, and what stands there is a dead hub's.
     try:
         listener = HubListener(home, lock)
-        # Not through a link that somebody put there.
-        replace_private(home / paths.PID, f"{os.getpid()}\n".encode("ascii"), durable=False)
+        # Not through a link that somebody put there. What a dead hub noted of itself goes.
+        pid = f"{os.getpid()}\n".encode("ascii")
+        replace_private(home / paths.PID, pid, durable=False)
+        if serves_http:
+            replace_private(home / paths.HTTP, pid, durable=False)
+        else:
+            with contextlib.suppress(PermissionError):  # another user's: no relay believes it
+                (home / paths.HTTP).unlink(missing_ok=True)
     except BaseException:
         lock.release()
         raise

@@ -35,6 +35,10 @@ HUNG = (
     "{hub} has hung: it has said nothing for {seconds:.0f} s, and it cannot be ended from here. "
     "End the process that {file} in the store's folder names"
 )
+STOPPED_BY_A_PERSON = (
+    "the memory's server, which a person started with `serve --http` (process {pid}), is stopped, so nothing is answered. "
+    "Type `fg` in its terminal to let it go on, or end it with `kill -9 {pid}`: then the memory goes on without HTTP"
+)
 
 _POLL_SECONDS = 0.005  # adds so much to a start at most, and costs a connection attempt each time
 _MAX_LOG_BYTES = 1024 * 1024  # a longer hub.log becomes hub.log.1, in the place of an older one
@@ -162,11 +166,14 @@ def replace_hung_hub(home: str, wanted: Callable[[], bool]) -> int | None:
     None if none has hung, or ``wanted`` returned False before that was certain.
 
     Raises:
-        HubNotAnswering: it has hung and cannot be ended.
+        HubNotAnswering: it has hung and cannot be ended, or is a person's to end.
     """
     from hybrid_memory_mcp.relay import heartbeat  # only who waits needs it
 
     hung = heartbeat.find_hung_hub(home, wanted)
+    if hung is not None and hung.is_a_persons:
+        hung.spare()
+        raise HubNotAnswering(STOPPED_BY_A_PERSON.format(pid=hung.pid))
     if hung is not None and not hung.end():
         raise HubNotAnswering(HUNG.format(hub=hung.describe(), seconds=hung.seconds, file=paths.PID))
     return None if hung is None else hung.pid

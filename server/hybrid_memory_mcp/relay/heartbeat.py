@@ -7,6 +7,8 @@ machine is not kept awake. A hub has hung when this thread says nothing, and
 * otherwise, as with a machine that is overloaded or swaps, or an endless loop that lets no other thread run: `BUSY_SILENCE_SECONDS`;
 * where the system does not tell what a process does (macOS, BSD): `BLIND_SILENCE_SECONDS`.
 
+It is ended, unless a person started it to serve HTTP and it may only be stopped: ``serve --http`` after Ctrl-Z goes on with ``fg``.
+
 Only time counts in which this process ran too: after a stop of a whole group of processes, or a sleep of the machine, it is counted
 anew. How long a call takes does not matter, and neither does who else waits.
 """
@@ -38,11 +40,18 @@ _COMPUTES = 0.02  # of its time: less is what the system counts by chance
 
 
 class HungHub:
-    """A hub that has hung. ``pid`` is None where its process is not known for certain; then it cannot be ended."""
+    """A hub that has hung. ``pid`` is None where its process is not known for certain; then it cannot be ended.
+
+    ``is_a_persons`` tells one that serves HTTP and is stopped, as far as the system tells: a person started it, nobody would start
+    its like again, and it goes on where it stood.
+    """
 
     def __init__(self, home: str, process: Process | None, seconds: float) -> None:
         self.pid = process.pid if process is not None else None
         self.seconds = seconds
+        self.is_a_persons = (
+            process is not None and (process.is_stopped() or process.cpu_seconds() is None) and _serves_http(home)
+        )
         self._home = home
         self._process = process
 
@@ -61,6 +70,11 @@ class HungHub:
         if killed:
             _note(self._home, f"process {self.pid} was the hub, said nothing for {self.seconds:.0f} s and was ended")
         return killed
+
+    def spare(self) -> None:
+        """Let it be."""
+        if self._process is not None:
+            self._process.close()
 
     def describe(self) -> str:
         """Return who has hung, for a sentence."""
@@ -216,6 +230,14 @@ def _is_hub(process: Process, home: str) -> bool:
     if lock is None or process.pid == os.getpid():
         return False
     return process.is_of_this_user() and process.holds(lock)
+
+
+def _serves_http(home: str) -> bool:
+    """Return True if the hub said, in a file of this user's, that it serves HTTP. The next hub of the folder removes what it left."""
+    try:
+        return bool(processes.read_own(os.path.join(home, paths.HTTP), 16))
+    except OSError:
+        return False
 
 
 def _seconds_asleep() -> float:

@@ -16,6 +16,7 @@ PORT = "hub.port"
 HEARTBEAT_SOCKET = "hub.beat"
 HEARTBEAT_PORT = "hub.beat.port"
 PID = "hub.pid"
+HTTP = "hub.http"  # there while a hub that a person started serves HTTP
 TOKEN = "hub.token"  # noqa: S105 - the name of a file
 LOGS = "logs"
 LOG = "hub.log"

@@ -17,6 +17,7 @@ _UNKNOWN_OUTCOME = (
     "Look with read_memories before you repeat it"
 )
 _NO_HUB_ANSWERS = "{problem}. Whether this was done is not known. Look with read_memories before you repeat it"
+_NOT_DONE = "{problem}. This was not done"
 _CANCELLED = (
     b'{"jsonrpc":"2.0","method":"notifications/cancelled",'
     b'"params":{"requestId":"TOKEN","reason":"the server that asked has ended"}}\n'
@@ -26,8 +27,9 @@ _CANCELLED = (
 class PendingLine:
     """A line of the client that has no answer yet.
 
-    ``sends`` counts the hubs that it was sent to, ``attempts`` those that may have worked on it: the first one, and each later
-    one that said so. One that died of something else, as while it opened the store, does not count against a request.
+    ``sends`` counts the hubs that it was sent to, 0 while there was none, ``attempts`` those that may have worked on it: the
+    first one, and each later one that said so. One that died of something else, as while it opened the store, does not count
+    against a request.
     ``is_stream`` tells a request for a stream of news, which has no answer as long as its client listens.
     """
 
@@ -46,9 +48,16 @@ class PendingLine:
         """Whether too many hubs died of it, or before they came to it; a stream may be sent for ever."""
         return not self.is_stream and (self.attempts >= MAX_ATTEMPTS or self.sends >= MAX_SENDS)
 
+    def begin_sending(self) -> bytes:
+        """Count one more hub, and return the kind of frame in which that gets it."""
+        self.sends += 1
+        if self.sends == 1:
+            self.attempts = 1
+            return self.kind
+        return self._resend_kind
+
     @property
-    def resend_kind(self) -> bytes:
-        """The kind of frame in which the next hub gets it."""
+    def _resend_kind(self) -> bytes:
         if self.kind != protocol.LINE:
             return self.kind
         return protocol.RESUBSCRIBE if self.is_stream else protocol.RETRY
@@ -62,7 +71,12 @@ class PendingLine:
             request, method = message["id"], message["method"]
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-        text = _UNKNOWN_OUTCOME.format(times=self.sends) if problem is None else _NO_HUB_ANSWERS.format(problem=problem)
+        if problem is None:
+            text = _UNKNOWN_OUTCOME.format(times=self.sends)
+        elif method != "tools/call":
+            text = problem
+        else:
+            text = (_NO_HUB_ANSWERS if self.sends else _NOT_DONE).format(problem=problem)
         answer = {"jsonrpc": "2.0", "id": request}
         if method == "tools/call":
             content = [{"type": "text", "text": text}]

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 # At the end of input, for what was asked before: most calls take milliseconds, and clients kill what stays for two seconds.
 DRAIN_TIMEOUT_SECONDS = 1.5
-# At the end of input while there is no hub yet: starting one takes about a second, several on a busy machine.
-FINAL_CONNECT_TIMEOUT_SECONDS = 5.0
+# At the end of input while there is no hub yet: starting one takes about a second, many on a busy machine.
+FINAL_CONNECT_TIMEOUT_SECONDS = 15.0
 # For the hub's first frame, which it sends when all its modules are imported; a cold disk may need ten seconds.
 WELCOME_TIMEOUT_SECONDS = 30.0
 # A relay whose parent is gone but whose pipes are open leaves after so long without a line: a wrapper may just be replaced.
@@ -65,10 +65,15 @@ _NO_HUB = "hybrid-memory-mcp: no hub could be started, so this process serves it
 _REPLACED = "hybrid-memory-mcp: the memory's hub (process {pid}) had hung and was ended; another takes its place"
 
 
+class _Refused(Exception):
+    """The hub does not serve this client; the argument is its sentence."""
+
+
 class Relay:
     """Serves one client over two descriptors.
 
-    ``host`` runs a hub in this process: where none can be started, or from the beginning with ``standalone``.
+    ``host`` runs a hub in this process: where none can be started, or from the beginning with ``standalone``. ``refusal`` is why
+    no hub would serve this client, if that is known already.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class Relay:
         host: HostHub,
         *,
         standalone: bool = False,
+        refusal: str | None = None,
     ) -> None:
         self._hello = hello
         self._home = home
@@ -89,11 +95,16 @@ class Relay:
         self._writing = writing
         self._host = host
         self._standalone = standalone
+        self._refusal = refusal
         self._stop_hosting: Callable[[], None] | None = None
         self._hosts = False  # whether the hub of the moment is in this process
         self._leaving = False
-        # Held by whoever sends, and by the main thread while there is no hub to send to.
+        # Held by whoever sends, and while a hub is exchanged. Without a hub lines are kept, and sent by `_resume` in their order.
         self._sending = threading.Lock()
+        # Why nothing is answered: what a thread saw of a hub that hangs and cannot be ended, or what a person was told last.
+        self._problem: str | None = None
+        self._told: str | None = None
+        self._line_came = threading.Event()
         self._hub: socket.socket | None = None
         self._reader = FrameReader()
         self._frames_after_welcome: list[Frame] = []
@@ -113,15 +124,19 @@ class Relay:
 
     def run(self) -> NoReturn:
         """Serve until the client is gone: the loop of the main thread, one turn for each hub."""
-        # The client is read from the beginning. What it says before there is a hub is numbered and waits for ``_sending``.
-        self._sending.acquire()
+        if self._refusal is not None:
+            self._tell_person(self._refusal)
+        # The client is read from the beginning. What it says before there is a hub is kept.
         threading.Thread(target=self._read_client, name="client", daemon=True).start()
         threading.Thread(target=self._watch_hub, name="watch", daemon=True).start()
         quick_deaths = 0
         while True:
             # Find or start a hub and send it what an earlier one did not answer; only then may new lines follow.
-            self._connect()
-            self._sending.release()
+            connection = self._connect()
+            with self._sending:
+                self._hub, self._problem = connection, None
+                self._connections += 1
+                self._resume()
             begun = time.monotonic()
             # Carry the hub's frames to the client until the hub is gone.
             try:
@@ -130,9 +145,12 @@ class Relay:
             except (OSError, BrokenFrame):
                 pass
             # From here on the client's lines are kept and not sent, until `_resume` has sent the older ones.
-            self._sending.acquire()
+            with self._sending:
+                self._hub = None
             if self._leaving:
                 threading.Event().wait()  # the other thread has ended the hub, and ends this process
+            if self._problem is not None:
+                self._answer_all(self._problem)
             quick_deaths = quick_deaths + 1 if time.monotonic() - begun < SHORT_LIVED_SECONDS else 0
             if quick_deaths > MAX_QUICK_DEATHS:
                 time.sleep(SHORT_LIVED_SECONDS)
@@ -191,8 +209,10 @@ class Relay:
                 self._pending_bytes += len(pending.payload)
             self._number += 1
             self._pending[self._number] = pending
-            pending.sends = pending.attempts = 1
-            self._send(pack(pending.kind, pending.payload, self._number, pending.name))
+            if self._hub is not None:
+                self._send(pack(pending.begin_sending(), pending.payload, self._number, pending.name))
+            else:
+                self._line_came.set()
         if not self._watching.is_set():  # a conversation finds it set: waking the other thread would cost each call
             self._watching.set()
 
@@ -209,7 +229,7 @@ class Relay:
             if connected is not None and now - connected > DRAIN_TIMEOUT_SECONDS:
                 break
             time.sleep(_POLL_SECONDS)
-        self.leave()
+        self.leave(0 if self._told is None else 1)
 
     def _to_client(self, line: bytes) -> None:
         rest = memoryview(line)
@@ -221,12 +241,14 @@ class Relay:
 
     # the hub's side
 
-    def _connect(self) -> None:
-        """Find a hub and tell it all that it must know; called with the right to send."""
+    def _connect(self) -> socket.socket:
+        """Return a connection to a hub that serves this client.
+
+        While none does, what the client asks is answered with the reason, and each line that follows tries anew.
+        """
         pause, begun = 0.0, time.monotonic()
         while True:
-            self._hub = None
-            # (1) Connect, say who this is, and wait for the hub's first frame, which it sends when it can serve.
+            # Connect, say who this is, and wait for the hub's first frame, which it sends when it can serve.
             try:
                 connection = self._open_connection()
                 self._reader = FrameReader()
@@ -236,22 +258,23 @@ class Relay:
                 connection.sendall(pack(protocol.HELLO, hello))
                 connection.settimeout(None)
                 self._await_welcome(connection)
-            except connecting.HubNotAnswering as error:
-                self._give_up_all(str(error))
+            except (_Refused, connecting.HubNotAnswering) as error:
+                self._answer_all(str(error))
             except (OSError, BrokenFrame):
                 # A hub that is just leaving, or that was killed before its welcome: another one is found or started.
-                if time.monotonic() - begun > connecting.BUSY_TIMEOUT_SECONDS:
-                    self._give_up_all(connecting.BUSY)
-                time.sleep(pause)
-                pause = min(_MAX_RETRY_PAUSE_SECONDS, pause * 2 + 0.01)
-                continue
-            # (2) Send what the hub must know, and what is not answered.
-            self._hub = connection
-            self._connections += 1
-            self._resume()
-            return
+                if time.monotonic() - begun <= connecting.BUSY_TIMEOUT_SECONDS:
+                    time.sleep(pause)
+                    pause = min(_MAX_RETRY_PAUSE_SECONDS, pause * 2 + 0.01)
+                    continue
+                self._answer_all(connecting.BUSY)
+            else:
+                self._told = None
+                return connection
+            pause, begun = 0.0, time.monotonic()
 
     def _open_connection(self) -> socket.socket:
+        if self._refusal is not None:
+            raise _Refused(self._refusal)
         if self._standalone:
             return self._host_hub()
         self._hosts = False
@@ -283,8 +306,8 @@ class Relay:
                 raise ConnectionResetError("the hub left")
             for frame in self._reader.feed(chunk):
                 if frame.kind == protocol.REFUSED:
-                    self._say("hybrid-memory-mcp: " + frame.payload.decode("utf-8", "replace"))
-                    self.leave(1)
+                    connection.close()
+                    raise _Refused(frame.payload.decode("utf-8", "replace"))
                 self._frames_after_welcome.append(frame)
             if self._frames_after_welcome:
                 return
@@ -311,8 +334,10 @@ class Relay:
     def _ask_hub(self, hub: socket.socket, heard: int) -> None:
         try:
             self._replace_hung_hub(lambda: self._is_silent(hub, heard))
-        except (connecting.HubNotAnswering, OSError):
-            # The main thread will come to the same end, and tells the client.
+        except (connecting.HubNotAnswering, OSError) as error:
+            # The main thread tells the client.
+            if isinstance(error, connecting.HubNotAnswering) and self._hub is hub:
+                self._problem = str(error)
             try:
                 hub.shutdown(socket.SHUT_RDWR)
             except OSError:
@@ -332,12 +357,27 @@ class Relay:
         """Whether a request has no answer; a stream of news has none."""
         return any(not line.is_stream for line in list(self._pending.values()))
 
-    def _give_up_all(self, problem: str) -> NoReturn:
-        """Tell client and person why nothing is answered any more, and leave."""
-        for number, pending in sorted(self._pending.items()):
-            self._give_up(number, pending, problem)
-        self._say("hybrid-memory-mcp: " + problem)
-        self.leave(1)
+    def _answer_all(self, problem: str) -> None:
+        """Tell client and person why nothing is answered, and return when the client says something else.
+
+        This process stays: clients seldom start a server again, and what is wrong may pass, as with a hub that is stopped.
+        """
+        self._problem = None
+        self._tell_person(problem)
+        if os.isatty(self._reading):
+            self.leave(1)  # a person typed a command, and reads no JSON
+        self._line_came.clear()
+        kept = list(self._pending.items())  # in the order of their numbers; the other thread may add more
+        for number, pending in kept:
+            if not pending.is_stream:  # it begins anew with the next hub
+                self._give_up(number, pending, problem)
+        if not self._is_waiting():
+            self._line_came.wait()
+
+    def _tell_person(self, problem: str) -> None:
+        if self._told != problem:
+            self._told = problem
+            self._say("hybrid-memory-mcp: " + problem)
 
     def _resume(self) -> None:
         """Send what an earlier hub knew and did not answer; at the first hub that is what the client sent meanwhile."""
@@ -347,12 +387,11 @@ class Relay:
         self._server_requests.clear()
         for name, line in list(self._remembered.items()):
             self._send(pack(protocol.REPLAY, line, 0, name))
-        for number, pending in sorted(self._pending.items()):
+        for number, pending in sorted(self._pending.items()):  # no line is added: who sends holds ``_sending``
             if pending.should_give_up:
                 self._give_up(number, pending)
                 continue
-            pending.sends += 1
-            self._send(pack(pending.resend_kind, pending.payload, number, pending.name))
+            self._send(pack(pending.begin_sending(), pending.payload, number, pending.name))
 
     def _give_up(self, number: int, pending: PendingLine, problem: str | None = None) -> None:
         """Answer a request that no hub survived, or that none will answer because of a problem."""
@@ -462,9 +501,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
     ]
     embedder = paths.option(arguments, "--embedder")
     standalone = "--standalone" in arguments
-    if standalone:
-        _check_options(arguments, environment)
-    relay = Relay(hello, home, embedder, reading, writing, _host, standalone=standalone)
+    refusal = _wrong_option(arguments, environment) if standalone else None
+    relay = Relay(hello, home, embedder, reading, writing, _host, standalone=standalone, refusal=refusal)
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: relay.leave())
@@ -506,8 +544,8 @@ def _working_folder() -> str:
         return "/"
 
 
-def _check_options(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-    """End the process where an option cannot be used, before the second that importing the hub takes.
+def _wrong_option(arguments: Sequence[str], environment: Mapping[str, str]) -> str | None:
+    """Return what is wrong with an option, before the second that importing the hub takes.
 
     A hub that is no part of this process checks the options itself, when it has read the hello.
     """
@@ -515,7 +553,8 @@ def _check_options(arguments: Sequence[str], environment: Mapping[str, str]) -> 
     try:
         client_options.read_options(arguments, environment)
     except client_options.InvalidInput as error:
-        sys.exit(f"hybrid-memory-mcp: {error}")
+        return str(error)
+    return None
 
 
 def _host(home: str, embedder: str | None, *, standalone: bool) -> tuple[socket.socket, Callable[[], None]]:

@@ -140,3 +140,38 @@ def test_while_a_stopped_hub_lives_no_other_process_can_write_its_store(store):
             while alone.call(2, "write_memory", content="Grace plays the organ")["isError"]:
                 pass
             client.process.kill()
+
+
+@pytest.mark.stress
+def test_a_stopped_http_server_is_named_to_relays_old_and_new_and_to_commands_and_serves_when_it_goes_on(store):
+    command = [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--http", "--port", "0", "--home", str(store)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as server, relay(store) as old:
+        assert b"serving http://" in server.stderr.readline()
+        old.initialize()
+        old.call(1, "write_memory", content="Ada plays the cello")
+        server.send_signal(signal.SIGSTOP)
+        for number in range(2, 12):
+            old.send(request(number, "read_memories", {"query": "cello"}))
+        told = [old.receive() for _ in range(10)]
+        assert all("Type `fg`" in one["result"]["content"][0]["text"] for one in told)
+        with relay(store) as new:
+            new.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}})
+            assert "`serve --http`" in new.receive()["error"]["message"]
+            server.send_signal(signal.SIGCONT)
+            new.initialize()
+        assert old.call(12, "write_memory", content="Grace plays the organ")["isError"] is False
+        assert len(old.call(13, "read_memories", query="cello", limit=100)["structuredContent"]["memories"]) == 2
+        server.terminate()
+        assert server.wait(15) == 0
+    assert not (store / "hub.http").exists()
+
+
+@pytest.mark.stress
+def test_after_an_http_server_was_killed_the_next_hub_is_no_persons(store):
+    command = [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--http", "--port", "0", "--home", str(store)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as server, relay(store) as client:
+        assert b"serving http://" in server.stderr.readline()
+        client.initialize()
+        server.kill()
+        assert client.call(1, "write_memory", content="Ada")["isError"] is False
+        assert not (store / "hub.http").exists()

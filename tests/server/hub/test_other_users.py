@@ -10,13 +10,16 @@ import pytest
 from tests.server.hubs import ThreadedHub
 from tests.server.services import ObservedService
 
+from hybrid_memory.errors import StoreLocked
+from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory_mcp.hub.listener import acquire_listener
 from hybrid_memory_mcp.hub.state_key import load_state_key
-from hybrid_memory_mcp.relay import connecting, paths, processes
+from hybrid_memory_mcp.relay import connecting, heartbeat, paths, processes
 from hybrid_memory_mcp.relay.connecting import HubUnavailable, StoreLock, connect, connect_to_heartbeat
 from hybrid_memory_mcp.relay.processes import UntrustedFile
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="users and Unix sockets")
+fcntl = pytest.importorskip("fcntl")
 NOBODY = 65534
 
 needs_root = pytest.mark.skipif(
@@ -127,6 +130,47 @@ def test_a_lock_of_another_user_is_refused_with_a_sentence(home, monkeypatch):
 def test_a_key_of_another_user_seals_nothing(home):
     with as_nobody(lambda: (home / "state.key").write_bytes(b"k" * 32)):
         assert load_state_key(home) != b"k" * 32
+
+
+@needs_root
+def test_the_stores_lock_of_another_user_is_called_that_whatever_process_he_names(home):
+    def work():
+        (home / "memory.pid").write_text(f"{os.getppid()}\n")
+        lock = (home / "memory.lock").open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return lock
+
+    with as_nobody(work), pytest.raises(StoreLocked, match=r"locked by another user \(nobody\).*memory\.lock") as told:
+        DatabaseLock(home / "memory.duckdb").take()
+    assert "process" not in str(told.value)
+
+
+def test_the_stores_lock_of_this_user_is_named_by_its_process_unless_that_is_gone(home):
+    lock = DatabaseLock(home / "memory.duckdb")
+    lock.take()
+    with pytest.raises(StoreLocked, match=f"process {os.getpid()}"):
+        DatabaseLock(home / "memory.duckdb").take()
+    (home / "memory.pid").write_text("99999999\n")
+    with pytest.raises(StoreLocked, match="in use by another process"):
+        DatabaseLock(home / "memory.duckdb").take()
+    lock.release()
+
+
+@pytest.mark.parametrize("name", ["state.key", "hub.port", "hub.token", "hub.http", "hub.pid", "memory.pid"])
+def test_a_pipe_in_the_place_of_a_file_makes_nobody_wait(home, name):
+    if name == "hub.token":
+        (home / "hub.port").write_text("1\n")
+    os.mkfifo(home / name)
+    assert connect(str(home)) is None
+    assert not heartbeat._serves_http(str(home))
+    assert len(load_state_key(home)) == 32
+    lock = DatabaseLock(home / "memory.duckdb")
+    with (home / "memory.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(StoreLocked):
+            lock.take()
+    with ThreadedHub(home, ObservedService()) as hub, hub.connected() as client:
+        assert client.call("read_memories")["isError"] is False
 
 
 @needs_root

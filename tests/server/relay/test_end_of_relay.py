@@ -5,9 +5,10 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager, suppress
 
 import pytest
-from tests.server.hubs import ping, relay
+from tests.server.hubs import TIMEOUT_SECONDS, ping, relay
 
 from hybrid_memory_mcp.relay import protocol
 
@@ -23,13 +24,55 @@ relay.main(sys.argv[1:])
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
 
-def test_a_refusal_ends_the_relay_with_its_text(hub, home):
-    with relay(home) as client:
-        met = hub.accept()
-        met.send_frame(protocol.REFUSED, b"timezone: is not a known time zone")
+@contextmanager
+def refusing(hub, text):
+    """The test's hub refuses whoever comes, until the end."""
+    over = threading.Event()
+    hub.listener.settimeout(0.02)
+
+    def refuse():
+        while not over.is_set():
+            with suppress(TimeoutError):
+                hub.accept().send_frame(protocol.REFUSED, text)
+
+    thread = threading.Thread(target=refuse)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        hub.listener.settimeout(TIMEOUT_SECONDS)
+
+
+def test_a_client_that_is_refused_is_told_why_each_time_it_asks_and_a_person_once(hub, home):
+    with refusing(hub, b"timezone: is not a known time zone"), relay(home) as client:
+        for number in range(3):
+            client.send({"jsonrpc": "2.0", "id": number, "method": "initialize"})
+            answer = client.receive()
+            assert (answer["id"], answer["error"]["message"]) == (number, "timezone: is not a known time zone")
+        client.process.stdin.close()
         assert client.process.wait(10) == 1
         assert client.process.stderr.read() == b"hybrid-memory-mcp: timezone: is not a known time zone\n"
-        assert client.process.stdout.read() == b""
+
+
+def test_a_client_that_was_refused_is_served_as_soon_as_a_hub_takes_it(hub, home):
+    with relay(home) as client:
+        with refusing(hub, b"2 clients are connected already"):
+            client.send(ping(1))
+            assert client.receive()["error"]["message"] == "2 clients are connected already"
+        client.send(ping(2))
+        met = hub.welcome()
+        assert met.line()[0] == 2
+        met.answer(2, 2)
+        assert client.receive()["id"] == 2
+        client.process.stdin.close()
+        assert client.process.wait(10) == 0
+
+
+def test_what_was_never_sent_to_a_hub_is_known_not_to_be_done(hub, home):
+    with refusing(hub, b"no"), relay(home) as client:
+        assert client.call(1, "write_memory", content="Ada")["content"][0]["text"] == "no. This was not done"
 
 
 def test_what_was_asked_before_the_end_of_input_is_answered(hub, home):

@@ -180,3 +180,36 @@ def test_this_process_is_never_taken_for_a_hub_to_end(home):
 def test_a_bad_patience_is_none():
     assert paths.patience({"HYBRID_MEMORY_PATIENCE": "much"}) == 1.0
     assert paths.patience({"HYBRID_MEMORY_PATIENCE": "0.5"}) == 0.5
+
+
+@pytest.fixture
+def serving_http(tmp_path):
+    """The folder of a hub that said that it serves HTTP."""
+    (tmp_path / paths.HTTP).write_text("4711\n")
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize("what", [{"stopped": True}, {"computes": None}])
+def test_a_server_that_a_person_started_and_stopped_is_named_and_not_ended(
+    clock, connected, monkeypatch, serving_http, what
+):
+    process = FakeProcess(clock, **what)
+    monkeypatch.setattr(heartbeat, "_find_process", lambda *_: process)
+    with pytest.raises(HubNotAnswering, match=r"`serve --http` \(process 4711\), is stopped.*`fg`.*`kill -9 4711`"):
+        replace_hung_hub(serving_http, lambda: True)
+    assert not process.killed
+
+
+def test_a_server_that_a_person_started_and_that_hangs_is_ended(clock, connected, monkeypatch, serving_http):
+    process = FakeProcess(clock)
+    monkeypatch.setattr(heartbeat, "_find_process", lambda *_: process)
+    assert replace_hung_hub(serving_http, lambda: True) == 4711
+    assert process.killed
+
+
+def test_a_mark_that_is_a_link_saves_no_hub(clock, connected, monkeypatch, tmp_path):
+    (tmp_path / "elsewhere").write_text("4711\n")
+    (tmp_path / paths.HTTP).symlink_to(tmp_path / "elsewhere")
+    process = FakeProcess(clock, stopped=True)
+    monkeypatch.setattr(heartbeat, "_find_process", lambda *_: process)
+    assert replace_hung_hub(str(tmp_path), lambda: True) == 4711

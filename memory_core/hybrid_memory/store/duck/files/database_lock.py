@@ -13,8 +13,10 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hybrid_memory.errors import StoreLocked
-from hybrid_memory.private_files import FILE_MODE, replace_private
+from hybrid_memory.private_files import FILE_MODE, open_plain_file, replace_private
 from hybrid_memory.store.duck.duckdb_errors import translated
+
+_MAX_PID_BYTES = 16
 
 
 class DatabaseLock:
@@ -35,7 +37,13 @@ class DatabaseLock:
             try:
                 self._lock.acquire(timeout=0)
             except Timeout:
-                raise StoreLocked(self._holder()) from None
+                pid = self._holder()
+                raise StoreLocked(pid, None if pid else self._other_user()) from None
+            except PermissionError:
+                user = self._other_user()
+                if user is None:
+                    raise
+                raise StoreLocked(user=user) from None
         try:
             with translated():
                 # Only a hint for an error message, so it need not survive a power cut.
@@ -51,7 +59,32 @@ class DatabaseLock:
         self._lock.release(force=True)
 
     def _holder(self) -> int | None:
+        """Return the process that holds the lock, as far as a file of this user's names one that is there."""
         try:
-            return int(self._pid_file.read_text("ascii"))
-        except (OSError, ValueError):
+            with open_plain_file(self._pid_file) as stream:
+                if _other_owner(os.fstat(stream.fileno())) is not None:
+                    return None
+                pid = int(stream.read(_MAX_PID_BYTES))
+            if os.name == "posix":
+                os.kill(pid, 0)  # asks only; it is this user's, as the file is
+        except (OSError, ValueError, OverflowError):
             return None
+        return pid
+
+    def _other_user(self) -> str | None:
+        """Return whose the lock file is if it is not this user's. The system tells nobody else who holds it."""
+        try:
+            return _other_owner(Path(self._lock.lock_file).stat())
+        except OSError:
+            return None
+
+
+def _other_owner(found: os.stat_result) -> str | None:
+    if os.name != "posix" or found.st_uid == os.geteuid():
+        return None
+    import pwd
+
+    try:
+        return pwd.getpwuid(found.st_uid).pw_name
+    except KeyError:
+        return str(found.st_uid)
