@@ -104,7 +104,8 @@ def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -
 
 
 def _last_session(index: NamespaceIndex, scope: Scope, now: datetime, asked_at: datetime | None) -> Sequence[MemoryId]:
-    last = next((one for one in index.sessions("", 2, asked_at=asked_at, trusted=True) if one != scope.session), None)
+    named = index.sessions("", 2, now=now, asked_at=asked_at, trusted=True)
+    last = next((one for one in named if one != scope.session), None)
     if last is None:
         return ()
     # Its summary comes first, whenever it was written.

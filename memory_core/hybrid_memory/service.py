@@ -400,7 +400,11 @@ class MemoryService:
         index = self._index_cache.get(scope.namespace)
         if what == "id":
             return [str(one) for one in index.select(Where(), self._now()) if one.startswith(prefix)][:limit]
-        names = {"session": index.sessions, "tag": index.tags, "speaker": index.speakers}
+        names: dict[str, Callable[[str, int], list[str]]] = {
+            "session": partial(index.sessions, now=self._now()),
+            "tag": index.tags,
+            "speaker": index.speakers,
+        }
         found = names[what](prefix, limit) if what in names else []
         return [name for name in found if self.secrets.shown_text(name) == name]
 

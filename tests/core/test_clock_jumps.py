@@ -98,6 +98,16 @@ def test_it_is_not_the_newest_for_ever(service, clock):
     assert [one.id for one in service.recent(SCOPE)] == [last, ahead, first]
 
 
+def test_its_session_is_not_the_last_for_ever(service, clock):
+    clock.advance(days=365)
+    service.write(Scope(session="ahead"), WriteRequest(content="The kiosk sells stamps."))
+    clock.advance(days=-364)
+    service.write(Scope(session="after"), WriteRequest(content="The ladder is rented."))
+    assert service.suggest(SCOPE, "session", "a") == ["after", "ahead"]
+    (told,) = [hit.memory.session for hit in service.read(SCOPE, ReadRequest()).hits if hit.section == "last session"]
+    assert told == "after"
+
+
 def test_the_status_and_doctor_tell_of_it(service, store, clock):
     write(service, "The lamp is on loan.")
     assert service.status(SCOPE).notices == ()

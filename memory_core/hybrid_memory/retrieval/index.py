@@ -406,21 +406,30 @@ class NamespaceIndex:
             )
 
     def sessions(
-        self, prefix: str = "", limit: int = 20, *, asked_at: datetime | None = None, trusted: bool = False
+        self,
+        prefix: str = "",
+        limit: int = 20,
+        *,
+        now: datetime | None = None,
+        asked_at: datetime | None = None,
+        trusted: bool = False,
     ) -> list[str]:
         """Return the sessions whose name begins so, those written to last first; what came after ``asked_at`` is left out.
 
-        ``trusted``: what was written by somebody trusted counts, as far as there is any.
+        With ``now`` what has a time that has not come counts where it was written. ``trusted``: what was written by somebody trusted
+        counts, as far as there is any.
         """
         with self._lock:
             columns, mask = self._columns, self._suggestible()
             if trusted and np.any(of_trusted := mask & columns.is_trusted()):
                 mask = of_trusted
+            written = columns.created_at.values if now is None else columns.written_at(now)
             if asked_at is not None:
-                mask &= columns.created_at.values <= to_micros(asked_at)
+                mask &= written <= to_micros(asked_at)
             last = np.full(len(columns.sessions.names), NO_TIME, np.int64)
-            found = columns.newest_first(mask)[::-1]
-            last[columns.session.values[found]] = columns.created_at.values[found]
+            found = columns.newest_first(mask, now)[::-1]
+            # Of what was the very first no time is known; its session has a name all the same.
+            last[columns.session.values[found]] = np.maximum(written[found], NO_TIME + 1)
             return _ranked_names(columns.sessions.names, last, prefix, limit)
 
     def speakers(self, prefix: str = "", limit: int = 20) -> list[str]:
