@@ -291,6 +291,11 @@ def test_where_nothing_trusted_answers_it_stays_on_the_page_beside_a_flood(servi
         ("The wifi code is tulip7.", "What is the internet passphrase?"),
         ("Ada paid 4,500 euros.", "Did Ada pay the 4500 euros?"),
         ("Joanna's dentist is Dr. Lind.", "Who is Jo's dentist?"),
+        ("The server listens on 8080.", "What is on port 8080?"),
+        ("The meeting is at 15:30.", "Is the meeting at 1530?"),
+        ("The rent is 1.250 euros.", "Is the rent 1250 euros?"),
+        ("BUG-412 is fixed in release 7.", "Which release fixes bug 412?"),
+        ("Der Termin ist am Dienstag um 15 Uhr.", "Wann ist der Termin?"),
     ],
 )
 def test_an_answer_in_other_words_stands_before_an_echo_of_the_question(service, told, question):

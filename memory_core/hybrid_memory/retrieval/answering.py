@@ -1,8 +1,8 @@
 """Whether what is trusted answers a question, so that what is not has to stand behind it (``shares.py``).
 
 Judged by the trusted memories alone: an echo of a question covers all of its words, so what a tool wrote may not tell what the user
-left open. Nothing answers where what is asked for is unknown (``unknown.py``); where none of the names, or a number, that the question
-gives is anywhere; and where the best hits hold no more of it than the name of the subject, which many others hold too. In doubt a hit
+left open. Nothing answers where what is asked for is unknown (``unknown.py``); where none of the names that the question gives is
+anywhere, or a number, and little else of it; and where the best hits hold no more of it than the name of the subject. In doubt a hit
 above the floor answers: that a right answer stands second costs less than that a planted one stands first.
 """
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # Set by hand, on paraphrases and on notes that share a name with the question.
 JUDGED_HITS = 5  # of the best above the floor: what a reader looks at
+MOSTLY_COVERED = 0.5  # the same where the number asked for is nowhere: "15:30" may be called 1530, order 12 not 4711
 COVERED = 0.15  # of what a question asks of its subject, from which a hit tells it; near words count for their nearness
 TELLING = 0.1  # coverage by words: from it on a name is rare enough here to tell its memory from others
 MEANT = 0.35  # cosine from which a hit that holds no word of the question may mean it
@@ -51,8 +52,8 @@ def answers(
     ``rows`` are those hits, best first, with their ``cosines`` and their coverage by words; ``visible`` are the rows that count.
     """
     names = _names_of(question, lexical)
-    nowhere = names and are_nowhere(_as_written(names, question), lexical, visible, table, question.language)
-    if nowhere or _number_is_nowhere(question, lexical, visible):
+    words = _as_written([word for word in names if not word.marked.isdigit()], question)
+    if words and are_nowhere(words, lexical, visible, table, question.language):
         return False
     asked = [word for word in question.words if word not in names and not word.in_time]
     if not asked:
@@ -60,14 +61,16 @@ def answers(
     held = [frozenset(one.tolist()) for one in lexical.terms_of_rows(rows)]
     named = np.array([any(word.term in one for word in names) for one in held], np.bool_)
     best = np.arange(len(rows)) < JUDGED_HITS
-    strange = not named.any() and _names_a_person(
-        names, question
-    )  # no hit holds the name, so near words tell of others
-    if any(_share_told(asked, one, NO_EXPANSIONS if strange else table) >= COVERED for one in held[:JUDGED_HITS]):
+    # Where no hit holds the name, near words tell of others; where nothing holds the number, few words tell of another one.
+    strange = not named.any() and _names_a_person(names, question)
+    other = _number_is_nowhere(question, lexical, visible)
+    least = MOSTLY_COVERED if other else COVERED
+    near = NO_EXPANSIONS if strange or other else table
+    if any(_share_told(asked, one, near) >= least for one in held[:JUDGED_HITS]):
         return True
-    if not strange and np.any(best & ~named & (cosines >= MEANT)):
-        return True
-    if _is_familiar(names, lexical, visible):
+    if other or (not strange and np.any(best & ~named & (cosines >= MEANT))):
+        return not other
+    if _is_familiar(names, lexical, visible) or any(map(_is_number, names)):
         return bool(named.any())
     telling = coverages[named & best].max(initial=0.0) >= TELLING
     return telling and _stands_out(
@@ -93,11 +96,9 @@ def _as_written(names: Sequence[QuestionWord], question: Question) -> list[str]:
 
 
 def _number_is_nowhere(question: Question, lexical: LexicalIndex, visible: Mask) -> bool:
-    """Return True if a question names a thing by a number that nothing holds; sums and measures are written in many ways."""
+    """Return True if a question names a thing by a number that nothing holds as it is written."""
     numbers = [one.term for one in question.words if _is_number(one)]
-    if not numbers or 0 not in lexical.document_frequencies(numbers, visible):
-        return False
-    return not np.isin(question.terms, thing_terms(lexical.hasher).measured).any()
+    return bool(numbers) and 0 in lexical.document_frequencies(numbers, visible)
 
 
 def _is_number(word: QuestionWord) -> bool:

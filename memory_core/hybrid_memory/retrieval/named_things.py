@@ -130,9 +130,9 @@ class ThingTerms:
             self._things |= dict.fromkeys(hasher.fold_all(hashes).tolist(), thing)
         self.numbers = np.unique(hasher.fold_all(_hashed_numbers()))
         """The terms of numbers."""
-        self.measured = np.unique(hasher.fold_all(_hashes_of(_MEASURED.split())))
-        """The terms of dates, prices and measures."""
-        self.words_of_numbers = np.union1d(self.measured, np.fromiter(self._things, np.int32))
+        self.words_of_numbers = np.union1d(
+            hasher.fold_all(_hashes_of(_MEASURED.split())), np.fromiter(self._things, np.int32)
+        )
         """The terms of what numbers beside them belong to: dates, prices, and every other thing that is listed here."""
 
     def named(self, term: int) -> NamedThing | None:
