@@ -181,7 +181,11 @@ def test_no_part_of_a_page_is_ever_over_the_budget(found, budget, more, missing,
     structured, text = read_parts(asked, budget, SCOPE, UTC, question=question, whole=whole)
     assert estimate_tokens(json.dumps(structured, ensure_ascii=False)) <= budget
     assert estimate_tokens(text) <= budget
-    assert bool(structured["memories"]) == bool(found) or (budget < ENOUGH_TOKENS and text == TOO_SMALL)
+    assert bool(structured["memories"]) == bool(found) or (budget < ENOUGH_TOKENS and text == structured["note"])
+    if "too small" in text:
+        enough = int(text.rsplit(" ", 1)[1])
+        assert budget < enough <= ENOUGH_TOKENS
+        assert read_parts(asked, enough, SCOPE, UTC, question=question, whole=whole)[0]["memories"] or not found
 
 
 @pytest.mark.parametrize(
@@ -194,10 +198,26 @@ def test_a_page_costs_no_more_than_its_budget_by_the_prices_of_characters(conten
     assert token_cost(text) <= 1500 * PARTS
 
 
-def test_a_budget_that_is_too_small_for_a_memory_gives_none_and_says_so():
-    structured, text = read_parts(page([Hit(memory=memory("Ada likes tea"))], total=7), 100, SCOPE, UTC)
-    assert structured == {"memories": [], "remaining": 7, "cursor": None, "below_floor": 0, "note": TOO_SMALL}
-    assert text == TOO_SMALL
+def test_a_budget_that_is_too_small_for_a_memory_gives_none_and_names_one_that_is_not():
+    found = page([Hit(memory=memory("Ada likes tea"))], total=7)
+    structured, text = read_parts(found, 100, SCOPE, UTC)
+    note = TOO_SMALL.format(enough=130)
+    assert structured == {"memories": [], "remaining": 7, "cursor": None, "below_floor": 0, "note": note}
+    assert text == note
+    assert [one["text"] for one in read_parts(found, 130, SCOPE, UTC)[0]["memories"]] == ["Ada likes tea"]
+
+
+@pytest.mark.parametrize("section", [None, "recent"])
+def test_a_small_budget_holds_a_short_memory_that_is_all_there_is(section):
+    structured, text = read_parts(page([Hit(memory=memory("Ada likes tea"), section=section)]), 105, SCOPE, UTC)
+    assert structured["memories"][0]["text"] == "Ada likes tea"
+    assert '"Ada likes tea"' in text
+
+
+def test_a_memory_is_not_cut_to_a_mark_without_words():
+    for budget in range(100, ENOUGH_TOKENS, 5):
+        structured, _ = read_parts(page([Hit(memory=memory("x" * 5_000))], total=9), budget, SCOPE, UTC)
+        assert all(one["text"].startswith("x" * 16) for one in structured["memories"])
 
 
 def test_a_memory_that_is_alone_too_long_is_cut_with_a_mark():
