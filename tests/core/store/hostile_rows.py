@@ -74,10 +74,10 @@ def change_rows(path: Path, statement: str, values: Sequence[Any] = ()) -> None:
     connection.close()
 
 
-def set_values(path: Path, changes: Mapping[str, tuple[str, Any]]) -> None:
-    """Give one column of each of some memories another value: by id the column and the value."""
+def set_values(path: Path, *changes: Mapping[str, tuple[str, Any]]) -> None:
+    """Give one column of each of some memories another value: by id the column and the value. Several times, one after the other."""
     connection = duckdb.connect(str(path))
-    for id_, (column, value) in changes.items():
+    for id_, (column, value) in (change for some in changes for change in some.items()):
         sql = next(field.type.sql for field in MEMORY_FIELDS if field.name == column)
         connection.execute(f"UPDATE memory SET {column} = ?::{sql} WHERE id = ?", [value, id_])  # noqa: S608 - of the list
     connection.execute("CHECKPOINT")

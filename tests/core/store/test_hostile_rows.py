@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.store.empty_database import lay_empty
 from tests.core.store.hostile_rows import HARMLESS, UNREADABLE, change_rows, set_values
 from tests.core.store.making import DIMENSIONS, always, memory, patch, put, vector
 
 from hybrid_memory.errors import ConstraintViolation
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.store.base import BufferState, Insert, RecordUse, RequestKey
-from hybrid_memory.testing import START
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.testing import START, FakeClock
 
 KEY = RequestKey("relay", 1)
 
 
-@pytest.fixture
-def laid(duck, path, open_duck):
-    """Give a function that changes the file of a small store and opens it again."""
+@cache
+def _small_store() -> bytes:
+    """Return the file of a small store, which is made once."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = lay_empty(Path(folder) / "home")
+        _fill(DuckStore.open(path, FakeClock()))
+        return path.read_bytes()
+
+
+def _fill(duck) -> None:
     duck.pin_embedder("e", DIMENSIONS)
     inserts = [
         Insert(memory(f"m{n}", tags=("t",), metadata={"n": n}, terms=(n, 7), names=(n,), days=(20_000 + n,)), vector(n))
@@ -33,6 +45,12 @@ def laid(duck, path, open_duck):
     duck.put_entry("default", "talk", "message", {"text": "one"})
     duck.put_entry("default", "talk", "message", {"text": "two"})
     duck.close()
+
+
+@pytest.fixture
+def laid(path, open_duck):
+    """Give a function that changes the file of a small store and opens it again."""
+    lay_empty(path.parent).write_bytes(_small_store())
 
     def reopen(statement: str = "", *values: Any):
         if statement:
@@ -87,9 +105,7 @@ def test_an_id_that_no_column_can_hold_is_left_out(laid, id_):
 
 
 def test_all_columns_may_be_wrong_at_once(laid, path):
-    for column, value in dict(UNREADABLE).items():
-        if column != "id":
-            set_values(path, {"m1": (column, value)})
+    set_values(path, *({"m1": one} for one in dict(UNREADABLE).items() if one[0] != "id"))
     goes_on(laid(), "m0", "m2")
 
 
