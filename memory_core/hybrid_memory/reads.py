@@ -107,7 +107,7 @@ def search(
     ranking = _ranked(index, fetch, scope, query, request.query)
     # The page: positions in the ranking, behind the last memory that the page before showed.
     listing = _listing(ranking, index, fetch, concise=request.concise, all_weak=request.weak)
-    listing = replace(listing, order=_disputed_first(listing.order, ranking, index))
+    listing = replace(listing, order=_disputed_first(listing.order, ranking, index, now))
     if readings is not None and request.cursor is not None:
         order = readings.order_of(digest, position.asked_at)
         begun = ranking.ids.places(order)
@@ -364,9 +364,11 @@ def _copy_key(memory: Memory) -> Hashable:
     return copy_key(memory.content), memory.speaker, memory.key, happened
 
 
-def _disputed_first(order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex) -> NDArray[np.intp]:
+def _disputed_first(
+    order: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, now: datetime
+) -> NDArray[np.intp]:
     """Return the positions so that nothing among the best hits stands in front of what it disputes."""
-    disputes = index.disputes(ranking.ids[order[:COMPARED_HITS]].tolist())
+    disputes = index.disputes(ranking.ids[order[:COMPARED_HITS]].tolist(), now)
     if not disputes:
         return order
     return order[disputed_first(ranking.ids[order].tolist(), disputes)]
@@ -385,11 +387,15 @@ def with_lost_evidence(result: ReadResult, index: NamespaceIndex) -> ReadResult:
 
 
 def with_disputes(result: ReadResult, index: NamespaceIndex, now: datetime) -> ReadResult:
-    """Return a page on which each memory names those that dispute it."""
-    disputed = index.disputed_by([hit.memory.id for hit in result.hits], now)
-    if not disputed:
+    """Return a page on which each memory names those that dispute it, and the one that it disputes."""
+    ids = [hit.memory.id for hit in result.hits]
+    disputed, disputes = index.disputed_by(ids, now), index.disputes(ids, now)
+    if not disputed and not disputes:
         return result
-    hits = (replace(hit, disputed_by=disputed.get(hit.memory.id, ())) for hit in result.hits)
+    hits = (
+        replace(hit, disputed_by=disputed.get(hit.memory.id, ()), disputes=disputes.get(hit.memory.id))
+        for hit in result.hits
+    )
     return replace(result, hits=tuple(hits))
 
 

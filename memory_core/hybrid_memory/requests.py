@@ -139,7 +139,8 @@ class Hit:
     ``section`` names the part of a brief it stands in; ``terms`` are the summands of its score; ``newer`` is the memory
     that replaced it, or that a question found to tell the later state of the same thing; ``repeats`` are memories that say
     the same in the same or nearly the same words, shown with it, ``copies`` those of them that have another authority, and count for
-    nothing; ``disputed_by`` are less trusted ones that were to replace it;
+    nothing; ``disputed_by`` are less trusted ones that were to replace it, ``disputes`` is the more trusted current one that it was to
+    replace;
     ``weak`` says that it lies below the relevance floor; ``evidence_forgotten`` tells how many of an insight's evidence were forgotten.
     """
 
@@ -150,6 +151,7 @@ class Hit:
     repeats: tuple[MemoryId, ...] = ()
     copies: tuple[MemoryId, ...] = ()
     disputed_by: tuple[MemoryId, ...] = ()
+    disputes: MemoryId | None = None
     weak: bool = False
     evidence_forgotten: int = 0
     terms: Mapping[str, float] = field(default_factory=dict)

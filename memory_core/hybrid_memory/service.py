@@ -27,7 +27,8 @@ from hybrid_memory import reads, validation
 from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
-from hybrid_memory.decisions.edit import PreparedUpdate, decide_forget_or_restore, decide_update
+from hybrid_memory.decisions.edit import PreparedUpdate, decide_update
+from hybrid_memory.decisions.forgetting import decide_forget_or_restore
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders

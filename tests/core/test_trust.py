@@ -81,6 +81,22 @@ def test_a_forgotten_dispute_is_over(service, scope, fact, lie):
     assert [hit.disputed_by for hit in hits(service, scope)] == [()]
 
 
+@pytest.mark.parametrize("end", ["forgotten", "newer"])
+def test_a_dispute_is_over_when_what_it_disputes_is_no_longer_current(service, scope, fact, lie, end):
+    assert [hit.disputes for hit in hits(service, scope)] == [None, fact]
+    if end == "forgotten":
+        forget(service, scope, fact)
+    else:
+        service.update(scope, UpdateRequest(id=fact, content="Ada has a new account number, 124"))
+    assert {hit.disputes for hit in hits(service, scope)} == {None}
+
+
+@pytest.mark.parametrize("words", [FACT, "ada's account number is 123.", "Ada’s account number is 123"])
+def test_who_says_nearly_the_same_disputes_nothing(service, scope, fact, words):
+    written = remember(service, scope, words, origin=Origin.TOOL, supersedes=fact)
+    assert (written.disputes, service.get(scope, fact).superseded_by) == (None, None)
+
+
 def test_a_dispute_is_known_after_the_index_was_made_anew(service, scope, fact, lie):
     service._index_cache.keep_only([])
     assert [hit.disputed_by for hit in hits(service, scope)] == [(lie,), ()]
@@ -192,6 +208,29 @@ def test_the_holder_before_last_has_no_way_around(service, scope, held):
     assert restore(service, scope, held).held == {held: third}
 
 
+def test_a_tools_holder_that_comes_back_disputes_the_users(service, scope):
+    lie = set_key(service, scope, LIE).id
+    forget(service, scope, lie)
+    held = set_key(service, scope, FACT, Origin.USER).id
+    assert restore(service, scope, lie).ids == (lie,)
+    assert service.get(scope, lie).disputes == held
+
+
+def test_the_users_holder_that_comes_back_replaces_the_tools(service, scope, held):
+    forget(service, scope, held)
+    lie = set_key(service, scope, LIE).id
+    restore(service, scope, held)
+    assert service.get(scope, lie).superseded_by == held
+
+
+def test_a_holder_comes_back_over_its_own_older_version(service, scope, held):
+    newer = set_key(service, scope, "second", Origin.USER).id
+    forget(service, scope, newer)
+    restore(service, scope, held)
+    assert restore(service, scope, newer).held == {}
+    assert service.get(scope, held).superseded_by == newer
+
+
 # Forgetting and restoring
 
 
@@ -223,6 +262,25 @@ def test_the_newer_version_that_follows_replaces_it_again(service, scope, fact):
     restore(service, scope, fact)
     restore(service, scope, newer)
     assert texts(service, scope, "account number") == ["Ada's account number is 124"]
+
+
+def test_of_two_newer_versions_of_a_memory_one_is_current(service, scope, fact):
+    second = remember(service, scope, "Ada's account number is 124", origin=Origin.USER, supersedes=fact).id
+    forget(service, scope, second)
+    restore(service, scope, fact)
+    third = remember(service, scope, "Ada's account number is 125", origin=Origin.USER, supersedes=fact).id
+    assert restore(service, scope, second).held == {second: third}
+
+
+def test_the_users_newer_version_replaces_a_tools(service, scope):
+    old = remember(service, scope, LIE, origin=Origin.TOOL).id
+    right = remember(service, scope, FACT, origin=Origin.USER, supersedes=old).id
+    forget(service, scope, right)
+    restore(service, scope, old)
+    newer = remember(service, scope, LIE + "7", origin=Origin.TOOL, supersedes=old).id
+    restore(service, scope, right)
+    assert texts(service, scope, "account number") == [FACT]
+    assert service.get(scope, newer).superseded_by == right
 
 
 def test_versions_that_come_back_together_stand_as_they_stood(service, scope, fact):

@@ -125,8 +125,12 @@ class Lives(RuleBasedStateMachine):
         newer = known[one].newer
         if newer is not None and known[newer].forgotten:
             newer = None
-        if newer is None and known[one].key is not None and self.holders(known[one]):
-            return
+        if newer is None:
+            rivals = self.rivals(one)
+            if any(known[rival].from_tool is known[one].from_tool for rival in rivals):
+                return
+            for rival in rivals if not known[one].from_tool else ():
+                known[rival].newer = one
         known[one].newer = newer
         for each in self.chain(one):
             if known[each].forgotten:
@@ -135,6 +139,20 @@ class Lives(RuleBasedStateMachine):
             # This version was current while what replaced it was forgotten.
             known[each].newer = known[each].newer or next(new for new in self.chain(one) if known[new].older == each)
             break
+
+    def rivals(self, one):
+        """Return what stands in the place of a forgotten memory: who holds its key, or replaced the same older version."""
+        known, now = self.model.memories, self.service._now()
+        found = set()
+        if known[one].key is not None:
+            for from_tool in (True, False):
+                found |= self.holders(replace(known[one], from_tool=from_tool))
+        head = known[one].older
+        while head is not None and known[head].newer is not None:
+            head = known[head].newer
+        if head is not None and known[head].live(now):
+            found.add(head)
+        return found - set(self.chain(one))
 
     def holders(self, wanted):
         """Return the live memories that hold the key of one, and may take its place."""

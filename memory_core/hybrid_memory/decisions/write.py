@@ -33,6 +33,7 @@ from hybrid_memory.model import (
     Trust,
 )
 from hybrid_memory.requests import WriteRequest, WriteResult
+from hybrid_memory.retrieval.near_copies import copy_key
 from hybrid_memory.store.base import BufferState, ChangeType, Insert, RecordUse, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
@@ -185,12 +186,17 @@ def _is_same_statement(memory: Memory, prepared: PreparedWrite, trust: Trust) ->
 def _told_otherwise(
     prepared: PreparedWrite, known: Mapping[MemoryId, Memory], trust: Trust
 ) -> tuple[list[Memory], MemoryId | None]:
-    """Return the memories that a statement of this trust replaces, the named one first, and one that it can only dispute."""
+    """Return the memories that a statement of this trust replaces, the named one first, and one that it can only dispute.
+
+    Who says the same in the same or nearly the same words disputes nothing.
+    """
     named = _named_by_supersedes(prepared, known)
     holders = [known[one] for one in prepared.key_owners if one in known and _is_live(known[one])]
     others = list({one.id: one for one in (*named, *holders)}.values())
     replaced = [one for one in others if may_displace(trust, one.trust)]
-    disputed = next((one.id for one in others if not may_displace(trust, one.trust)), None)
+    said = copy_key(prepared.request.content)
+    better = (one for one in others if not may_displace(trust, one.trust))
+    disputed = next((one.id for one in better if copy_key(one.content) != said), None)
     return replaced, disputed
 
 

@@ -348,12 +348,15 @@ class NamespaceIndex:
         order[places] = [places[at] for at in moved]
         return ids[order]
 
-    def disputes(self, ids: Iterable[MemoryId]) -> dict[MemoryId, MemoryId]:
-        """Return which of some memories dispute another, and that one."""
+    def disputes(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, MemoryId]:
+        """Return which of some memories dispute a live one, and that one; a dispute of what is no longer current is over."""
         with self._lock:
             rows = ((one, self._columns.row_of(one)) for one in ids)
             row_of = {row: one for one, row in rows if row is not None}
-            return {row_of[row]: disputed for row, disputed in self._columns.disputes(row_of).items()}
+            found = self._columns.disputes(row_of).items()
+            targets = {disputed: self._columns.row_of(disputed) for _, disputed in found}
+            live = set(self._visible_of([row for row in targets.values() if row is not None], now))
+            return {row_of[row]: disputed for row, disputed in found if targets[disputed] in live}
 
     def disputed_by(self, ids: Iterable[MemoryId], now: datetime) -> dict[MemoryId, tuple[MemoryId, ...]]:
         """Return for those memories that are disputed the live memories that do it, oldest first."""

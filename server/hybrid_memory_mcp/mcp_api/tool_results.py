@@ -509,7 +509,7 @@ def _optional(hit: Hit, scope: Scope, zone: tzinfo | None, *, whole: bool) -> St
         "repeats": list(hit.repeats),
         "disputed_by": list(hit.disputed_by),
         "evidence_forgotten": _lost(hit),
-        "disputes": memory.disputes,
+        "disputes": hit.disputes,
         "section": hit.section,
         "key": memory.key,
         "speaker": memory.speaker,

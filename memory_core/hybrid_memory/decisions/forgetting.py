@@ -1,0 +1,232 @@
+"""What forgetting memories and bringing them back changes. Pure.
+
+`MemoryService.forget` hands `decide_forget_or_restore` to the store, which calls it in its transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hybrid_memory.decisions.tier_context import buffers_without
+from hybrid_memory.decisions.write import superseded
+from hybrid_memory.errors import ConfirmationNeeded, NotFound
+from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Scope, Tier
+from hybrid_memory.requests import ForgetRequest, ForgetResult
+from hybrid_memory.store.base import Update, WriteBatch
+from hybrid_memory.trust import have_one_authority, may_displace
+
+if TYPE_CHECKING:
+    from hybrid_memory.store.base import WriteView
+
+HoldersOf = Callable[[str, str], Sequence[MemoryId]]
+"""Returns the live working memories that a session keeps under a key, as the search index knows them."""
+
+
+def decide_forget_or_restore(
+    request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, holders_of: HoldersOf, view: WriteView
+) -> WriteBatch:
+    """Return what forgetting or bringing back changes; ``ids`` are the request's own or those that its filter found.
+
+    A request that was done before never comes here, so its repeat needs no count that fits a second time.
+
+    Raises:
+        ConfirmationNeeded: the filter found another number of memories than the request confirms.
+        NotFound: names the ids that do not exist here.
+    """
+    if request.where is not None and request.count != len(ids):
+        raise ConfirmationNeeded(len(ids))
+    return decide_restore(ids, scope, holders_of, view) if request.restore else decide_forget(ids, scope, view)
+
+
+def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> WriteBatch:
+    """Return what forgetting changes; a forgotten memory stays as it is until it is restored or purged.
+
+    Its older versions are forgotten with it: who forgets a statement does not want its first wording to stay readable. A version
+    of more authority is not: it is current again.
+
+    Raises:
+        NotFound: names the positions in ``ids`` of those that do not exist here.
+    """
+    found = _existing(view, ids)
+    live = [memory for memory in found if memory.forgotten_at is None]
+    chains = _older_versions(view, live)
+    forgotten = [one for one in chains.together if one.forgotten_at is None]
+    gone = {one.id for one in forgotten}
+    revived = [one for one in chains.above if one.superseded_by in gone and one.forgotten_at is None]
+    result = ForgetResult(
+        ids=tuple(memory.id for memory in live),
+        unchanged=tuple(memory.id for memory in found if memory.forgotten_at is not None),
+        revived=tuple(one.id for one in revived),
+    )
+    return WriteBatch(
+        action="forget",
+        actor=scope.actor,
+        updates=(
+            *(Update(replace(one, forgotten_at=view.now, tier=_tier_outside_buffers(one.tier))) for one in forgotten),
+            *(Update(replace(one, superseded_by=None)) for one in revived),
+        ),
+        buffers=buffers_without(view, live),
+        result=result,
+    )
+
+
+def decide_restore(ids: Sequence[MemoryId], scope: Scope, holders_of: HoldersOf, view: WriteView) -> WriteBatch:
+    """Return what bringing forgotten memories back changes.
+
+    What comes back is current again, unless a version that replaced it is there or comes back with it. Where something else stands in
+    its place by now (it holds the key, or replaced the same older version), that is replaced if it has less authority, and disputed if
+    it has more; beside an equal one the memory stays forgotten.
+
+    Raises:
+        NotFound: names the positions in ``ids`` of those that do not exist here.
+    """
+    found = _existing(view, ids)
+    places = _Places([memory for memory in found if memory.forgotten_at is not None], holders_of, view)
+    wanted = [one for one in places.forgotten if one.id in places.coming]
+    coming = {one.id: one for one in _older_versions(view, wanted).together if one.forgotten_at is not None}
+    replaced = places.replaced | _replaced_again(coming, view)
+    result = ForgetResult(
+        ids=tuple(memory.id for memory in wanted),
+        unchanged=tuple(memory.id for memory in found if memory.forgotten_at is None),
+        restored=True,
+        held=places.held,
+    )
+    return WriteBatch(
+        action="restore",
+        actor=scope.actor,
+        updates=(
+            *(Update(places.brought_back(one, coming)) for one in coming.values()),
+            *(Update(superseded(old, new)) for old, new in replaced.values()),
+        ),
+        buffers=buffers_without(view, [old for old, _ in replaced.values()]),
+        result=result,
+    )
+
+
+class _Places:
+    """Who stands where when some memories come back: each place, a key or the end of a chain of versions, has one memory.
+
+    ``coming`` are the ids of those that come back, ``held`` those that do not, with what stands in their place; ``replaced`` are
+    memories of less authority with the id of what takes their place.
+    """
+
+    def __init__(self, forgotten: Sequence[Memory], holders_of: HoldersOf, view: WriteView) -> None:
+        self.forgotten = forgotten
+        self.coming = {memory.id for memory in forgotten}
+        self.held: dict[MemoryId, MemoryId] = {}
+        self.replaced: dict[MemoryId, tuple[Memory, MemoryId]] = {}
+        self._disputes: dict[MemoryId, MemoryId] = {}
+        self._holders_of = holders_of
+        self._view = view
+        self._came: list[Memory] = []
+        # The newest of several that come back has the place, as it would be had they been written in this order.
+        for memory in sorted(forgotten, key=lambda one: (one.created_at, one.id), reverse=True):
+            if not _stays_replaced(memory, self.coming, view):
+                self._settle(memory)
+
+    def brought_back(self, memory: Memory, coming: Collection[MemoryId]) -> Memory:
+        """Return a memory as it stands when it is no longer forgotten: current, if nothing that replaced it is there."""
+        successor = memory.superseded_by if _stays_replaced(memory, coming, self._view) else None
+        disputes = self._disputes.get(memory.id, memory.disputes)
+        return replace(memory, forgotten_at=None, superseded_by=successor, disputes=disputes)
+
+    def _settle(self, memory: Memory) -> None:
+        rivals = self._rivals(memory)
+        equal = next((one for one in rivals if have_one_authority(one.trust, memory.trust)), None)
+        if equal is not None:
+            self.held[memory.id] = equal.id
+            self.coming.remove(memory.id)
+            return
+        self._came.append(memory)
+        for one in rivals:
+            if not may_displace(memory.trust, one.trust):
+                self._disputes[memory.id] = one.id
+            elif one.id not in self.coming:
+                self.replaced[one.id] = (one, memory.id)
+
+    def _rivals(self, memory: Memory) -> list[Memory]:
+        """Return the current memories, and those that come back, in the place of one; not its own older versions."""
+        own = {one.id for one in _older_versions(self._view, [memory]).together}
+        there = [_newest_of_chain(self._view, memory.supersedes)]
+        if memory.key is not None:
+            there += self._view.get(self._holders_of(memory.session, memory.key)).values()
+            there += [one for one in self._came if (one.session, one.key) == (memory.session, memory.key)]
+        distinct = {one.id: one for one in there if one is not None and one.id not in own}
+        return [one for one in distinct.values() if one in self._came or self._is_live(one)]
+
+    def _is_live(self, memory: Memory) -> bool:
+        over = memory.expires_at is not None and memory.expires_at <= self._view.now
+        return memory.forgotten_at is None and memory.superseded_by is None and not over
+
+
+def _newest_of_chain(view: WriteView, memory_id: MemoryId | None) -> Memory | None:
+    """Return the memory that replaced one in the end; None where that is not there."""
+    seen: set[MemoryId] = set()
+    memory: Memory | None = None
+    while memory_id is not None and memory_id not in seen:
+        seen.add(memory_id)
+        memory = view.get([memory_id]).get(memory_id)
+        memory_id = None if memory is None else memory.superseded_by
+    return memory
+
+
+def _stays_replaced(memory: Memory, coming: Collection[MemoryId], view: WriteView) -> bool:
+    """Return True if what replaced a memory is there, or comes back with it."""
+    successor = memory.superseded_by
+    if successor is None or successor in coming:
+        return successor is not None
+    there = view.get([successor]).get(successor)
+    return there is not None and there.forgotten_at is None
+
+
+def _replaced_again(coming: Mapping[MemoryId, Memory], view: WriteView) -> dict[MemoryId, tuple[Memory, MemoryId]]:
+    """Return older versions that were current while the newer one was forgotten, each with the id of that one."""
+    older = view.get([one.supersedes for one in coming.values() if one.supersedes is not None])
+    links = [(older.get(one.supersedes), one) for one in coming.values() if one.supersedes is not None]
+    return {
+        before.id: (before, one.id)
+        for before, one in links
+        if before is not None
+        and before.id not in coming
+        and before.forgotten_at is None
+        and before.superseded_by is None
+        and may_displace(one.trust, before.trust)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Chains:
+    """Memories with the older versions that go and come ``together`` with them, and the first ``above`` them in authority."""
+
+    together: tuple[Memory, ...]
+    above: tuple[Memory, ...]
+
+
+def _older_versions(view: WriteView, memories: Iterable[Memory]) -> _Chains:
+    """Return memories and the versions that they superseded, each once, as far as these have no more authority."""
+    found = {memory.id: memory for memory in memories}
+    above: dict[MemoryId, Memory] = {}
+    newest = list(found.values())
+    while newest:
+        older = view.get([one.supersedes for one in newest if one.supersedes is not None])
+        links = [
+            (one, older[one.supersedes]) for one in newest if one.supersedes is not None and one.supersedes in older
+        ]
+        above |= {old.id: old for new, old in links if not may_displace(new.trust, old.trust)}
+        newest = [old for new, old in links if may_displace(new.trust, old.trust) and old.id not in found]
+        found |= {old.id: old for old in newest}
+    return _Chains(tuple(found.values()), tuple(one for one in above.values() if one.id not in found))
+
+
+def _tier_outside_buffers(tier: Tier) -> Tier:
+    return Tier.FADED if tier in BUFFER_TIERS else tier
+
+
+def _existing(view: WriteView, ids: Sequence[MemoryId]) -> list[Memory]:
+    known = view.get(ids)
+    missing = [f"ids.{at}" for at, one in enumerate(ids) if one not in known]
+    if missing:
+        raise NotFound(f"{', '.join(missing)}: no such memory; nothing was changed")
+    return [known[one] for one in dict.fromkeys(ids)]
