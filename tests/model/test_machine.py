@@ -42,11 +42,10 @@ class Known:
     older: str | None = None
     newer: str | None = None
     forgotten: bool = False
-    ended: bool = False
 
     def live(self, now):
         over = self.until is not None and self.until <= now
-        return not (self.forgotten or self.newer or self.ended or over)
+        return not (self.forgotten or self.newer or over)
 
 
 @dataclass
@@ -300,10 +299,11 @@ class Lives(RuleBasedStateMachine):
         tasks = self.service.read(
             self.scope, ReadRequest(where=Where(memory_type=MemoryType.WORKING, session=session), limit=100)
         )
+        ended_at = self.service._now()
         self.service.end_session(replace(self.scope, session=session))
         self.clock.advance(seconds=1)
         for hit in tasks.hits:
-            self.model.memories[hit.memory.id].ended = True
+            self.model.memories[hit.memory.id].until = ended_at
 
     @rule()
     def settle(self):
