@@ -28,7 +28,7 @@ from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update
-from hybrid_memory.decisions.forgetting import decide_forget_or_restore
+from hybrid_memory.decisions.forgetting import Lookups, decide_forget_or_restore
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders
@@ -349,7 +349,8 @@ class MemoryService:
         index = self._index_cache.get(scope.namespace)
         if request.where is not None:
             ids = index.select(request.where, now, forgotten=request.restore)
-        decide = partial(decide_forget_or_restore, request, ids, scope, partial(index.key_holders, now=now))
+        lookups = Lookups(partial(index.key_holders, now=now), index.replaced_by)
+        decide = partial(decide_forget_or_restore, request, ids, scope, lookups)
         result: ForgetResult = self._commit(scope.namespace, key, decide, result_codec.FORGET).result
         return result
 

@@ -19,8 +19,13 @@ _AUTHORITY: Mapping[Trust, int] = {Trust.UNTRUSTED: 0, Trust.AGENT: 1, Trust.USE
 
 
 def may_displace(newer: Trust, older: Trust) -> bool:
-    """Return True if a statement of one trust may take the place of one of another, and go or come together with it."""
+    """Return True if a statement of one trust may take the place of one of another."""
     return _AUTHORITY[newer] >= _AUTHORITY[older]
+
+
+def takes_along(newer: Trust, older: Trust) -> bool:
+    """Return True if an older version is forgotten and purged with a newer one: never one that is more trusted."""
+    return TRUST_ORDER.index(newer) >= TRUST_ORDER.index(older)
 
 
 def have_one_authority(first: Trust, second: Trust) -> bool:

@@ -239,6 +239,44 @@ def test_forgetting_a_lie_leaves_the_fact(service, scope, fact, lie):
     assert texts(service, scope, "account number") == [FACT]
 
 
+def test_forgetting_the_assistants_correction_brings_the_users_words_back(service, scope, fact):
+    correction = service.update(scope, UpdateRequest(id=fact, content="Ada's account number is 124")).id
+    assert forget(service, scope, correction).revived == (fact,)
+    assert texts(service, scope, "account number") == [FACT]
+
+
+def test_restoring_that_correction_replaces_them_again(service, scope, fact):
+    correction = service.update(scope, UpdateRequest(id=fact, content="Ada's account number is 124")).id
+    forget(service, scope, correction)
+    assert restore(service, scope, correction).held == {}
+    assert texts(service, scope, "account number") == ["Ada's account number is 124"]
+
+
+def test_forgetting_the_users_correction_forgets_the_assistants_words(service, scope):
+    old = remember(service, scope, FACT).id
+    new = remember(service, scope, "Ada's account number is 124", origin=Origin.USER, supersedes=old).id
+    assert forget(service, scope, new).revived == ()
+    assert texts(service, scope, "account number") == []
+
+
+def test_all_holders_that_a_write_replaced_go_and_come_with_it(service, scope, held):
+    lie = set_key(service, scope, LIE).id
+    new = set_key(service, scope, "done", Origin.USER).id
+    forget(service, scope, new)
+    assert texts(service, scope, "account number") == []
+    restore(service, scope, held)
+    assert restore(service, scope, lie).ids == (lie,)
+    assert service.get(scope, lie).disputes == held
+
+
+def test_a_users_holder_is_current_again_and_never_the_tools_alone(service, scope, held):
+    lie = set_key(service, scope, LIE).id
+    new = set_key(service, scope, "Ada's account number is 124", Origin.AGENT).id
+    assert forget(service, scope, new).revived == (held,)
+    assert restore(service, scope, lie).ids == (lie,)
+    assert service.get(scope, lie).disputes == held
+
+
 def test_forgetting_what_a_store_of_before_let_replace_a_fact_revives_the_fact(service, scope, fact):
     lie = remember(service, scope, LIE, origin=Origin.TOOL).id
     data = service.store._data.namespaces["default"].memories

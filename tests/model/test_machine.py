@@ -27,6 +27,7 @@ WORDS = st.lists(st.sampled_from(["tea", "dog", "rain", "piano", "bridge", "lett
 SESSIONS = st.sampled_from(["one", "two", "three"])
 KEYS = st.sampled_from(["step", "goal"])
 ORIGINS = st.sampled_from([Origin.USER, Origin.AGENT, Origin.TOOL])
+LEVELS = {Origin.TOOL: 0, Origin.AGENT: 1, Origin.USER: 2}
 SETTINGS = StoreSettings(sensory_buffer=2, short_term_buffer=3)
 
 
@@ -38,10 +39,14 @@ class Known:
     session: str
     until: datetime | None = None
     key: str | None = None
-    from_tool: bool = False
-    older: str | None = None
+    level: int = 1
+    older: frozenset = frozenset()
     newer: str | None = None
     forgotten: bool = False
+
+    @property
+    def from_tool(self):
+        return self.level == 0
 
     def live(self, now):
         over = self.until is not None and self.until <= now
@@ -92,8 +97,8 @@ class Lives(RuleBasedStateMachine):
         known = self.model.memories
         if written.duplicate_of != written.id:
             assert written.id not in known
-            from_tool = request.origin is Origin.TOOL
-            known[written.id] = Known(request.content, request.session, request.expires_at, request.key, from_tool)
+            level = LEVELS[request.origin]
+            known[written.id] = Known(request.content, request.session, request.expires_at, request.key, level)
         elif request.memory_type is MemoryType.WORKING:
             known[written.id].until = request.expires_at or known[written.id].until
         elif None in (request.expires_at, known[written.id].until):
@@ -105,19 +110,37 @@ class Lives(RuleBasedStateMachine):
 
     def replace(self, old, new):
         self.model.memories[old].newer = new
+        self.model.memories[new].older |= {old}
 
     def chain(self, one):
-        """Return a memory and its older versions."""
-        return [] if one is None else [one, *self.chain(self.model.memories[one].older)]
+        """Return a memory with its older versions, and the first more trusted ones above these."""
+        known = self.model.memories
+        together, above, next_ones = [one], set(), [one]
+        while next_ones:
+            new = next_ones.pop()
+            for old in known[new].older:
+                if known[old].level > known[new].level:
+                    above.add((old, new))
+                elif old not in together:
+                    together.append(old)
+                    next_ones.append(old)
+        return together, above
 
     def hide(self, one):
-        """Forget a memory, and with it its older versions."""
-        if not self.model.memories[one].forgotten:
-            for each in self.chain(one):
-                self.model.memories[each].forgotten = True
+        """Forget a memory with its older versions; returns the more trusted ones that are current again."""
+        known = self.model.memories
+        if known[one].forgotten:
+            return set()
+        together, above = self.chain(one)
+        for each in together:
+            known[each].forgotten = True
+        revived = {old for old, _ in above if known[old].newer in together and not known[old].forgotten}
+        for old in revived:
+            known[old].newer = None
+        return revived
 
     def bring_back(self, one):
-        """Restore a memory with its older versions; it is current, unless a newer one is there or another holds its key."""
+        """Restore a memory with its older versions; it is current, unless a newer one or an equal one is in its place."""
         known = self.model.memories
         if not known[one].forgotten:
             return
@@ -129,15 +152,17 @@ class Lives(RuleBasedStateMachine):
             if any(known[rival].from_tool is known[one].from_tool for rival in rivals):
                 return
             for rival in rivals if not known[one].from_tool else ():
-                known[rival].newer = one
+                self.model.memories[rival].newer = one
         known[one].newer = newer
-        for each in self.chain(one):
-            if known[each].forgotten:
-                known[each].forgotten = False
-                continue
-            # This version was current while what replaced it was forgotten.
-            known[each].newer = known[each].newer or next(new for new in self.chain(one) if known[new].older == each)
-            break
+        together, above = self.chain(one)
+        coming = [each for each in together if known[each].forgotten]
+        for each in coming:
+            known[each].forgotten = False
+        # What was current while the newer version was forgotten is an older one again.
+        links = {(old, new) for new in together for old in known[new].older} | above
+        for old, new in links:
+            if new in coming and old not in coming and not known[old].forgotten and known[old].newer is None:
+                known[old].newer = new
 
     def rivals(self, one):
         """Return what stands in the place of a forgotten memory: who holds its key, or replaced the same older version."""
@@ -145,22 +170,22 @@ class Lives(RuleBasedStateMachine):
         found = set()
         if known[one].key is not None:
             for from_tool in (True, False):
-                found |= self.holders(replace(known[one], from_tool=from_tool))
-        head = known[one].older
+                found |= self.holders(known[one].session, known[one].key, from_tool=from_tool)
+        head = self.store.get("default", [one])[one].supersedes
         while head is not None and known[head].newer is not None:
             head = known[head].newer
         if head is not None and known[head].live(now):
             found.add(head)
-        return found - set(self.chain(one))
+        together, above = self.chain(one)
+        return found - {*together, *(old for old, _ in above)}
 
-    def holders(self, wanted):
-        """Return the live memories that hold the key of one, and may take its place."""
+    def holders(self, session, key, *, from_tool):
+        """Return the live memories that hold a key, of those from tools or of the others."""
         now = self.service._now()
         return {
             one
             for one, known in self.model.memories.items()
-            if (known.session, known.key, known.from_tool) == (wanted.session, wanted.key, wanted.from_tool)
-            and known.live(now)
+            if (known.session, known.key, known.from_tool) == (session, key, from_tool) and known.live(now)
         }
 
     @rule(
@@ -182,16 +207,16 @@ class Lives(RuleBasedStateMachine):
     def set(self, words, session, key, origin):
         """The newest word under a key replaces those of no more authority, and disputes the others."""
         from_tool = origin is Origin.TOOL
-        replaced = self.holders(Known("", session, key=key, from_tool=from_tool))
-        others = self.holders(Known("", session, key=key, from_tool=not from_tool))
+        replaced = self.holders(session, key, from_tool=from_tool)
+        others = self.holders(session, key, from_tool=not from_tool)
         one = self.write(content=words, session=session, key=key, memory_type=MemoryType.WORKING, origin=origin)
         if one in replaced | others:
             return
         replaced |= set() if from_tool else others
         memory = self.service.get(self.scope, one)
         assert memory.supersedes in (replaced or {None})
-        assert memory.disputes in ((others if from_tool else None) or {None})
-        self.model.memories[one].older = memory.supersedes
+        same = {other for other in others if self.model.memories[other].content == words}
+        assert memory.disputes in ((others - same if from_tool else None) or {None})
         for old in replaced:
             self.replace(old, one)
 
@@ -216,7 +241,12 @@ class Lives(RuleBasedStateMachine):
         old = self.pick(data, live=True)
         changed = self.service.update(self.scope, UpdateRequest(id=old, content=words))
         if changed.id != old:
-            self.model.memories[changed.id] = replace(self.model.memories[old], content=words, older=old)
+            self.model.memories[changed.id] = replace(
+                self.model.memories[old],
+                content=words,
+                older=frozenset(),
+                level=min(self.model.memories[old].level, LEVELS[Origin.AGENT]),
+            )
             self.replace(old, changed.id)
 
     @precondition(lambda self: self.live())
@@ -229,10 +259,10 @@ class Lives(RuleBasedStateMachine):
             return
         memory = self.service.get(self.scope, new)
         if origin is Origin.TOOL and not self.model.memories[old].from_tool:
-            assert (memory.supersedes, memory.disputes) == (None, old)
+            same = self.model.memories[old].content == words
+            assert (memory.supersedes, memory.disputes) == (None, None if same else old)
         else:
             assert memory.supersedes == old
-            self.model.memories[new].older = old
             self.replace(old, new)
 
     @precondition(lambda self: self.live())
@@ -246,8 +276,8 @@ class Lives(RuleBasedStateMachine):
     @rule(data=st.data())
     def forget(self, data):
         one = self.pick(data, live=False)
-        assert self.service.forget(self.scope, ForgetRequest(ids=(one,))).revived == ()
-        self.hide(one)
+        done = self.service.forget(self.scope, ForgetRequest(ids=(one,)))
+        assert set(done.revived) == self.hide(one)
 
     @precondition(lambda self: self.model.memories)
     @rule(data=st.data())

@@ -15,17 +15,25 @@ from hybrid_memory.errors import ConfirmationNeeded, NotFound
 from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Scope, Tier
 from hybrid_memory.requests import ForgetRequest, ForgetResult
 from hybrid_memory.store.base import Update, WriteBatch
-from hybrid_memory.trust import have_one_authority, may_displace
+from hybrid_memory.trust import have_one_authority, may_displace, takes_along
 
 if TYPE_CHECKING:
     from hybrid_memory.store.base import WriteView
 
-HoldersOf = Callable[[str, str], Sequence[MemoryId]]
-"""Returns the live working memories that a session keeps under a key, as the search index knows them."""
+
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """What the search index knows and a decision verifies.
+
+    ``holders_of`` a session's key are its live working memories; ``replaced_by`` one are the memories that it superseded.
+    """
+
+    holders_of: Callable[[str, str], Sequence[MemoryId]]
+    replaced_by: Callable[[MemoryId], Sequence[MemoryId]]
 
 
 def decide_forget_or_restore(
-    request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, holders_of: HoldersOf, view: WriteView
+    request: ForgetRequest, ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view: WriteView
 ) -> WriteBatch:
     """Return what forgetting or bringing back changes; ``ids`` are the request's own or those that its filter found.
 
@@ -37,21 +45,21 @@ def decide_forget_or_restore(
     """
     if request.where is not None and request.count != len(ids):
         raise ConfirmationNeeded(len(ids))
-    return decide_restore(ids, scope, holders_of, view) if request.restore else decide_forget(ids, scope, view)
+    return (decide_restore if request.restore else decide_forget)(ids, scope, lookups, view)
 
 
-def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> WriteBatch:
+def decide_forget(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view: WriteView) -> WriteBatch:
     """Return what forgetting changes; a forgotten memory stays as it is until it is restored or purged.
 
     Its older versions are forgotten with it: who forgets a statement does not want its first wording to stay readable. A version
-    of more authority is not: it is current again.
+    that is more trusted is not: it is current again.
 
     Raises:
         NotFound: names the positions in ``ids`` of those that do not exist here.
     """
     found = _existing(view, ids)
     live = [memory for memory in found if memory.forgotten_at is None]
-    chains = _older_versions(view, live)
+    chains = _older_versions(view, live, lookups)
     forgotten = [one for one in chains.together if one.forgotten_at is None]
     gone = {one.id for one in forgotten}
     revived = [one for one in chains.above if one.superseded_by in gone and one.forgotten_at is None]
@@ -72,7 +80,7 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, view: WriteView) -> Wri
     )
 
 
-def decide_restore(ids: Sequence[MemoryId], scope: Scope, holders_of: HoldersOf, view: WriteView) -> WriteBatch:
+def decide_restore(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view: WriteView) -> WriteBatch:
     """Return what bringing forgotten memories back changes.
 
     What comes back is current again, unless a version that replaced it is there or comes back with it. Where something else stands in
@@ -83,9 +91,9 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, holders_of: HoldersOf,
         NotFound: names the positions in ``ids`` of those that do not exist here.
     """
     found = _existing(view, ids)
-    places = _Places([memory for memory in found if memory.forgotten_at is not None], holders_of, view)
+    places = _Places([memory for memory in found if memory.forgotten_at is not None], lookups, view)
     wanted = [one for one in places.forgotten if one.id in places.coming]
-    coming = {one.id: one for one in _older_versions(view, wanted).together if one.forgotten_at is not None}
+    coming = {one.id: one for one in _older_versions(view, wanted, lookups).together if one.forgotten_at is not None}
     replaced = places.replaced | _replaced_again(coming, view)
     result = ForgetResult(
         ids=tuple(memory.id for memory in wanted),
@@ -112,13 +120,13 @@ class _Places:
     memories of less authority with the id of what takes their place.
     """
 
-    def __init__(self, forgotten: Sequence[Memory], holders_of: HoldersOf, view: WriteView) -> None:
+    def __init__(self, forgotten: Sequence[Memory], lookups: Lookups, view: WriteView) -> None:
         self.forgotten = forgotten
         self.coming = {memory.id for memory in forgotten}
         self.held: dict[MemoryId, MemoryId] = {}
         self.replaced: dict[MemoryId, tuple[Memory, MemoryId]] = {}
         self._disputes: dict[MemoryId, MemoryId] = {}
-        self._holders_of = holders_of
+        self._lookups = lookups
         self._view = view
         self._came: list[Memory] = []
         # The newest of several that come back has the place, as it would be had they been written in this order.
@@ -148,10 +156,11 @@ class _Places:
 
     def _rivals(self, memory: Memory) -> list[Memory]:
         """Return the current memories, and those that come back, in the place of one; not its own older versions."""
-        own = {one.id for one in _older_versions(self._view, [memory]).together}
+        chains = _older_versions(self._view, [memory], self._lookups)
+        own = {one.id for one in (*chains.together, *chains.above)}
         there = [_newest_of_chain(self._view, memory.supersedes)]
         if memory.key is not None:
-            there += self._view.get(self._holders_of(memory.session, memory.key)).values()
+            there += self._view.get(self._lookups.holders_of(memory.session, memory.key)).values()
             there += [one for one in self._came if (one.session, one.key) == (memory.session, memory.key)]
         distinct = {one.id: one for one in there if one is not None and one.id not in own}
         return [one for one in distinct.values() if one in self._came or self._is_live(one)]
@@ -198,26 +207,29 @@ def _replaced_again(coming: Mapping[MemoryId, Memory], view: WriteView) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class _Chains:
-    """Memories with the older versions that go and come ``together`` with them, and the first ``above`` them in authority."""
+    """Memories with the older versions that go and come ``together`` with them, and the first ``above`` these in trust."""
 
     together: tuple[Memory, ...]
     above: tuple[Memory, ...]
 
 
-def _older_versions(view: WriteView, memories: Iterable[Memory]) -> _Chains:
-    """Return memories and the versions that they superseded, each once, as far as these have no more authority."""
+def _older_versions(view: WriteView, memories: Iterable[Memory], lookups: Lookups) -> _Chains:
+    """Return memories and the versions that they superseded, each once, as far as these are not more trusted."""
     found = {memory.id: memory for memory in memories}
     above: dict[MemoryId, Memory] = {}
     newest = list(found.values())
     while newest:
-        older = view.get([one.supersedes for one in newest if one.supersedes is not None])
-        links = [
-            (one, older[one.supersedes]) for one in newest if one.supersedes is not None and one.supersedes in older
-        ]
-        above |= {old.id: old for new, old in links if not may_displace(new.trust, old.trust)}
-        newest = [old for new, old in links if may_displace(new.trust, old.trust) and old.id not in found]
+        links = [(one, older) for one in newest for older in _superseded_by(one, view, lookups)]
+        above |= {old.id: old for new, old in links if not takes_along(new.trust, old.trust)}
+        newest = [old for new, old in links if takes_along(new.trust, old.trust) and old.id not in found]
         found |= {old.id: old for old in newest}
     return _Chains(tuple(found.values()), tuple(one for one in above.values() if one.id not in found))
+
+
+def _superseded_by(memory: Memory, view: WriteView, lookups: Lookups) -> list[Memory]:
+    """Return the memories that one superseded: the one that it names, and others that held its key."""
+    ids = [*([] if memory.supersedes is None else [memory.supersedes]), *lookups.replaced_by(memory.id)]
+    return [one for one in view.get(ids).values() if one.id == memory.supersedes or one.superseded_by == memory.id]
 
 
 def _tier_outside_buffers(tier: Tier) -> Tier:

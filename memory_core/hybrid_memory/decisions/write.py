@@ -23,6 +23,7 @@ from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import (
     BUFFER_TIERS,
     MEMORY_TYPE_OF,
+    TRUST_ORDER,
     Kind,
     Memory,
     MemoryId,
@@ -193,7 +194,9 @@ def _told_otherwise(
     named = _named_by_supersedes(prepared, known)
     holders = [known[one] for one in prepared.key_owners if one in known and _is_live(known[one])]
     others = list({one.id: one for one in (*named, *holders)}.values())
+    # Of several, the most trusted is the one that it is a version of; those that it names come first.
     replaced = [one for one in others if may_displace(trust, one.trust)]
+    replaced.sort(key=lambda one: (one not in named, -TRUST_ORDER.index(one.trust)))
     said = copy_key(prepared.request.content)
     better = (one for one in others if not may_displace(trust, one.trust))
     disputed = next((one.id for one in better if copy_key(one.content) != said), None)

@@ -390,6 +390,12 @@ class NamespaceIndex:
                 row = successor
             return self._columns.ids.name(row)
 
+    def replaced_by(self, memory_id: MemoryId) -> list[MemoryId]:
+        """Return the memories that one replaced."""
+        with self._lock:
+            row = self._columns.row_of(memory_id)
+            return [] if row is None else self._ids_at(np.flatnonzero(self._columns.successor.values == row).tolist())
+
     def statistics(self, now: datetime) -> IndexStatistics:
         """Return how many memories of which sort there are."""
         with self._lock:

@@ -124,7 +124,8 @@ class PurgePlan:
     ``ids`` are all memories that go: ``named`` of them by the selection itself, ``versions`` because a later one supersedes them
     and goes, ``derived`` because they were made from one that goes. ``missing`` counts ids that are not there. ``entries``
     and ``buffers`` go with their session or namespace. What stays although it may say something alike: ``newer`` versions
-    of what goes, memories in the ``same_words``, and what was derived from it (``kept_derived``).
+    of what goes, memories in the ``same_words``, what was derived from it (``kept_derived``),
+    and more trusted older versions, which are current again (``kept_older``).
     """
 
     ids: frozenset[MemoryId]
@@ -137,6 +138,7 @@ class PurgePlan:
     newer: tuple[MemoryId, ...]
     same_words: tuple[MemoryId, ...]
     kept_derived: tuple[MemoryId, ...]
+    kept_older: tuple[MemoryId, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -209,6 +209,7 @@ def _counts(plan: PurgePlan) -> dict[str, Any]:
         "newer": list(plan.newer),
         "same_words": list(plan.same_words),
         "kept_derived": list(plan.kept_derived),
+        "kept_older": list(plan.kept_older),
     }
 
 

@@ -315,6 +315,7 @@ def _print_what_stays(told: dict[str, Any], console: Console) -> None:
         ("newer", "newer versions stay"),
         ("same_words", "the same words stay in other memories"),
         ("kept_derived", "what was made from them stays"),
+        ("kept_older", "older versions that are more trusted stay, and are current again"),
     ):
         if told[name]:
             console.print(f"{what}: {escape(' '.join(told[name]))}")

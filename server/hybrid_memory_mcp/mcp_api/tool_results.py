@@ -68,6 +68,7 @@ INSTRUCTIONS = (
 TOO_SMALL = "token_budget is too small for a memory; repeat with {enough}"
 NOTHING_TO_REFLECT = "Nothing is worth a thought yet; write more memories, or name another focus."
 
+CURRENT_AGAIN = "current again, because more trusted: {ids}; forget these too if they are meant"
 DISPUTES = "disputes {id}, which is more trusted: that one stays, this one is shown behind it"
 UNPINNED = "not pinned: a tool's or an import's words cannot pin themselves; update_memory can"
 
@@ -154,7 +155,7 @@ def forget_result(result: ForgetResult) -> CallToolResult:
     opposite = "forget_memories with these ids" + ("" if result.restored else " and restore true")
     structured["undo"] = opposite if result.ids else "nothing was changed"
     lines = [f"{done}: {len(result.ids)}. Undo: {structured['undo']}"]
-    lines += [f"current again: {' '.join(result.revived)}"] if result.revived else []
+    lines += [CURRENT_AGAIN.format(ids=" ".join(result.revived))] if result.revived else []
     lines += [
         f"stays forgotten: {one}, its key is held by {holder}; forget that one first"
         for one, holder in result.held.items()

@@ -177,7 +177,7 @@ class Views:
             trust=memory.trust.value,
             tier=memory.tier.value,
             section=hit.section or "",
-            disputes=memory.disputes or "",
+            disputes=hit.disputes or "",
             disputed_by=hit.disputed_by,
             text=Stored(text),
             speaker=Stored(memory.speaker) if memory.speaker else None,
@@ -186,7 +186,7 @@ class Views:
 
 def _disputed_first(hits: Sequence[Hit]) -> list[Hit]:
     """Return hits so that what is disputed stands in front of what disputes it, and in the same section."""
-    disputes = {hit.memory.id: hit.memory.disputes for hit in hits if hit.memory.disputes}
+    disputes = {hit.memory.id: hit.disputes for hit in hits if hit.disputes}
     order = disputed_first([hit.memory.id for hit in hits], disputes)
     # What moved up stands in the section of the first that it now stands before.
     return [replace(hits[at], section=hits[min(order[place:])].section) for place, at in enumerate(order)]

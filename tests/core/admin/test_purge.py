@@ -116,6 +116,17 @@ def test_purging_a_lie_leaves_the_fact_and_lets_it_be_current_again(home, lie):
     assert left(home)["fact"].superseded_by is None
 
 
+def test_purging_the_assistants_correction_leaves_what_the_user_said_and_names_it(home):
+    store_of(
+        home,
+        MemoryItem(memory("said", trust=Trust.USER, superseded_by=MemoryId("corrected"))),
+        MemoryItem(memory("corrected", trust=Trust.AGENT, supersedes=MemoryId("said"))),
+    )
+    assert chosen_of(home, chosen("corrected")).kept_older == ids("said")
+    purged(home, chosen("corrected"))
+    assert left(home)["said"].superseded_by is None
+
+
 def test_what_disputed_a_purged_memory_disputes_nothing(home):
     store_of(home, *lie_and_fact(disputes=MemoryId("fact")))
     purged(home, chosen("fact"))

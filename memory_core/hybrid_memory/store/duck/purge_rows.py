@@ -21,7 +21,7 @@ from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, 
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
-from hybrid_memory.trust import may_displace
+from hybrid_memory.trust import takes_along
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -124,6 +124,7 @@ def plan_purge(session: SqlSession, selection: PurgeSelection) -> PurgePlan:
         newer=tuple(sorted(e.superseded_by for e in links if e.id in ids and e.superseded_by not in {None, *ids})),
         same_words=tuple(id_ for id_ in same if id_ not in ids),
         kept_derived=tuple(sorted(left)),
+        kept_older=tuple(sorted(e.id for e in links if e.id not in ids and e.superseded_by in ids)),
     )
 
 
@@ -197,13 +198,13 @@ def _expand(
     named: set[MemoryId], links: Sequence[_Links], *, take_derived: bool
 ) -> tuple[set[MemoryId], set[MemoryId], set[MemoryId]]:
     """Return all that goes, what of it is derived, and what is derived and stays."""
-    # For each memory its older versions, as far as these have no more authority, and what was derived from it.
+    # For each memory its older versions, as far as these are not more trusted, and what was derived from it.
     older: dict[MemoryId, set[MemoryId]] = defaultdict(set)
     derived_from: dict[MemoryId, set[MemoryId]] = defaultdict(set)
     trust = {link.id: link.trust for link in links}
     for link in links:
         for newer_id, older_id in ((link.superseded_by, link.id), (link.id, link.supersedes)):
-            if newer_id in trust and older_id in trust and may_displace(trust[newer_id], trust[older_id]):
+            if newer_id in trust and older_id in trust and takes_along(trust[newer_id], trust[older_id]):
                 older[newer_id].add(older_id)
         for parent in link.parents if link.is_derived else ():
             derived_from[parent].add(link.id)
