@@ -112,13 +112,18 @@ class Lives(RuleBasedStateMachine):
         self.model.memories[old].newer = new
         self.model.memories[new].older |= {old}
 
+    def older(self, one):
+        """Return what a memory superseded: the one that it names, and others as long as nothing else became of them."""
+        named = self.store.get("default", [one])[one].supersedes
+        return {old for old in self.model.memories[one].older if old == named or self.model.memories[old].newer == one}
+
     def chain(self, one):
         """Return a memory with its older versions, and the first more trusted ones above these."""
         known = self.model.memories
         together, above, next_ones = [one], set(), [one]
         while next_ones:
             new = next_ones.pop()
-            for old in known[new].older:
+            for old in self.older(new):
                 if known[old].level > known[new].level:
                     above.add((old, new))
                 elif old not in together:
@@ -152,14 +157,14 @@ class Lives(RuleBasedStateMachine):
             if any(known[rival].from_tool is known[one].from_tool for rival in rivals):
                 return
             for rival in rivals if not known[one].from_tool else ():
-                self.model.memories[rival].newer = one
+                self.replace(rival, one)
         known[one].newer = newer
         together, above = self.chain(one)
         coming = [each for each in together if known[each].forgotten]
         for each in coming:
             known[each].forgotten = False
         # What was current while the newer version was forgotten is an older one again.
-        links = {(old, new) for new in together for old in known[new].older} | above
+        links = {(old, new) for new in together for old in self.older(new)} | above
         for old, new in links:
             if new in coming and old not in coming and not known[old].forgotten and known[old].newer is None:
                 known[old].newer = new
