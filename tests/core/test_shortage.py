@@ -95,6 +95,9 @@ def test_a_limit_of_address_space_is_told_before_anything_fails(monkeypatch, meb
 
 
 @pytest.mark.parametrize("limit", [LEAST_ADDRESS_SPACE_MIB << 20, resource.RLIM_INFINITY])
-def test_with_enough_nothing_is_said(monkeypatch, limit):
+def test_with_enough_nothing_is_said_and_under_a_limit_threads_share_their_pools(monkeypatch, limit):
+    shared = []
+    monkeypatch.setattr(shortage, "_share_pools", lambda: shared.append(1))
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, resource.RLIM_INFINITY))
     check_address_space()
+    assert bool(shared) == (limit != resource.RLIM_INFINITY)

@@ -115,6 +115,53 @@ ARGUMENTS = (
         "detail",
     ),
 )
+HEADERS = (
+    *(
+        "authorization",
+        "content_type",
+        "content_length",
+        "content_encoding",
+        "transfer_encoding",
+        "accept",
+        "origin",
+        "mcp_name",
+    ),
+    *(
+        "mcp_session_id",
+        "mcp_protocol_version",
+        "mcp_method",
+        "last_event_id",
+        "expect",
+        "connection",
+        "x_forwarded_host",
+        "cookie",
+    ),
+)
+HEADER_VALUES = (
+    *(
+        "application/json",
+        "application/json; charset=utf-16",
+        "text/event-stream",
+        "*/*",
+        "gzip",
+        "chunked",
+        "100-continue",
+    ),
+    *(
+        "2026-07-28",
+        "2025-11-25",
+        "2024-11-05",
+        "tools/call",
+        "initialize",
+        "read_memories",
+        "Bearer x",
+        "0",
+        "-1",
+        "1e9",
+        "null",
+    ),
+    *("http://evil.example", "http://localhost:8765"),
+)
 LINKS = ("supersedes", "superseded_by", "duplicate_of", "disputes")
 
 
@@ -191,6 +238,33 @@ class Hostile:
             message[self._draw.choice(list(message))] = self.value()
         data = json.dumps(message).encode("utf-8", "surrogatepass")
         return self._spoiled(data) if self._draw.random() < 0.3 else data
+
+    def request(self) -> tuple[str, dict[str, Any], list[bytes | None]]:
+        """Return an HTTP request: its method, what `Raw.ask` takes beside it (headers, path, host), and its body in parts."""
+        draw = self._draw
+        headers: dict[str, Any] = {}
+        for _ in range(draw.randrange(4)):
+            headers[draw.choice(HEADERS)] = draw.choice(
+                [
+                    *(text.encode("utf-8", "replace").decode("latin-1") for text in TEXTS[:20]),
+                    "1" * 5000,
+                    None,
+                    ["a", "b"],
+                    *HEADER_VALUES,
+                ]
+            )
+        if draw.random() < 0.1:
+            headers["path"] = draw.choice(["/", "/mcp/", "/mcp/../mcp", "//mcp", "/healthz", "/mcp\x00", "/%6dcp"])
+        if draw.random() < 0.1:
+            headers["host"] = draw.choice(["", "evil.example", "localhost:8765@evil.example", "\xff", None])
+        if draw.random() < 0.1:
+            headers["query"] = draw.randbytes(20)
+        body = self.body()
+        cuts = sorted(draw.randrange(len(body) + 1) for _ in range(draw.randrange(3)))
+        parts: list[bytes | None] = [body[a:b] for a, b in zip([0, *cuts], [*cuts, len(body)], strict=True)]
+        if draw.random() < 0.05:
+            parts[-1] = None  # who sent it is gone
+        return draw.choice(["POST"] * 12 + ["GET", "DELETE", "PUT", "HEAD", "post", ""]), headers, parts
 
     def statement(self) -> tuple[str, list[Any]]:
         """Return a statement that spoils a database file, and its values."""

@@ -6,13 +6,16 @@ once has a test of its own in the quick tier, beside what it mends.
 
 import json
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 
+import duckdb
 import pytest
+from tests.server.http.conftest import Raw
 from tests.stress.cases import seeds
 from tests.stress.hostile import FACT, Hostile
 
-from hybrid_memory.admin import health_check
+from hybrid_memory.admin import backup, health_check
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import HybridMemoryError
@@ -20,9 +23,14 @@ from hybrid_memory.model import Origin, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings, store_settings
+from hybrid_memory.testing import FakeClock, FakeRandomSource
+from hybrid_memory_mcp.http.access_tokens import Tokens
+from hybrid_memory_mcp.http.app import build_http_app
 from hybrid_memory_mcp.http.bodies import Body, check_body
+from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 from hybrid_memory_mcp.relay.protocol import LineSplitter
+from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 SCOPE = Scope(session="mine")
 LONG = [pytest.mark.stress, pytest.mark.timeout(1800)]
@@ -154,7 +162,7 @@ def test_settings(home, count, seed):
 
 
 @pytest.mark.parametrize("seed", seeds(1))
-@pytest.mark.parametrize("count", [pytest.param(300, id="a few"), pytest.param(2000, id="two thousand", marks=LONG)])
+@pytest.mark.parametrize("count", [pytest.param(300, id="a few"), pytest.param(4000, id="four thousand", marks=LONG)])
 def test_lines_and_bodies(count, seed):
     for number in range(count):
         data = Hostile(f"{seed}-{number}", ("06gzh21e6ndjkvr6d7pw",)).body()
@@ -173,8 +181,6 @@ def test_lines_and_bodies(count, seed):
 async def test_calls_of_tools(home, count, seed):
     from mcp.client import Client
     from tests.server.services import make_server
-
-    from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
     provider = ServiceProvider(lambda: home.service)
     async with Client(make_server(provider), mode="legacy") as client:
@@ -199,3 +205,82 @@ def _without_surrogates(value):
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
     return value
+
+
+@pytest.mark.parametrize("seed", seeds(1))
+@pytest.mark.parametrize("count", [pytest.param(500, id="five hundred", marks=LONG)])
+def test_rows_of_a_backup(home, tmp_path, count, seed):
+    home.service.close()
+    shutil.copytree(home.folder, tmp_path / "sound")
+    spoiled = tmp_path / "spoiled.duckdb"
+    taken = 0
+    for number in range(count):
+        name = f"{seed}-{number}"
+        shutil.copy(tmp_path / "sound" / "memory.duckdb", spoiled)
+        statement, values = Hostile(name).statement()
+        with duckdb.connect(str(spoiled)) as connection, suppress(duckdb.Error):
+            connection.execute(statement, values)
+        shutil.rmtree(home.folder)
+        shutil.copytree(tmp_path / "sound", home.folder)
+        try:
+            taken += is_restored(home, spoiled)
+        except Exception as error:
+            raise AssertionError(
+                f"HYBRID_STRESS_SEED={seed}, {name}: {statement} {str(values)[:80]}: {error!r}"
+            ) from error
+        finally:
+            home.service.close()
+    assert taken
+    home.open()
+
+
+def is_restored(home, spoiled):
+    """Restore a spoiled backup, and use what it gave; False if it was refused, and the store is as before."""
+    try:
+        backup.restore(home.folder, spoiled, SystemClock().now())
+    except HybridMemoryError:
+        home.open().look()
+        return False
+    service = home.open().service
+    service.write(SCOPE, WriteRequest(content="written after"))
+    for query in ("", "Where is the violin?"):
+        service.read(SCOPE, ReadRequest(query=query))
+    export_store(service.store, home.folder.parent / "export.jsonl", on_progress=lambda *_: None)
+    health_check.check_open(service.store)
+    return True
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("seed", seeds(1))
+@pytest.mark.parametrize("count", [FEW, pytest.param(4000, id="four thousand", marks=LONG)])
+async def test_requests_over_http(home, tmp_path, count, seed, caplog):
+    provider = ServiceProvider(lambda: home.service)
+    tokens = Tokens(tmp_path, FakeClock(), FakeRandomSource(3))
+    token = tokens.create("laptop", namespace="default", agent="default")
+    statuses = set()
+    app = build_http_app(provider, HttpSettings(state_key=b"k" * 32), tokens, FakeRandomSource(5))
+    async with app.running():
+        client = Raw(app, token)
+        session = await client.initialize()
+        for number in range(count):
+            hostile = Hostile(f"{seed}-{number}", (home.fact,))
+            method, headers, parts = hostile.request()
+            if number % 2:
+                headers = {"mcp_session_id": session} | headers
+            # A stream of news has no end.
+            if method == "GET":
+                headers["accept"] = "text/plain"
+            try:
+                answer = await client.ask(method, parts, **headers)
+            except Exception as error:
+                raise AssertionError(f"HYBRID_STRESS_SEED={seed}, {number}: {method} {headers} {parts}") from error
+            assert answer.status != 500, (seed, number, method, headers, parts, caplog.text)
+            assert b"failed inside" not in answer.body, (seed, number, method, headers, parts)
+            statuses.add(answer.status)
+            if answer.status == 200 and method == "DELETE":
+                session = await client.initialize()
+            if number % (10 * CASES_BETWEEN_LOOKS) == 0:
+                home.look()
+        assert (await Raw(app, token).modern("tools/list")).status == 200
+    assert {200, 400, 401} <= statuses
+    home.look()
