@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hybrid_memory import reads, validation
 from hybrid_memory.background import BackgroundJobs
@@ -37,7 +37,7 @@ from hybrid_memory.errors import EngineUnavailable, NotFound, StoreClosed, Store
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
 from hybrid_memory.language_share import LanguageShare
-from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.model import Json, Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.readings import Readings
 from hybrid_memory.reencoding import AT_OPENING, reencode
 from hybrid_memory.requests import (
@@ -453,6 +453,14 @@ class MemoryService:
             reembedding=change,
             notices=tuple(notices),
         )
+
+    def shown_status(
+        self, scope: Scope, clients: Sequence[Mapping[str, Json]] = (), notices: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return `status` as JSON for readers: with who is connected and further notices, names without the secrets in them."""
+        status = self.status(scope)
+        values = asdict(status) | {"notices": [*status.notices, *notices], "clients": list(clients)}
+        return dict(self.secrets.shown_body(values))
 
     def now(self) -> datetime:
         """Return the time, by which "yesterday" in an argument is meant."""

@@ -1,6 +1,7 @@
 """What the memory does about secrets: at every entrance, at every way out, and in the search."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.core.secret_detection.planted import ALNUM, TOKENS, drawn
@@ -186,3 +187,16 @@ def test_another_setting_is_refused(tmp_path):
 def test_the_results_kept_for_a_repeat_hold_no_secret(service, scope):
     service.write(scope, WriteRequest(content=SAID), key=RequestKey("relay", 1))
     assert TOKEN not in json.dumps(dict(service.store.result(scope.namespace, RequestKey("relay", 1))))
+
+
+def test_status_shows_no_secret_in_a_name(memory_with, scope):
+    """Neither in its own session, nor in those of others who are connected, nor in a notice."""
+    named = replace(scope, session=f"deploy {TOKEN}")
+    clients = ({"client": f"app {TOKEN}", "session": f"s {TOKEN}", "pid": 7},)
+    shown = memory_with("warn").shown_status(named, clients, (f"notice {TOKEN}",))
+    assert TOKEN not in json.dumps(shown, default=dict)
+    assert shown["session"] == "deploy [secret: GitHub token]"
+    assert shown["clients"] == [
+        {"client": "app [secret: GitHub token]", "session": "s [secret: GitHub token]", "pid": 7}
+    ]
+    assert TOKEN in json.dumps(memory_with("off").shown_status(named, clients), default=dict)

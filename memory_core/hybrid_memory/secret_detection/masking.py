@@ -9,6 +9,7 @@ from typing import Any
 from hybrid_memory.model import Json, Memory
 from hybrid_memory.secret_detection.detection import find_secrets
 from hybrid_memory.secret_detection.findings import SecretFound
+from hybrid_memory.secret_detection.named_values import named_secret
 
 _LONGEST_MEMBER = 1024  # characters of a value that is looked at together with its name: a key or a password, no text
 _SHORTEST_NAME = 8  # characters of a name in which a secret could stand: usual ones ("user", "s1") are passed over
@@ -95,6 +96,9 @@ class _JsonMasking:
         return masked(lead + text, found)[len(lead) :] if found else text
 
     def _member(self, name: str, value: Any) -> Any:
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and (kind := named_secret(name, str(value))):
+            self.kinds.append(kind)
+            return mark(kind)
         if not isinstance(value, str):
             return self.value(value)
         shown = self._text(value)

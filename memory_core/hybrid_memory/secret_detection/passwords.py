@@ -46,12 +46,21 @@ _VERB = (
     r"(?:[ \t]{1,3}(?:is|was|are|will be|ist|lautet|war|heißt|est|es|era|é|è|jest|brzmi|to|är|er|on|je|este|là|adalah|είναι|это)"
     r"(?:[ \t]{1,2}(?:now|still|currently|set to|changed to|called|also|again|jetzt|noch|aktuell|maintenant|ahora|agora))?[ \t]{1,3})"
 )
-_SIGN = r"(?:[ \t]{0,3}(?::=|=>|->|==|=|：|＝|:|—|–)[ \t]{0,3})"
-_EASTERN_VERB = r"(?:[ \t]?(?:是|为|為|は|が|는|은|هي|هو)[ \t]?)"
+_SIGN = (
+    r"(?:[ \t]{0,3}(?::=|=>|->|==|=|：|＝|:|—|–)(?:(?:\*\*|__|</b>|</strong>)(?=[ \t]))?[ \t]{0,3})"  # **Password:** x
+)
+_EASTERN_VERB = (
+    r"(?:(?:ของ[\u0e00-\u0e7f]{1,20})?(?:[ \t]של[יך])?[ \t]{0,2}(?:是|为|為|は|が|는|은|هي|هو|คือ|เป็น|היא|הוא|हैं?)[ \t]?"
+    r"|[ \t]{1,2}(?=[!-~]{4,64}[ \t]{1,2}है))"
+)
 _BEHIND_PASSWORD = LazyPattern(
     rf"(?:[A-Z_]{{0,12}}+[\"'`’\])}}*_]{{0,3}})(?:(?P<sign>{_SIGN})|{_GAP}(?:(?P<verb>{_VERB})|(?P<far>{_SIGN})|(?P<east>{_EASTERN_VERB})))"
     r"(?P<quote>[\"'`“„«‘*]{0,2})(?P<value>\S{1,256})",
     _I,
+)
+# "Password:" with its value alone on the next line.
+_BELOW = LazyPattern(
+    r"[\"'`*_]{0,3}[ \t]{0,3}[:：][*_]{0,2}[ \t]{0,3}\r?\n[ \t]{0,8}(?P<quote>`?)(?P<value>[^\W_]\S{3,64})(?=[ \t]{0,3}(?:\r?\n|\Z))"
 )
 _CHANGED_TO = LazyPattern(r"[ \t]{1,3}(?:to|auf|zu|в|à|a)[ \t]{1,3}(?P<quote>[\"'`“„«‘*]{0,2})(?P<value>\S{1,256})", _I)
 _CHANGED = LazyPattern(
@@ -63,6 +72,42 @@ _COMPOUND = LazyPattern(
     r"|change|recovery|box|entropy|algorithm|safe|reuse|attempt|less|wallet|encrypt|cipher|file|list|spray|crack|guess|leak|audit|check"
     r"|valid|type|format|count|age\b|update|sharing|richtlinie|länge|generator|tresor|manager|feld|schutz|wechsel)",
     _I,
+)
+# Where the word means something else: the Italian for a word, a newspaper, the title of a work.
+_OTHER_MEANINGS = LazyPattern(
+    r"(?<![^\W\d_])(?:la|una|della|alla|nella|ogni|questa|quella|sola|prima|ultima|bella|mia|tua|sua)[ \t]parola$"
+    r"|(?<![^\W\d_])het[ \t]parool$",
+    _I,
+)
+_TITLE = LazyPattern(r"(?<![A-Za-z])(?:The|A)[ \t]Password$")
+_STATES = frozenset(
+    ("not", "no", "too", "never", "none", "wrong", "nicht", "kein", "zu", "pas", "trop", "no", "muy", "non", "troppo")
+)
+_ATTRIBUTE = LazyPattern(r"[a-z][a-z_]{1,40}(?:\.[a-z][a-z_]{1,40}){1,4}[0-9]{0,2}")
+_PACKAGE = LazyPattern(r"(?:com|org|net|io|de|dev|app|edu|gov)(?:\.[a-z][a-z0-9_-]{1,40}){2,8}")
+_NEAR = 24  # characters in front that say what is meant
+
+# Lines of programs that hold a name and a password.
+_LOGIN_LINES: tuple[tuple[str, LazyPattern], ...] = (
+    (
+        "curl",
+        LazyPattern(
+            r"\bcurl[ \t][^\n]{0,200}?(?<=[ \t])(?:-u|--user)[ =]?[\"']?[^\s:\"'/]{1,100}:(?P<value>[^\s\"':/@][^\s\"']{2,200})"
+        ),
+    ),
+    (
+        "wifi:",
+        LazyPattern(
+            r"(?<![A-Za-z])WIFI:(?:[A-Z]:(?:\\.|[^;\\\n]){0,64};){0,4}?P:\"?(?P<value>(?:\\.|[^;\\\n\"]){4,64})"
+        ),
+    ),
+    (
+        "login",
+        LazyPattern(
+            r"\bmachine[ \t]{1,8}(?:[^\s.]{1,100}\.\S{1,100}+|localhost)\s{1,8}login\s{1,8}\S{1,100}+\s{1,8}password\s{1,8}"
+            r"(?P<value>\S{3,200})"
+        ),
+    ),
 )
 _ACCOUNT_WORDS = LazyPattern(
     r"\b(?:user(?:name)?|login|log in|wi-?fi|wlan|ssid|account|konto|e-?mail|benutzer\w{0,6}|utilisateur|usuario|host|server|ftp|ssh|vpn"
@@ -144,7 +189,7 @@ _NO_PASSWORDS = LazyPattern(
     r"|v?[0-9]{1,3}(?:\.[0-9]{1,4}){1,3}\S{0,6}|[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}(?:T\S{0,20})?|[0-9]{1,2}[:.h][0-9]{2}(?:am|pm|h|uhr)?"
     r"|[0-9]{1,4}[-–]?(?:x|st|nd|rd|th|am|pm|h|min|bits?|bytes?|gb|mb|kb|chars?|characters?|digits?|letters?|words?|days?|weeks?|months?|years?"
     r"|times?|stellig\w{0,2}|zeichen|tagen?|wochen?|mal|%)(?:[-–]\w{0,12})?"
-    r"|q[1-4]|[a-z]{1,12}'s|(?:process|os|config|env|self|this|settings|secrets|vars|var|data)\.\S{1,200}|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]{2,12})",
+    r"|(?:min|max|len|length|least|minimum|maximum|mindestens)[-_:=]?[0-9]{1,3}|q[1-4]|[a-z]{1,12}'s|(?:process|os|config|env|self|this|settings|secrets|vars|var|data)\.\S{1,200}|[\w.+-]{1,64}@[\w-]{1,64}\.[a-z]{2,12})",
     _I,
 )
 _IDENTIFIER_PART = LazyPattern(r"(?:[a-z]{2,40}|[A-Z][a-z]{1,40}|[A-Z]{2,40}|v?[0-9]{1,4})?")
@@ -156,6 +201,28 @@ _LINKING = frozenset(
         "bitte", "so", "for", "für", "with",
     )
 )  # fmt: skip
+_NAMED_VALUE = LazyPattern(
+    r"(?:my|your|the|api|app|some|a)?[-_ ]?(?:api|app|access)?[-_ ]?(?:password|passwort|passwd|pass|pwd|token|key|secret)[0-9]{0,2}",
+    _I,
+)  # YOUR_TOKEN, in examples
+_BEHIND_PIN = _LINKING | {
+    "since",
+    "now",
+    "still",
+    "again",
+    "at",
+    "on",
+    "to",
+    "because",
+    "as",
+    "if",
+    "when",
+    "thanks",
+    "seit",
+    "jetzt",
+}
+_LEAST_NAMED_PART = 8  # characters of a part of a key under its name
+_CLOSING = {"“": "”", "„": "“", "«": "»", "‘": "’"}
 _LEAST_PASSWORD = 4
 _FIRST_EASTERN = "\u2e80"  # from here on scripts without spaces between words
 _LEAST_PLAIN = 6  # letters of a plain word that is written in the manner of a program
@@ -178,7 +245,17 @@ def find_passwords(text: str) -> Iterator[SecretFound]:
     for word in _PASSWORD_WORD.finditer(text):
         if _COMPOUND.match(text, word.end()):
             continue
+        before = text[max(word.start() - _NEAR, 0) : word.end()]
+        if _OTHER_MEANINGS.search(before):
+            continue
+        found = _BELOW.match(text, word.end())
+        if found is not None:
+            if (span := _span_below(text, found)) is not None:
+                yield SecretFound(*span, PASSWORD)
+            continue
         found = _BEHIND_PASSWORD.match(text, word.end())
+        if found is not None and _is_said_of_words(text, before, found, word[0]):
+            continue
         if found is None:
             found = _CHANGED_TO.match(text, word.end())
             if found is None or _CHANGED.search(text[max(word.start() - 40, 0) : word.start()]) is None:
@@ -186,6 +263,22 @@ def find_passwords(text: str) -> Iterator[SecretFound]:
         span = _password_span(text, word.start(), found)
         if span is not None:
             yield SecretFound(*span, PASSWORD)
+
+
+def find_login_lines(text: str, lowered: str) -> Iterator[SecretFound]:
+    """Yield the passwords of ``curl -u name:password``, of codes that join a wireless network, and of netrc files."""
+    for program, pattern in _LOGIN_LINES:
+        if program not in lowered:
+            continue
+        for found in pattern.finditer(text):
+            value = found["value"]
+            if (
+                value.lower() in _PLACEHOLDERS
+                or value.startswith(_NO_VALUE_BEGINNINGS)
+                or _NAMED_VALUE.fullmatch(value)
+            ):
+                continue
+            yield SecretFound(*found.span("value"), PASSWORD)
 
 
 def find_keys(text: str) -> Iterator[SecretFound]:
@@ -207,7 +300,10 @@ def find_keys(text: str) -> Iterator[SecretFound]:
 def find_pins(text: str) -> Iterator[SecretFound]:
     """Yield the digits behind "PIN is" and "PIN:"; behind the latter, six are a place in India."""
     for found in _PIN_WORD.finditer(text):
-        yield SecretFound(*found.span("told" if found["told"] else "written"), PIN)
+        start, end = found.span("told" if found["told"] else "written")
+        following = _NEXT_WORD.match(text, end) if found["told"] else None
+        if following is None or following[1].lower() in _BEHIND_PIN:
+            yield SecretFound(start, end, PIN)
 
 
 def find_seed_phrases(text: str) -> Iterator[SecretFound]:
@@ -246,9 +342,49 @@ def _password_span(text: str, word: int, found: re.Match[str]) -> tuple[int, int
     )
 
 
+def _span_below(text: str, found: re.Match[str]) -> tuple[int, int] | None:
+    """Return where a value alone on its line stands; the name of the next field of a form, and a number, are none."""
+    value = found["value"].rstrip("`")
+    if value.endswith(":") or value.isdigit():
+        return None
+    end = found.start("value") + len(value)
+    return (found.start("value"), end) if _looks_like_password(value, text, end, plain=False) else None
+
+
+def _is_said_of_words(text: str, before: str, found: re.Match[str], word: str) -> bool:
+    """Return True if a match is about the word or a name of a program, not about a password.
+
+    Such are titles (``The Password is "Courage"``), states (``the password is "not set"``), quotes inside of a sentence, comparisons,
+    attributes and variables (``password = user.password_hash2``, ``password=password1``).
+    """
+    quote, sign = found["quote"], (found["sign"] or found["far"] or "").strip()
+    if quote and quote[-1] != "*":
+        return _quotes_words(text, before, found)
+    value = found["value"].rstrip(_TRAILING)
+    if "=" not in sign:
+        return False
+    variable = value.lower().startswith(word.lower()) and value[len(word) :].isdigit() and len(value) <= len(word) + 2
+    return variable or sign == "==" or _ATTRIBUTE.fullmatch(value) is not None
+
+
+def _quotes_words(text: str, before: str, found: re.Match[str]) -> bool:
+    """Return True if the quotes behind a word for a password hold a title, a state, or words in the middle of a sentence."""
+    start = found.start("value")
+    end = text.find(_CLOSING.get(found["quote"][-1], found["quote"][-1]), start, start + 128)
+    words = text[start:end].split(" ") if end > 0 else []
+    if not words or not all(one.isalpha() for one in words):
+        return False
+    if words[0].lower() in _STATES and len(words) <= 4:  # noqa: PLR2004 - "too short for this site"
+        return True
+    if words[0][0].isupper() and _TITLE.search(before):
+        return True
+    following = _NEXT_WORD.match(text, end + 1)
+    return len(words) > 1 and following is not None and following[1].lower() not in _LINKING
+
+
 def _quoted_span(text: str, start: int, quote: str) -> tuple[int, int] | None:
     """Return where a value in quotes stands: it may be plain words."""
-    closing = {"“": "”", "„": "“", "«": "»", "‘": "’"}.get(quote, quote)
+    closing = _CLOSING.get(quote, quote)
     end = text.find(closing, start, start + 128)
     value = text[start:end]
     if (
@@ -292,7 +428,20 @@ def _looks_like_key(value: str) -> bool:
         return False
     if value.lower().startswith(("your", "process.", "os.", "http", "xxx", "./", "/", "~/", "example")):
         return False
+    if _PACKAGE.fullmatch(value):
+        return False
     return not all(_IDENTIFIER_PART.fullmatch(part) for part in _SEPARATORS.split(value))
+
+
+def is_password_value(value: str) -> bool:
+    """Return True if what stands alone in a field looks like a password: in one row, with digits or signs, no placeholder."""
+    return not any(map(str.isspace, value)) and _looks_like_password(value, value, len(value), plain=False)
+
+
+def is_plain_identifier(value: str) -> bool:
+    """Return True for words, versions and short parts with signs between them: ``gpt-4o-2024``, ``vault/prod-v2``."""
+    parts = _SEPARATORS.split(value)
+    return all(_IDENTIFIER_PART.fullmatch(part) or len(part) < _LEAST_NAMED_PART for part in parts)
 
 
 def _is_last(text: str, end: int) -> bool:

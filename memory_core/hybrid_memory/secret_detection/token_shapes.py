@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.findings import SecretFound
@@ -20,6 +22,8 @@ _LEAST_DISTINCT = (
 )
 _LONGEST_HEADER = 1024  # characters of the first part of a JSON web token
 _PRIVATE_KEY = "private key"
+_UUID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _ALNUM = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
@@ -47,9 +51,39 @@ def _is_json_web_token(value: str) -> bool:
     return isinstance(decoded, dict) and "alg" in decoded
 
 
+def _is_encrypted_web_token(value: str) -> bool:
+    return _is_json_web_token(value) and value.count(".") == 4  # noqa: PLR2004 - RFC 7516: five parts
+
+
+def _names_discord_user(value: str) -> bool:
+    """Return True if the first part of a bot token says a user's number, as Discord's do."""
+    first = value.split(".", 1)[0]
+    try:
+        return base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)).isdigit()
+    except (ValueError, binascii.Error):
+        return False
+
+
+def _has_base58_check(value: str) -> bool:
+    """Return True if the last four of the bytes are the check bytes of a wallet's key."""
+    number = 0
+    for one in value:
+        number = number * 58 + _BASE58.index(one)
+    body = number.to_bytes(40, "big").lstrip(b"\0")
+    return body[:1] == b"\x80" and sha256(sha256(body[:-4]).digest()).digest()[:4] == body[-4:]
+
+
+def _is_login(value: str) -> bool:
+    """Return True if base64 says ``name:password``, as the file of a registry of containers does."""
+    try:
+        return ":" in base64.b64decode(value, validate=True).decode("ascii")
+    except (ValueError, binascii.Error):
+        return False
+
+
 def _shape(kind: str, beginning: str, rest: str, check: Callable[[str], bool] = varied) -> _Shape:
     # The end: no letter or digit may follow, or it is a part of something longer.
-    return _Shape(beginning, LazyPattern(beginning.replace(".", r"\.") + rest + r"(?![A-Za-z0-9_])"), kind, check)
+    return _Shape(beginning, LazyPattern(re.escape(beginning) + rest + r"(?!_?[A-Za-z0-9])"), kind, check)
 
 
 def _shapes(kind: str, rest: str, *beginnings: str) -> list[_Shape]:
@@ -111,9 +145,148 @@ _SHAPES: tuple[_Shape, ...] = (
         r"[A-Za-z0-9_-]{10,1024}+\.eyJ[A-Za-z0-9_-]{8,6000}+\.[A-Za-z0-9_-]{16,1500}+",
         _is_json_web_token,
     ),
+    _shape(
+        "encrypted web token",
+        "eyJ",
+        r"[A-Za-z0-9_-]{10,1024}+\.[A-Za-z0-9_-]{0,1500}+\.[A-Za-z0-9_-]{12,30}+\.[A-Za-z0-9_-]{4,4000}+\.[A-Za-z0-9_-]{16,90}+",
+        _is_encrypted_web_token,
+    ),
+    _shape("access token of this memory", "hmm_", "[A-Za-z0-9_-]{43}"),
+    # Git, packages, containers
+    *_shapes("GitLab token", "[A-Za-z0-9_-]{20}", "glft-", "GR1348941"),
+    _shape("Bitbucket password", "ATBB", "[A-Za-z0-9]{32}"),
+    _shape("RubyGems key", "rubygems_", "[0-9a-f]{48}"),
+    _shape("NuGet key", "oy2", "[a-z2-7]{43}"),
+    _shape("crates.io token", "cio", "(?=[A-Za-z]{0,30}[0-9])[A-Za-z0-9]{32}"),
+    _shape("Clojars token", "CLOJARS_", "[0-9a-z]{60}"),
+    _shape("Docker token", "dckr_oat_", "[A-Za-z0-9_-]{27,60}+"),
+    # Language models
+    _shape("NVIDIA key", "nvapi-", "[A-Za-z0-9_-]{60,70}+"),
+    _shape("Pinecone key", "pcsk_", "[A-Za-z0-9]{5,6}_[A-Za-z0-9]{63}"),
+    _shape("ElevenLabs key", "sk_", "[0-9a-f]{48}"),
+    _shape("Tavily key", "tvly-", "(?:dev-|prod-)?[A-Za-z0-9]{32}"),
+    *_shapes("LangSmith key", "[0-9a-f]{32}_[0-9a-f]{10}", "lsv2_pt_", "lsv2_sk_"),
+    _shape("Langfuse key", "sk-lf-", _UUID),
+    _shape("Cerebras key", "csk-", "[0-9a-z]{48}"),
+    _shape("Together key", "tgp_v1_", "[A-Za-z0-9_-]{43}"),
+    _shape("Jina key", "jina_", "[0-9a-f]{32}[A-Za-z0-9_-]{28}"),
+    # Hosting, databases
+    _shape("Supabase key", "sb_secret_", "[A-Za-z0-9_-]{31}"),
+    _shape("Neon key", "napi_", "[0-9a-z]{64}"),
+    *_shapes("PlanetScale token", "[A-Za-z0-9_.=-]{32,64}+", "pscale_tkn_", "pscale_pw_", "pscale_oauth_"),
+    _shape("Vercel token", "vercel_blob_rw_", "[A-Za-z0-9]{16}_[A-Za-z0-9]{30}"),
+    _shape("Netlify token", "nfp_", "[A-Za-z0-9]{36}"),
+    *_shapes("Fly.io token", "[A-Za-z0-9+/]{100,1500}+={0,3}", "fm1a_", "fm1r_", "fm2_"),
+    _shape("Fly.io token", "fo1_", "[A-Za-z0-9_-]{43}"),
+    _shape("Heroku key", "HRKU-AA", "[A-Za-z0-9_-]{58}"),
+    _shape("Pulumi token", "pul-", "[0-9a-f]{40}"),
+    _shape("Alibaba access key", "LTAI", "[A-Za-z0-9]{20}"),
+    _shape("Tencent access key", "AKID", "[A-Za-z0-9]{32}"),
+    _shape("Cloudflare key", "v1.0-", "[0-9a-f]{24}-[0-9a-f]{146}"),
+    # Stores of secrets
+    *_shapes("Doppler token", "[A-Za-z0-9]{40,44}", "dp.pt.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."),
+    _shape("Doppler token", "dp.st.", r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"),
+    _shape("1Password token", "ops_eyJ", "[A-Za-z0-9+/_-]{200,1500}+={0,3}"),
+    _shape("1Password key", "A3-", "[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
+    # Monitoring
+    _shape("Sentry token", "sntrys_eyJ", "[A-Za-z0-9+/=]{20,500}+_[A-Za-z0-9+/]{43}"),
+    _shape("Sentry token", "sntryu_", "[0-9a-f]{64}"),
+    *_shapes("Dynatrace token", r"[A-Z0-9]{24}\.[A-Z0-9]{64}", "dt0c01.", "dt0s01."),
+    _shape("Honeycomb key", "hcaik_", "[0-9a-z]{58}"),
+    _shape("Grafana key", "eyJrIjoi", "[A-Za-z0-9]{70,400}+={0,3}(?![.])"),
+    # Mail, payment
+    _shape("Brevo key", "xkeysib-", "[0-9a-f]{64}-[A-Za-z0-9]{16}"),
+    _shape("Square token", "sq0atp-", "[A-Za-z0-9_-]{22}"),
+    _shape("Square secret", "sq0csp-", "[A-Za-z0-9_-]{43}"),
+    _shape("Square token", "EAAA", "[A-Za-z0-9_-]{60}(?![A-Za-z0-9+/=_-])"),
+    _shape("Braintree token", "access_token$production$", r"[0-9a-z]{16}\$[0-9a-f]{32}"),
+    # Work
+    _shape("Linear token", "lin_oauth_", "[0-9a-f]{64}"),
+    _shape("Notion token", "secret_", "[A-Za-z0-9]{43}"),
+    _shape("Airtable token", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    *_shapes("HubSpot token", _UUID, "pat-na1-", "pat-eu1-"),
+    _shape("Trello token", "ATTA", "[0-9a-fA-F]{72}"),
+    _shape("ClickUp token", "pk_", "[0-9]{7,9}_[0-9A-Z]{32}"),
+    _shape("Asana token", "1/", "[0-9]{16}:[0-9a-f]{32}"),
+    _shape("Salesforce token", "00D", "[A-Za-z0-9]{12}![A-Za-z0-9._]{96}"),
+    _shape("Contentful token", "CFPAT-", "[A-Za-z0-9_-]{43}"),
+    _shape("Adobe secret", "p8e-", "[0-9a-z]{32}"),
+    _shape("Mapbox token", "sk.eyJ", r"[A-Za-z0-9_-]{40,200}+\.[A-Za-z0-9_-]{22}"),
+    *_shapes("Slack token", "[0-9]-[A-Za-z0-9]{100,200}+", "xoxe.xoxp-", "xoxe.xoxb-"),
+    _shape("Dropbox token", "sl.", r"(?:u\.)?[A-Za-z0-9_=-]{130,1500}+"),
+    _shape("Google refresh token", "1//0", "[A-Za-z0-9_-]{40,200}+"),
+    _shape("Google server key", "AAAA", "[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{134}"),
+    *_shapes("Facebook token", "[A-Za-z0-9]{100,400}+(?![+/=])", "EAAC", "EAAM"),
+    *(
+        _shape("Discord webhook", f"https://{host}/api/webhooks/", "[0-9]{17,20}/[A-Za-z0-9_-]{60,80}+")
+        for host in ("discord.com", "discordapp.com", "ptb.discord.com", "canary.discord.com")
+    ),
+    # Keys of wallets and of PuTTY
+    _shape("wallet key", "xprv", "[1-9A-HJ-NP-Za-km-z]{107}"),
+    _shape("Nostr key", "nsec1", "[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{58}"),
+    _shape(
+        _PRIVATE_KEY,
+        "Private-Lines: ",
+        r"[0-9]{1,3}(?:\r?\n[A-Za-z0-9+/]{16,64}+={0,2}){1,60}+(?:\r?\nPrivate-MAC: [0-9a-f]{40,64}+)?",
+    ),
 )
 _VALUE_ONLY = frozenset({"AccountKey=", "SharedAccessKey="})  # the name of a field, which is no secret
-_TELEGRAM = LazyPattern(r"(?<![0-9A-Za-z_])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])")
+# Tokens known by what stands inside of them: what a plain search looks for, the expression, whose group is the token, kind and check.
+_INSIDE: tuple[tuple[str, LazyPattern, str, Callable[[str], bool]], ...] = (
+    (
+        ":AA",
+        LazyPattern(r"(?<![0-9A-Za-z_])([0-9]{8,10}:AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])"),
+        "Telegram bot token",
+        varied,
+    ),
+    (
+        ".atlasv1.",
+        LazyPattern(r"(?<![0-9A-Za-z_])([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}+)(?![A-Za-z0-9_])"),
+        "Terraform token",
+        varied,
+    ),
+    ("-us", LazyPattern(r"(?<![0-9A-Za-z_-])([0-9a-f]{32}-us[0-9]{1,2})(?![A-Za-z0-9_-])"), "Mailchimp key", varied),
+    (
+        "Q~",
+        LazyPattern(r"(?<![0-9A-Za-z_~.-])([A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}+)(?![A-Za-z0-9_~-])"),
+        "Azure secret",
+        varied,
+    ),
+    (
+        "sig=",
+        LazyPattern(r"[?&;]sig=([A-Za-z0-9%/+]{43,80}?(?:%3[dD]|=))(?![A-Za-z0-9%])"),
+        "shared access signature",
+        varied,
+    ),
+    (
+        "/IncomingWebhook/",
+        LazyPattern(rf"/IncomingWebhook/([0-9a-f]{{32}}/{_UUID})(?![A-Za-z0-9])"),
+        "Teams webhook",
+        varied,
+    ),
+    (
+        '"auth"',
+        LazyPattern(r'"auth"[ ]{0,2}:[ ]{0,2}"([A-Za-z0-9+/]{12,400}+={0,2})"'),
+        "login of a registry",
+        _is_login,
+    ),
+)
+# Those without any part that a plain search could look for.
+_ANYWHERE: tuple[tuple[LazyPattern, str, Callable[[str], bool]], ...] = (
+    (
+        LazyPattern(
+            r"(?<![0-9A-Za-z_.-])([MNO][A-Za-z0-9]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}+)(?![A-Za-z0-9_-])"
+        ),
+        "Discord bot token",
+        _names_discord_user,
+    ),
+    (
+        LazyPattern(r"(?<![0-9A-Za-z])(5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KL][1-9A-HJ-NP-Za-km-z]{51})(?![0-9A-Za-z])"),
+        "wallet key",
+        _has_base58_check,
+    ),
+)
+_LONGEST_FIXED = LazyPattern(r"\S{50}")  # none of those that may stand anywhere is shorter
 
 _PEM_BEGIN = LazyPattern(r"-----BEGIN (?:[A-Z0-9]{2,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = LazyPattern(r"-----END (?:[A-Z0-9]{2,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----")
@@ -136,9 +309,17 @@ def find_tokens(text: str) -> Iterator[SecretFound]:
                 skipped = len(shape.beginning) if shape.beginning in _VALUE_ONLY else 0
                 yield SecretFound(at + skipped, found.end(), shape.kind)
             at = text.find(shape.beginning, at + 1 if found is None else found.end())
-    if ":AA" in text:
-        for found in _TELEGRAM.finditer(text):
-            yield SecretFound(found.start(), found.end(), "Telegram bot token")
+    yield from _tokens_known_by_their_inside(text)
+
+
+def _tokens_known_by_their_inside(text: str) -> Iterator[SecretFound]:
+    patterns = [(pattern, kind, check) for inside, pattern, kind, check in _INSIDE if inside in text]
+    if _LONGEST_FIXED.search(text) is not None:
+        patterns += _ANYWHERE
+    for pattern, kind, check in patterns:
+        for found in pattern.finditer(text):
+            if check(found[1]):
+                yield SecretFound(*found.span(1), kind)
 
 
 def url_passwords(text: str) -> Iterator[tuple[int, int]]:

@@ -73,7 +73,7 @@ def run_operation(name: str, request: OperationRequest) -> dict[str, Any]:
 
 def status(request: OperationRequest) -> dict[str, Any]:
     """Return what the store holds and who is connected."""
-    return asdict(request.run(lambda service: service.status(request.scope))) | {"clients": request.clients()}
+    return request.run(lambda service: service.shown_status(request.scope, request.clients()))
 
 
 def recall(request: OperationRequest) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,7 +67,8 @@ class Views:
             else:
                 found = service.recent_page(self.scope, limit=RECENT_SHOWN, session=session)
             quoted = self._quoted(found.hits)
-            return self._render("recent.md.j2", memories=quoted, session=session or "", held_back=found.held_back)
+            named = service.secrets.shown_text(session or "")
+            return self._render("recent.md.j2", memories=quoted, session=named, held_back=found.held_back)
 
         return await self.provider.call(work)
 
@@ -86,8 +87,7 @@ class Views:
         clients = self._clients()
 
         def work(service: MemoryService) -> str:
-            status = service.status(self.scope)
-            values = asdict(status) | {"notices": [*status.notices, *self._notices], "clients": clients}
+            values = service.shown_status(self.scope, clients, self._notices)
             return json.dumps(values, ensure_ascii=False, default=dict)
 
         return await self.provider.call(work)

@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 from tests.core.secret_detection.planted import (
     ALNUM,
     CARDS,
+    DISCORD,
     FINE_GRAINED,
     HEX,
     JWT,
+    OTHER_TOKENS,
     TOKENS,
+    WALLET_KEY,
     drawn,
     json_part,
     with_check_digit,
@@ -37,6 +40,23 @@ LIVES = Path(__file__).parents[2] / "data" / "lives"
 @pytest.mark.parametrize(("kind", "token"), TOKENS.items(), ids=TOKENS)
 def test_a_token_is_known_by_its_shape(kind, token):
     assert masked(f"The deployment uses {token} since May.") == f"The deployment uses [secret: {kind}] since May."
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u00ad", "\ufeff"])
+def test_characters_that_nobody_sees_hide_no_token(hidden):
+    token = TOKENS["GitHub token"]
+    assert masked(f"use {token[:20]}{hidden}{token[20:]}{hidden} now") == f"use [secret: GitHub token]{hidden} now"
+
+
+@pytest.mark.parametrize(("shape", "token"), OTHER_TOKENS.items(), ids=OTHER_TOKENS)
+def test_a_published_shape_is_known_whole_and_only_whole(shape, token):
+    assert [token] == [text[one.start : one.end] for text in [f"uses {token} here"] for one in find_secrets(text)]
+    assert kinds_of(f"uses {token[:-1]} here", f"x{token}") == ()
+
+
+def test_wallet_keys_and_discord_tokens_are_known_by_what_they_say():
+    assert kinds_of(WALLET_KEY, DISCORD) == ("wallet key", "Discord bot token")
+    assert kinds_of(WALLET_KEY[:-3] + "zzz", DISCORD.replace(DISCORD[:26], "M" + drawn(ALNUM, 25))) == ()
 
 
 def test_a_fine_grained_token_of_github_is_one_too():
@@ -68,6 +88,12 @@ def test_a_card_number_is_found_as_cards_show_it(number):
         "order 4111111111111112",  # the check digit is wrong
         "4111 1111 1111 1111 1234",  # a longer row of digits
         "id 94111111111111111",
+        "order number 4539148803436467 was shipped",
+        "Order 4012888888881881, Bestellnummer 5105105105105100",
+        "serial 5500005555555559, bank account 5425233430109903",
+        "ticket id=4539148803436467, 订单号 4539148803436467",
+        "4111111111111111 test card of docs",
+        "4539.1488-0343 6467",
         "4111-111-111-111-111",  # no groups of a card
         "1700000000000 and 978-3-16-148410-0",  # a time in milliseconds and an ISBN
         "call +49 170 1234567 or 0151 23456789",
@@ -122,6 +148,20 @@ def test_one_random_number_of_sixteen_digits_in_fifty_could_be_a_card():
         ("密码是", "abc12345", "，请记住"),
         ("パスワードは", "abc12345", "です"),
         ("My PIN is ", "4821", "."),
+        ("My PIN is ", "4821", " since May"),
+        ("parola este ", "gato1234", ""),
+        ("पासवर्ड ", "abc12345", " है"),
+        ("รหัสผ่านคือ ", "abc12345", ""),
+        ("הסיסמה שלי היא ", "abc12345", ""),
+        ("**Password:** ", "Tr0ub4dor&3", ""),
+        ("<b>Password:</b> ", "Tr0ub4dor&3", ""),
+        ("**API key:** ", drawn(ALNUM, 32), ""),
+        ("Password:\n", "Tr0ub4dor&3", "\nnext line"),
+        ("curl -u admin:", "xk29Lmq3", " https://x.example"),
+        ("WIFI:T:WPA;S:cabin;P:", "xk29Lmq3", ";;"),
+        ("machine api.example login bob password ", "xk29Lmq3", ""),
+        ("I paid my order with ", "4539148803436467", ""),
+        ("Order: ", "4539 1488 0343 6467", ""),
         ("api_key = '", drawn(HEX, 32), "'"),
         ("Authorization: Bearer ", drawn(ALNUM, 32), ""),
         ("aws_secret_access_key = ", drawn(ALNUM + "/+", 40), ""),
@@ -156,6 +196,26 @@ def test_a_value_behind_a_word_for_a_secret_is_masked_and_nothing_else(before, v
         "Our PIN code in India: 560001",
         "fixed in 3f786850e387550fdab836ed7e6dc881de23001b, see #4f8a2b and https://example.com/a:b/c@d",
         "She spends 4000 a month; the token price rose to 12345",
+        'La parola è "silenzio"',
+        "Una parola: arcobaleno7",
+        "Het parool: Amsterdam1944",
+        "PIN is 2024 fashion",
+        "pin number is 12345 of the bowling set",
+        "if password == user.password_hash2: return",
+        "password=password1, self.password = password1",
+        "app key: com.example.myapp2.release",
+        'the password is "not set"',
+        'She asked: is the password "too short"?',
+        "password: min8, password: max64",
+        'Film title: The Password is "Courage"',
+        'Thema "Passwort": "Das vergessene Wort" lief im Kino',
+        "Username:\nPassword:\nEmail2:\n",
+        "Password:\n==========\n",
+        "Password:\nmin 8 chars",
+        "curl -u user:password https://x.example; curl -u $USER:$PASS x",
+        "The machine needs login and password protection; machine asked login twice password 2",
+        "सही पासवर्ड गलत है, पासवर्ड wrong है",
+        "הסיסמה היא לא נכונה",
     ],
 )
 def test_ordinary_sentences_about_secrets_hold_none(text):
@@ -211,6 +271,33 @@ def test_a_value_is_looked_at_together_with_its_name():
     assert kinds_in_json(body) == ("password", "key or token")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("api_key", "hunter2zebraQ9"), ("apiKey", "hunter2zebraQ9"), ("secret", "s3cr3tvalue9x"), ("token", "aB3dE6gH9kL2mN5p"),
+        ("pin", "4821"), ("card_pin", 4821), ("cvv", "123"), ("CVC", 123), ("passphrase", "blue horse 77"), ("pwd", "Kat1234!"),
+        ("card", 4539148803436467),
+    ],
+)  # fmt: skip
+def test_a_name_that_says_secret_makes_its_value_one(name, value):
+    (shown,) = masked_json({name: value}).values()
+    assert shown.startswith("[secret: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("token", "tokenizer-v2"), ("token_count", 4096), ("token", 50256), ("tokens", "abc123def456"), ("secret", "in the safe"),
+        ("secret", "vault/prod-2026"), ("pin", 13), ("pin", "GPIO17"), ("pin_code", "560001"), ("spin", "4821"), ("cvv", True),
+        ("password", "unknown"), ("password", "see note 12"), ("password_hint", "dog2"), ("passphrase", "at least 12 characters"),
+        ("api_key_id", "abc12345678901"), ("api_key", "OPENAI_API_KEY"), ("public_key", "aB3dE6gH9kL2mN5p"), ("key", "user42profile"),
+        ("card", "Ace of spades"), ("order", 4539148803436467),
+    ],
+)  # fmt: skip
+def test_other_names_and_plain_words_under_such_a_name_stay(name, value):
+    assert masked_json({name: value}) == {name: value}
+
+
 def patterns():
     for module in pkgutil.iter_modules(secret_detection.__path__):
         values = vars(importlib.import_module(f"hybrid_memory.secret_detection.{module.name}")).values()
@@ -234,6 +321,8 @@ def test_no_expression_looks_at_more_than_a_bounded_number_of_characters():
         "password is ", "password:", "password for ", "sk-", "sk-ant-api03-", "eyJ", "eyJhbGciOiJIUzI1NiJ9.", "://a:", "http://a:b",
         "-----BEGIN PRI" + "VATE KEY-----", "1", "1 ", "4111 ", "xoxb-1", "token=", "token ", "api_key_", "a", "=", "[secret: ",
         "seed phrase: ab ", "PIN ", "glpat-", "AKIA", "'\"", "PRIVATE KEY", ":AA", "AccountKey=", "密码是", "secret key for the ",
+        "curl ", "curl -u a", "WIFI:T:W;", "machine a.b login c password ", "password:\n", 'Password is "a ', "1//0", "\u200b",
+        "eyJhbGciOiJBIiwiZW5jIjoiQSJ9.", "Private-Lines: 1\nAAAAAAAAAAAAAAAAAAAA", "รหัสผ่านของ", "&sig=A", "order 4539148803436467 ",
     ],
 )  # fmt: skip
 def test_a_hostile_text_of_the_greatest_length_is_read_to_its_end(part):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+from tests.core.secret_detection.planted import TOKENS
 
 pytestmark = pytest.mark.anyio
 
@@ -78,6 +79,13 @@ async def test_the_status_is_json(client, service):
     content = await read(client, "memory://status")
     assert content.mime_type == "application/json"
     assert json.loads(content.text)["memories"] == 1
+
+
+async def test_a_secret_in_the_name_of_a_session_is_not_shown_by_its_resource(client, service):
+    token = TOKENS["GitHub token"]
+    service.keep("the deploy is done", session=f"deploy {token}")
+    for uri in (f"{RECENT}/deploy%20{token}", "memory://status", RECENT):
+        assert token not in (await read(client, uri)).text
 
 
 async def test_an_unknown_resource_is_invalid_parameters(client):
