@@ -26,8 +26,8 @@ _OTHER_NUMBERS = LazyPattern(
     r"(?:(?<![^\W\d_])(?:order|invoice|serial|account|tracking|shipment|parcel|ticket|case|reference|ref|booking|transaction|customer|member|contract|policy"
     r"|meter|imei|isbn|ean|sku|barcode|bestell\w{0,10}|bestellung|auftrag\w{0,10}|rechnung\w{0,10}|serie\w{0,10}|konto\w{0,10}|kunden\w{0,10}"
     r"|sendung\w{0,10}|vertrag\w{0,10}|commande|facture|compte|pedido|factura|cuenta|fattura|ordine|conto|заказ\w{0,3}|сч[её]т\w{0,3}"
-    r"|id|number|nummer|numéro|número|номер)(?![^\W\d_])|订单|訂單|账号|帳號|注文|口座|주문|계좌)"
-    r"(?:[ _-]?(?:number|num|no|nr|id|code|is|was|ist|est|es|de|号|番号)\b\.?){0,3}[\s:#=\"'.(-]{0,4}$",
+    r"|id|number|nummer|numéro|número|номер|reading|value|chat|telegram|phone)s?(?![^\W\d_])|订单|訂單|账号|帳號|注文|口座|주문|계좌)"
+    r"(?:[ _-]?(?:number|num|no|nr|id|code|is|was|says|of|ist|est|es|de|号|番号)\b\.?){0,3}[\s:#=\"'.(-]{0,4}$",
     2,  # re.IGNORECASE
 )
 _TEST_NUMBER = LazyPattern(r"[\s,:()=-]{1,3}(?:is |as )?(?:an? |the |ist )?(?:test|dummy|fake|example|sample)", 2)

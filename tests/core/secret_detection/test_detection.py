@@ -92,6 +92,7 @@ def test_a_card_number_is_found_as_cards_show_it(number):
         "Order 4012888888881881, Bestellnummer 5105105105105100",
         "serial 5500005555555559, bank account 5425233430109903",
         "ticket id=4539148803436467, 订单号 4539148803436467",
+        "order numbers 4012888888881881, meter reading 4012888888881881, a transaction id of 4012888888881881",
         "4111111111111111 test card of docs",
         "4539.1488-0343 6467",
         "4111-111-111-111-111",  # no groups of a card
