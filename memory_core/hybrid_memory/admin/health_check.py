@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged, StoreError
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.base import Finding, Report, Severity
@@ -22,7 +23,7 @@ def check_open(store: Store) -> Report:
 
     if not isinstance(store, DuckStore):
         return Report((Finding(Severity.NOTE, "this store keeps nothing on the disk"),))
-    return store.check(mark_seen=True)
+    return store.check(mark_seen=True, refusal=refusal)
 
 
 def check(home: Path, clock: Clock) -> Report:
@@ -42,7 +43,7 @@ def check(home: Path, clock: Clock) -> Report:
     except (StoreDamaged, EngineUnavailable) as error:
         return unreadable_report(error)
     try:
-        return store.check(mark_seen=True)
+        return store.check(mark_seen=True, refusal=refusal)
     finally:
         with suppress(StoreError):
             store.close()
@@ -64,4 +65,4 @@ def repair(home: Path, clock: Clock) -> Report:
     from hybrid_memory.store.duck.recovery.open import ConnectionSettings
     from hybrid_memory.store.duck.recovery.repair import repair as repair_file
 
-    return repair_file(home / DATABASE, clock.now(), ConnectionSettings())
+    return repair_file(home / DATABASE, clock.now(), ConnectionSettings(), refusal)

@@ -42,6 +42,15 @@ def check_trusted_item(item: TransferItem) -> None:
         _check_depth("body", item.body)
 
 
+def refusal(item: TransferItem) -> str | None:
+    """Return why an import would not take an item that a store exports, None where it does."""
+    try:
+        check_trusted_item(item)
+    except InvalidInput as error:
+        return str(error)
+    return None
+
+
 def _check_memory(memory: Memory) -> None:
     if not memory.id:
         raise InvalidInput("id", "is empty")

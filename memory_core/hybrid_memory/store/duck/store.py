@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.store.duck.recovery.odd_rows import Refusal
+
 _COUNT = "SELECT count(*) FROM memory"
 _COUNT_NAMED = """
     SELECT count(*), count(*) FILTER (list_has_any(names, from_json(?, '["INTEGER"]'))) FROM memory
@@ -149,14 +151,16 @@ class DuckStore:
         remedy = "close all clients and run `hybrid-memory-mcp doctor --repair`, which puts such rows aside"
         return (f"{what} left out of every answer; {remedy}",)
 
-    def check(self, *, mark_seen: bool = False) -> Report:
+    def check(self, *, mark_seen: bool = False, refusal: Refusal | None = None) -> Report:
         """Read every row and compare what must agree, beside other calls.
 
-        ``mark_seen`` lets what happened before, such as a recovery, no longer be told by `info`.
+        ``mark_seen`` lets what happened before, such as a recovery, no longer be told by `info`. ``refusal`` says what an import would not
+        take.
         """
+        from hybrid_memory.store.duck.recovery.bad_rows import takes_all
         from hybrid_memory.store.duck.recovery.check import check_store
 
-        return check_store(self._engine, self._clock.now(), mark_seen=mark_seen)
+        return check_store(self._engine, self._clock.now(), mark_seen=mark_seen, refusal=refusal or takes_all)
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:
         """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""

@@ -18,6 +18,14 @@ from hybrid_memory.private_files import write_private
 from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.memory_table import UNREADABLE, memory_of
 from hybrid_memory.store.duck.recovery import quarantine
+from hybrid_memory.store.duck.recovery.odd_rows import (
+    OTHER_DIGESTS,
+    OddRows,
+    Refusal,
+    find_odd_rows,
+    mend_importance,
+    mend_odd_rows,
+)
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.tables import readable_object
 from hybrid_memory.store.encoding import to_json
@@ -26,7 +34,9 @@ from hybrid_memory.store.memory_fields import MEMORY_FIELDS, MOST, PLAIN_TYPES, 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
+    from hybrid_memory.store.transfer import TransferItem
 
 ROWS = "rows.jsonl"
 _SPAN_ROWS = 2048
@@ -88,7 +98,7 @@ def find_bad_rows(session: SqlSession, database: str, *, prefix: str = "") -> di
 
     The tables must be those that this program makes, of any schema; ``prefix`` names the database they are in.
     """
-    found = {"memory": list(_bad_memories(session, database, prefix))}
+    found = {"memory": [rowid for rowid, memory in memories_of(session, database, prefix) if memory is None]}
     for table, condition in _BESIDE.items():
         found[table] = _rowids(session, prefix, table, condition)
     for table, column in _JSON_COLUMNS.items():
@@ -101,34 +111,42 @@ def find_bad_rows(session: SqlSession, database: str, *, prefix: str = "") -> di
     return {table: rowids for table, rowids in found.items() if rowids}
 
 
-def put_aside(session: SqlSession, database: str, path: Path, now: datetime) -> tuple[dict[str, int], str]:
-    """Write the bad rows of a store that nobody has open to quarantine, and take them out of it.
+def put_aside(
+    session: SqlSession, database: str, path: Path, now: datetime, refusal: Refusal
+) -> tuple[dict[str, int], str, list[str]]:
+    """Write the rows of a store that nobody has open and that are none of ours to quarantine; take them out, or mend them.
 
-    Returns how many of each table there were, and the name of the folder; none and no name where there is nothing to do.
+    Returns how many of each table were put aside, the name of the folder, and in words what was mended; none and no name where there is
+    nothing to do.
 
     Raises:
         StoreFull, StoreReadOnly: they cannot be written; nothing was changed.
     """
     bad = find_bad_rows(session, database)
-    if not bad:
-        return {}, ""
-    counts = {table: len(rowids) for table, rowids in bad.items()}
-    with translated():
-        folder = quarantine.create_folder(path, "rows", now)
-        write_private(folder / ROWS, b"".join(_lines(session, bad)))
-    total = sum(counts.values())
-    report = RecoveryReport(
-        at=quarantine.report_time(now),
-        damaged=f"{total} {'row' if total == 1 else 'rows'} that no version of this program writes were put aside ({ROWS})",
-        folder=folder.name,
-        lost=0,
-    )
-    quarantine.write_report(folder, report)
-    _take_out(session, bad)
-    return counts, folder.name
+    odd = odd_rows(session, database, refusal)
+    written = {table: list(rowids) for table, rowids in bad.items()}
+    if odd.rowids:
+        written["memory"] = sorted({*written.get("memory", ()), *odd.rowids})
+    folder_name = ""
+    if written:
+        with translated():
+            folder = quarantine.create_folder(path, "rows", now)
+            write_private(folder / ROWS, b"".join(_lines(session, written)))
+        total = sum(map(len, written.values()))
+        report = RecoveryReport(
+            at=quarantine.report_time(now),
+            damaged=f"{total} {'row' if total == 1 else 'rows'} that no version of this program writes were put aside ({ROWS})",
+            folder=folder.name,
+            lost=0,
+        )
+        quarantine.write_report(folder, report)
+        folder_name = folder.name
+    mended = _take_out(session, database, bad, odd, now, refusal)
+    return {table: len(rowids) for table, rowids in written.items()}, folder_name, mended
 
 
-def _bad_memories(session: SqlSession, database: str, prefix: str) -> Iterator[int]:
+def memories_of(session: SqlSession, database: str, prefix: str = "") -> Iterator[tuple[int, Memory | None]]:
+    """Yield the row id of each memory of a file, with the memory; None for a row that is none."""
     there = {name for (name,) in session.rows(_COLUMNS, database)}
     # An earlier schema lacks some columns; they get what a migration would put in.
     columns = ", ".join(
@@ -140,9 +158,19 @@ def _bad_memories(session: SqlSession, database: str, prefix: str) -> Iterator[i
         rows = session.rows(_MEMORIES.substitute(prefix=prefix, columns=columns), start, start + _SPAN_ROWS - 1)
         for rowid, *row in rows:
             try:
-                memory_of(tuple(row))
+                yield rowid, memory_of(tuple(row))
             except UNREADABLE:
-                yield rowid
+                yield rowid, None
+
+
+def odd_rows(session: SqlSession, database: str, refusal: Refusal, *, prefix: str = "") -> OddRows:
+    """Return the memories of a file that a reader takes but that do not fit; of one of the newest schema."""
+    memories = ((rowid, memory) for rowid, memory in memories_of(session, database, prefix) if memory is not None)
+    return find_odd_rows(memories, session.rows(OTHER_DIGESTS.substitute(prefix=prefix)), refusal)
+
+
+def takes_all(_item: TransferItem) -> None:
+    """Refuse nothing: for callers that know no import."""
 
 
 def _rowids(session: SqlSession, prefix: str, table: str, condition: str) -> list[int]:
@@ -161,7 +189,9 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
 
 
-def _take_out(session: SqlSession, bad: Mapping[str, list[int]]) -> None:
+def _take_out(
+    session: SqlSession, database: str, bad: Mapping[str, list[int]], odd: OddRows, now: datetime, refusal: Refusal
+) -> list[str]:
     session.begin()
     try:
         for table, rowids in bad.items():
@@ -170,11 +200,17 @@ def _take_out(session: SqlSession, bad: Mapping[str, list[int]]) -> None:
             if mended < len(rowids):
                 still = set(_rowids(session, "", table, _BESIDE[table])) if mended else set(rowids)
                 session.change(_DELETE.substitute(table=table), to_json(sorted(still)))
-        for (number,) in session.rows(_NUMBERS.substitute(prefix="")):
-            session.change(_ORPHANS.substitute(table=f"vector_{int(number)}"))
+        mend_importance(session, odd)
+        if odd.refused and (left := odd_rows(session, database, refusal).refused):
+            session.change(_DELETE.substitute(table="memory"), to_json(sorted(left)))
+        numbers = [int(number) for (number,) in session.rows(_NUMBERS.substitute(prefix=""))]
+        done = mend_odd_rows(session, odd, numbers, now)
+        for number in numbers:
+            session.change(_ORPHANS.substitute(table=f"vector_{number}"))
         session.change(_ORPHANS.substitute(table="usage"))
         session.commit()
     except BaseException:
         with suppress(Exception):
             session.rollback()
         raise
+    return done

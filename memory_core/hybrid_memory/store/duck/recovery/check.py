@@ -23,7 +23,8 @@ from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.catalogue import foreign_tables, foreign_things
 from hybrid_memory.store.duck.files.database_file import size_on_disk
 from hybrid_memory.store.duck.recovery import quarantine
-from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows
+from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows, takes_all
+from hybrid_memory.store.duck.recovery.odd_rows import OTHER_DIGESTS, OTHER_REVISIONS, Refusal
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.text import content_hash
 
@@ -53,20 +54,15 @@ _ORPHANS = Template("""
 """)
 _DOUBLE = Template("SELECT count(*) - count(DISTINCT (namespace, id)) FROM $table")
 _NAME = "SELECT system.main.current_database()"
-_OTHER_REVISIONS = """
-    SELECT count(*) FROM memory AS m
-    LEFT JOIN (SELECT namespace, id, max(rev) AS rev FROM log GROUP BY namespace, id) AS l USING (namespace, id)
-    WHERE l.rev IS DISTINCT FROM m.rev
-"""
-_OTHER_DIGESTS = """
-    SELECT count(*) FROM log AS l JOIN memory AS m USING (namespace, id) WHERE l.digest <> m.content_hash AND l.digest <> ''
-"""
+_OTHER_REVISIONS = f"SELECT count(*) FROM ({OTHER_REVISIONS})"  # noqa: S608 - constants
+_OTHER_DIGESTS = f"SELECT count(*) FROM ({OTHER_DIGESTS.substitute(prefix='')})"  # noqa: S608 - constants
 
 
 class _StoreCheck:
     """One check of an open store; other calls may go on meanwhile."""
 
-    def __init__(self, engine: Engine, now: datetime) -> None:
+    def __init__(self, engine: Engine, now: datetime, refusal: Refusal) -> None:
+        self._refusal = refusal
         self._engine = engine
         self._now = now
         self._findings: list[Finding] = []
@@ -77,6 +73,7 @@ class _StoreCheck:
         self._check_tables()
         if not any(finding.severity is Severity.ERROR for finding in self._findings):
             self._check_rows()
+            self._check_odd_rows()
             self._check_agreement()
             self._check_contents()
             self._check_times()
@@ -122,6 +119,27 @@ class _StoreCheck:
                     _REPAIR,
                 )
 
+    def _check_odd_rows(self) -> None:
+        with self._reading("the table memory") as session:
+            odd = odd_rows(session, session.rows(_NAME)[0][0], self._refusal)
+            if odd.refused:
+                why = ", ".join(sorted(set(odd.refused.values())))
+                self._add(
+                    Severity.ERROR, f"{len(odd.refused)} memories are such that no import takes them: {why}", _REPAIR
+                )
+            if odd.raised:
+                self._add(
+                    Severity.WARNING,
+                    f"{len(odd.raised)} memories of a tool or an import are trusted as more than that",
+                    _REPAIR,
+                )
+            if odd.unprintable:
+                self._add(
+                    Severity.NOTE,
+                    f"{odd.unprintable} memories hold control characters or no words",
+                    "`export` shows them; `purge ID` takes them out",
+                )
+
     def _check_tables(self) -> None:
         numbers: list[int] = []
         with self._reading("the embedder's number") as session:
@@ -157,10 +175,9 @@ class _StoreCheck:
         self._count(_ORPHANS.substitute(table=table), "vectors belong to no memory", "reembed")
 
     def _check_agreement(self) -> None:
-        ask = "please report it; searching and writing are not harmed"
-        self._count(_OTHER_REVISIONS, "memories have another revision than the log says", ask)
-        self._count(_OTHER_DIGESTS, "entries of the log have another digest than their memory", ask)
-        self._count(_ORPHANS.substitute(table="usage"), "rows of usage belong to no memory", ask)
+        self._count(_OTHER_REVISIONS, "memories have another revision than the log says", _REPAIR)
+        self._count(_OTHER_DIGESTS, "memories have another digest than the log noted", _REPAIR)
+        self._count(_ORPHANS.substitute(table="usage"), "rows of usage belong to no memory", _REPAIR)
         self._check_chains()
 
     def _check_chains(self) -> None:
@@ -200,7 +217,7 @@ class _StoreCheck:
             self._add(
                 Severity.ERROR,
                 f"{changed} memories have other words than when they were written",
-                "restore a backup, or write them again",
+                f"restore a backup, or {_REPAIR} and their trust lower",
             )
 
     def _check_times(self) -> None:
@@ -243,12 +260,13 @@ class _StoreCheck:
             quarantine.mark_all_seen(path)
 
 
-def check_store(engine: Engine, now: datetime, *, mark_seen: bool) -> Report:
+def check_store(engine: Engine, now: datetime, *, mark_seen: bool, refusal: Refusal = takes_all) -> Report:
     """Read every row of an open store and compare what must agree, beside other calls.
 
     ``mark_seen`` lets what happened before, such as a recovery, no longer be told in the status.
+    ``refusal`` says what an import would not take.
     """
-    return _StoreCheck(engine, now).report(mark_seen=mark_seen)
+    return _StoreCheck(engine, now, refusal).report(mark_seen=mark_seen)
 
 
 def _spans(bounds: tuple[int | None, int | None]) -> Iterator[tuple[int, int]]:

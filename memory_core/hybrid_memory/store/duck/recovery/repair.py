@@ -34,9 +34,10 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import FORMAT, journal_file, log_file, size_on_disk
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery import quarantine
-from hybrid_memory.store.duck.recovery.bad_rows import ROWS, put_aside
+from hybrid_memory.store.duck.recovery.bad_rows import ROWS, put_aside, takes_all
 from hybrid_memory.store.duck.recovery.check import TABLES, check_store
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, read_journal, read_origin
+from hybrid_memory.store.duck.recovery.odd_rows import Refusal
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, empty_log, open_database
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.schema import migrate
@@ -85,7 +86,7 @@ _CHECKPOINT = "CHECKPOINT"
 _VECTOR_TABLE = re.compile(r"(CREATE TABLE )?vector_(\d+)")
 
 
-def repair(path: Path, now: datetime, settings: ConnectionSettings) -> Report:
+def repair(path: Path, now: datetime, settings: ConnectionSettings, refusal: Refusal = takes_all) -> Report:
     """Mend a store that nobody has open; returns what was done, what is lost, and what an examination finds afterwards.
 
     Raises:
@@ -96,7 +97,7 @@ def repair(path: Path, now: datetime, settings: ConnectionSettings) -> Report:
     lock = DatabaseLock(path)
     lock.take()
     try:
-        return _Repair(path, now, settings).run()
+        return _Repair(path, now, settings, refusal).run()
     finally:
         lock.release()
 
@@ -104,8 +105,9 @@ def repair(path: Path, now: datetime, settings: ConnectionSettings) -> Report:
 class _Repair:
     """One repair, under the store's lock."""
 
-    def __init__(self, path: Path, now: datetime, settings: ConnectionSettings) -> None:
+    def __init__(self, path: Path, now: datetime, settings: ConnectionSettings, refusal: Refusal) -> None:
         self._path = path
+        self._refusal = refusal
         self._now = now
         self._settings = settings
         self._findings: list[Finding] = []
@@ -113,12 +115,14 @@ class _Repair:
 
     def run(self) -> Report:
         report = self._open_and_check()
-        if report is not None and not _is_damaged(report):
+        if report is not None and report.sound:
             return report
         if self._put_rows_aside():
             report = self._open_and_check()
             if report is not None and not _is_damaged(report):
                 return report_of([*self._findings, *report.findings], report.rows)
+        elif report is not None and not _is_damaged(report):
+            return report  # what is told concerns the disk or the clock, and no row
         folder = self._copy_to_quarantine()
         _Rebuild(self._path, self._now, self._add_finding).run()
         self._saved_all = all(finding.severity is Severity.NOTE for finding in self._findings)
@@ -138,7 +142,7 @@ class _Repair:
         except (StoreDamaged, EngineUnavailable):
             return None
         try:
-            return check_store(engine, self._now, mark_seen=False)
+            return check_store(engine, self._now, mark_seen=False, refusal=self._refusal)
         finally:
             with suppress(StoreError):
                 engine.close()
@@ -151,10 +155,11 @@ class _Repair:
             return False
         session = SqlSession(opened.connection)
         try:
-            counts, folder = put_aside(session, session.rows(_NAME)[0][0], self._path, self._now)
+            name = session.rows(_NAME)[0][0]
+            counts, folder, mended = put_aside(session, name, self._path, self._now, self._refusal)
             # Rows that are lost or mended no longer fit the chain of the audit log; the log tells that it begins anew.
             anew = tables.anchor_chains(session, self._now)
-            if counts or anew:
+            if counts or anew or mended:
                 # What was taken out is in no journal, so it must be in the database file before the journal goes.
                 empty_log(session)
                 with translated():
@@ -170,7 +175,9 @@ class _Repair:
             self._add_finding(
                 Severity.NOTE, f"{rows} of the table {table}: put aside in {quarantine.QUARANTINE}/{folder}/{ROWS}"
             )
-        return bool(counts)
+        for what in mended:
+            self._add_finding(Severity.NOTE, f"{what}; `repair` in the log says which")
+        return bool(counts or anew or mended)
 
     def _copy_to_quarantine(self) -> Path:
         """Copy all files to quarantine."""
