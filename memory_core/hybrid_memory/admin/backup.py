@@ -15,10 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.admin.user_files import atomic_file, file_errors
-from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreReadOnly
+from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreError, StoreReadOnly
 from hybrid_memory.private_files import copy_private, fsync_file, fsync_folder
 from hybrid_memory.settings import DATABASE
+from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.files.database_copy import open_session, remove_database, verify
 from hybrid_memory.store.duck.files.database_file import backup_folder, log_file, make_folder
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
@@ -26,6 +28,7 @@ from hybrid_memory.store.duck.files.swap import finish_swap, next_file, store_fi
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.inspection import inspect
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
+from hybrid_memory.store.duck.writer_cache import pinned_embedder
 
 if TYPE_CHECKING:
     from hybrid_memory.store.transfer import TableSums, TransferableStore
@@ -49,10 +52,14 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a store was restored to, and the folder with the files that it replaced; None where there were none."""
+    """What a store was restored to, and the folder with the files that it replaced; None where there were none.
+
+    ``embedder`` is that of the backup where it is another than the present store's, else None.
+    """
 
     memories: int
     aside: Path | None
+    embedder: str | None = None
 
 
 def create_backup(
@@ -124,9 +131,9 @@ def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda
     with hold_store(path):
         new = next_file(path)
         try:
-            copy_with_log(backup, new)
-            on_step("copied")
-            inspect(new)
+            embedder = _copy_and_inspect(backup, new, on_step)
+            if embedder is not None and embedder == _present_embedder(path):
+                embedder = None  # nothing to tell
             sums = _verify_backup(new)
             with file_errors():
                 fsync_file(new)
@@ -137,7 +144,7 @@ def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda
             remove_database(new)
             raise
         swap(path, aside, on_step)
-    return Restored(sums["memory"][0], aside)
+    return Restored(sums["memory"][0], aside, embedder)
 
 
 @contextmanager
@@ -163,6 +170,33 @@ def copy_with_log(source: Path, target: Path) -> None:
     # Opening executes the log, closing moves it into the file.
     with open_session(target):
         pass
+
+
+def _copy_and_inspect(backup: Path, new: Path, on_step: OnStep) -> str | None:
+    """Copy a backup beside the store and look at it; returns its embedder."""
+    try:
+        copy_with_log(backup, new)
+        on_step("copied")
+        return inspect(new, refusal)
+    except StoreDamaged as error:
+        if str(error) != DAMAGED:
+            raise
+        # The words of an opening name the store, which is not what cannot be read.
+        raise StoreDamaged(
+            "the given file is no database that can be read; nothing was changed. Name another backup"
+        ) from None
+
+
+def _present_embedder(path: Path) -> str | None:
+    """Return the embedder of the store that is replaced; None where there is no store, or none that can be read."""
+    if not path.is_file():
+        return None
+    try:
+        with open_session(path, read_only=True) as session:
+            found = pinned_embedder(session)
+    except StoreError:
+        return None
+    return None if found is None else found.identity
 
 
 def _verify_backup(file: Path) -> TableSums:

@@ -98,7 +98,9 @@ def setting_for(identity: str) -> str | None:
             return spec
     if identity.startswith(_LOCAL_PREFIX) or not identity.startswith(FASTEMBED):
         return None
-    return identity.rpartition("@")[0] or identity
+    spec = identity.rpartition("@")[0] or identity
+    # A store's file, which may be a planted one, chooses no folder that a model is loaded from: only a setting does.
+    return None if names_a_folder(spec.removeprefix(FASTEMBED)) else spec
 
 
 def is_multilingual(identity: str) -> bool:

@@ -89,6 +89,8 @@ def restore(
     console.print(f"memories: {done['memories']}, from {escape(done['file'])}")
     if done["aside"]:
         console.print(f"what was there before: {escape(done['aside'])}")
+    if done.get("embedder"):
+        console.print(f"its vectors are of another model than before: {escape(done['embedder'])}")
 
 
 def export(

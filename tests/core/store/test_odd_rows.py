@@ -10,11 +10,14 @@ from tests.core.admin.sample_stores import exported, imported, opened
 from tests.core.store.hostile_rows import HARMLESS, UNREADABLE, change_rows, set_values
 from tests.core.store.making import DIMENSIONS, always, memory, vector
 
+from hybrid_memory.admin.backup import restore
 from hybrid_memory.admin.health_check import check, repair
+from hybrid_memory.embedding.registry import setting_for
+from hybrid_memory.errors import StoreDamaged
 from hybrid_memory.model import MemoryId, Origin, Trust
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.base import Insert, Severity
-from hybrid_memory.testing import FakeClock
+from hybrid_memory.testing import START, FakeClock
 from hybrid_memory.text import content_hash
 
 NAMES = ("m0", "m1", "m2")
@@ -143,3 +146,27 @@ def test_what_a_repair_leaves_of_odd_and_bad_rows_is_sound_and_an_import_takes_i
     finally:
         store.close()
         other.close()
+
+
+@pytest.mark.parametrize("name", ["words", "digest", "importance"])
+def test_a_restore_refuses_what_the_doctor_calls_an_error(home, tmp_path, name):
+    change_rows(home / DATABASE, STATEMENTS[name])
+    with pytest.raises(StoreDamaged, match="1 memories whose words"):
+        restore(tmp_path / "new", home / DATABASE, START)
+    assert not (tmp_path / "new" / DATABASE).exists()
+
+
+def test_a_restore_tells_the_model_of_a_backup_that_is_another_and_no_file_chooses_a_folder(home, tmp_path):
+    change_rows(home / DATABASE, "UPDATE embedder SET identity = 'fastembed:/tmp'")
+    assert restore(tmp_path / "new", home / DATABASE, START).embedder == "fastembed:/tmp"
+    assert setting_for("fastembed:/tmp") is None
+    assert setting_for("fastembed:~/model@2") is None
+    assert setting_for("fastembed:BAAI/bge-small-en-v1.5@x") == "fastembed:BAAI/bge-small-en-v1.5"
+
+
+@pytest.mark.parametrize("content", [b"", b"just text\n", b"\0" * 5000])
+def test_a_file_that_is_no_database_is_what_a_restore_names(tmp_path, content):
+    (tmp_path / "given").write_bytes(content)
+    with pytest.raises(StoreDamaged, match="file") as refused:
+        restore(tmp_path / "new", tmp_path / "given", START)
+    assert "--repair" not in str(refused.value)
