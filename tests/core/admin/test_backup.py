@@ -15,6 +15,7 @@ from hybrid_memory.admin.backup import create_backup, list_backups, restore
 from hybrid_memory.errors import StoreDamaged, StoreError, StoreFull, StoreLocked, StoreReadOnly
 from hybrid_memory.store.duck.files.database_copy import verify
 from hybrid_memory.testing import START
+from hybrid_memory.text import content_hash
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_a_backup_for_which_there_is_no_room_leaves_nothing(store, home):
 
 def test_what_a_restore_replaces_is_put_aside(store, home, tmp_path):
     made = create_backup(store, home, START, keep=3)
-    put(store, "later")
+    put(store, "later", content_hash=content_hash("what later says"))
     store.close()
     restored = restore(home, made.file, START)
     assert (restored.memories, restored.aside) == (20, home / "quarantine" / "20260110T120000Z-replaced")
