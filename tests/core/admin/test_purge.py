@@ -19,6 +19,7 @@ from hybrid_memory.store.base import BufferState, ChangeType, NewVector, Request
 from hybrid_memory.store.duck.files.database_copy import verify
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem, PurgeSelection
 from hybrid_memory.testing import START
+from hybrid_memory.text import content_hash
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
 
 
@@ -301,14 +302,14 @@ def canaries(count):
                     source=words[3],
                     speaker=words[4],
                     key=words[5],
-                    content_hash=secret(f"{n}-hash"),
+                    content_hash=content_hash(f"it is {words[0]}"),
                     created_at=START + timedelta(seconds=n),
                 ),
                 Usage(accessed_at=START, count=1),
                 vector(1000 + n),
             )
         )
-        secrets += [*words, secret(f"{n}-hash")]
+        secrets += [*words, content_hash(f"it is {words[0]}")]
     insight = memory("thought", kind=Kind.INSIGHT, content=secret("insight"), parents=ids("c0"), session="later")
     secrets.append(secret("insight"))
     found = [one.encode() for one in secrets] + [one.vector.tobytes() for one in made]

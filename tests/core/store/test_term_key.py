@@ -16,6 +16,7 @@ from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.term_key import read_term_key
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource
+from hybrid_memory.text import content_hash
 
 
 @pytest.fixture
@@ -45,7 +46,8 @@ def test_it_is_drawn_when_the_store_is_made_and_stays(home):
 
 def test_a_backup_has_it_and_a_purge_leaves_it(home):
     store = opened(home)
-    put(store, "a", "b")
+    for name in ("a", "b"):
+        put(store, name, content_hash=content_hash(f"what {name} says"))
     backup = create_backup(store, home, START, keep=3)
     store.close()
     before = key_of(home)
