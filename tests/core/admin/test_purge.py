@@ -310,7 +310,14 @@ def canaries(count):
             )
         )
         secrets += [*words, content_hash(f"it is {words[0]}")]
-    insight = memory("thought", kind=Kind.INSIGHT, content=secret("insight"), parents=ids("c0"), session="later")
+    insight = memory(
+        "thought",
+        kind=Kind.INSIGHT,
+        content=secret("insight"),
+        content_hash=content_hash(secret("insight")),
+        parents=ids("c0"),
+        session="later",
+    )
     secrets.append(secret("insight"))
     found = [one.encode() for one in secrets] + [one.vector.tobytes() for one in made]
     return [*made, MemoryItem(insight)], found
@@ -334,7 +341,6 @@ def purge_everywhere(home, made, secrets):
     store = filled(
         home,
         [*some(30), *made, EntryItem("default", "doomed", "message", 1, {"said": secret("entry")})],
-        own_digests=False,
     )
     secrets = [*secrets, secret("entry").encode()]
     candidate_vector = np.full(4, 7.125, np.float32) * np.arange(1, 5, dtype=np.float32)
