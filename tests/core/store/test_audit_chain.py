@@ -17,6 +17,7 @@ from hybrid_memory.store.base import ChangeType, LogEntry, SetTier, Update
 from hybrid_memory.store.duck.files.database_copy import open_session
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.testing import START, FakeClock
+from hybrid_memory.text import content_hash
 
 ENTRIES = 12
 
@@ -205,9 +206,10 @@ HARM = [
 def kept(tmp_path):
     home = tmp_path / "home"
     store = opened(home)
-    put(store, *(f"o{number}" for number in range(4)), namespace="other")
+    for number in range(4):
+        put(store, f"o{number}", namespace="other", content_hash=content_hash(f"what o{number} says"))
     for number in range(9):
-        put(store, f"m{number}")
+        put(store, f"m{number}", content_hash=content_hash(f"what m{number} says"))
     store.close()
     return home
 

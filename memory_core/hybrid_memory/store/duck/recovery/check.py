@@ -54,8 +54,9 @@ _ORPHANS = Template("""
 """)
 _DOUBLE = Template("SELECT count(*) - count(DISTINCT (namespace, id)) FROM $table")
 _NAME = "SELECT system.main.current_database()"
-_OTHER_REVISIONS = f"SELECT count(*) FROM ({OTHER_REVISIONS})"  # noqa: S608 - constants
-_OTHER_DIGESTS = f"SELECT count(*) FROM ({OTHER_DIGESTS.substitute(prefix='')})"  # noqa: S608 - constants
+_COUNT_OF = Template("SELECT count(*) FROM ($rows)")
+_OTHER_REVISIONS = _COUNT_OF.substitute(rows=OTHER_REVISIONS)
+_OTHER_DIGESTS = _COUNT_OF.substitute(rows=OTHER_DIGESTS.substitute(prefix=""))
 
 
 class _StoreCheck:
