@@ -51,6 +51,14 @@ HELD_BY = {
         "server/hub/test_leaving.py::test_a_second_hub_finds_the_lock_taken",
         "server/hub/test_leaving.py::test_what_a_killed_hub_left_behind_is_no_hindrance",
     ],
+    "trusted": [
+        "core/test_trust.py::test_an_untrusted_memory_disputes_what_it_was_to_supersede",
+        "core/test_trust.py::test_a_disputed_memory_is_found_in_front_of_what_disputes_it",
+        "core/test_trust.py::test_forgetting_a_lie_leaves_the_fact",
+        "core/admin/test_purge.py::test_purging_a_lie_leaves_the_fact_and_lets_it_be_current_again",
+        "core/test_trust.py::test_a_tool_cannot_pin",
+        "model/test_machine.py::TestLives",
+    ],
     "bounded": [
         "server/mcp_api/test_tool_results.py::test_no_part_of_a_page_is_ever_over_the_budget",
         "core/test_validation.py::test_a_wrong_argument_is_refused_by_its_name_without_its_value",

@@ -109,7 +109,8 @@ def test_a_process_is_told_to_compute_or_to_wait(bystander):
     assert Process(os.getpid()).is_at_work()
     assert Process(bystander.pid).cpu_seconds() == 0
     assert not Process(bystander.pid).is_stopped()
-    assert not Process(bystander.pid).is_at_work()
+    # On a busy machine it may not have come to its sleep yet.
+    assert any(not Process(bystander.pid).is_at_work() for _ in range(100_000))
 
 
 def test_a_process_that_is_gone_is_none():
