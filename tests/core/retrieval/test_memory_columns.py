@@ -75,14 +75,14 @@ def trusts(where, one):
     return where.min_trust is None or TRUST_ORDER.index(one.trust) >= TRUST_ORDER.index(where.min_trust)
 
 
-def is_replaced(one, everything, where, moment):
+def is_replaced(one, everything, where, back_to):
     """Return True if a version that the reader trusts came later, by the moment that is asked about."""
     seen = set()
     while one.superseded_by is not None:
         heir = everything.get(one.superseded_by)
         if heir is None or heir.id in seen:
             return True
-        if trusts(where, heir) and (where.as_of is None or heir.created_at <= moment):
+        if trusts(where, heir) and (back_to is None or heir.created_at <= back_to):
             return True
         seen.add(heir.id)
         one = heir
@@ -90,10 +90,12 @@ def is_replaced(one, everything, where, moment):
 
 
 def is_visible(one, everything, now, where):
-    moment = now if where.as_of is None else min(where.as_of, now)
+    # A moment that has not come is now; what was written ahead of the clock is there.
+    back_to = None if where.as_of is None or where.as_of >= now else where.as_of
+    moment = back_to or now
     if one.forgotten_at is not None or (one.expires_at is not None and one.expires_at <= moment):
         return False
-    return (where.as_of is None or one.created_at <= moment) and not is_replaced(one, everything, where, moment)
+    return (back_to is None or one.created_at <= back_to) and not is_replaced(one, everything, where, back_to)
 
 
 def passes(one, where):
