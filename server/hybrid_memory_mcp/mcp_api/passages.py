@@ -29,15 +29,29 @@ class _Piece:
     asked: frozenset[str]
 
 
-def passage(
-    text: str, question: str, fits: Callable[[str], bool], *, mark: str, most: int = PASSAGE_CHARACTERS
-) -> str | None:
-    """Return a text's beginning and its sentences that hold most of a question's words, of at most ``most`` characters, then ``mark``.
+class Passages:
+    """The passages of long texts that answer one question; a text is taken to pieces once, however often its passage is cut anew."""
 
-    Rare words of the text count more. ``fits`` tells whether there is room. None where the text has none of the words, or where there
-    is no room for any passage: the beginning alone does then. No combined character is split.
-    """
-    pieces = _pieces(text, question)
+    def __init__(self, question: str) -> None:
+        """Look for passages about a question; there are none if it is empty."""
+        self._question = question
+        self._pieces: dict[str, Sequence[_Piece]] = {}
+
+    def find(self, text: str, fits: Callable[[str], bool], *, mark: str, most: int = PASSAGE_CHARACTERS) -> str | None:
+        """Return a text's beginning and its sentences that hold most of the question's words, then ``mark``.
+
+        These are at most ``most`` characters. Rare words of the text count more. ``fits`` tells whether there is room. None where the
+        text has none of the words, or where there is no room for any passage: the beginning alone does then. No combined character
+        is split.
+        """
+        if not self._question:
+            return None
+        if text not in self._pieces:
+            self._pieces[text] = _pieces(text, self._question)
+        return _passage(text, self._pieces[text], fits, mark, most)
+
+
+def _passage(text: str, pieces: Sequence[_Piece], fits: Callable[[str], bool], mark: str, most: int) -> str | None:
     while most >= _LEAST_CHARACTERS:
         window = _best_window(text, pieces, most)
         if window is None:

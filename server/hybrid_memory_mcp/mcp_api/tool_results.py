@@ -14,6 +14,7 @@ add up exactly to that of the whole; `_fill` puts on a `_Page` what fits.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Any, TypeAlias
@@ -33,7 +34,7 @@ from hybrid_memory.requests import (
 from hybrid_memory.retrieval.brief import LINE_TOKENS, in_sections
 from hybrid_memory.text import excerpt, whole_characters
 from hybrid_memory.token_estimate import PARTS, token_cost
-from hybrid_memory_mcp.mcp_api.passages import PASSAGE_CHARACTERS, passage
+from hybrid_memory_mcp.mcp_api.passages import PASSAGE_CHARACTERS, Passages
 
 Structured: TypeAlias = dict[str, Any]
 
@@ -78,6 +79,7 @@ WORDS_ALONE = "searched by words alone, the embedding model is not at hand; try 
 
 # Of the missing ids that share is named, tried in this order until a memory fits beside them; None leaves out the note too.
 _SHARES_OF_MISSING = (1.0, 0.5, 0.25, 0.0, None)
+_NONE_MISSING = (0.0, None)
 _DISPENSABLE = frozenset({"weak", "tier", "score"})  # where there is room for little more than a text
 _MIN_ENTRY_COST = 125 * PARTS  # an id, a time, and two lines of text
 
@@ -200,19 +202,22 @@ def read_result(
     its lesser fields and with its text cut: to the passage that answers the ``question``, or to its beginning. A smaller budget may hold
     none; a note names one then that does. ``whole`` adds the fields that only a reader of single memories wants.
     """
+    passages = Passages("" if whole else question)
 
     def packed(budget: int) -> CallToolResult | None:
         room = budget * PARTS
-        for share in _SHARES_OF_MISSING:
-            page = _Page(result, room, share, question, whole=whole)
+        for share in _SHARES_OF_MISSING if result.missing else _NONE_MISSING:
+            page = _Page(result, room, share, passages, whole=whole)
             if _fill(page, result.hits, room, scope, zone, whole=whole):
                 return _result(page.structured(), page.text())
         return None
 
     if (shown := packed(budget)) is not None:
         return shown
+    # By halves: packing a long memory costs time, and each budget that is tried packs it anew.
     larger = range(budget - budget % _BUDGET_STEP + _BUDGET_STEP, ENOUGH_TOKENS, _BUDGET_STEP)
-    return _too_small(result, next(filter(packed, larger), ENOUGH_TOKENS))
+    at = bisect_left(larger, 1, key=lambda tried: int(packed(tried) is not None))
+    return _too_small(result, larger[at] if at < len(larger) else ENOUGH_TOKENS)
 
 
 def reflect_result(groups: Sequence[ReflectionGroup], zone: tzinfo | None) -> CallToolResult:
@@ -311,8 +316,8 @@ class _Page:
     Of the missing ids ``share`` is named; with None there is no note either.
     """
 
-    def __init__(self, result: ReadResult, room: int, share: float | None, question: str, *, whole: bool) -> None:
-        self.question = "" if whole else question
+    def __init__(self, result: ReadResult, room: int, share: float | None, passages: Passages, *, whole: bool) -> None:
+        self.passages = passages
         self.entries: list[Structured] = []
         self._whole = whole
         self._result = result
@@ -478,9 +483,7 @@ def _add_passage(page: _Page, whole: Structured) -> bool:
 
 
 def _passage(page: _Page, text: str, room: int, mark: str, most: int) -> str | None:
-    if not page.question:
-        return None
-    return passage(text, page.question, lambda shown: token_cost(quoted(shown)) <= room, mark=mark, most=most)
+    return page.passages.find(text, lambda shown: token_cost(quoted(shown)) <= room, mark=mark, most=most)
 
 
 def _required(hit: Hit, zone: tzinfo | None, room: int) -> Structured:

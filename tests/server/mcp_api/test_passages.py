@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid_memory.text import whole_characters
-from hybrid_memory_mcp.mcp_api.passages import passage
+from hybrid_memory_mcp.mcp_api.passages import Passages
 
 MARK = "…[cut]"
 FILLER = "Somebody brought cake and told a story. " * 40
 
 
 def shown(text, question, *, room=1000, most=400):
-    return passage(text, question, lambda found: len(found) <= room, mark=MARK, most=most)
+    return Passages(question).find(text, lambda found: len(found) <= room, mark=MARK, most=most)
 
 
 @pytest.mark.parametrize(

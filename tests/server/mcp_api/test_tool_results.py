@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Scope, Tier
 from hybrid_memory.requests import Hit, ReadResult, ReflectionGroup
 from hybrid_memory.token_estimate import PARTS, estimate_tokens, token_cost
+from hybrid_memory_mcp.mcp_api import passages, tool_results
 from hybrid_memory_mcp.mcp_api.tool_results import (
     ENOUGH_TOKENS,
     HELD_BACK,
@@ -186,6 +187,18 @@ def test_no_part_of_a_page_is_ever_over_the_budget(found, budget, more, missing,
         enough = int(text.rsplit(" ", 1)[1])
         assert budget < enough <= ENOUGH_TOKENS
         assert read_parts(asked, enough, SCOPE, UTC, question=question, whole=whole)[0]["memories"] or not found
+
+
+def test_a_budget_that_is_too_small_costs_a_few_attempts_and_one_look_at_a_long_text(monkeypatch):
+    packed, looked_at = [], []
+    fill, pieces = tool_results._fill, passages._pieces
+    monkeypatch.setattr(tool_results, "_fill", lambda *given, **options: packed.append(1) or fill(*given, **options))
+    monkeypatch.setattr(passages, "_pieces", lambda *given: looked_at.append(1) or pieces(*given))
+    long = Hit(memory=memory("記" * 20_000), score=0.5, section="open", weak=True)
+    structured, text = read_parts(page([long], total=2 * 10**6, offset=10**6), 50, SCOPE, UTC, question="a")
+    assert "too small" in text
+    assert not structured["memories"]
+    assert (len(looked_at), len(packed) <= 14) == (1, True)
 
 
 @pytest.mark.parametrize(
