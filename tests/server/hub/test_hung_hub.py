@@ -90,9 +90,9 @@ def test_a_command_beside_a_stopped_hub_says_so_and_is_done(store):
 @pytest.mark.stress
 def test_a_relay_that_hosts_the_hub_and_is_stopped_leaves_the_others_to_go_on(store):
     program = ("-c", "import sys; sys.executable = ''; from hybrid_memory_mcp.__main__ import main; main()")
-    with ExitStack() as stack, relay(store, program=program) as second:
-        first = stack.enter_context(relay(store, program=program))
-        first.initialize()
+    with relay(store, program=program) as first, ExitStack() as stack:
+        first.initialize()  # it hosts the hub before the second one looks for it
+        second = stack.enter_context(relay(store, program=program))
         second.initialize()
         assert stop_hub(store) == first.process.pid
         assert second.call(1, "write_memory", content="Ada plays the cello")["isError"] is False
