@@ -68,4 +68,5 @@ async def test_a_long_day_costs_neither_memory_nor_files_nor_threads(tmp_path, k
         assert client.refused == []
     print(f"grown by {(later[0] - memory) / 1e6:.1f} MB, {later[1:]} after {(files, threads)}")  # noqa: T201 - a figure
     assert later[0] - memory <= MOST_GROWTH
-    assert later[1:] == (files, threads)
+    assert later[1] <= files
+    assert later[2] <= threads  # fewer where one that loaded, or had nothing to do for ten seconds, has ended
