@@ -94,12 +94,24 @@ TRUST_OF: Mapping[Origin, Trust] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """On whose behalf a call is made. Nothing of another ``namespace`` is seen; ``actor``, the client's name, goes into the log."""
+    """On whose behalf a call is made. Nothing of another ``namespace`` is seen; ``actor``, the client's name, goes into the log.
+
+    ``personal`` is a second namespace, of the person at work in the project that ``namespace`` is of: both are read together, as if
+    they were one, new memories go to ``namespace``, and what is done to a memory is done where it lies.
+    """
 
     namespace: str = "default"
+    personal: str | None = None
     session: str
     agent: str = "default"
     actor: str = "unknown"
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces that are read: that of writes first."""
+        if self.personal is None or self.personal == self.namespace:
+            return (self.namespace,)
+        return (self.namespace, self.personal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,10 @@ class ClientSettings(BaseSettings):
     session: str | None = Field(None, min_length=1, max_length=200, description="Name of the conversation.")
     timezone: str | None = Field(None, description="Zone of dates that come without one, as Europe/Berlin.")
     prompts: Path | None = Field(None, description="Folder with templates that replace the built-in ones.")
+    project: str | None = Field(
+        None,
+        description="Name of the project at hand, auto (the git repository) or off; a marker file's when not given.",
+    )
 
     def folder(self) -> Path:
         """Return the folder of the store."""

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Scope
+from hybrid_memory.project_names import AUTO, OFF, check_project_name
 from hybrid_memory.settings import PREFIX, client_settings
 
 _OPTIONS = {
@@ -20,6 +21,7 @@ _OPTIONS = {
     "agent": "name of the agent that remembers",
     "session": "name of the conversation; made up when not given",
     "timezone": "zone of dates that come without one, as Europe/Berlin",
+    "project": "name of the project at hand; auto: the git repository; off: none",
     "prompts": "folder with templates that replace the built-in ones",
     "embedder": "static, multilingual, minilm, or fastembed:<model name or folder>",
 }
@@ -27,7 +29,10 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a client's command line and environment choose. ``zone`` None is this machine's own time zone."""
+    """What a client's command line and environment choose. ``zone`` None is this machine's own time zone.
+
+    ``project`` is a project's name, ``auto`` or ``off``; None leaves it to the marker of the folder (``projects.py``).
+    """
 
     home: Path
     namespace: str = "default"
@@ -35,6 +40,7 @@ class Options:
     session: str | None = None
     zone: tzinfo | None = None
     prompts: Path | None = None
+    project: str | None = None
     embedder: str | None = None
 
     def scope(self, session: str) -> Scope:
@@ -67,6 +73,7 @@ def read_options(
         session=settings.session,
         zone=_zone(settings.timezone),
         prompts=_folder("prompts", settings.prompts, folder or Path()),
+        project=_project(settings.project),
         embedder=given["embedder"],
     )
 
@@ -95,6 +102,12 @@ def _folder(name: str, folder: Path | None, base: Path) -> Path | None:
     if not found.is_dir():
         raise InvalidInput(name, "is not a folder")
     return found
+
+
+def _project(named: str | None) -> str | None:
+    if not named:
+        return None
+    return named.casefold() if named.casefold() in (AUTO, OFF) else check_project_name("project", named)
 
 
 def _zone(name: str | None) -> tzinfo | None:

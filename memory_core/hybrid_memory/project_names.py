@@ -1,0 +1,67 @@
+"""The names of projects and of their namespaces, which are of another kind than a person's.
+
+A project's memories lie in a namespace of their own, made of a prefix, the project's name and, unless the person is ``default``,
+the person's namespace. So whoever may name a project, as a file in a folder may, can name nobody's own memories, and what two
+people keep under one project's name in one store stays apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+
+from hybrid_memory.errors import InvalidInput
+
+PREFIX = "project:"
+PERSON = "default"
+"""The person's namespace where nobody named one."""
+
+PROJECT_NAME_LIMIT = 64  # characters: a name that a person reads and types
+AUTO, OFF = "auto", "off"
+"""What an option says in the place of a name, so that no project has it."""
+
+_BETWEEN = "@"  # stands in no name of a project, so that two of them with their people never give one namespace
+_LONGEST_PERSON = 100  # characters of a person's namespace that are kept as they are
+_NAME = re.compile(r"\w(?:[\w .-]*\w)?")
+
+
+def check_project_name(field: str, name: str) -> str:
+    """Return a project's name in composed form: letters and digits of any script, spaces, dots, dashes and underscores.
+
+    Raises:
+        InvalidInput: it is another text; the message does not hold it.
+    """
+    composed = unicodedata.normalize("NFC", name) if len(name) <= PROJECT_NAME_LIMIT else name
+    if not composed:
+        raise InvalidInput(field, "is empty; give the project a name, as acme")
+    if len(composed) > PROJECT_NAME_LIMIT:
+        raise InvalidInput(field, f"is longer than {PROJECT_NAME_LIMIT} characters")
+    if _NAME.fullmatch(composed) is None or not composed.isprintable():
+        raise InvalidInput(
+            field, "is no project's name: letters, digits and, between them, spaces, dots, dashes and underscores"
+        )
+    if composed.casefold() in (AUTO, OFF):
+        raise InvalidInput(field, "is a word of the option --project; give the project another name")
+    return composed
+
+
+def project_namespace(name: str, person: str = PERSON) -> str:
+    """Return the namespace in which a person's memories of a project lie.
+
+    Raises:
+        InvalidInput: ``name`` is no project's name.
+    """
+    name = check_project_name("project", name)
+    if person == PERSON:
+        return PREFIX + name
+    if len(person) > _LONGEST_PERSON:
+        person = hashlib.blake2b(person.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return f"{PREFIX}{name}{_BETWEEN}{person}"
+
+
+def project_of(namespace: str) -> str | None:
+    """Return the name of the project whose namespace this is, None for a person's."""
+    if not namespace.startswith(PREFIX):
+        return None
+    return namespace.removeprefix(PREFIX).partition(_BETWEEN)[0] or None

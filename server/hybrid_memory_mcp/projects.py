@@ -1,0 +1,326 @@
+"""Which project is at hand in a folder: the marker file, the options, and their order. Pure but for looking at files.
+
+A client's server and its hooks ask `place_of`: the person's own memories are read everywhere, a project's only where a marker file or
+an option names it, and what is written goes to the project then. What is said about a marker never holds a word of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.project_names import AUTO, OFF, PERSON, check_project_name, project_namespace
+from hybrid_memory_mcp.relay.processes import UntrustedFile, read_own
+
+if TYPE_CHECKING:
+    from hybrid_memory.model import Scope
+    from hybrid_memory_mcp.runtime.client_options import Options
+
+MARKER = ".hybrid-memory.toml"
+MARKER_LIMIT = 64 * 1024  # bytes; a marker has a line or two
+FIRST_ROOT, PROJECT_FOLDER, WORKING_FOLDER = "the client's first root", "CLAUDE_PROJECT_DIR", "the working folder"
+"""Where a client is at work, as far as it says so; the first that has a marker counts."""
+
+ABOUT_ME = ("project", "personal")
+
+_SWITCHED_OFF = "memory is switched off in this folder by off = true in {marker}; take that line out to use it here"
+_UNUSABLE = (
+    "memory is off in this folder, because {marker} {problem}. Mend it: until then nothing is read or written here"
+)
+_READ_ONLY = (
+    "nothing is written here, because read_only = true in {marker}; take that line out, or work in another folder"
+)
+_KEY_LENGTH = 40  # characters of an unknown key that are told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a client is at work, as far as its memory is concerned.
+
+    ``personal`` is the person's namespace, ``project`` the name of the project at hand; ``about_me`` says to whom statements about the
+    person go that nobody asked to keep. ``marker`` is the file that decided, ``why`` says in words what did. ``problem`` is what is
+    wrong with a marker, ``passed_over`` tells of one that is another user's.
+    """
+
+    personal: str = PERSON
+    project: str | None = None
+    off: bool = False
+    read_only: bool = False
+    about_me: str = "project"
+    marker: Path | None = None
+    why: str = "no project: no marker was found and no option names one"
+    problem: str | None = None
+    passed_over: tuple[str, ...] = ()
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that writes go to."""
+        return self.personal if self.project is None else project_namespace(self.project, self.personal)
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces that are read together: that of writes first."""
+        return (self.personal,) if self.project is None else (self.namespace, self.personal)
+
+    @property
+    def refuses_reads(self) -> str | None:
+        """Why nothing may be read here, in a sentence; None where reading is allowed."""
+        if self.problem is not None and self.off:
+            return _UNUSABLE.format(marker=self._named, problem=self.problem)
+        return _SWITCHED_OFF.format(marker=self._named) if self.off else None
+
+    @property
+    def refuses_writes(self) -> str | None:
+        """Why nothing may be written here, in a sentence; None where writing is allowed."""
+        return self.refuses_reads or (_READ_ONLY.format(marker=self._named) if self.read_only else None)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the person should know about this place."""
+        problem = () if self.problem is None or self.off else (f"{self._named} {self.problem}",)
+        return (*problem, *self.passed_over)
+
+    def scoped(self, scope: Scope) -> Scope:
+        """Return a scope of the person as that of this place."""
+        if self.project is None:
+            return replace(scope, namespace=self.personal)
+        return replace(scope, namespace=self.namespace, personal=self.personal)
+
+    def described(self) -> dict[str, Any]:
+        """Return what status shows."""
+        return {
+            "person": self.personal,
+            "project": self.project,
+            "writes_to": None if self.refuses_writes else self.namespace,
+            "off": self.off,
+            "read_only": self.read_only,
+            "marker": None if self.marker is None else str(self.marker.parent),
+            "why": self.why,
+            "problem": self.problem,
+        }
+
+    @property
+    def _named(self) -> str:
+        return MARKER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Marker:
+    """What a marker file says, or what is wrong with it."""
+
+    file: Path
+    project: str | None = None
+    off: bool = False
+    read_only: bool = False
+    about_me: str = "project"
+    problem: str | None = None
+
+
+def place_of(
+    folder: str | os.PathLike[str] | None,
+    options: Options,
+    *,
+    roots: Sequence[tuple[str, str]] = (),
+    home: Path | None = None,
+) -> Place:
+    """Return the place of a client that is at work in a folder.
+
+    Precedence: an explicit option or variable; the marker of the first of ``roots`` (each with the words for it) that has one; the
+    marker of ``folder`` or of a folder above it. No marker is no project, unless the option says ``auto``: then the git repository is
+    one. The switches ``off`` and ``read_only`` of a marker hold whatever names the project. A marker that is wrong switches memory off,
+    unless an option names the project: its words must not go where they do not belong because of a slip. ``home`` is the person's home
+    folder, above which nothing is looked for.
+    """
+    home = home or _home()
+    folders = [(Path(os.path.realpath(one)), words) for one, words in roots]
+    if folder is not None:
+        folders.append((Path(os.path.realpath(folder)), WORKING_FOLDER))
+    passed_over: list[str] = []
+    found, words = _first_marker(folders, home, passed_over)
+    place = _by_marker(Place(personal=options.namespace, passed_over=tuple(passed_over)), found, words)
+    chosen = options.project
+    if chosen is None or (place.off and place.problem is None):
+        return place
+    if chosen != AUTO:
+        name = None if chosen == OFF else chosen
+        why = "the option --project or HYBRID_MEMORY_PROJECT"
+        return replace(place, project=name, off=False, why=why + (" says off: no project" if name is None else ""))
+    repository = next((one for path, _ in folders if (one := _repository(path, home)) is not None), None)
+    if found is not None or repository is None:
+        return place
+    return replace(place, project=_name_of_repository(repository), why=f"the repository in {repository} (auto)")
+
+
+def folder_of_uri(uri: str) -> str | None:
+    """Return the folder that a ``file:`` URI names on this machine, None for any other."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
+        return None
+    path = unquote(parts.path)
+    if os.name == "nt":
+        path = path.lstrip("/")  # /C:/work
+    return path if Path(path).is_absolute() and "\0" not in path else None
+
+
+def read_marker(file: Path) -> Mapping[str, Any]:
+    """Return the tables of a marker.
+
+    Raises:
+        InvalidInput: it cannot be read, or is not TOML; in words that go on after the file's name.
+    """
+    import tomllib
+
+    try:
+        written = read_own(str(file), MARKER_LIMIT + 1)
+    except UntrustedFile:
+        raise InvalidInput(MARKER, "is a link or no ordinary file") from None
+    except OSError:
+        raise InvalidInput(MARKER, "cannot be read") from None
+    if len(written) > MARKER_LIMIT:
+        raise InvalidInput(MARKER, f"is longer than {MARKER_LIMIT // 1024} KiB")
+    try:
+        return tomllib.loads(written.decode("utf-8-sig").replace("\r\n", "\n"))
+    except (ValueError, RecursionError):
+        raise InvalidInput(MARKER, 'is not valid TOML; a line is written as namespace = "acme"') from None
+
+
+def _by_marker(place: Place, found: _Marker | None, words: str) -> Place:
+    if found is None:
+        return place
+    return replace(
+        place,
+        project=None if found.problem else found.project,
+        off=found.off or found.problem is not None,
+        read_only=found.read_only,
+        about_me=found.about_me,
+        marker=found.file,
+        why=f"the marker of {words}",
+        problem=found.problem,
+    )
+
+
+def _first_marker(
+    folders: Sequence[tuple[Path, str]], home: Path | None, passed_over: list[str]
+) -> tuple[_Marker | None, str]:
+    for folder, words in folders:
+        for one in _searched(folder, home):
+            found = _marker_in(one, passed_over)
+            if found is not None:
+                return found, words
+    return None, ""
+
+
+def _searched(folder: Path, home: Path | None) -> Iterator[Path]:
+    """Yield the folders whose marker counts in a folder: it and those above, the home folder being the last where it is one of them.
+
+    A worktree of git that lies elsewhere counts as a part of its repository.
+    """
+    for one in (folder, *folder.parents):
+        yield one
+        main = _main_worktree(one)
+        if main is not None and main not in folder.parents:
+            yield main
+        if one == home:
+            return
+
+
+def _marker_in(folder: Path, passed_over: list[str]) -> _Marker | None:
+    file = folder / MARKER
+    try:
+        found = file.lstat()
+    except (OSError, ValueError):
+        return None
+    if hasattr(os, "geteuid") and found.st_uid not in (os.geteuid(), 0):
+        passed_over.append(f"the {MARKER} in {folder} is another user's and was passed over")
+        return None
+    try:
+        return _checked(file, read_marker(file))
+    except InvalidInput as error:
+        return _Marker(file=file, problem=error.problem)
+
+
+def _checked(file: Path, given: Mapping[str, Any]) -> _Marker:
+    # Both spellings, because people write the names of a file as they read them.
+    values = {name.replace("-", "_"): value for name, value in given.items()}
+    kinds: dict[str, type] = {"namespace": str, "off": bool, "read_only": bool, "about_me": str}
+    if unknown := next((name for name in values if name not in kinds), None):
+        shown = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "?" for c in unknown[:_KEY_LENGTH])
+        raise InvalidInput(MARKER, f"has a key that is not known, {shown}; known are {', '.join(kinds)}")
+    if len(values) < len(given):
+        raise InvalidInput(MARKER, "says one thing twice, with a dash and with an underscore")
+    for name, value in values.items():
+        if not isinstance(value, kinds[name]):
+            must_be = "true or false" if kinds[name] is bool else 'text, as "acme"'
+            raise InvalidInput(MARKER, f"has a wrong value: {name} must be {must_be}")
+    if values.get("about_me", ABOUT_ME[0]) not in ABOUT_ME:
+        raise InvalidInput(MARKER, 'has a wrong value: about_me must be "project" or "personal"')
+    project = values.get("namespace")
+    if project is not None:
+        try:
+            project = check_project_name("namespace", project)
+        except InvalidInput as error:
+            raise InvalidInput(MARKER, f"has a wrong value: namespace {error.problem}") from None
+    elif not values.get("off") and not values.get("read_only"):
+        raise InvalidInput(MARKER, 'names no project; write namespace = "acme", or off = true')
+    return _Marker(
+        file=file,
+        project=project,
+        off=values.get("off", False),
+        read_only=values.get("read_only", False),
+        about_me=values.get("about_me", ABOUT_ME[0]),
+    )
+
+
+def _repository(folder: Path, home: Path | None) -> Path | None:
+    """Return the folder of the git repository around a folder, that of the main worktree; a home folder is none."""
+    for one in (folder, *folder.parents):
+        if one == home:
+            return None
+        if os.path.lexists(one / ".git"):
+            return _main_worktree(one) or one
+    return None
+
+
+def _main_worktree(folder: Path) -> Path | None:
+    """Return the main folder of a repository of which this folder is another worktree, if the repository says so too.
+
+    Only the folder's own ``.git`` is no evidence: whoever gives a folder away could name any repository in it.
+    """
+    dot_git = folder / ".git"
+    try:
+        if not dot_git.is_file():
+            return None
+        named = read_own(str(dot_git), MARKER_LIMIT).decode()
+        inside = Path(os.path.realpath(folder / named.removeprefix("gitdir:").strip()))
+        if not named.startswith("gitdir:") or inside.parent.name != "worktrees":
+            return None
+        back = read_own(str(inside / "gitdir"), MARKER_LIMIT).decode().strip()
+        repository = inside.parent.parent
+        agrees = os.path.realpath(inside / back) == os.path.realpath(dot_git)
+    except (OSError, ValueError):
+        return None
+    return repository.parent if agrees and repository.name == ".git" else None
+
+
+def _name_of_repository(folder: Path) -> str:
+    """Return a project's name for a repository that has no marker: two folders of one name are two projects."""
+    import hashlib
+
+    digest = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
+    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in folder.name)[:40].strip("-")
+    return f"{plain}-{digest}" if plain else f"repository-{digest}"
+
+
+def _home() -> Path | None:
+    try:
+        return Path(os.path.realpath(Path.home()))
+    except (RuntimeError, OSError):
+        return None
