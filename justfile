@@ -28,6 +28,10 @@ tools:
 stress:
     uv run pytest -m stress -n 2 --timeout 1800
 
+# real clients, each in an environment of its own that is made from the registries
+clients:
+    uv run pytest -m clients -n 0 tests/clients
+
 # build a wheel and use it in an empty environment with plain pip
 smoke:
     uv run python tools/smoke_wheel.py
