@@ -111,6 +111,8 @@ class ReadRequest:
     memories below the relevance floor as well, behind the others. ``concise`` asks for an answer that a model reads: it ends where
     the scores fall off, and memories that say the same in nearly the same words are shown once; ``limit`` is an upper bound then,
     and what is left out before it is on the next page. ``recalls`` False looks without counting what is found as recalled.
+    ``quiet`` takes the query for a prompt to an assistant, of any length, and answers with the few memories that it is clearly about
+    and that the session was not shown before: usually with none.
     """
 
     query: str = ""
@@ -122,6 +124,7 @@ class ReadRequest:
     weak: bool = False
     concise: bool = False
     recalls: bool = True
+    quiet: bool = False
     zone: tzinfo | None = None
 
     @property

@@ -38,6 +38,7 @@ from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
 from hybrid_memory.language_share import LanguageShare
 from hybrid_memory.model import Json, Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
 from hybrid_memory.readings import Readings
 from hybrid_memory.reencoding import AT_OPENING, reencode
 from hybrid_memory.requests import (
@@ -59,6 +60,7 @@ from hybrid_memory.requests import (
 )
 from hybrid_memory.retrieval.brief import is_untrusted
 from hybrid_memory.retrieval.index_cache import IndexCache
+from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.rwlock import ReadWriteLock, shared
@@ -133,6 +135,7 @@ class MemoryService:
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_MAX_WAITING_RECALLS)
         self._recalls_lock = threading.Lock()
         self._readings = Readings()
+        self._shown = ShownMemories()
         self._latest_write = clock.now()
         self._last_known = store.last_write()
         self._clock_jumped = False
@@ -228,7 +231,11 @@ class MemoryService:
         """
         now = self._now()
         validation.check_scope(scope)
+        if request.quiet:
+            request = replace(request, query=gist_of(request.query))
         request = validation.check_read(request)
+        if request.quiet:
+            return self._read_quietly(scope, request, now)
         index = self._index_cache.get(scope.namespace)
         # Only a question recalls: nobody asked for the memories of a brief, and who fetches by id knows them already.
         if request.ids:
@@ -253,6 +260,34 @@ class MemoryService:
         if vector is None and self._encoder.problem is not None:
             result = replace(result, words_alone=True)
         return _annotated(result, index, now)
+
+    def _read_quietly(self, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
+        """Answer a checked request whose query is the gist of a prompt."""
+        if request.ids or not request.query.strip():
+            return ReadResult(hits=(), total=0)
+        index = self._index_cache.get(scope.namespace)
+        result = quiet_recall(
+            self.store,
+            index,
+            scope,
+            request,
+            self._encoder.encode_query(request.query),
+            now,
+            self._ranking_weights,
+            multilingual=self._encoder.multilingual,
+            shown=self._shown.of(scope),
+        )
+        if request.recalls and result.recalled is not None:
+            self._queue_recall(scope, result.recalled, now)
+        return _annotated(result, index, now)
+
+    def note_shown(self, scope: Scope, ids: Iterable[MemoryId]) -> None:
+        """Remember that a session was shown some memories: a quiet read leaves them out from now on."""
+        self._shown.note(scope, ids)
+
+    def forget_shown(self, scope: Scope) -> None:
+        """Forget what a session was shown, because its context was cleared or compacted."""
+        self._shown.forget(scope)
 
     @shared
     def offer_reflection(

@@ -39,6 +39,7 @@ from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.shares import few_untrusted
+from hybrid_memory.retrieval.term_weights import name_shares, name_strength
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.secret_detection.masking import masked_memory
 from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
@@ -181,6 +182,16 @@ class NamespaceIndex:
                     self.parameters,
                 ),
             )
+
+    def words_held(self, question: Question, now: datetime) -> tuple[dict[int, float], dict[int, int]]:
+        """Return for each term of a question how surely it is a name here, from 0 to 1, and how many live memories hold it."""
+        with self._lock:
+            shares = name_shares(self._lexical, question.terms)
+            names = {
+                word.term: name_strength(word.form, share) for word, share in zip(question.words, shares, strict=True)
+            }
+            held = self._lexical.document_frequencies(question.terms, self._columns.visible(now))
+            return names, dict(zip(question.terms, held, strict=True))
 
     def similar(
         self, vector: NDArray[np.float32], *, k: int, floor: float, now: datetime

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Trust
@@ -28,6 +29,7 @@ from hybrid_memory_mcp.mcp_api import lenient
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 
 DEFAULT_TOKEN_BUDGET = 1500  # a page that an assistant can afford at every turn
+QUIET_TOKEN_BUDGET = 600  # at every prompt of the user, whether it is asked for or not: some four memories
 BRIEF_TOKEN_BUDGET = 2500  # twenty lines with their ids and times, once in a conversation
 MIN_TOKEN_BUDGET = 100  # what can be said at all; `tool_results.ENOUGH_TOKENS` hold a memory
 MAX_TOKEN_BUDGET = 200_000  # the context of a large model
@@ -70,6 +72,8 @@ class Arguments(BaseModel):
 
     told_by_emptiness: ClassVar[frozenset[str]] = frozenset()
     """Optional arguments that say something when they are empty."""
+    unlisted: ClassVar[frozenset[str]] = frozenset()
+    """Arguments that programs send and no model is told of."""
 
     @model_validator(mode="before")
     @classmethod
@@ -155,6 +159,8 @@ class WriteArguments(Arguments):
 class ReadArguments(Arguments):
     """Arguments of read_memories. Filters may also stand beside ``where``, as long as it does not say something else."""
 
+    unlisted = frozenset(("quiet",))
+
     query: str | None = None
     limit: Annotated[int, Field(ge=1, le=PAGE_LIMIT), _Whole] | None = Field(
         None, description=f"Default {DEFAULT_PAGE}, brief {BRIEF_PAGE}"
@@ -166,6 +172,8 @@ class ReadArguments(Arguments):
     ids: Ids | None = Field(None, description="Instead of query: fetch these")
     cursor: str | None = Field(None, description="Continues an earlier answer")
     explain: Flag | None = Field(None, description="Add the parts of each score")
+    quiet: SkipJsonSchema[Flag | None] = None
+    """For hooks: the query is a prompt, and only the few memories that it is clearly about are given."""
 
     @model_validator(mode="before")
     @classmethod
@@ -177,6 +185,8 @@ class ReadArguments(Arguments):
         """How many tokens each part of the answer may cost."""
         if self.token_budget is not None:
             return self.token_budget
+        if self.quiet:
+            return QUIET_TOKEN_BUDGET
         return DEFAULT_TOKEN_BUDGET if (self.query or "").strip() or self.ids else BRIEF_TOKEN_BUDGET
 
     def to_request(self, call: CallTime) -> ReadRequest:
@@ -189,6 +199,7 @@ class ReadArguments(Arguments):
             cursor=self.cursor,
             explain=bool(self.explain),
             concise=True,
+            quiet=bool(self.quiet),
             zone=call.zone,
         )
 
@@ -269,7 +280,8 @@ class ForgetArguments(Arguments):
 def names_taken(model: type[Arguments]) -> dict[str, Sequence[str]]:
     """Return the names of a tool's arguments, and for each the names that an object in it takes."""
     inside: dict[str, type[BaseModel]] = {"where": WhereArguments, "insights": InsightArguments}
-    return {name: tuple(inside[name].model_fields) if name in inside else () for name in model.model_fields}
+    listed = (name for name in model.model_fields if name not in model.unlisted)
+    return {name: tuple(inside[name].model_fields) if name in inside else () for name in listed}
 
 
 def plain_schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -91,9 +91,15 @@ def _leaves_secrets_out(service: MemoryService) -> bool:
 def _read(service: MemoryService, call: CallContext, given: schemas.ReadArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
     found = service.read(call.scope, request)
-    return tool_results.read_result(
+    if request.quiet:
+        answer, ids = tool_results.quiet_result(found, given.budget, call.scope, call.zone)
+        service.note_shown(call.scope, ids)
+        return answer
+    page = tool_results.read_result(
         found, given.budget, call.scope, call.zone, question=request.query, whole=bool(request.ids)
     )
+    service.note_shown(call.scope, [one["id"] for one in (page.structured_content or {})["memories"]])
+    return page
 
 
 def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectArguments) -> CallToolResult:

@@ -1,0 +1,145 @@
+"""Quiet recall: the few memories that a prompt is clearly about, for a client that asks at every prompt without being asked to.
+
+`MemoryService.read` calls `quiet_recall` for a request with ``quiet``. Nothing relevant is the usual answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hybrid_memory import reads
+from hybrid_memory.model import MemoryId, Scope
+from hybrid_memory.requests import Hit, ReadRequest, ReadResult
+from hybrid_memory.retrieval.bearing import Bearing, bears_on, shared_words, speaks_of_own, telling_of
+from hybrid_memory.retrieval.brief import is_untrusted
+from hybrid_memory.retrieval.question import parse_question
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.retrieval.index import NamespaceIndex
+    from hybrid_memory.retrieval.query import RankingWeights
+    from hybrid_memory.store.base import Store
+
+QUIET_PAGE = 4  # memories that come unasked at most
+_JUDGED = 12  # best hits of a search that are looked at
+_SESSIONS = 256  # whose shown memories are remembered
+_SHOWN_IDS = 2_000  # of each session
+
+
+class ShownMemories:
+    """Remembers which memories the latest sessions were shown, so that nothing comes unasked twice. Safe for threads.
+
+    It lives as long as the process: after a restart a memory may come once more.
+    """
+
+    def __init__(self) -> None:
+        self._shown: OrderedDict[tuple[str, str], OrderedDict[MemoryId, None]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def note(self, scope: Scope, ids: Iterable[MemoryId]) -> None:
+        """Remember that a session was shown some memories."""
+        with self._lock:
+            shown = self._shown.setdefault((scope.namespace, scope.session), OrderedDict())
+            self._shown.move_to_end((scope.namespace, scope.session))
+            for one in ids:
+                shown[one] = None
+                shown.move_to_end(one)
+            while len(shown) > _SHOWN_IDS:
+                shown.popitem(last=False)
+            while len(self._shown) > _SESSIONS:
+                self._shown.popitem(last=False)
+
+    def forget(self, scope: Scope) -> None:
+        """Forget what a session was shown: its context was cleared or compacted."""
+        with self._lock:
+            self._shown.pop((scope.namespace, scope.session), None)
+
+    def of(self, scope: Scope) -> frozenset[MemoryId]:
+        """Return what a session was shown."""
+        with self._lock:
+            return frozenset(self._shown.get((scope.namespace, scope.session), ()))
+
+
+def quiet_recall(
+    store: Store,
+    index: NamespaceIndex,
+    scope: Scope,
+    request: ReadRequest,
+    vector: NDArray[np.float32] | None,
+    now: datetime,
+    weights: RankingWeights,
+    *,
+    multilingual: bool = False,
+    shown: Collection[MemoryId] = (),
+) -> ReadResult:
+    """Return the memories that a prompt is clearly about, best first; usually none.
+
+    The request's query is the gist of the prompt. Left out are memories that were ``shown`` before, what tools and imports say (nothing
+    untrusted comes unasked), and what a newer hit replaces.
+    """
+    looked = replace(request, limit=_JUDGED, concise=True, weak=False, explain=False, cursor=None)
+    found = reads.search(store, index, scope, looked, vector, now, weights, multilingual=multilingual)
+    if found.unknown or not found.hits:
+        return replace(found, hits=(), total=0, recalled=None)
+    bearings = _bearings(index, request, vector, found.hits, now)
+    bearing = {hit.memory.id for hit in found.hits if bears_on(bearings[hit.memory.id])}
+    bearing |= {hit.newer for hit in found.hits if hit.newer is not None and hit.memory.id in bearing}
+    most = min(request.limit or QUIET_PAGE, QUIET_PAGE)
+    chosen = [
+        hit
+        for hit in found.hits
+        if hit.memory.id in bearing
+        and hit.memory.id not in shown
+        and not is_untrusted(hit.memory)
+        and (hit.newer is None or hit.newer not in bearing)
+    ][:most]
+    kept = {hit.memory.id for hit in chosen}
+    return replace(
+        found,
+        hits=tuple(chosen),
+        total=len(chosen),
+        below_floor=sum(hit.weak for hit in chosen),
+        held_back=0,
+        recalled=found.recalled if found.recalled in kept else None,
+    )
+
+
+def _bearings(
+    index: NamespaceIndex,
+    request: ReadRequest,
+    vector: NDArray[np.float32] | None,
+    hits: Sequence[Hit],
+    now: datetime,
+) -> Mapping[MemoryId, Bearing]:
+    question = parse_question(request.query, now.astimezone(request.zone), index.hasher)
+    names, held = index.words_held(question, now)
+    tellings = {word.term: telling_of(word, question.language, names[word.term]) for word in question.words}
+    told = sum(tellings.values()) or 1.0
+    cosines = _cosines(index, vector, hits)
+    own = speaks_of_own(request.query)
+    found = {}
+    for place, hit in enumerate(hits):
+        terms = frozenset(hit.memory.terms)
+        found[hit.memory.id] = Bearing(
+            shared=shared_words(question, tellings, names, held, terms),
+            share=sum(tellings[term] for term in question.terms if term in terms) / told,
+            cosine=cosines.get(hit.memory.id, 0.0),
+            first=place == 0,
+            weak=hit.weak,
+            own=own,
+        )
+    return found
+
+
+def _cosines(index: NamespaceIndex, vector: NDArray[np.float32] | None, hits: Sequence[Hit]) -> dict[MemoryId, float]:
+    if vector is None:
+        return {}
+    found = index.vectors_of([hit.memory.id for hit in hits])
+    return {one: float(its @ vector) for one, its in found.items() if len(its) == len(vector)}

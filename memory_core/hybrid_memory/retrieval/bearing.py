@@ -1,0 +1,139 @@
+"""Whether a memory really bears on a prompt, so that it may be shown without being asked for. Pure.
+
+A search always finds something; what comes unasked must be about the same thing. `bears_on` decides it from what the ranking knows of one
+hit: which telling words it shares with the prompt, how much of the prompt these are, whether they are names, and how near the meanings are.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hybrid_memory.languages import ENGLISH, word_set
+from hybrid_memory.text import stem_in
+
+if TYPE_CHECKING:
+    from hybrid_memory.retrieval.question import Question, QuestionWord
+
+# Set on the development prompts of `python -m benchmarks.quiet_recall`; see docs/benchmarks.md.
+_COMMONEST, _RAREST = 2_000, 30_000  # ranks of English words between which a word comes to tell something
+_TELLS_ELSEWHERE = 0.5  # of a word in another language or script, whose rarity nobody knows
+_FEW = 3  # memories that hold a word, from which on it tells less of each
+_SURE_NAME = 0.8  # the strength from which a word is a name
+_TELLING, _SHARE, _COSINE, _NAMED, _FIRST, _WEAK, _OWN = 1.8, 2.4, 1.5, 0.5, 1.3, -1.5, 0.3
+_MOST_TELLING = 2.0  # what several words tell together at most
+_ENOUGH = 3.75
+
+_ORDERS = word_set(
+    "add answer append apply ask bug build bump call change chapter check clean code command comment commit compare config continue "
+    "convert copy correct crash create debug define delete dependency deploy describe diff difference docs docstring document "
+    "documentation draft edit email error example execute exercise explain export fail failing failure feature file find fix folder "
+    "format function generate give good grammar great hand handle help helper here hint idea implement import improve input install "
+    "issue item job keyword know language learn library line list load log look loop mail make mean meaning merge message method "
+    "mistake modify module move name need new note number object open option output page paragraph parse paste path plan please "
+    "plot poem point present print problem process program project proofread prompt push put query question quick read readme "
+    "recommend refactor regex remove rename repeat replace repo repository report request result return review rewrite row run "
+    "save say schema script search section see send sentence set setup shorten show simple simplify solve sort source space spell "
+    "spelling step stop story string style suggest sum summarise summarize summary support syntax table task tell template term "
+    "test text thank thanks thing think time tip title topic train translate translation try turn type typo understand undo update "
+    "use user value variable version want way word work write wrong python javascript typescript java bash shell sql html css json yaml "
+    "csv api app class data system day week month year today tomorrow yesterday morning evening night best better people person start "
+    "bad speed play game different way ways"
+)
+"""What people say when they ask an assistant for anything at all; it does not tell about what."""
+
+_OWN_WORDS = word_set(
+    "i me my mine we us our ours ich mein meine wir unser unsere je mon ma mes nous notre nos yo mi mis nuestro nuestra"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWord:
+    """A word that a prompt and a memory share: how much it tells, and how surely it is a name, both from 0 to 1."""
+
+    telling: float
+    name: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bearing:
+    """What speaks for a memory: the ``shared`` words, which ``share`` of what the prompt tells these are, and the ``cosine``.
+
+    ``first``: it is the best hit. ``weak``: it lies below the relevance floor. ``own``: the prompt speaks of its writer ("my", "we").
+    """
+
+    shared: Sequence[SharedWord]
+    share: float
+    cosine: float
+    first: bool = False
+    weak: bool = False
+    own: bool = False
+
+
+def bears_on(bearing: Bearing) -> bool:
+    """Return True if a memory bears on a prompt: a preference about the thing named, a decision about it, the person named.
+
+    It shares a word that tells something. Words and their share count most, then being the best hit; meaning alone never does it,
+    since every prompt is near to something. More of anything but weakness never makes it False.
+    """
+    if not any(word.telling > 0 for word in bearing.shared):
+        return False
+    telling = min(sum(word.telling for word in bearing.shared), _MOST_TELLING)
+    named = max((word.telling for word in bearing.shared if word.name >= _SURE_NAME), default=0.0)
+    points = (
+        _TELLING * telling
+        + _SHARE * bearing.share
+        + _COSINE * max(bearing.cosine, 0.0)
+        + _NAMED * named
+        + _FIRST * bearing.first
+        + _WEAK * bearing.weak
+        + _OWN * bearing.own
+    )
+    return points >= _ENOUGH
+
+
+def telling_of(word: QuestionWord, language: str, name: float = 0.0) -> float:
+    """Return how much a word of a prompt tells of its subject, from 0 to 1: nothing if it only orders something.
+
+    A word in which nobody knows how rare it is (of another language or script) tells half, as a name all.
+    """
+    if not word.marked or (stem_in(ENGLISH, word.marked) in _order_stems()):
+        return 0.0
+    if name >= _SURE_NAME:
+        return 1.0
+    if word.rank is None or language != ENGLISH:
+        return _TELLS_ELSEWHERE
+    return min(
+        max(math.log1p(max(word.rank - _COMMONEST, 0) / 1_000) / math.log1p((_RAREST - _COMMONEST) / 1_000), 0.0), 1.0
+    )
+
+
+def shared_words(
+    question: Question,
+    tellings: Mapping[int, float],
+    names: Mapping[int, float],
+    held: Mapping[int, int],
+    terms: Collection[int],
+) -> tuple[SharedWord, ...]:
+    """Return the words of a prompt that a memory with some ``terms`` holds. ``held``: in how many memories each stands.
+
+    What stands in many of them tells less of each: the name of the user himself, the company's.
+    """
+    return tuple(
+        SharedWord(tellings[term] / (1 + math.log2(max(held.get(term, 0), _FEW) / _FEW)), names.get(term, 0.0))
+        for term in question.terms
+        if term in terms and tellings[term] > 0
+    )
+
+
+def speaks_of_own(gist: str) -> bool:
+    """Return True if a prompt speaks of its writer, as "my dentist" does."""
+    return not _OWN_WORDS.isdisjoint(gist.casefold().replace("'", " ").split())
+
+
+@functools.cache
+def _order_stems() -> frozenset[str]:
+    return frozenset(stem_in(ENGLISH, word) for word in _ORDERS)

@@ -1,0 +1,48 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid_memory.retrieval.bearing import Bearing, SharedWord, bears_on, speaks_of_own
+
+shares = st.floats(0, 1)
+words = st.builds(SharedWord, telling=shares, name=shares)
+bearings = st.builds(
+    Bearing,
+    shared=st.lists(words, max_size=4),
+    share=shares,
+    cosine=st.floats(-1, 1),
+    first=st.booleans(),
+    weak=st.booleans(),
+    own=st.booleans(),
+)
+
+
+@given(bearings)
+def test_without_a_word_that_tells_something_nothing_bears(bearing):
+    assert not bears_on(replace(bearing, shared=()))
+    assert not bears_on(replace(bearing, shared=(SharedWord(0.0, 1.0),)))
+
+
+@given(bearings, words, shares)
+def test_more_in_common_never_takes_a_memory_away(bearing, word, more):
+    if bears_on(bearing):
+        assert bears_on(replace(bearing, shared=(*bearing.shared, word)))
+        assert bears_on(replace(bearing, share=max(bearing.share, more), first=True, weak=False, own=True))
+        assert bears_on(replace(bearing, cosine=max(bearing.cosine, more)))
+
+
+def test_the_best_hit_that_holds_the_one_name_of_a_prompt_bears():
+    assert bears_on(Bearing(shared=[SharedWord(1.0, 1.0)], share=0.6, cosine=0.3, first=True))
+
+
+def test_a_common_word_alone_does_not_bear():
+    assert not bears_on(Bearing(shared=[SharedWord(0.2)], share=0.2, cosine=0.5, first=True))
+
+
+@pytest.mark.parametrize(
+    ("said", "own"), [("who is my dentist?", True), ("I'm late", True), ("who is Mimi?", False), ("", False)]
+)
+def test_who_speaks_of_his_own_is_told_by_the_pronouns(said, own):
+    assert speaks_of_own(said) is own
