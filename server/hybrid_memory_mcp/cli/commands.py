@@ -14,6 +14,7 @@ from rich.table import Table
 
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE
 from hybrid_memory_mcp.cli import admin, embedders, tokens
+from hybrid_memory_mcp.cli.install import install
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit
 
 _OF_AN_OLDER_HUB = {"id": "", "newer": None, "section": None}
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 app.add_typer(embedders.app, name="embedder")
 app.add_typer(tokens.app, name="token")
+app.command()(install)
 app.command()(embedders.reembed)
 app.command()(admin.doctor)
 app.command()(admin.backup)

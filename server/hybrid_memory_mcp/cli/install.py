@@ -1,0 +1,216 @@
+"""The command ``install``: gives the memory to the clients of this machine, and takes it back; what is done is in ``clients/``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from hybrid_memory_mcp.cli.operation_call import AsJson
+from hybrid_memory_mcp.clients import toml_text
+from hybrid_memory_mcp.clients.command import Start, start_of_this_installation
+from hybrid_memory_mcp.clients.installer import (
+    Plan,
+    Result,
+    carry_out,
+    environment_of_entry,
+    plan_install,
+    plan_uninstall,
+)
+from hybrid_memory_mcp.clients.links import links as all_links
+from hybrid_memory_mcp.clients.places import Machine, this_machine
+from hybrid_memory_mcp.clients.table import BY_NAME, CLIENTS, SERVER, Client
+
+_NAMES = ", ".join(BY_NAME)
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def install(  # noqa: PLR0917 - typer makes options of them
+    clients: Annotated[
+        list[str] | None, typer.Argument(help=f"Which ones. Default: those that are here, each asked for. {_NAMES}.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    uninstall: Annotated[bool, typer.Option("--uninstall", help="Take the memory out of their files again.")] = False,
+    show: Annotated[
+        bool, typer.Option("--print", help="Print the entry, for any client or the named one; write nothing.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")] = False,
+    no_hooks: Annotated[
+        bool, typer.Option("--no-hooks", help="Only the server: nothing is remembered unasked.")
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help=f"Replace an entry `{SERVER}` that starts something else.")
+    ] = False,
+    links: Annotated[bool, typer.Option("--links", help="Print the links that add the memory at a click.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Give this memory to the assistants on this machine: one entry in each one's file, and hooks where it has them.
+
+    Every change is shown as a diff, what was there is kept as a backup beside the file, and --uninstall takes it back.
+    """
+    if links:
+        _print_links(as_json)
+        return
+    machine = this_machine()
+    start = start_of_this_installation(machine.environment)
+    named = _clients(clients or [])
+    if show:
+        _print_entries(named, machine, start)
+        return
+    console = Console(soft_wrap=True, highlight=False, quiet=as_json)
+    if start.remark and not uninstall:
+        console.print(f"note: {escape(start.remark)}")
+    plans = _plans(named, machine, start, uninstall=uninstall, with_hooks=not no_hooks, may_replace=replace)
+    if not plans:
+        _say_nothing_found(console, uninstall=uninstall, as_json=as_json)
+    ask = not (yes or dry_run or named or as_json)
+    results = [_done(plan, console, machine, ask=ask, dry_run=dry_run, may_replace=replace) for plan in plans]
+    if as_json:
+        typer.echo(
+            json.dumps([_as_values(result, plan) for result, plan in zip(results, plans, strict=True)], indent=2)
+        )
+    else:
+        _print_summary(console, results, dry_run=dry_run)
+    if any(result.problem for result in results):
+        raise typer.Exit(1)
+
+
+def _clients(names: Sequence[str]) -> list[Client]:
+    unknown = [name for name in names if name.lower() not in BY_NAME]
+    if unknown:
+        raise typer.BadParameter(
+            f"{', '.join(unknown)}: there is no such client here. Known are {_NAMES}; for others there is --print.",
+            param_hint="CLIENT",
+        )
+    return [BY_NAME[name] for name in dict.fromkeys(name.lower() for name in names)]
+
+
+def _plans(
+    named: Sequence[Client], machine: Machine, start: Start, *, uninstall: bool, with_hooks: bool, may_replace: bool
+) -> list[Plan]:
+    if uninstall:
+        plans = [plan_uninstall(client, machine) for client in named or CLIENTS]
+        return plans if named else [plan for plan in plans if plan.changes or plan.problem]
+    chosen = named or machine.clients_here()
+    return [
+        plan_install(client, machine, start.command, with_hooks=with_hooks, may_replace=may_replace)
+        for client in chosen
+    ]
+
+
+def _done(plan: Plan, console: Console, machine: Machine, *, ask: bool, dry_run: bool, may_replace: bool) -> Result:
+    """Show one plan, ask if need be, and carry it out."""
+    console.print(f"\n[bold]{escape(plan.client.title)}[/bold]")
+    if plan.problem:
+        console.print(Text(plan.problem, style="red"))
+        if not (plan.foreign and ask):
+            return Result(plan.client, "refused", problem=plan.problem)
+        if not _answered("Replace that entry?", default=False):
+            return Result(plan.client, "left out")
+        return _carried_out(plan, console, may_replace=True)
+    _print_diffs(console, plan)
+    if dry_run or not plan.changes:
+        return plan.foreseen()
+    if not plan.uninstalls and not machine.is_here(plan.client):
+        console.print("It was not seen on this machine; its files are made all the same.")
+    if ask and not _answered("Take it out?" if plan.uninstalls else "Give it the memory?", default=True):
+        return Result(plan.client, "left out")
+    return _carried_out(plan, console, may_replace=may_replace)
+
+
+def _carried_out(plan: Plan, console: Console, *, may_replace: bool) -> Result:
+    result = carry_out(plan, may_replace=may_replace)
+    if result.problem:
+        console.print(Text(result.problem, style="red"))
+    return result
+
+
+def _answered(question: str, *, default: bool) -> bool:
+    try:
+        return typer.confirm(question, default=default)
+    except typer.Abort:
+        typer.echo("\nNobody answered; nothing more was changed. Name the clients, or use --yes.", err=True)
+        raise typer.Exit(1) from None
+
+
+def _print_diffs(console: Console, plan: Plan) -> None:
+    for step in plan.steps:
+        for line in step.diff().split("\n") if step.changes else ():
+            console.print(Text(line, style=_COLOURS.get(line[:1], "")))
+
+
+def _print_summary(console: Console, results: Sequence[Result], *, dry_run: bool) -> None:
+    if not results:
+        return
+    table = Table(
+        "client", "would be" if dry_run else "is", "files", "next", title="nothing was written" if dry_run else None
+    )
+    for result in results:
+        files = "\n".join(str(path) for path in result.files)
+        table.add_row(result.client.name, result.state, Text(files), _next_step(result))
+    console.print()
+    console.print(table)
+    for backup in (backup for result in results for backup in result.backups):
+        console.print(f"kept: {escape(str(backup))}")
+
+
+def _next_step(result: Result) -> str:
+    if result.problem:
+        return "see above"
+    if result.state in ("installed", "updated"):
+        return result.client.next_step
+    return "restart it" if result.state == "removed" else ""
+
+
+def _as_values(result: Result, plan: Plan) -> dict[str, Any]:
+    return {
+        "client": result.client.name,
+        "state": result.state,
+        "files": [str(path) for path in result.files],
+        "backups": [str(path) for path in result.backups],
+        "next": _next_step(result),
+        "problem": result.problem or None,
+        "diff": "\n".join(step.diff() for step in plan.steps if step.changes),
+    }
+
+
+def _print_entries(named: Sequence[Client], machine: Machine, start: Start) -> None:
+    env = environment_of_entry(machine.environment)
+    if not named:
+        any_client = {"command": start.command[0], "args": list(start.command[1:])} | ({"env": env} if env else {})
+        typer.echo(json.dumps({"mcpServers": {SERVER: any_client}}, indent=2, ensure_ascii=False))
+        typer.echo(
+            "Most clients take this; some call the first key otherwise. --print CLIENT for one of them.", err=True
+        )
+    for client in named:
+        entry = client.entry(start.command, env)
+        typer.echo(f"{client.title}: {machine.file(client.servers)}", err=True)
+        if client.shape == "toml":
+            typer.echo(toml_text.table_text((client.key, SERVER), entry), nl=False)
+        else:
+            typer.echo(json.dumps({client.key: {SERVER: entry}}, indent=2, ensure_ascii=False))
+
+
+def _print_links(as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(all_links(), indent=2))
+        return
+    for title, link in all_links().items():
+        typer.echo(f"{title}: {link}")
+
+
+def _say_nothing_found(console: Console, *, uninstall: bool, as_json: bool) -> None:
+    if uninstall:
+        console.print("The memory is in no client's files.")
+        return
+    if not as_json:
+        typer.echo(f"No client was found here. Name one ({_NAMES}), or take the entry from --print.", err=True)
+    else:
+        typer.echo("[]")
+    raise typer.Exit(1)

@@ -1,0 +1,266 @@
+"""Plans and makes the changes of one client: which files, what is in them afterwards, what is said about each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from hybrid_memory_mcp.clients import changes, diffs
+from hybrid_memory_mcp.clients.changes import ForeignEntry, Parts
+from hybrid_memory_mcp.clients.files import FileProblem, backup_of, change_file, read_file
+from hybrid_memory_mcp.clients.jsonc import DamagedText, UnexpectedShape
+from hybrid_memory_mcp.clients.places import Machine
+from hybrid_memory_mcp.clients.table import SERVER, Client
+from hybrid_memory_mcp.hooks.definitions import BESIDE, hooks_for
+
+State = Literal["installed", "updated", "already there", "removed", "not there", "refused", "left out"]
+HOME_VARIABLE = "HYBRID_MEMORY_HOME"
+_READS = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is to be done to one file. ``problem`` says why it cannot be; ``foreign`` that an entry of somebody else is in the way."""
+
+    path: Path
+    parts: Parts
+    uninstall: bool
+    before: str = ""
+    after: str = ""
+    had_ours: bool = False
+    problem: str = ""
+    foreign: bool = False
+
+    @property
+    def changes(self) -> bool:
+        """Whether the file would be another one."""
+        return self.before != self.after
+
+    def diff(self) -> str:
+        """Return what would change, as a unified diff that shows nothing of others but names."""
+        ours = changes.present(self.before, self.parts) if not self.problem else None
+        shown = {
+            *diffs.all_strings(self.parts.entry),
+            *diffs.all_strings(self.parts.hooks or {}),
+            *diffs.all_strings({**ours.entry, self.parts.env_key: ""} if ours else {}),
+            *diffs.all_strings((ours and ours.hooks) or {}),
+        }
+        return diffs.diff(self.before, self.after, name=str(self.path), shape=self.parts.shape, shown=shown)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done for one client."""
+
+    client: Client
+    steps: tuple[Step, ...]
+
+    @property
+    def problem(self) -> str:
+        """Why nothing can be done, in sentences; empty if it can."""
+        return "\n".join(step.problem for step in self.steps if step.problem)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the only problem is an entry of somebody else."""
+        return any(step.foreign for step in self.steps) and all(step.foreign for step in self.steps if step.problem)
+
+    @property
+    def changes(self) -> bool:
+        """Whether any file would be another one."""
+        return any(step.changes for step in self.steps)
+
+    @property
+    def uninstalls(self) -> bool:
+        """Whether it takes the memory out."""
+        return all(step.uninstall for step in self.steps)
+
+    def foreseen(self) -> Result:
+        """Return what carrying it out would do."""
+        files = tuple(step.path for step in self.steps if step.changes)
+        return Result(self.client, _state(self, files, ()), files)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was done for one client."""
+
+    client: Client
+    state: State
+    files: tuple[Path, ...] = ()
+    backups: tuple[Path, ...] = ()
+    problem: str = ""
+
+
+def environment_of_entry(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that an entry hands over: the store's folder, if the person chose one."""
+    chosen = environment.get(HOME_VARIABLE, "").strip()
+    return {HOME_VARIABLE: str(Path(chosen).expanduser().absolute())} if chosen else {}
+
+
+def plan_install(
+    client: Client, machine: Machine, command: Sequence[str], *, with_hooks: bool = True, may_replace: bool = False
+) -> Plan:
+    """Return what has to be done so that a client has the memory."""
+    entry = client.entry(command, environment_of_entry(machine.environment))
+    parts = _server_parts(client, entry)
+    path = machine.file(client.servers)
+    if client.hooks is None:
+        return Plan(client, (_install_step(path, parts, may_replace),))
+    hooks = hooks_for(client.name, command) or {} if with_hooks else {}
+    hooks_path, beside = machine.file(client.hooks), BESIDE.get(client.name, {})
+    if hooks_path == path:
+        return Plan(client, (_install_step(path, replace(parts, hooks=hooks, beside=beside), may_replace),))
+    for_hooks = Parts(hooks=hooks, beside=beside)
+    second = _install_step(hooks_path, for_hooks, may_replace) if with_hooks else _uninstall_step(hooks_path, for_hooks)
+    return Plan(client, (_install_step(path, parts, may_replace), second))
+
+
+def plan_uninstall(client: Client, machine: Machine) -> Plan:
+    """Return what has to be done so that nothing of the memory is in a client's files."""
+    parts = _server_parts(client, client.entry([""], {}))
+    if client.hooks is None:
+        return Plan(client, tuple(_uninstall_step(path, parts) for path in machine.files(client.servers)))
+    beside = BESIDE.get(client.name, {})
+    of_hooks = machine.files(client.hooks)
+    steps = [
+        _uninstall_step(path, replace(parts, hooks={}, beside=beside) if path in of_hooks else parts)
+        for path in machine.files(client.servers)
+    ]
+    done = {step.path for step in steps}
+    steps += [_uninstall_step(path, Parts(hooks={}, beside=beside)) for path in of_hooks if path not in done]
+    # Last in, first out: the first file is the one that knows of folders made for it.
+    return Plan(client, tuple(reversed(steps)))
+
+
+def carry_out(plan: Plan, *, may_replace: bool = False) -> Result:
+    """Make the changes of a plan; each file is read again, so that what was written since the plan was made is not lost."""
+    files: list[Path] = []
+    backups: list[Path] = []
+    problems: list[str] = []
+    for step in plan.steps:
+        try:
+            change = change_file(
+                step.path,
+                partial(_edited, step, may_replace=may_replace),
+                lock_folder=plan.client.locked_by_folder and step.parts.path != (),
+            )
+        except (FileProblem, DamagedText, UnexpectedShape, ForeignEntry) as error:
+            problems.append(_sentence(step.path, error, step.parts))
+            break
+        files += [step.path] if change.changed else []
+        backups += [change.backup] if change.backup is not None else []
+    return Result(plan.client, _state(plan, files, problems), tuple(files), tuple(backups), "\n".join(problems))
+
+
+def _state(plan: Plan, files: Sequence[Path], problems: Sequence[str]) -> State:
+    if problems:
+        return "refused"
+    if plan.uninstalls:
+        return "removed" if files else "not there"
+    if not files:
+        return "already there"
+    return "updated" if plan.steps[0].had_ours else "installed"
+
+
+def _server_parts(client: Client, entry: Mapping[str, Any]) -> Parts:
+    return Parts(client.shape, (client.key, SERVER), entry, client.env_key)
+
+
+def _install_step(path: Path, parts: Parts, may_replace: bool) -> Step:
+    return _planned(Step(path, parts, uninstall=False), may_replace)
+
+
+def _uninstall_step(path: Path, parts: Parts) -> Step:
+    return _planned(Step(path, parts, uninstall=True), may_replace=False)
+
+
+def _planned(step: Step, may_replace: bool) -> Step:
+    for tries_left in reversed(range(_READS)):
+        content: bytes | None = None
+        try:
+            content, backup = read_file(step.path), read_file(backup_of(step.path))
+            before = _text(content)
+            after = _text(_edited(step, content, backup, may_replace=may_replace)[0])
+            return replace(step, before=before, after=after, had_ours=changes.has_ours(before, step.parts))
+        except DamagedText as error:
+            # It may be in the middle of being written.
+            if tries_left and _comes_to_an_end(step.path, content):
+                continue
+            return replace(step, problem=_sentence(step.path, error, step.parts))
+        except (FileProblem, UnexpectedShape, ForeignEntry) as error:
+            problem = _sentence(step.path, error, step.parts)
+            return replace(step, problem=problem, foreign=isinstance(error, ForeignEntry))
+    return step
+
+
+def _comes_to_an_end(path: Path, content: bytes | None) -> bool:
+    """Return whether a file changes within a second."""
+    for _ in range(10):
+        time.sleep(0.1)
+        if read_file(path) != content:
+            return True
+    return False
+
+
+def _text(content: bytes | None) -> str:
+    return "" if content is None else changes.read(content)
+
+
+def _edited(
+    step: Step, content: bytes | None, backup: bytes | None, *, may_replace: bool
+) -> tuple[bytes | None, bytes | None]:
+    """Return what a file and its backup shall be, as `clients.files.Edit`."""
+    text, parts = _text(content), step.parts
+    if step.uninstall:
+        return _without(step.path, text, content, backup, parts)
+    new = changes.install(text, parts, replace=may_replace).encode()
+    if new == (content or b""):
+        return content, backup
+    if content is not None and not (backup is not None and _leads_to(text, parts, backup)):
+        return new, content
+    return new, backup
+
+
+def _leads_to(text: str, parts: Parts, backup: bytes) -> bool:
+    """Return whether a file is its backup and ours, nothing else; then the backup stays the one to go back to."""
+    former = _decoded(backup)
+    return former is not None and changes.has_ours(text, parts) and changes.uninstall(text, parts, former) == former
+
+
+def _without(
+    path: Path, text: str, content: bytes | None, backup: bytes | None, parts: Parts
+) -> tuple[bytes | None, bytes | None]:
+    if content is None or not changes.has_ours(text, parts):
+        return content, backup
+    former = None if backup is None else _decoded(backup)
+    kept = changes.uninstall(text, parts, former)
+    if kept == former:
+        return backup, None
+    if former is None and changes.is_blank(kept, parts) and not path.is_symlink():
+        return None, None  # the file was made for us
+    return kept.encode(), content
+
+
+def _decoded(content: bytes) -> str | None:
+    try:
+        return changes.read(content)
+    except DamagedText:
+        return None
+
+
+def _sentence(path: Path, error: Exception, parts: Parts) -> str:
+    if isinstance(error, DamagedText):
+        return (
+            f"{path}: line {error.line}: {error.problem}. Correct it in an editor and try again; the file is as it was."
+        )
+    if isinstance(error, ForeignEntry):
+        name = ".".join(parts.path)
+        return f"{path} has an entry `{name}` that starts something else. Rename it there, or use --replace, which keeps a backup."
+    if isinstance(error, FileProblem):
+        return f"{path} {error}."
+    return f"{path}: {error}. The file is as it was."
