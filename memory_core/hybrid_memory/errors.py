@@ -41,12 +41,18 @@ class NotFound(HybridMemoryError, LookupError):
 
 
 class ConfirmationNeeded(HybridMemoryError):
-    """A request that touches many memories must be repeated with the count it names."""
+    """A request that touches many memories must be repeated with the count it names.
 
-    def __init__(self, count: int) -> None:
+    ``others`` more match in the person's namespace that is read beside a project's: those it does not touch.
+    """
+
+    def __init__(self, count: int, others: int = 0) -> None:
         noun = "memory matches" if count == 1 else "memories match"
-        super().__init__(f"{count} {noun}; nothing was changed. Call again with count={count} to confirm.")
+        here = " in this project" if others else ""
+        apart = f" {others} of the person's own match too and stay; those go by ids alone." if others else ""
+        super().__init__(f"{count} {noun}{here}; nothing was changed. Call again with count={count} to confirm.{apart}")
         self.count = count
+        self.others = others
 
 
 class EmbedderUnavailable(HybridMemoryError):

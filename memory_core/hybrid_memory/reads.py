@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -103,7 +103,7 @@ def search(
         beta=weights.beta,
         gamma=weights.gamma,
     )
-    fetch = partial(store.get, scope.namespace)
+    fetch = fetch_of(store, scope)
     ranking = _ranked(index, fetch, scope, query, request.query)
     # The page: positions in the ranking, behind the last memory that the page before showed.
     listing = _listing(ranking, index, fetch, concise=request.concise, all_weak=request.weak)
@@ -404,7 +404,7 @@ def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReque
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     wanted = tuple(dict.fromkeys(request.ids))
-    stored = store.get(scope.namespace, wanted)
+    stored = fetch_of(store, scope)(wanted)
     live = {memory_id: index.shown(memory) for memory_id, memory in stored.items() if memory.forgotten_at is None}
     found = [live[memory_id] for memory_id in wanted if memory_id in live]
     offset = position.within([memory.id for memory in found])
@@ -428,7 +428,7 @@ def brief(
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     first_page_at = None if request.cursor is None else position.asked_at
     all_ids = index.select(request.where, now, asked_at=first_page_at)
-    fetch = partial(store.get, scope.namespace)
+    fetch = fetch_of(store, scope)
     memories = gather(index, fetch, scope, SearchQuery(where=request.where, now=now, asked_at=position.asked_at))
     sections = select_lines(memories)
     left_out = repeats_of(sections, memories)
@@ -568,12 +568,29 @@ def reflection_groups(
     )
     groups = plan_groups(candidates, limit=limit)
     members = [[candidates.ids[row] for row in group.rows] for group in groups]
-    stored = store.get(scope.namespace, [one for ids in members for one in ids])
+    stored = fetch_of(store, scope)([one for ids in members for one in ids])
     memories = {one: index.shown(memory) for one, memory in stored.items()}
     return tuple(
         ReflectionGroup(memories=tuple(memories[one] for one in ids if one in memories), worth=group.worth)
         for group, ids in zip(groups, members, strict=True)
     )
+
+
+def fetch_of(store: Store, scope: Scope) -> Fetch:
+    """Return what reads memories of a scope by id, in the order of the ids; of two with one id that of the first namespace."""
+    if len(scope.namespaces) == 1:
+        return partial(store.get, scope.namespace)
+    return partial(_get_from_all, store, scope.namespaces)
+
+
+def _get_from_all(store: Store, namespaces: Sequence[str], ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+    found: dict[MemoryId, Memory] = {}
+    wanted = list(dict.fromkeys(ids))
+    for namespace in namespaces:
+        missing = [one for one in wanted if one not in found]
+        if missing:
+            found |= store.get(namespace, missing)
+    return {one: found[one] for one in wanted if one in found}
 
 
 def newer_than(index: NamespaceIndex, memory: Memory) -> MemoryId | None:
@@ -583,6 +600,11 @@ def newer_than(index: NamespaceIndex, memory: Memory) -> MemoryId | None:
 
 def fingerprint(scope: Scope, request: ReadRequest) -> bytes:
     """Return a short digest of the question, so that a cursor cannot continue another one."""
-    asked = {"namespace": scope.namespace, "query": request.query, "ids": request.ids, "where": asdict(request.where)}
+    asked = {
+        "namespace": "\0".join(scope.namespaces),
+        "query": request.query,
+        "ids": request.ids,
+        "where": asdict(request.where),
+    }
     text = json.dumps(asked, sort_keys=True, default=str, ensure_ascii=True)
     return hashlib.blake2b(text.encode(), digest_size=FINGERPRINT_BYTES).digest()

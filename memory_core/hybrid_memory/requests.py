@@ -88,7 +88,7 @@ class WriteResult:
 
     ``secrets`` are the kinds of what looked like secrets in the request: shown masked to readers, or not stored, as the setting says.
     ``disputes`` is a memory that the write was to replace but is too little trusted for; ``unpinned`` says that it was to be
-    pinned and was not, for the same reason.
+    pinned and was not, for the same reason. ``namespace`` is where it lies: that of the memory that it replaces, if it names one.
     """
 
     id: MemoryId
@@ -100,6 +100,7 @@ class WriteResult:
     moved: tuple[Moved, ...] = ()
     pending: bool = False
     secrets: tuple[str, ...] = ()
+    namespace: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

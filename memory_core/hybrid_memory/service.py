@@ -23,17 +23,17 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hybrid_memory import reads, validation
+from hybrid_memory import homes, reads, validation
 from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget_or_restore
-from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights
+from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights, decide_reflected
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders
 from hybrid_memory.embedding.table_choice import NAMED, reason
-from hybrid_memory.errors import EngineUnavailable, NotFound, StoreClosed, StoreFull
+from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable, NotFound, StoreClosed, StoreFull
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
 from hybrid_memory.language_share import LanguageShare
@@ -139,7 +139,7 @@ class MemoryService:
         self._latest_write = clock.now()
         self._last_known = store.last_write()
         self._clock_jumped = False
-        self._warmed: set[str] = set()
+        self._warmed: set[tuple[str, ...]] = set()
         self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
 
     @classmethod
@@ -209,12 +209,16 @@ class MemoryService:
             self.flush_recalls()
         # 2. Compute vector, terms and what the statement repeats. The search for related memories goes on in another thread
         #    while the commit waits for the disk.
-        index = self._index_cache.get(scope.namespace)
-        prepared = self._prepare_write(scope, request, index, now)
-        related = self._start_related_search(prepared, index, now)
+        #    What corrects a memory goes to where that lies.
+        home = homes.home_of(self.store, scope, request.supersedes)
+        index = self._index_cache.get(home.namespace)
+        prepared = self._prepare_write(
+            home, request, index, now, homes.elsewhere(self.store, scope, home, request.parents)
+        )
+        related = self._start_related_search(prepared, scope, index, now)
         # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
         decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
-        written = self._commit(scope.namespace, key, decide, result_codec.WRITE)
+        written = self._commit(home.namespace, key, decide, result_codec.WRITE)
         result: WriteResult = written.result
         # The decision may have counted the statement on a memory that the search has found: that one is the result.
         others = (memory for memory in related.result() if memory.id != result.id)
@@ -236,7 +240,7 @@ class MemoryService:
         request = validation.check_read(request)
         if request.quiet:
             return self._read_quietly(scope, request, now)
-        index = self._index_cache.get(scope.namespace)
+        index = self._index_cache.get_all(scope.namespaces)
         # Only a question recalls: nobody asked for the memories of a brief, and who fetches by id knows them already.
         if request.ids:
             return _annotated(reads.by_ids(self.store, index, scope, request, now), index, now)
@@ -256,7 +260,7 @@ class MemoryService:
         )
         if request.recalls and result.recalled is not None:
             # It is stored later, so that a read waits for no transaction.
-            self._queue_recall(scope, result.recalled, now)
+            self._queue_recall(scope, result, now)
         if vector is None and self._encoder.problem is not None:
             result = replace(result, words_alone=True)
         return _annotated(result, index, now)
@@ -265,7 +269,7 @@ class MemoryService:
         """Answer a checked request whose query is the gist of a prompt."""
         if request.ids or not request.query.strip():
             return ReadResult(hits=(), total=0)
-        index = self._index_cache.get(scope.namespace)
+        index = self._index_cache.get_all(scope.namespaces)
         result = quiet_recall(
             self.store,
             index,
@@ -278,7 +282,7 @@ class MemoryService:
             shown=self._shown.of(scope),
         )
         if request.recalls and result.recalled is not None:
-            self._queue_recall(scope, result.recalled, now)
+            self._queue_recall(scope, result, now)
         return _annotated(result, index, now)
 
     def note_shown(self, scope: Scope, ids: Iterable[MemoryId]) -> None:
@@ -310,7 +314,7 @@ class MemoryService:
         if focus is not None:
             focus = validation.check_focus(focus)
         vector = self._encoder.encode_query(focus) if focus else None
-        index = self._index_cache.get(scope.namespace)
+        index = self._index_cache.get_all(scope.namespaces)
         return reads.reflection_groups(
             self.store,
             index,
@@ -336,15 +340,21 @@ class MemoryService:
         """
         now = self._now()
         validation.check_scope(scope)
-        index = self._index_cache.get(scope.namespace)
-        prepared = []
-        for insight in self.secrets.insights(validation.check_insights(insights)):
+        by_home: dict[Scope, list[PreparedInsight]] = {}
+        for at, insight in enumerate(self.secrets.insights(validation.check_insights(insights))):
             encoded = self._encoder.encode(insight.text, None, now)
-            repeats = tuple(index.repeats(encoded.content_hash, now))
-            prepared.append(PreparedInsight(id=self._new_id(now), insight=insight, encoded=encoded, repeats=repeats))
-        decide = partial(decide_insights, prepared, scope)
-        ids: tuple[MemoryId, ...] = self._commit(scope.namespace, key, decide, result_codec.INSIGHTS).result
-        return ids
+            home = homes.home_of_insight(self.store, scope, insight)
+            repeats = tuple(self._index_cache.get(home.namespace).repeats(encoded.content_hash, now))
+            prepared = PreparedInsight(
+                id=self._new_id(now),
+                insight=insight,
+                encoded=encoded,
+                repeats=repeats,
+                elsewhere=homes.elsewhere(self.store, scope, home, insight.evidence),
+                at=at,
+            )
+            by_home.setdefault(home, []).append(prepared)
+        return self._commit_insights(scope, by_home, key)
 
     @shared
     @idempotent(result_codec.UPDATE)
@@ -358,6 +368,7 @@ class MemoryService:
         now = self._now()
         validation.check_scope(scope)
         request, secrets = self.secrets.update(validation.check_update(request, now))
+        scope = homes.home_of(self.store, scope, request.id)
         old = self.store.get(scope.namespace, [request.id]).get(request.id)
         encoded = None
         if request.content is not None and old is not None:
@@ -379,42 +390,54 @@ class MemoryService:
         """
         validation.check_scope(scope)
         request = validation.check_forget(request)
-        ids: Sequence[MemoryId] = request.ids
         now = self._now()
-        index = self._index_cache.get(scope.namespace)
         if request.where is not None:
+            index = self._index_cache.get(scope.namespace)
             ids = index.select(request.where, now, forgotten=request.restore)
-        lookups = Lookups(partial(index.key_holders, now=now), index.replaced_by)
-        decide = partial(decide_forget_or_restore, request, ids, scope, lookups)
-        result: ForgetResult = self._commit(scope.namespace, key, decide, result_codec.FORGET).result
-        return result
+            if scope.personal is not None and request.count != len(ids):
+                raise ConfirmationNeeded(len(ids), self._matching_elsewhere(scope, request, now))
+            return self._forget_here(scope, request, ids, key, now)
+        theirs = homes.of_the_person(self.store, scope, request.ids)
+        if not theirs:
+            return self._forget_here(scope, request, request.ids, key, now)
+        person = replace(scope, namespace=scope.personal or scope.namespace, personal=None)
+        ours = [one for one in request.ids if one not in theirs]
+        if not ours:
+            return self._forget_here(person, request, request.ids, key, now)
+        # Both or none: what is not there is noticed before anything is done. The project's part is the one that a repeat finds
+        # done; to do the person's part twice changes nothing.
+        known = self.store.get(scope.namespace, ours)
+        if missing := [f"ids.{at}" for at, one in enumerate(request.ids) if one not in theirs and one not in known]:
+            raise NotFound(f"{', '.join(missing)}: no such memory; nothing was changed")
+        done = self._forget_here(person, request, [one for one in request.ids if one in theirs], None, now)
+        return self._forget_here(scope, request, ours, key, now, beside=done)
 
     # --- recent, get, suggest, status, listen -------------------------------------------------------------------------
 
     def recent(self, scope: Scope, *, limit: int = 20, session: str | None = None) -> tuple[Memory, ...]:
         """Return the most recent memories of the namespace, or of one session, newest first."""
-        index = self._index_cache.get(scope.namespace)
+        index = self._index_cache.get_all(scope.namespaces)
         ids = index.select(Where(session=session), self._now())[:limit]
-        return tuple(map(self.secrets.shown, self.store.get(scope.namespace, ids).values()))
+        return tuple(map(self.secrets.shown, self._fetch(scope, ids).values()))
 
     def recent_page(self, scope: Scope, *, limit: int, session: str | None = None) -> ReadResult:
         """Return the most recent memories as `recent` does, at most a quarter of them untrusted where others are; the rest is held back."""
         now = self._now()
-        index = self._index_cache.get(scope.namespace)
+        index = self._index_cache.get_all(scope.namespaces)
         ids = index.select(Where(session=session), now)
         shown, held_back = index.recent_in_shares(ids, limit)
-        hits = self.as_hits(scope, self.store.get(scope.namespace, shown).values())
+        hits = self.as_hits(scope, self._fetch(scope, shown).values())
         return ReadResult(hits=hits, total=len(ids), held_back=held_back)
 
     def as_hits(self, scope: Scope, memories: Iterable[Memory]) -> tuple[Hit, ...]:
         """Return memories as reads do: without their secrets, and with what disputes them."""
         hits = tuple(Hit(memory=self.secrets.shown(memory)) for memory in memories)
         result = ReadResult(hits=hits, total=len(hits))
-        return _annotated(result, self._index_cache.get(scope.namespace), self._now()).hits
+        return _annotated(result, self._index_cache.get_all(scope.namespaces), self._now()).hits
 
     def untrusted_among(self, scope: Scope, ids: Sequence[MemoryId]) -> list[MemoryId]:
         """Return those of some ids whose memories are trusted less than the assistant's own words."""
-        found = self.store.get(scope.namespace, ids)
+        found = self._fetch(scope, ids)
         return [one for one in ids if one in found and is_untrusted(found[one])]
 
     def get(self, scope: Scope, memory_id: MemoryId) -> Memory:
@@ -423,18 +446,18 @@ class MemoryService:
         Raises:
             NotFound: no such memory in this namespace, or it is forgotten.
         """
-        memory = self.store.get(scope.namespace, [memory_id]).get(memory_id)
+        memory = self._fetch(scope, [memory_id]).get(memory_id)
         if memory is None or memory.forgotten_at is not None:
             raise NotFound("id: no such memory")
         return self.secrets.shown(memory)
 
     def revealed(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         """Return memories with the secrets that they hold, forgotten ones included: for the person at the command line alone."""
-        return self.store.get(scope.namespace, ids)
+        return self._fetch(scope, ids)
 
     def suggest(self, scope: Scope, what: str, prefix: str, limit: int = 20) -> list[str]:
         """Return known names that begin with a prefix: of a ``session``, ``tag``, ``speaker`` or recent ``id``."""
-        index = self._index_cache.get(scope.namespace)
+        index = self._index_cache.get_all(scope.namespaces)
         if what == "id":
             return [str(one) for one in index.select(Where(), self._now()) if one.startswith(prefix)][:limit]
         names: dict[str, Callable[[str, int], list[str]]] = {
@@ -450,7 +473,7 @@ class MemoryService:
         from importlib.metadata import version
 
         # In this order: loading the index may find what cannot be read.
-        counts = self._index_cache.get(scope.namespace).statistics(self._now())
+        counts = self._index_cache.get_all(scope.namespaces).statistics(self._now())
         info = self.store.info()
         change = self._background.progress()
         notices = list(info.notices)
@@ -530,7 +553,7 @@ class MemoryService:
             pending = list(self._recalls)
             self._recalls.clear()
         for namespace in list(dict.fromkeys(name for name, _ in pending)):
-            index = self._index_cache.get(namespace)
+            index = self._index_cache.at_hand(namespace)
             recalls = [recall for name, recall in pending if name == namespace]
             decide = partial(sessions.decide_recalls, recalls, self._write_rules.flow, index.vectors_of)
             try:
@@ -540,13 +563,19 @@ class MemoryService:
                     room = _MAX_WAITING_RECALLS - len(self._recalls)
                     self._recalls.extendleft(reversed(pending[max(len(pending) - room, 0) :]))
                 raise
-            index.record_uses(sessions.uses_of(recalls))
+            self._index_cache.record_uses(namespace, sessions.uses_of(recalls))
             pending = [one for one in pending if one[0] != namespace]
 
     @shared
     def end_session(self, scope: Scope) -> None:
         """End a conversation: its buffers are emptied by their rules, its working memory is over."""
         self.flush_recalls()
+        self._end_session(scope)
+        for namespace in scope.namespaces[1:]:  # only what a correction or a recall has left there
+            if self.store.buffer(namespace, scope.session, scope.agent) is not None:
+                self._end_session(replace(scope, namespace=namespace, personal=None))
+
+    def _end_session(self, scope: Scope) -> None:
         index = self._index_cache.get(scope.namespace)
         tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._now())
         decide = partial(sessions.decide_end, scope, tasks, self._write_rules.flow, index.vectors_of)
@@ -557,9 +586,9 @@ class MemoryService:
         """Load what the first call would otherwise wait for, and end sessions that ended without saying so."""
         index = self._index_cache.get(scope.namespace)
         self._encoder.load_model()
-        if scope.namespace in self._warmed:
+        if scope.namespaces in self._warmed:
             return
-        self._warmed.add(scope.namespace)
+        self._warmed.add(scope.namespaces)
         # Without a vector: what nothing was written to must not be pinned to an embedder.
         encode_words(_WARMING, None, self._now(), hasher=self.store.hasher)
         parse_question(_WARMING, self._now(), self.store.hasher)
@@ -569,6 +598,8 @@ class MemoryService:
         index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):
             pass
+        if scope.personal is not None:
+            self._warm_up_joint(scope)
         if self._clock_jumped:  # the next start sweeps, if the clock was right
             return
         idle = timedelta(hours=self.settings.session_idle_hours)
@@ -588,6 +619,7 @@ class MemoryService:
 
         Call it whenever the process is idle.
         """
+        self._index_cache.let_unused_go()
         return self._background.step()
 
     def reembed(
@@ -614,7 +646,7 @@ class MemoryService:
     # --- private ------------------------------------------------------------------------------------------------------
 
     def _prepare_write(
-        self, scope: Scope, request: WriteRequest, index: NamespaceIndex, now: datetime
+        self, scope: Scope, request: WriteRequest, index: NamespaceIndex, now: datetime, elsewhere: tuple[Memory, ...]
     ) -> PreparedWrite:
         """Return the request with its encoding, and with what in the namespace it repeats or takes the place of.
 
@@ -634,18 +666,83 @@ class MemoryService:
             repeats=tuple(index.repeats(encoded.content_hash, now)),
             key_owners=() if request.key is None else tuple(index.key_holders(session, request.key, now)),
             seen_head=seen_head,
+            elsewhere=elsewhere,
         )
 
     def _start_related_search(
-        self, prepared: PreparedWrite, index: NamespaceIndex, now: datetime
+        self, prepared: PreparedWrite, scope: Scope, index: NamespaceIndex, now: datetime
     ) -> Future[tuple[Related, ...]]:
         """Look for memories about the same thing in another thread, without those that the write itself deals with."""
         excluded = {*prepared.repeats, prepared.request.supersedes, *prepared.key_owners, prepared.id}
-        fetch = partial(self.store.get, prepared.scope.namespace)
+        fetch = reads.fetch_of(self.store, scope)
+        if scope.personal is not None:
+            index = self._index_cache.get_all(scope.namespaces)
         try:
             return self._related_search.submit(reads.related, index, fetch, prepared.encoded.vector, excluded, now)
         except RuntimeError:
             raise StoreClosed("the memory was closed; open it again") from None
+
+    def _fetch(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
+        return dict(reads.fetch_of(self.store, scope)(ids))
+
+    def _commit_insights(
+        self, scope: Scope, by_home: Mapping[Scope, Sequence[PreparedInsight]], key: RequestKey | None
+    ) -> tuple[MemoryId, ...]:
+        """Store insights where each lies; what they rest on elsewhere counts as reflected upon too.
+
+        The part of the project is the one that a repeat finds done; the same insight on the same evidence is not stored twice.
+        """
+        in_order = sorted(by_home, key=lambda one: one.namespace == scope.namespace)
+        ids: dict[int, MemoryId] = {}
+        for home in in_order:
+            prepared = by_home[home]
+            last = home is in_order[-1]
+            decide = homes.with_ids(
+                partial(decide_insights, prepared, home), [one.at for one in prepared], ids if last else {}
+            )
+            found = self._commit(home.namespace, key if last else None, decide, result_codec.INSIGHTS).result
+            places = sorted((*ids, *(one.at for one in prepared))) if last else [one.at for one in prepared]
+            ids |= dict(zip(places, found, strict=True))
+            elsewhere = {one.id: one for each in prepared for one in each.elsewhere}
+            for namespace in {one.namespace for one in elsewhere.values()}:
+                theirs = [one for one, memory in elsewhere.items() if memory.namespace == namespace]
+                self._commit(namespace, None, partial(decide_reflected, theirs, home))
+        return tuple(ids[at] for at in sorted(ids))
+
+    def _matching_elsewhere(self, scope: Scope, request: ForgetRequest, now: datetime) -> int:
+        """Return how many memories of the person a filter matches, which goes for the project's alone."""
+        if request.where is None or scope.personal is None or scope.personal == scope.namespace:
+            return 0
+        index = self._index_cache.get(scope.personal)
+        return len(index.select(request.where, now, forgotten=request.restore))
+
+    def _forget_here(
+        self,
+        scope: Scope,
+        request: ForgetRequest,
+        ids: Sequence[MemoryId],
+        key: RequestKey | None,
+        now: datetime,
+        *,
+        beside: ForgetResult | None = None,
+    ) -> ForgetResult:
+        """Forget or bring back memories of one namespace; the result tells of what was done ``beside`` that as well."""
+        index = self._index_cache.get(scope.namespace)
+        lookups = Lookups(partial(index.key_holders, now=now), index.replaced_by)
+        decide: Decision = partial(decide_forget_or_restore, request, ids, scope, lookups)
+        if beside is not None:
+            decide = homes.together(decide, beside, request.ids)
+        result: ForgetResult = self._commit(scope.namespace, key, decide, result_codec.FORGET).result
+        return result
+
+    def _warm_up_joint(self, scope: Scope) -> None:
+        """Load what is read together, and give the person's memories their vectors if some wait."""
+        joint = self._index_cache.get_all(scope.namespaces)
+        joint.warm(reads.fetch_of(self.store, scope))
+        if joint.without_vector(self._now(), 1):
+            for namespace in scope.namespaces[1:]:
+                while self._backfill(namespace):
+                    pass
 
     def _commit(
         self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
@@ -672,9 +769,12 @@ class MemoryService:
         self._commit(namespace, None, lambda _: WriteBatch(action="embed", actor="late work", vectors=vectors))
         return len(index.vectors_of([one.id for one in vectors]))
 
-    def _queue_recall(self, scope: Scope, memory_id: MemoryId, now: datetime) -> None:
+    def _queue_recall(self, scope: Scope, result: ReadResult, now: datetime) -> None:
+        """Note the memory that a reading recalled, in the namespace that it lies in."""
+        recalled = [hit.memory for hit in result.hits if hit.memory.id == result.recalled]
         with self._recalls_lock:
-            self._recalls.append((scope.namespace, sessions.Recall(memory_id, scope.session, scope.agent, now)))
+            for one in recalled:
+                self._recalls.append((one.namespace, sessions.Recall(one.id, scope.session, scope.agent, now)))
 
     def _new_id(self, now: datetime) -> MemoryId:
         return new_id(now, self._random_source)

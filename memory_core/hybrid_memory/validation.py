@@ -53,7 +53,8 @@ def check_scope(scope: Scope) -> None:
     Raises:
         InvalidInput: names the part that is wrong.
     """
-    check_name("namespace", scope.namespace)
+    for namespace in scope.namespaces:
+        check_name("namespace", namespace)
     check_name("session", scope.session)
     check_name("agent", scope.agent)
 

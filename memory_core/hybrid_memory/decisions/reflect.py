@@ -138,12 +138,17 @@ def _group_around(candidates: ReflectionCandidates, seed: int, floor: float) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedInsight:
-    """A checked insight with all that had to be computed before the transaction; ``repeats`` as in `PreparedWrite`."""
+    """A checked insight with all that had to be computed before the transaction; ``repeats`` and ``elsewhere`` as in `PreparedWrite`.
+
+    ``at`` is its place among the insights of the call.
+    """
 
     id: MemoryId
     insight: Insight
     encoded: EncodedText
     repeats: tuple[MemoryId, ...] = ()
+    elsewhere: tuple[Memory, ...] = ()
+    at: int = 0
 
     @property
     def evidence(self) -> tuple[MemoryId, ...]:
@@ -161,7 +166,8 @@ def decide_insights(insights: Sequence[PreparedInsight], scope: Scope, view: Wri
         InvalidInput: evidence that is an insight itself.
     """
     wanted = {one for prepared in insights for one in (*prepared.insight.evidence, *prepared.repeats)}
-    known = view.get(wanted)
+    here = view.get(wanted)
+    known = {one.id: one for prepared in insights for one in prepared.elsewhere} | here
     _check_evidence(insights, known)
     inserts: list[Insert] = []
     ids: list[MemoryId] = []
@@ -179,13 +185,24 @@ def decide_insights(insights: Sequence[PreparedInsight], scope: Scope, view: Wri
         action="reflect",
         actor=scope.actor,
         inserts=tuple(inserts),
-        updates=tuple(Update(replace(known[one], reflected_at=view.now)) for one in evidence),
+        updates=tuple(Update(replace(known[one], reflected_at=view.now)) for one in evidence if one in here),
         result=tuple(ids),
     )
 
 
+def decide_reflected(evidence: Sequence[MemoryId], scope: Scope, view: WriteView) -> WriteBatch:
+    """Return what it changes that memories served as evidence of insights that lie in another namespace."""
+    known = view.get(evidence)
+    return WriteBatch(
+        action="reflect",
+        actor=scope.actor,
+        updates=tuple(Update(replace(one, reflected_at=view.now)) for one in known.values()),
+    )
+
+
 def _check_evidence(insights: Sequence[PreparedInsight], known: Mapping[MemoryId, Memory]) -> None:
-    for at, prepared in enumerate(insights):
+    for prepared in insights:
+        at = prepared.at
         for position, one in enumerate(prepared.insight.evidence):
             if one not in known or known[one].forgotten_at is not None:
                 raise NotFound(f"insights.{at}.evidence.{position}: no such memory; nothing was stored")

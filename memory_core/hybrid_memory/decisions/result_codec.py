@@ -43,6 +43,7 @@ def _write_to_json(result: WriteResult) -> Mapping[str, Json]:
         "secrets": list(result.secrets),
         "disputes": result.disputes,
         "unpinned": result.unpinned,
+        "namespace": result.namespace,
     }
 
 
@@ -61,6 +62,7 @@ def _write_from_json(data: Mapping[str, Any]) -> WriteResult:
         # Answers of an earlier version of this program, kept for a day, lack what came later.
         disputes=_id_or_none(data.get("disputes")),
         unpinned=bool(data.get("unpinned")),
+        namespace=data.get("namespace", ""),
     )
 
 

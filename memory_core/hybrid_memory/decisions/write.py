@@ -64,7 +64,7 @@ class PreparedWrite:
     """A checked request with all that had to be computed before the transaction.
 
     ``repeats`` are live memories with the same words, oldest first; ``key_owners`` hold the same working key, newest first; both
-    were looked up when the namespace's head was ``seen_head``.
+    were looked up when the namespace's head was ``seen_head``. ``elsewhere`` are parents that lie in another namespace of the reader.
     """
 
     id: MemoryId
@@ -75,6 +75,7 @@ class PreparedWrite:
     repeats: tuple[MemoryId, ...] = ()
     key_owners: tuple[MemoryId, ...] = ()
     seen_head: int = 0
+    elsewhere: tuple[Memory, ...] = ()
 
     @property
     def session(self) -> str:
@@ -221,10 +222,11 @@ def _named_by_supersedes(prepared: PreparedWrite, known: Mapping[MemoryId, Memor
 
 
 def _known_parents(prepared: PreparedWrite, known: Mapping[MemoryId, Memory]) -> list[Memory]:
-    missing = [one for one in prepared.request.parents if one not in known]
+    parents = {one.id: one for one in prepared.elsewhere} | dict(known)
+    missing = [one for one in prepared.request.parents if one not in parents]
     if missing:
         raise NotFound("parents: no such memory; nothing was stored")
-    return [known[one] for one in prepared.request.parents]
+    return [parents[one] for one in prepared.request.parents]
 
 
 def _new_memory(prepared: PreparedWrite, view: WriteView, trust: Trust) -> Memory:
@@ -299,6 +301,7 @@ def _insert(
         unpinned=prepared.request.pinned and not memory.pinned,
         moved=moved,
         pending=prepared.encoded.vector is None,
+        namespace=memory.namespace,
     )
     tier_changes, updates = changes_of(view, (move for move in moved if move.id != memory.id))
     replaced = [Update(superseded(one, memory.id)) for one in change.replaced]
@@ -393,6 +396,7 @@ def _count_repetition(
         disputes=same.disputes,
         unpinned=request.pinned and not pinned,
         moved=step.moved,
+        namespace=same.namespace,
     )
     return WriteBatch(
         action="repeat",

@@ -128,15 +128,24 @@ class NamespaceIndex:
         with self._lock:
             # Another thread may have caught up with a part of the log meanwhile.
             fresh = [entry for entry in log if entry.position > self._head]
-            # First the cached memories, so that no reader gets one that is older than `head`.
-            self._cache.apply_changes({entry.id for entry in fresh}, memories)
-            for entry in fresh:
-                if entry.change is ChangeType.PURGE:
-                    self._purge(entry.id)
-                elif entry.id in memories:
-                    self._put(memories[entry.id], vectors.get(entry.id))
-                self._head = entry.position
-            self._maintain_approximate()
+            self._follow(fresh, memories, vectors)
+            if fresh:
+                self._head = fresh[-1].position
+
+    def _follow(
+        self,
+        fresh: Sequence[LogEntry],
+        memories: Mapping[MemoryId, Memory],
+        vectors: Mapping[MemoryId, NDArray[np.float32]],
+    ) -> None:
+        # First the cached memories, so that no reader gets one that is older than `head`.
+        self._cache.apply_changes({entry.id for entry in fresh}, memories)
+        for entry in fresh:
+            if entry.change is ChangeType.PURGE:
+                self._purge(entry.id)
+            elif entry.id in memories:
+                self._put(memories[entry.id], vectors.get(entry.id))
+        self._maintain_approximate()
 
     def memories(
         self, ids: Sequence[MemoryId], read: Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]

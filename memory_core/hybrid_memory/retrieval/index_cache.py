@@ -1,23 +1,30 @@
 """`IndexCache`: the search index of each namespace, loaded at first use and kept up to date with the store's log.
 
+Namespaces that are read together have a joint index beside those, which is let go when it was not read for long.
+
 `MemoryService` asks `get` in every call and hands each commit to `apply`; `background` uses the rest.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import LogTrimmed
 from hybrid_memory.retrieval.index import HNSW_FROM, NamespaceIndex
+from hybrid_memory.retrieval.joint_index import JointIndex, behind
 from hybrid_memory.secret_detection.masking import masked_memory
 
 if TYPE_CHECKING:
     from hybrid_memory.model import Memory
-    from hybrid_memory.store.base import CommitResult, Store
+    from hybrid_memory.store.base import CommitResult, RecordUse, Store
 
 _PAGE_ENTRIES = 1000  # of the log, read at a time
+# Each joint index costs as much memory as the indexes of its namespaces together, and loading it some 30 ms a thousand memories.
+_MOST_JOINT = 16
+_JOINT_IDLE_SECONDS = 900.0
 
 
 class IndexCache:
@@ -39,6 +46,8 @@ class IndexCache:
         self._dimensions = dimensions
         self._hnsw_from = hnsw_from
         self._indexes: dict[str, NamespaceIndex] = {}
+        self._joint: dict[tuple[str, ...], JointIndex] = {}  # the one that was read last stands last
+        self._read_at: dict[tuple[str, ...], float] = {}
         self._lock = threading.RLock()
 
     def get(self, namespace: str) -> NamespaceIndex:
@@ -50,6 +59,48 @@ class IndexCache:
         if index.head < self._store.head(namespace):
             index = self.catch_up(namespace)
         return index
+
+    def get_all(self, namespaces: tuple[str, ...]) -> NamespaceIndex:
+        """Return the index of namespaces that are read together, at least as new as the store was when this was called."""
+        if len(namespaces) == 1:
+            return self.get(namespaces[0])
+        with self._lock:
+            index = self._joint.pop(namespaces, None)
+            if index is None or index.outdated:
+                index = self._loaded_joint(namespaces)
+            self._joint[namespaces] = index
+            self._read_at[namespaces] = time.monotonic()
+            while len(self._joint) > _MOST_JOINT:
+                self._let_go(next(iter(self._joint)))
+            for namespace in behind(index, self._store.head):
+                index = self._catch_up_joint(index, namespace)
+            return index
+
+    def at_hand(self, namespace: str) -> NamespaceIndex:
+        """Return an index that holds a namespace, a joint one rather than loading one of its own: to look memories up by id."""
+        with self._lock:
+            if namespace not in self._indexes:
+                joint = next((one for names, one in self._joint.items() if namespace in names), None)
+                if joint is not None:
+                    return joint
+        return self.get(namespace)
+
+    def record_uses(self, namespace: str, uses: Sequence[RecordUse]) -> None:
+        """Add to the usage of memories wherever they are held."""
+        with self._lock:
+            holding = [one for name, one in self._indexes.items() if name == namespace]
+            holding += [one for names, one in self._joint.items() if namespace in names]
+        for index in holding:
+            index.record_uses(uses)
+
+    def let_unused_go(self) -> None:
+        """Let the joint indexes go that were not read for a quarter of an hour."""
+        if not self._joint:
+            return
+        with self._lock:
+            before = time.monotonic() - _JOINT_IDLE_SECONDS
+            for namespaces in [one for one, at in self._read_at.items() if at < before]:
+                self._let_go(namespaces)
 
     def loaded(self) -> dict[str, NamespaceIndex]:
         """Return the indexes that are there, by namespace."""
@@ -64,7 +115,10 @@ class IndexCache:
         """Let all other indexes go and return them, to be closed; one that is needed again is loaded anew."""
         with self._lock:
             dropped = [name for name, index in self._indexes.items() if index not in indexes]
-            return [self._indexes.pop(name) for name in dropped]
+            joint = list(self._joint.values())
+            self._joint.clear()
+            self._read_at.clear()
+            return [*(self._indexes.pop(name) for name in dropped), *joint]
 
     def apply(self, namespace: str, written: CommitResult) -> None:
         """Apply a write of this process, or catch up when another came between."""
@@ -72,12 +126,16 @@ class IndexCache:
             return
         with self._lock:
             index = self._indexes.get(namespace)
-            if index is None:
-                return
-            if index.head == written.log[0].position - 1:
-                index.apply(written.log, written.memories, written.vectors)
-            elif index.head < written.position:
-                self.catch_up(namespace)
+            if index is not None:
+                if index.head == written.log[0].position - 1:
+                    index.apply(written.log, written.memories, written.vectors)
+                elif index.head < written.position:
+                    self.catch_up(namespace)
+            for joint in [one for names, one in self._joint.items() if namespace in names] if self._joint else ():
+                if joint.heads[namespace] == written.log[0].position - 1:
+                    joint.follow(namespace, written.log, written.memories, written.vectors)
+                elif joint.heads[namespace] < written.position:
+                    self._catch_up_joint(joint, namespace)
 
     def catch_up(self, namespace: str) -> NamespaceIndex:
         """Apply what the store's log holds behind the index; reload when the log does not reach back that far."""
@@ -102,11 +160,14 @@ class IndexCache:
                 self._indexes[namespace] = fresh
                 self.catch_up(namespace)
             old.close()
+        with self._lock:
+            for namespaces in list(self._joint):
+                self._let_go(namespaces)
 
     def close(self) -> None:
         """Stop what runs in the background."""
         with self._lock:
-            indexes = list(self._indexes.values())
+            indexes = [*self._indexes.values(), *self._joint.values()]
         for index in indexes:
             index.close()
 
@@ -114,14 +175,36 @@ class IndexCache:
         index = self._indexes[namespace] = self._loaded_index(namespace)
         return index
 
+    def _catch_up_joint(self, index: JointIndex, namespace: str) -> JointIndex:
+        """Apply what the log of one namespace holds behind a joint index; return the one loaded instead if the log is too short."""
+        try:
+            while log := self._store.changes(namespace, index.heads[namespace], _PAGE_ENTRIES):
+                ids = tuple(dict.fromkeys(entry.id for entry in log))
+                index.follow(namespace, log, self._store.get(namespace, ids), self._store.vectors(namespace, ids))
+        except LogTrimmed:
+            self._let_go(index.namespaces)
+            fresh = self._joint[index.namespaces] = self._loaded_joint(index.namespaces)
+            self._read_at[index.namespaces] = time.monotonic()
+            return fresh
+        return index
+
+    def _let_go(self, namespaces: tuple[str, ...]) -> None:
+        self._read_at.pop(namespaces, None)
+        index = self._joint.pop(namespaces, None)
+        if index is not None:
+            index.close()
+
     def _loaded_index(self, namespace: str) -> NamespaceIndex:
-        index = NamespaceIndex(
-            self._store.hasher,
-            self._dimensions(),
-            make=self._store.vector_index,
-            hnsw_from=self._hnsw_from,
-            shown=self._shown,
-        )
+        index = NamespaceIndex(self._store.hasher, self._dimensions(), **self._options())
         index.load(self._store.snapshot(namespace))
         threading.Thread(target=index.sort, name="sort terms", daemon=True).start()
         return index
+
+    def _loaded_joint(self, namespaces: tuple[str, ...]) -> JointIndex:
+        index = JointIndex(self._store.hasher, self._dimensions(), **self._options())
+        index.load_all(self._store, namespaces)
+        threading.Thread(target=index.sort, name="sort terms", daemon=True).start()
+        return index
+
+    def _options(self) -> dict[str, Any]:
+        return {"make": self._store.vector_index, "hnsw_from": self._hnsw_from, "shown": self._shown}
