@@ -36,6 +36,10 @@ clients:
 smoke:
     uv run python tools/smoke_wheel.py
 
+# what version all files name; with one, writes it into each: `just version 0.2.0`
+version *NEW:
+    uv run python tools/set_version.py {{NEW}}
+
 # the main job on a real MCP client
 demo:
     uv run hybrid-memory-mcp demo

@@ -1,6 +1,6 @@
 """Draws the icon of the plugin and the bundle: three tiers in a rounded square, the long-term one widest.
 
-    python tools/draw_icon.py
+python tools/draw_icon.py
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ SERVERS = {"claude-code": "plugin:hybrid-memory:memory", "codex": "memory"}
 def plugin_hooks(client: str) -> dict[str, Any]:
     """Return what stands in the hooks file of a client."""
     hooks = hooks_for(client, [PROGRAM], server=SERVERS[client])
-    assert hooks is not None, client
+    if hooks is None:
+        raise ValueError(client)
     return {
         "hooks": {
             event: [{**entry, "hooks": [_launched(one, client) for one in entry["hooks"]]} for entry in entries]
