@@ -1,0 +1,130 @@
+"""A person's own words in what they sent: without code, logs, quotes, pasted documents, and what a program put in tags. Pure.
+
+Each step reads the text once, and no expression can look at a character more than a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hybrid_memory.lazy_pattern import LazyPattern
+
+# Set by hand.
+_LONGEST_TYPED = 2_500  # characters of a turn; what is longer was pasted, but for its first and its last paragraph
+_MOST_LINES = 25  # of a turn; as above
+_LONGEST_FRAME = 600  # characters of a paragraph before or behind something pasted
+_FEW_WORDS = 3  # in quotation marks: a name or a title, no speech
+GAP = "\0"
+"""Stands where something was taken out of a line: a sentence that holds it is not whole."""
+
+
+def own_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a message that its author wrote themselves, without bullets; none where all of it is told or pasted."""
+    text = lowered_safe(text)
+    plain = _without_tags(_without_fences(text))
+    plain = _QUOTED.sub(_gap_for_speech, plain)
+    paragraphs = [part for part in _BLANK_LINES.split(plain) if part.strip()]
+    lines = plain.count("\n") + 1
+    if len(plain) > _LONGEST_TYPED or lines > _MOST_LINES:
+        ends = [paragraphs[0], paragraphs[-1]] if len(paragraphs) > 1 else []
+        paragraphs = [part for part in ends if len(part) <= _LONGEST_FRAME and "\n" not in part.strip()]
+    for paragraph in paragraphs:
+        written = paragraph.split("\n")
+        machine = sum(_is_machine_line(line) for line in written)
+        if machine and 2 * machine >= len(written):
+            continue
+        for line in written:
+            if not _is_machine_line(line) and not _QUOTE_LINE.match(line):
+                yield _BULLET.sub("", line, count=1).strip()
+
+
+def lowered_safe(text: str) -> str:
+    """Return a text without the characters that have a meaning here, and with one sort of line ends."""
+    return text.replace(GAP, " ").replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
+
+
+def is_pasted(text: str) -> bool:
+    """Return True if a message is mail or a letter: headers, or a greeting line and a closing line."""
+    if len(_MAIL_HEADER.findall(text)) > 1:
+        return True
+    return _SALUTATION.search(text) is not None and _CLOSING.search(text) is not None
+
+
+def _without_fences(text: str) -> str:
+    """Return a text without fenced code; a fence that is never closed reaches to the end."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    parts = _FENCE.split(text)
+    return "\n\n".join(part for at, part in enumerate(parts) if at % 2 == 0)
+
+
+def _without_tags(text: str) -> str:
+    """Return a text without elements like ``<context>...</context>`` and what stands in them; one never closed reaches to the end."""
+    if "<" not in text:
+        return text
+    parts: list[str] = []
+    reached, depth = 0, 0
+    for tag in _TAG.finditer(text):
+        if tag[0].endswith("/>"):
+            continue
+        if tag[1]:
+            if depth:
+                depth -= 1
+                reached = tag.end()
+            continue
+        if not depth:
+            parts.append(text[reached : tag.start()])
+        depth += 1
+        reached = len(text)
+    if not depth:
+        parts.append(text[reached:])
+    return GAP.join(parts)
+
+
+def _gap_for_speech(found: re.Match[str]) -> str:
+    """A name in quotation marks stays, speech leaves a gap."""
+    inside = found[0][1:-1]
+    few = len(inside.split()) <= _FEW_WORDS and (inside.isascii() or len(inside) <= 4 * _FEW_WORDS)
+    return found[0] if few else GAP
+
+
+def _is_machine_line(line: str) -> bool:
+    return _MACHINE_LINE.match(line) is not None or _CODE_END.search(line) is not None
+
+
+_FENCE = LazyPattern(r"(?m)^[ \t>]*(?:```|~~~)[^\n]*$|```")
+_BLANK_LINES = LazyPattern(r"\n[ \t]*\n")
+_TAG = LazyPattern(r"<(/?)[A-Za-z][\w:.-]{0,60}(?:\s[^<>\n]{0,300})?/?>")
+_QUOTED = LazyPattern(
+    r'"[^"\n]{1,1000}"|“[^“”\n]{1,1000}[”]|„[^„“”\n]{1,1000}[“”]|«[^«»\n]{1,1000}»|「[^「」\n]{1,1000}」|『[^『』\n]{1,1000}』'
+    r"|(?<![\w'])'[^'\n]{12,1000}'(?!\w)"
+)
+_QUOTE_LINE = LazyPattern(r"\s*(?:>|\|)")
+_BULLET = LazyPattern(r"^\s*(?:[-*•–]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|\[[ x]\]\s+)+")
+_MACHINE_LINE = LazyPattern(
+    r"\s*(?:\||\$ |>>> |\+\+\+ |--- |@@ |[+-]\S|diff --git|index [0-9a-f]{7}|commit [0-9a-f]{7}"
+    r"|Traceback|File \"|at \S+\(|\S+(?:Error|Exception)\b"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:INFO|DEBUG|TRACE|WARN(?:ING)?|ERROR|FATAL)\b"
+    r"|(?:import|from|export|const|let|var|def|class|function|return|public|private|package|using"
+    r"|#include|@\w+)\b[^\n]{0,200}[;{}():=]"
+    r"|(?:select|insert|update|delete|create|alter)\b[^\n]{0,200};\s*$|//|/\*|\*/|#!|</?\w|[{}\[\]();]+\s*$"
+    r"|[\w.$-]{1,60}\s*[:=]\s*[\"'{\[]|\"[\w-]{1,60}\"\s*:|https?://\S+\s*$|[\w./~-]{0,60}[$%#] \w)"
+)
+_CODE_END = LazyPattern(r"[;{]\s*$|=>|\w\(\)|\{\{|\}\}|</\w")
+_MAIL_HEADER = LazyPattern(
+    r"(?im)^\s*(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|de|à|objet"
+    r"|para|asunto|assunto|差出人|件名|发件人|主题):\s"
+)
+_SALUTATION = LazyPattern(
+    r"(?im)^\s*(?:dear|hi|hello|hey|good (?:morning|afternoon)|sehr geehrte\w?|liebe[rs]?|hallo"
+    r"|bonjour|chère?|madame|monsieur"
+    r"|estimad[oa]s?|querid[oa]s?|hola|prezad[oa]s?|car[oa]s?|olá)\b[^\n.?!]{0,60}[,:]\s*$"
+)
+_CLOSING = LazyPattern(
+    r"(?im)^\s*(?:(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|sincerely|yours"
+    r"|cheers|thanks|thank you|many thanks|love"
+    r"|mit freundlichen grüßen|viele grüße|liebe grüße|lg|cordialement|bien à vous|saludos"
+    r"|un saludo|atentamente|abraços?|atenciosamente"
+    r")\b[^\n]{0,40},?\s*$"
+)

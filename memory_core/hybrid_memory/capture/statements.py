@@ -1,0 +1,403 @@
+"""From turns to statements: what of a person's own words is worth keeping, and which later one replaces an earlier one. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from hybrid_memory.capture import english, foreign, refusals
+from hybrid_memory.capture.model import Statement, StatementKind, Turn
+from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
+from hybrid_memory.capture.rules import Rule
+from hybrid_memory.capture.sentences import Sentence, lowered, sentence_of, sentences, without_fillers
+from hybrid_memory.lazy_pattern import LazyPattern
+from hybrid_memory.secret_detection.detection import find_secrets
+from hybrid_memory.text import words
+
+# Set by hand.
+LIMIT = 20
+"""Statements of a session, when nothing else is said."""
+_LONGEST = 300  # characters of a statement; a longer sentence is a paragraph without dots
+_SHORTEST_WORDS = 3
+_LONGEST_ANTECEDENT = 120  # characters of a sentence that one with "it" is joined with
+_READ_TURN = 100_000  # characters of a turn; beyond them nobody typed
+_ALIKE = 0.8  # of the words of two statements, from which the later says the same
+_MOST_CLAUSES = 6  # of a sentence
+_ASKED = 0.85  # importance of what is to be remembered
+_CORRECTION = 0.8
+_ABOUT_THE_SAME = 0.5  # of the words of the shorter, from which a correction is about the same
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """``corrects`` says that it takes the place of what was said about the same before."""
+
+    statement: Statement
+    corrects: bool = False
+
+
+def statements(turns: Sequence[Turn], *, limit: int = LIMIT) -> tuple[Statement, ...]:
+    """Return what a person said in some turns that they would want kept, in the order in which they said it; at most ``limit``.
+
+    Turns of another role than "user" are passed over. Where more than ``limit`` are found, the most important stay. Of statements that say
+    the same the first stays; one that corrects an earlier one of the same turns stands in its place. Calling it with the same
+    turns gives the same statements.
+    """
+    kept: list[Statement] = []
+    for turn in turns:
+        if turn.role != "user" or not turn.text.strip():
+            continue
+        _read(turn, kept)
+    if len(kept) > limit:
+        chosen = sorted(range(len(kept)), key=lambda at: (-kept[at].importance, -at))[: max(limit, 0)]
+        kept = [kept[at] for at in sorted(chosen)]
+    return tuple(kept)
+
+
+def _read(turn: Turn, kept: list[Statement]) -> None:
+    """Add what a turn says to what is kept, and take out what it takes back."""
+    text = turn.text[:_READ_TURN]
+    if is_pasted(text):
+        return
+    own = list(_own_sentences(text))
+    if any(refusals.takes_message_out(sentence) for sentence in own):
+        return
+    before: Sentence | None = None
+    corrects = False
+    for sentence in own:
+        topic = refusals.takes_back(sentence.low)
+        if topic is not None:
+            _take_back(kept, topic)
+            before = None
+            continue
+        if _only_corrects(sentence.low):
+            corrects = True
+            continue
+        if english.REMEMBER_BEFORE.match(sentence.low):
+            found = _asked_for(before, turn)
+        else:
+            found = _found_in(sentence, before, turn, kept, corrects=corrects)
+        if found is not None:
+            _keep(found, kept)
+        before, corrects = sentence, False
+
+
+def _own_sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a person's own words, without what is material for a task."""
+    lines = [(line, lowered(line)) for line in own_lines(text) if line]
+    if len(lines) > 1 and any(refusals.is_about_material(low) for _, low in lines):
+        return
+    for line, low in lines:
+        at = refusals.begins_material(low)
+        for sentence in sentences(line if at is None else line[:at]):
+            stripped = without_fillers(sentence)
+            if stripped.raw:
+                yield stripped
+        if at is not None:
+            return
+
+
+def _found_in(
+    sentence: Sentence, before: Sentence | None, turn: Turn, kept: list[Statement], *, corrects: bool
+) -> _Found | None:
+    """Return what is to be kept of a sentence; ``corrects`` says that the one before was "that's wrong"."""
+    if refusals.is_refused(sentence):
+        return None
+    correction = _correction(sentence, turn, kept, corrects=corrects)
+    if correction is not None:
+        return correction
+    for clause in _clauses(sentence):
+        asked = _of_rules(clause, _asking_rules(clause), turn, before)
+        if asked is not None:
+            return _Found(asked)
+        noted = english.WEAK_NOTE.match(clause.low)
+        shown = _declared(clause if noted is None else without_fillers(clause.behind(noted.end())))
+        found = None if shown is None else _of_rules(shown, _rules_for(shown), turn, None)
+        if found is not None:
+            return _Found(found, corrects=_REVERSES.search(lowered(found.text)) is not None)
+    return None
+
+
+def _correction(sentence: Sentence, turn: Turn, kept: list[Statement], *, corrects: bool) -> _Found | None:
+    """Return what puts something right: "no, the meeting is on Thursday"."""
+    dense = foreign.CORRECTED_DENSE.match(sentence.low) if sentence.dense and not sentence.asks else None
+    if dense is not None:
+        return _put_right(sentence.behind(dense.start("text")), turn)
+    lead = english.CORRECTS.match(sentence.low) or foreign.CORRECTS.match(sentence.low)
+    if lead is None and not corrects:
+        return None
+    rest = _declared(without_fillers(sentence.behind(lead.end() if lead is not None else 0)), loose=True)
+    if rest is not None and _IT_IS.match(rest.low):
+        return _joined_with_last(sentence, rest, turn, kept)
+    if rest is None or refusals.is_loose(rest.low):
+        return None
+    rest = _shortened(rest)
+    fits = _names_a_value(rest) or _of_rules(rest, _rules_for(rest), turn, None) is not None
+    return _put_right(rest, turn) if fits else None
+
+
+def _names_a_value(rest: Sentence) -> bool:
+    """Return True for "the port is 5433" and "the meeting is on Thursday, not Tuesday": what it is about, and what holds."""
+    named = _has_name(rest.raw)
+    return any(
+        form.match(rest.low) is not None and (named or value.search(rest.low) is not None)
+        for form, value in ((english.CORRECTED, english.VALUE), (foreign.CORRECTED, _DIGIT_OR_NOT))
+    )
+
+
+def _put_right(told: Sentence, turn: Turn) -> _Found | None:
+    made = _made(told, StatementKind.CORRECTION, _CORRECTION, turn)
+    return None if made is None else _Found(made, corrects=True)
+
+
+def _joined_with_last(sentence: Sentence, rest: Sentence, turn: Turn, kept: list[Statement]) -> _Found | None:
+    """Return "I am getting married on the 12th. no, it's the 19th" for "no, it's the 19th": it stands alone with what it corrects only."""
+    if not kept or len(kept[-1].text) > _LONGEST_ANTECEDENT or not _same_sort(kept[-1].text, rest.raw):
+        return None
+    last = kept[-1]
+    made = replace(
+        last, text=f"{last.text.rstrip('.!')}. {sentence.raw}", kind=StatementKind.CORRECTION, occurred_at=turn.said_at
+    )
+    kept.pop()
+    return _Found(made)
+
+
+def _same_sort(earlier: str, later: str) -> bool:
+    """Return True if two texts both name a day, or both name a number."""
+    return any(one.search(lowered(earlier)) and one.search(lowered(later)) for one in (_DAY, _NUMBER))
+
+
+def _asked_for(before: Sentence | None, turn: Turn) -> _Found | None:
+    """Return the sentence before "remember that", if it stands alone."""
+    if before is None or refusals.is_refused(before):
+        return None
+    shown = _declared(before)
+    made = None if shown is None else _made(shown, StatementKind.FACT, _ASKED, turn)
+    return None if made is None else _Found(made)
+
+
+def _clauses(sentence: Sentence) -> Iterator[Sentence]:
+    """Yield a sentence, and its rest from each place on at which a new subject begins."""
+    yield sentence
+    for count, found in enumerate(_BOUNDARY.finditer(sentence.low)):
+        if count == _MOST_CLAUSES or _REPORT.search(sentence.low, 0, found.start()):
+            return
+        clause = without_fillers(sentence.behind(found.end()))
+        if clause.raw:
+            yield clause
+
+
+def _declared(clause: Sentence, *, loose: bool = False) -> Sentence | None:
+    """Return a clause without the request behind it; None if it asks or, unless ``loose``, means something only beside others."""
+    at = refusals.request_behind(clause.low, soft=False)
+    if at:
+        clause = clause.before(at)
+    if clause.asks or not clause.raw or refusals.is_question(clause.low):
+        return None
+    return clause if loose or not refusals.is_loose(clause.low) else None
+
+
+def _of_rules(clause: Sentence, rules: Sequence[Rule], turn: Turn, before: Sentence | None) -> Statement | None:
+    """Return the statement that the first fitting rule makes of a clause."""
+    for rule in rules:
+        found = rule.pattern.match(clause.low)
+        if found is None or not _names_are_names(clause, found):
+            continue
+        told = (
+            clause.behind(found.start("text"))
+            if "text" in found.re.groupindex and found["text"] is not None
+            else clause
+        )
+        if rule.asked:
+            return _made_as_asked(told, rule, turn, before)
+        if rule.kind is not StatementKind.PREFERENCE:
+            shorter = _shortened(told)
+            told = shorter if shorter is told or rule.pattern.match(shorter.low) or told is not clause else told
+        return _made(told, rule.kind, rule.importance, turn)
+    return None
+
+
+def _made_as_asked(told: Sentence, rule: Rule, turn: Turn, before: Sentence | None) -> Statement | None:
+    if told.asks or refusals.is_question(told.low):
+        return None
+    if not refusals.is_loose(told.low):
+        return _made(_shortened(told), rule.kind, rule.importance, turn)
+    if before is None or before.asks or len(before.raw) > _LONGEST_ANTECEDENT or refusals.is_loose(before.low):
+        return None
+    return _made(sentence_of(f"{before.raw}. {told.raw}"), rule.kind, rule.importance, turn)
+
+
+def _shortened(clause: Sentence) -> Sentence:
+    at = refusals.request_behind(clause.low, soft=True)
+    return clause.before(at) if at else clause
+
+
+def _made(told: Sentence, kind: StatementKind, importance: float, turn: Turn) -> Statement | None:
+    """Return a statement; None for one that is too short or too long, that has a gap, or that holds a secret."""
+    text = told.raw.strip(" ,;:-–—*_")
+    if len(text) > _LONGEST or GAP in text or find_secrets(text):
+        return None
+    if not told.dense and len(text.split()) < _SHORTEST_WORDS:
+        return None
+    return Statement(text, kind, importance, turn.said_at, _TAGS.get(kind, ()))
+
+
+def _keep(found: _Found, kept: list[Statement]) -> None:
+    """Add a statement, unless it says again what is there; one that corrects takes the place of what it corrects."""
+    new = found.statement
+    said = frozenset(words(new.text))
+    for at, old in enumerate(kept):
+        earlier = frozenset(words(old.text))
+        shared = len(said & earlier)
+        if shared >= _ALIKE * len(said | earlier) and _figures(new.text) == _figures(old.text):
+            return
+        about_the_same = found.corrects and shared >= _ABOUT_THE_SAME * min(len(said), len(earlier))
+        if about_the_same and shared:
+            del kept[at]
+            break
+    kept.append(new)
+
+
+def _take_back(kept: list[Statement], topic: str) -> None:
+    """Take out what was said on a topic, or what was said last."""
+    if not topic:
+        del kept[-1:]
+        return
+    meant = frozenset(words(topic))
+    kept[:] = [one for one in kept if meant.isdisjoint(words(one.text))]
+
+
+def _only_corrects(low: str) -> bool:
+    said = low + ","
+    found = english.CORRECTS.match(said) or foreign.CORRECTS.match(said)
+    return found is not None and found.end() == len(said)
+
+
+def _rules_for(clause: Sentence) -> Sequence[Rule]:
+    if clause.dense:
+        return foreign.DENSE
+    return [rule for language, gate in _GATES for rule in language if not gate.isdisjoint(clause.words)]
+
+
+def _asking_rules(clause: Sentence) -> Sequence[Rule]:
+    if clause.dense:
+        return foreign.ASKED_DENSE
+    return () if _ASKING_WORDS.isdisjoint(clause.words) else _ASKING
+
+
+def _names_are_names(clause: Sentence, found: re.Match[str]) -> bool:
+    """Return True unless a rule wants a name where none was written: "my boss is Karin", not "my boss is late"."""
+    return "name" not in found.re.groupindex or found["name"] is None or clause.raw[found.start("name")].isupper()
+
+
+def _has_name(raw: str) -> bool:
+    return _NAME.search(raw) is not None
+
+
+def _figures(text: str) -> frozenset[str]:
+    return frozenset(_FIGURE.findall(text))
+
+
+_TAGS = {
+    StatementKind.PREFERENCE: ("preference",),
+    StatementKind.DECISION: ("decision",),
+    StatementKind.PLAN: ("commitment",),
+}
+"""Words by which the brief knows what a statement is (`retrieval.aspects`); of facts and corrections their own words tell."""
+
+_NAME = LazyPattern(r"(?<=[^.!?] )[A-ZÀ-ÖØ-Þ][\w-]+")
+_FIGURE = LazyPattern(r"\d+")
+_NUMBER = LazyPattern(r"\d")
+_DAY = LazyPattern(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\d{1,2}(?:st|nd|rd|th)\b")
+_DIGIT_OR_NOT = LazyPattern(
+    r"\d|\b(?:nicht|pas|não|nao|jeudi|vendredi|lundi|mardi|mercredi)\b|, no\b|\b\w+(?:tag|woch)\b"
+    r"|\b(?:lunes|martes|jueves|viernes)\b"
+)
+_IT_IS = LazyPattern(r"(?:it's|it is|its|it starts|it ends|they're|they are|that's|on|at) (?=.{0,40}(?:\d|day\b))")
+_REVERSES = LazyPattern(r"\b(?:instead|no longer|any ?more|not|changed|moved|now)\b")
+_REPORT = LazyPattern(
+    r"\b(?<!i )(?<!we )(?:said|says|say|told|wrote|writes|asked|asks|thinks|claims|claimed"
+    r"|mentioned|replied|answered|states|sagte|sagt|meint|meinte|schrieb|dit|dijo|dice|disse"
+    r"|diz)\b"
+)
+_BOUNDARY = LazyPattern(
+    r"(?:[,;:–—-]\s+|\s(?:and|but|so|because|since|cause|und|aber|weil|denn|et|mais|car|y|pero|porque|e|mas)\s+)"
+    r"(?:(?:and|but|so|because|also|und|aber|et|mais|y|pero|e|mas)\s+)?"
+    r"(?=(?:i|i'm|i've|i'd|i'll|im|we|we're|we'll|we've|my|our|from now on|please|pls|always|never"
+    r"|remember|remind|call me|let's|lets|don't|fyi|for the record"
+    r"|ich|wir|mein|meine|unser|unsere|bitte|ab jetzt|je|j'\w+|on|nous|mon|ma|notre|yo|mi|mis"
+    r"|prefiero|vivo|nuestr[oa]|eu|meu|minha|nosso|nossa|prefiro|moro)\b)|[，、]"
+)
+_ASKING: tuple[Rule, ...] = (*english.REMEMBERED, *foreign.ASKED)
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ASKING_WORDS = _set(
+    "remember mind memorize memorise note don't dont forget never reference information notes"
+    " store save add put merk merke merken sich notier notiere"
+    " denk vergiss behalt behalte info erinnerung später kenntnis notiz wichtig souviens-toi"
+    " souviens rappelle souvenez retiens retenez notez"
+    " n'oublie mémorise garde mémoire recuerda recuerde ten tenga anota apunta memoriza olvides"
+    " sepas futuro toma nota guarda lembra lembre tenha"
+    " leve anote esqueça esquece referência saber constar guarde down"
+)
+"""Words of which a sentence has one if it may ask to be remembered."""
+
+_GATES: tuple[tuple[Sequence[Rule], frozenset[str]], ...] = (
+    (
+        english.RULES,
+        _set(
+            "i i'm im i've ive i'd id i'll ill we we're we've we'll my our always never please"
+            " pls plz the let's lets call calls keep answer reply"
+            " respond use write stop from in whenever when every for going don't dont is are"
+            " it's decision decided agreed settled verdict at"
+            " remind no actually scrap if team as"
+        ),
+    ),
+    (
+        foreign.GERMAN,
+        _set(
+            "ich wir mein meine unser unsere bitte immer nie niemals ab von künftig zukünftig"
+            " grundsätzlich in erinnere erinner nenn nenne mich du"
+            " lass lasst entscheidung beschlossen entschieden das der die am im bis nächste"
+            " nächsten nächster ende anfang mitte antworte antworten"
+        ),
+    ),
+    (
+        foreign.FRENCH,
+        _set(
+            "je on nous mon ma mes notre nos le la stp s'il toujours désormais dorénavant à rappelle"
+            " rappelez réponds répondez utilise ne jamais tu vous appelle appelez c'est décision"
+        )
+        | _set(
+            "j'ai j'habite j'aime j'adore j'utilise j'évite m'appelle s'appelle n'utilise n'aime"
+            " n'écris n'ajoute l'équipe j'écris l'avenir"
+        ),
+    ),
+    (
+        foreign.SPANISH,
+        _set(
+            "yo mi mis nuestro nuestra prefiero odio detesto me nos no siempre nunca por"
+            " responde contesta usa recuérdame recuerdame soy vivo vivimos trabajo"
+            " estoy tengo tenemos hablo hemos he decidimos acordamos elegimos vamos el la"
+            " decisión usaremos a evito llámame llamame puedes ya desde prefiere"
+            " preferimos quedamos viajo vuelo volamos decidí nací en de escribe habla explica utiliza"
+        ),
+    ),
+    (
+        foreign.PORTUGUESE,
+        _set(
+            "eu meu minha meus minhas nosso nossa prefiro odeio detesto adoro amo gosto não"
+            " sempre nunca por responda responde use usa me nos moro moramos"
+            " vivo trabalho nasci sou tenho falo decidimos decidi escolhemos optamos combinamos"
+            " vamos usaremos decisão o a viajo viajamos vou pode podes"
+            " daqui doravante já temos preciso evito preferimos no em na dia lembra-me chama-me"
+            " chamo-me escreva fale explique ficamos time"
+        ),
+    ),
+)
+"""The rules of each language, and words of which a sentence has one if they may fit."""
