@@ -1,7 +1,7 @@
 @echo off
 rem For Windows: does what the file without an ending beside this one does, and says why.
-where /q hybrid-memory-mcp && goto installed
 if "%~1"=="hook" goto hook
+where /q hybrid-memory-mcp && goto installed
 where /q uvx && goto fetched
 echo hybrid-memory-mcp is not installed, nor uv, which could fetch it: https://docs.astral.sh/uv 1>&2
 exit /b 127
@@ -12,5 +12,9 @@ exit /b %errorlevel%
 uvx hybrid-memory-mcp==0.1.0 %*
 exit /b %errorlevel%
 :hook
+where /q hybrid-memory-mcp && goto installedhook
 uvx --offline --quiet hybrid-memory-mcp==0.1.0 %* 2>nul
+exit /b 0
+:installedhook
+hybrid-memory-mcp %* 2>nul
 exit /b 0

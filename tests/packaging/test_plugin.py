@@ -167,10 +167,11 @@ def test_a_hook_with_neither_program_nor_uv_is_silent_and_fails_nothing(started)
 
 
 @posix
-def test_a_hook_whose_uv_fails_is_silent_and_fails_nothing(started, tmp_path):
+@pytest.mark.parametrize("name", ["uvx", "hybrid-memory-mcp"])
+def test_a_hook_whose_program_fails_is_silent_and_fails_nothing(started, tmp_path, name):
     tmp_path.joinpath("there").mkdir()
-    (tmp_path / "there" / "uvx").write_text("#!/bin/sh\necho no >&2\nexit 3\n")
-    (tmp_path / "there" / "uvx").chmod(0o755)
+    (tmp_path / "there" / name).write_text("#!/bin/sh\necho no >&2\nexit 2\n")
+    (tmp_path / "there" / name).chmod(0o755)
     done = started("hook", "stop")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -180,6 +181,15 @@ def test_a_server_with_neither_program_nor_uv_says_what_is_missing(started):
     done = started()
     assert done.returncode == 127
     assert "not installed, nor uv" in done.stderr
+
+
+@posix
+def test_a_server_that_fails_is_seen_to_fail(started, tmp_path):
+    tmp_path.joinpath("there").mkdir()
+    (tmp_path / "there" / "hybrid-memory-mcp").write_text("#!/bin/sh\necho no >&2\nexit 3\n")
+    (tmp_path / "there" / "hybrid-memory-mcp").chmod(0o755)
+    done = started()
+    assert (done.returncode, done.stderr) == (3, "no\n")
 
 
 @posix
