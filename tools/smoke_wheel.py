@@ -46,6 +46,8 @@ def main() -> None:
         run(scripts / "python", "-c", CHECK)
         run(scripts / "hybrid-memory-mcp", "--help")
         run(scripts / "hybrid-memory-mcp", "demo")
+        # As it is started by clients that have uv and nothing installed; with clients: tests/clients/packaging.
+        run("uvx", "--from", wheel, "hybrid-memory-mcp", "--version")
 
 
 if __name__ == "__main__":
