@@ -27,7 +27,7 @@ ENV PATH=/program/bin:$PATH \
     PYTHONUNBUFFERED=1
 USER 10001
 # The folder of the process is nobody's project.
-WORKDIR /data
+WORKDIR /
 VOLUME ["/data"]
 EXPOSE 8765
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["python", "/program/healthcheck.py"]

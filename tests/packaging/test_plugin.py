@@ -99,6 +99,13 @@ def test_git_keeps_the_line_ends_of_the_launchers():
     assert "plugin/bin/hybrid-memory.cmd -text" in attributes
 
 
+def test_the_launcher_for_windows_starts_nothing_of_the_folder_at_hand():
+    lines = LAUNCHER.with_suffix(".cmd").read_text(encoding="utf-8").splitlines()
+    looked_up = [line for line in lines if line.startswith("where ")]
+    assert lines.index("set NoDefaultCurrentDirectoryInExePath=1") < lines.index(looked_up[0])
+    assert all("$PATH:" in line for line in looked_up)
+
+
 @pytest.fixture
 def started(tmp_path):
     """Starts the launcher with programs of the test on its PATH, which say how they were started and what they were given."""
