@@ -56,7 +56,7 @@ def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True, f
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
-        env=None if environment is None else os.environ | environment,
+        env=None if environment is None else os.environ | environment,  # noqa: TID251 - handed on
     )
     try:
         with process:
