@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sys
 import tempfile
@@ -26,6 +25,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.clients.command import start_of_this_installation
+from hybrid_memory_mcp.clients.places import this_machine
+from hybrid_memory_mcp.clients.table import SERVER
 from hybrid_memory_mcp.relay.paths import PID
 
 OBSERVATIONS: Sequence[tuple[str, float]] = (
@@ -118,16 +120,17 @@ def run(keep: Path | None) -> int:
         report.console.print(f"[bold red]{len(report.broken)} promises were broken.[/bold red]")
         return 1
     report.console.print("[bold green]Everything was as promised.[/bold green]")
-    report.console.print("\nThe entry for an MCP client's configuration (the demo's own memories are not in it):\n")
+    report.console.print(
+        "\n[bold]hybrid-memory-mcp install[/bold] gives it to the assistants on this machine; by hand it is this entry:\n"
+    )
     report.console.print(json.dumps(client_entry(), indent=2), markup=False, highlight=False, soft_wrap=True)
     return 0
 
 
 def client_entry() -> dict[str, Any]:
     """Return the entry that starts this installation from any folder, by its full path."""
-    script = shutil.which("hybrid-memory-mcp", path=str(Path(sys.executable).parent))
-    command = {"command": script} if script else {"command": sys.executable, "args": ["-m", "hybrid_memory_mcp"]}
-    return {"mcpServers": {"memory": command}}
+    command, *arguments = start_of_this_installation(this_machine().environment).command
+    return {"mcpServers": {SERVER: {"command": command} | ({"args": arguments} if arguments else {})}}
 
 
 @asynccontextmanager

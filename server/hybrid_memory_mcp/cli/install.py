@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -76,7 +77,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
             json.dumps([_as_values(result, plan) for result, plan in zip(results, plans, strict=True)], indent=2)
         )
     else:
-        _print_summary(console, results, dry_run=dry_run)
+        _print_summary(console, results, machine, dry_run=dry_run)
     if any(result.problem for result in results):
         raise typer.Exit(1)
 
@@ -115,6 +116,10 @@ def _done(plan: Plan, console: Console, machine: Machine, *, ask: bool, dry_run:
             return Result(plan.client, "left out")
         return _carried_out(plan, console, may_replace=True)
     _print_diffs(console, plan)
+    if plan.by_plugin:
+        console.print(
+            "Its plugin hybrid-memory is on and brings server and hooks. Switch that off there to use `install` instead."
+        )
     if dry_run or not plan.changes:
         return plan.foreseen()
     if not plan.uninstalls and not machine.is_here(plan.client):
@@ -145,27 +150,24 @@ def _print_diffs(console: Console, plan: Plan) -> None:
             console.print(Text(line, style=_COLOURS.get(line[:1], "")))
 
 
-def _print_summary(console: Console, results: Sequence[Result], *, dry_run: bool) -> None:
+def _at_home(path: Path, machine: Machine) -> str:
+    home = machine.home()
+    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)
+
+
+def _print_summary(console: Console, results: Sequence[Result], machine: Machine, *, dry_run: bool) -> None:
     if not results:
         return
     table = Table(
         "client", "would be" if dry_run else "is", "files", "next", title="nothing was written" if dry_run else None
     )
     for result in results:
-        files = "\n".join(str(path) for path in result.files)
-        table.add_row(result.client.name, result.state, Text(files), _next_step(result))
+        files = Text("\n".join(_at_home(path, machine) for path in result.files), overflow="fold")
+        table.add_row(result.client.name, result.state, files, result.next_step)
     console.print()
     console.print(table)
     for backup in (backup for result in results for backup in result.backups):
         console.print(f"kept: {escape(str(backup))}")
-
-
-def _next_step(result: Result) -> str:
-    if result.problem:
-        return "see above"
-    if result.state in ("installed", "updated"):
-        return result.client.next_step
-    return "restart it" if result.state == "removed" else ""
 
 
 def _as_values(result: Result, plan: Plan) -> dict[str, Any]:
@@ -174,7 +176,7 @@ def _as_values(result: Result, plan: Plan) -> dict[str, Any]:
         "state": result.state,
         "files": [str(path) for path in result.files],
         "backups": [str(path) for path in result.backups],
-        "next": _next_step(result),
+        "next": result.next_step,
         "problem": result.problem or None,
         "diff": "\n".join(step.diff() for step in plan.steps if step.changes),
     }

@@ -6,6 +6,7 @@ is read again: it must hold what was wanted, and without our parts the same as b
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -53,8 +54,10 @@ def read(content: bytes) -> str:
         raise DamagedText("it is not UTF-8; save it as UTF-8 in an editor", line) from None
 
 
-def install(text: str, parts: Parts, *, replace: bool = False) -> str:
+def install(text: str, parts: Parts, *, replace: bool = False, backup: str | None = None) -> str:
     """Return the text with our parts in it; the same text if they are.
+
+    One that is the backup and ours, nothing else, is made anew out of the backup, so that it looks as if it had been made at once.
 
     Raises:
         ForeignEntry: an entry of our name starts something else, and ``replace`` does not allow it to go.
@@ -70,6 +73,9 @@ def install(text: str, parts: Parts, *, replace: bool = False) -> str:
     if parts.entry and found is not _NOTHING:
         if is_ours(found):
             entry = merged(found, parts)
+            if backup is not None and uninstall(text, parts, backup) == backup:
+                renewed = install(backup, dataclasses.replace(parts, entry=entry), replace=True)
+                return text if _same_values(text, renewed, parts) else renewed
         elif not replace:
             raise ForeignEntry
     install_into = _install_toml if parts.shape == "toml" else _install_json
@@ -104,6 +110,16 @@ def uninstall(text: str, parts: Parts, backup: str | None = None) -> str:
     after = _uninstall_toml(body, parts) if parts.shape == "toml" else _uninstall_json(body, ours, former)
     _check(before, _value(after, parts), parts, wanted=None)
     return mark + after
+
+
+def _same_values(text: str, other: str, parts: Parts) -> bool:
+    return same(_value(_split(text)[1], parts), _value(_split(other)[1], parts))
+
+
+def value_at(text: str, path: Sequence[str], shape: Literal["json", "toml"]) -> Any:
+    """Return what stands at a path of a text; None if nothing does."""
+    found = _at(_value(_split(text)[1], Parts(shape)), path)
+    return None if found is _NOTHING else found
 
 
 def present(text: str, parts: Parts) -> Parts | None:
@@ -224,8 +240,11 @@ def _install_json(body: str, parts: Parts, before: Any, entry: Mapping[str, Any]
         body = jsonc.set_member(body, parts.path, dict(entry))
     if parts.hooks is None:
         return body
-    events = dict.fromkeys([*parts.hooks, *_our_hooks(before)])
-    for event in events:
+    listed = _at(before, (HOOKS,))
+    # Those that are there first: the layout of what is added may depend on it, and `uninstall` knows no other order.
+    events = [*(listed if isinstance(listed, Mapping) else ()), *parts.hooks]
+    ours = {*parts.hooks, *_our_hooks(before)}
+    for event in dict.fromkeys(event for event in events if event in ours):
         body = _install_hooks(body, event, [dict(item) for item in parts.hooks.get(event, ())])
     return body
 
@@ -281,7 +300,9 @@ def _prune(body: str, path: Sequence[str], former: Any) -> str:
     while path and _at(value, path) in ({}, []):
         was = _at(former, path)
         if was is not _NOTHING:
-            return body if was == _at(value, path) else jsonc.set_member(body, path, was) if was is None else body
+            return jsonc.set_member(body, path, was) if was is None else body
+        if jsonc.has_comments(body, path):
+            return body
         body = jsonc.remove_member(body, path)
         value, path = jsonc.parse(body), path[:-1]
     return body

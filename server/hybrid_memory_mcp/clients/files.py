@@ -23,6 +23,7 @@ MADE = ".hybrid-memory-made"
 Edit = Callable[[bytes | None, bytes | None], tuple[bytes | None, bytes | None]]
 """Makes the new content of a file and of its backup out of the present ones; None stands for no file."""
 
+_LEADS_NOWHERE = "is a link to a file that does not exist; make that file, or remove the link"
 _TRIES = 20
 _SETTLE_SECONDS = 0.15
 _MOMENT_SECONDS = 0.02
@@ -61,7 +62,7 @@ def read_file(path: Path) -> bytes | None:
             return stream.read()
     except FileNotFoundError:
         if path.is_symlink():
-            raise FileProblem("is a link to a file that does not exist; make that file, or remove the link") from None
+            raise FileProblem(_LEADS_NOWHERE) from None
         return None
     except IsADirectoryError:
         raise FileProblem("is a folder, where a file was expected") from None
@@ -85,6 +86,8 @@ def change_file(
         FileProblem: the file cannot be changed; it is as it was.
         DamagedText: ``edit`` says so, also after a while in which somebody may have been writing it.
     """
+    if path.is_symlink() and not path.exists():
+        raise FileProblem(_LEADS_NOWHERE)
     real = _real_path(path)
     made = _make_folders(real.parent)
     try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +20,9 @@ from hybrid_memory_mcp.clients.places import Machine
 from hybrid_memory_mcp.clients.table import SERVER, Client
 from hybrid_memory_mcp.hooks.definitions import BESIDE, hooks_for
 
-State = Literal["installed", "updated", "already there", "removed", "not there", "refused", "left out"]
+State = Literal[
+    "installed", "updated", "already there", "left to its plugin", "removed", "not there", "refused", "left out"
+]
 HOME_VARIABLE = "HYBRID_MEMORY_HOME"
 _READS = 5
 
@@ -54,10 +59,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be done for one client."""
+    """What is to be done for one client; nothing where our plugin is on in it, which brings server and hooks."""
 
     client: Client
     steps: tuple[Step, ...]
+    by_plugin: bool = False
 
     @property
     def problem(self) -> str:
@@ -77,12 +83,17 @@ class Plan:
     @property
     def uninstalls(self) -> bool:
         """Whether it takes the memory out."""
-        return all(step.uninstall for step in self.steps)
+        return bool(self.steps) and all(step.uninstall for step in self.steps)
+
+    @property
+    def with_hooks(self) -> bool:
+        """Whether it puts hooks into a file."""
+        return any(step.parts.hooks and not step.uninstall for step in self.steps)
 
     def foreseen(self) -> Result:
         """Return what carrying it out would do."""
         files = tuple(step.path for step in self.steps if step.changes)
-        return Result(self.client, _state(self, files, ()), files)
+        return Result(self.client, _state(self, files, ()), files, with_hooks=self.with_hooks)
 
 
 @dataclass(frozen=True)
@@ -94,6 +105,18 @@ class Result:
     files: tuple[Path, ...] = ()
     backups: tuple[Path, ...] = ()
     problem: str = ""
+    with_hooks: bool = False
+
+    @property
+    def next_step(self) -> str:
+        """What the person does now; empty if nothing."""
+        if self.problem:
+            return "see above"
+        if self.state == "removed":
+            return "restart it"
+        if self.state not in ("installed", "updated"):
+            return ""
+        return "; ".join(filter(None, (self.client.next_step, self.client.hooks_step if self.with_hooks else "")))
 
 
 def environment_of_entry(environment: Mapping[str, str]) -> dict[str, str]:
@@ -106,18 +129,47 @@ def plan_install(
     client: Client, machine: Machine, command: Sequence[str], *, with_hooks: bool = True, may_replace: bool = False
 ) -> Plan:
     """Return what has to be done so that a client has the memory."""
+    if _has_our_plugin(client, machine):
+        return Plan(client, (), by_plugin=True)
     entry = client.entry(command, environment_of_entry(machine.environment))
     parts = _server_parts(client, entry)
     path = machine.file(client.servers)
     if client.hooks is None:
         return Plan(client, (_install_step(path, parts, may_replace),))
-    hooks = hooks_for(client.name, command) or {} if with_hooks else {}
+    hooks = _hooks(client, command, environment_of_entry(machine.environment)) if with_hooks else {}
     hooks_path, beside = machine.file(client.hooks), BESIDE.get(client.name, {})
     if hooks_path == path:
         return Plan(client, (_install_step(path, replace(parts, hooks=hooks, beside=beside), may_replace),))
     for_hooks = Parts(hooks=hooks, beside=beside)
     second = _install_step(hooks_path, for_hooks, may_replace) if with_hooks else _uninstall_step(hooks_path, for_hooks)
     return Plan(client, (_install_step(path, parts, may_replace), second))
+
+
+def _hooks(client: Client, command: Sequence[str], env: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
+    """Return a client's hooks. They get no variables as the server does, so a chosen store is an option of each command."""
+    hooks = hooks_for(client.name, command) or {}
+    if HOME_VARIABLE not in env:
+        return hooks
+    words = ["--home", env[HOME_VARIABLE]]
+    line = subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    for handler in (one for items in hooks.values() for item in items for one in item.get("hooks", [item])):
+        if "args" in handler:
+            handler["args"] = [*handler["args"], *words]
+        elif "command" in handler:
+            handler["command"] += f" {line}"
+    return hooks
+
+
+def _has_our_plugin(client: Client, machine: Machine) -> bool:
+    """Return whether our plugin is on in a client: with it and with an entry of ours, everything would be done twice."""
+    if client.plugin is None:
+        return False
+    places, path = client.plugin
+    try:
+        value = changes.value_at(_text(read_file(machine.file(places))), path, client.shape)
+    except (FileProblem, DamagedText, UnexpectedShape):
+        return False
+    return value is True
 
 
 def plan_uninstall(client: Client, machine: Machine) -> Plan:
@@ -154,12 +206,16 @@ def carry_out(plan: Plan, *, may_replace: bool = False) -> Result:
             break
         files += [step.path] if change.changed else []
         backups += [change.backup] if change.backup is not None else []
-    return Result(plan.client, _state(plan, files, problems), tuple(files), tuple(backups), "\n".join(problems))
+    return Result(
+        plan.client, _state(plan, files, problems), tuple(files), tuple(backups), "\n".join(problems), plan.with_hooks
+    )
 
 
 def _state(plan: Plan, files: Sequence[Path], problems: Sequence[str]) -> State:
     if problems:
         return "refused"
+    if plan.by_plugin:
+        return "left to its plugin"
     if plan.uninstalls:
         return "removed" if files else "not there"
     if not files:
@@ -218,18 +274,15 @@ def _edited(
     text, parts = _text(content), step.parts
     if step.uninstall:
         return _without(step.path, text, content, backup, parts)
-    new = changes.install(text, parts, replace=may_replace).encode()
+    former = None if backup is None else _decoded(backup)
+    new = changes.install(text, parts, replace=may_replace, backup=former).encode()
     if new == (content or b""):
         return content, backup
-    if content is not None and not (backup is not None and _leads_to(text, parts, backup)):
-        return new, content
-    return new, backup
-
-
-def _leads_to(text: str, parts: Parts, backup: bytes) -> bool:
-    """Return whether a file is its backup and ours, nothing else; then the backup stays the one to go back to."""
-    former = _decoded(backup)
-    return former is not None and changes.has_ours(text, parts) and changes.uninstall(text, parts, former) == former
+    # If the file is its backup and ours, nothing else, then that backup stays the one to go back to.
+    goes_back = (
+        former is not None and changes.has_ours(text, parts) and changes.uninstall(text, parts, former) == former
+    )
+    return new, backup if content is None or goes_back else content
 
 
 def _without(

@@ -399,26 +399,37 @@ def _remove(text: str, container: Container, place: int) -> str:
     item = container.items[place]
     line = _line_start(text, item.start)
     own_line = line > container.open and not text[line : item.start].strip()
-    if len(container.items) == 1 and item.comma is None:
-        start = _back_over_newline(text, line) if own_line else item.start
-        rest = text[container.open + 1 : start] + text[item.end : container.close]
-        return text[: container.open + 1] + (rest if rest.strip() else "") + text[container.close :]
+    before = container.items[place - 1].end if place else container.open + 1
     if item.comma is None:
-        before = container.items[place - 1]
-        assert before.comma is not None  # noqa: S101 - it is not the last one
-        start = _back_over_newline(text, line) if own_line else _back_over_space(text, item.start)
-        return text[: before.comma] + text[before.comma + 1 : start] + text[item.end :]
-    end = item.comma + 1
-    after = _end_of_blank(text, end)
-    if own_line and after is not None:
-        kept = text[: _back_over_newline(text, line)] + text[item.end : item.comma].strip(" \t") + text[after:]
-        return _emptied(kept, container.open) if len(container.items) == 1 else kept
-    while text[end : end + 1] in (" ", "\t"):
-        end += 1
-    if place and place == len(container.items) - 1:
-        return text[: _back_over_space(text, item.start)] + text[item.comma + 1 :]
-    kept = text[: item.start] + text[end:]
-    return _emptied(kept, container.open) if len(container.items) == 1 else kept
+        start = (
+            _back_over_newline(text, line) if own_line else _back_over_space(text, item.start) if place else item.start
+        )
+        if place:  # the comma before it goes as well
+            comma = container.items[place - 1].comma
+            assert comma is not None  # noqa: S101 - another item follows
+            text = text[:comma] + " " + text[comma + 1 :]
+            cut = _joined(text, before, start, item.end)
+            return cut[:comma] + cut[comma + 1 :]
+        cut = _joined(text, before, start, item.end)
+    else:
+        end = item.comma + 1
+        after = _end_of_blank(text, end)
+        if own_line and after is not None:
+            kept = text[item.end : item.comma].strip(" \t")
+            cut = text[: _back_over_newline(text, line)] + kept + text[after:]
+        elif place and place == len(container.items) - 1:
+            cut = _joined(text, before, _back_over_space(text, item.start), end)
+        else:
+            while text[end : end + 1] in (" ", "\t"):
+                end += 1
+            cut = _joined(text, before, item.start, end)
+    return _emptied(cut, container.open) if len(container.items) == 1 else cut
+
+
+def _joined(text: str, before: int, start: int, end: int) -> str:
+    """Return the text without a piece; a comment to the end of the line that stands before it still ends its line."""
+    swallows = "//" in text[before:start].rsplit("\n", 1)[-1] and not text.startswith(("\n", "\r\n"), end)
+    return text[:start] + (newline_of(text) if swallows else "") + text[end:]
 
 
 def _emptied(text: str, at: int) -> str:
@@ -481,6 +492,14 @@ def strings(text: str) -> Iterator[tuple[int, int, bool]]:
     for found in re.finditer(r'"(?:[^"\\\n\r]|\\[^\n\r])*"|//[^\n\r]*|/\*.*?\*/', text, re.DOTALL):
         is_name = found[0][0] == '"' and text.startswith(":", _after_space(text, found.end()))
         yield found.start(), found.end(), is_name
+
+
+def has_comments(text: str, path: Sequence[str]) -> bool:
+    """Return whether there are comments in the member at a path, which has to be there, or before its comma."""
+    item = find(text, path)
+    assert item is not None  # noqa: S101 - it is there
+    piece = text[item.start : item.end if item.comma is None else item.comma]
+    return any(piece[start] == "/" for start, _, _ in strings(piece))
 
 
 def same(one: Any, other: Any) -> bool:

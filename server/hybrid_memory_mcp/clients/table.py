@@ -18,7 +18,14 @@ Places = Mapping[Platform, Sequence[str]]
 """For each platform the places that a file may have, the first that is there counts, else the last."""
 
 
+SERVER = "memory"
+"""What the server is called in every client."""
+PLUGIN = "hybrid-memory@hybrid-memory-mcp"
+"""What our plugin is called where a client notes which ones are on."""
 _FIRST = ("type", "source")
+
+
+_VARIABLES = [f"HYBRID_MEMORY_{name}" for name in ("HOME", "NAMESPACE", "AGENT", "PROJECT", "HOOKS")]
 
 
 def _everywhere(*places: str) -> Places:
@@ -30,7 +37,8 @@ class Client:
     """One client.
 
     ``servers`` is the file with its MCP servers, which stand under ``key``; ``entry`` and ``beside`` say what an entry looks like.
-    ``hooks`` is the file with its hooks, where it has any. It is here if one of ``signs`` or one of ``programs`` is.
+    ``hooks`` is the file with its hooks, where it has any. ``plugin`` is where it notes that our plugin is on. ``next_step`` is what
+    the person does afterwards, ``hooks_step`` what else where there are hooks. It is here if one of ``signs`` or one of ``programs`` is.
     """
 
     name: str
@@ -44,7 +52,9 @@ class Client:
     env_key: str = "env"
     programs: Sequence[str] = ()
     hooks: Places | None = None
+    plugin: tuple[Places, Sequence[str]] | None = None
     next_step: str = "restart it"
+    hooks_step: str = ""
     locked_by_folder: bool = False
 
     def entry(self, command: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
@@ -57,6 +67,8 @@ class Client:
         entry |= self.beside
         if env:
             entry[self.env_key] = dict(env)
+        if "env_vars" in entry:  # what is taken from the client's own environment
+            entry["env_vars"] = [name for name in entry["env_vars"] if name not in env]
         return entry
 
 
@@ -88,6 +100,7 @@ CLIENTS: Sequence[Client] = (
         beside={"type": "stdio"},
         programs=("claude",),
         hooks=_everywhere("{CLAUDE_CONFIG_DIR|~/.claude}/settings.json"),
+        plugin=(_everywhere("{CLAUDE_CONFIG_DIR|~/.claude}/settings.json"), ("enabledPlugins", PLUGIN)),
         next_step="begin a new session",
         locked_by_folder=True,
     ),
@@ -148,9 +161,13 @@ CLIENTS: Sequence[Client] = (
         signs=_everywhere("{CODEX_HOME|~/.codex}"),
         key="mcp_servers",
         shape="toml",
+        # It hands few variables to a server, but all to a hook: both have to look into the same store.
+        beside={"env_vars": _VARIABLES},
         programs=("codex",),
         hooks=_everywhere("{CODEX_HOME|~/.codex}/hooks.json"),
-        next_step="begin a new session, and trust the hooks in /hooks",
+        plugin=(_everywhere("{CODEX_HOME|~/.codex}/config.toml"), ("plugins", PLUGIN, "enabled")),
+        next_step="begin a new session",
+        hooks_step="open /hooks there once and trust them: hooks that nobody trusts are passed over without a word",
     ),
     Client(
         "gemini",
@@ -159,7 +176,7 @@ CLIENTS: Sequence[Client] = (
         signs=_everywhere("{GEMINI_CLI_HOME|~}/.gemini"),
         programs=("gemini",),
         hooks=_everywhere("{GEMINI_CLI_HOME|~}/.gemini/settings.json"),
-        next_step="begin a new session",
+        next_step="begin a new session, in a folder that it trusts",
     ),
     Client(
         "opencode",
@@ -198,5 +215,3 @@ CLIENTS: Sequence[Client] = (
 )
 
 BY_NAME: Mapping[str, Client] = {client.name: client for client in CLIENTS}
-SERVER = "memory"
-"""What the server is called in every client."""

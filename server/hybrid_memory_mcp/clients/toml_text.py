@@ -139,7 +139,9 @@ def add_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
     newline = newline_of(text)
     gap = newline if text and not text.endswith("\n") else ""
     gap += newline if text.strip() else ""
-    return text + gap + table_text(path, values, newline)
+    table = table_text(path, values, newline)
+    # A text without a last line end gets none, so that `remove_table` knows that there was none.
+    return text + gap + (table.removesuffix(newline) if text and not text.endswith("\n") else table)
 
 
 def table_text(path: Sequence[str], values: Mapping[str, Any], newline: str = "\n") -> str:
@@ -193,6 +195,8 @@ def remove_table(text: str, path: Sequence[str]) -> str:
     kept = _remove_all(text, tuple(path))
     if kept == text:
         raise UnexpectedShape(f"`{key_text(path)}` is not written as a table of the form [{key_text(path)}]")
+    if kept and not text.endswith("\n") and kept.endswith("\n") and text.startswith(kept):
+        return kept.removesuffix("\n").removesuffix("\r")
     return kept
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 import tomllib
 
 import pytest
 
 from hybrid_memory_mcp.clients.changes import is_ours
+from hybrid_memory_mcp.clients.installer import carry_out, plan_install
 from hybrid_memory_mcp.clients.table import BY_NAME, CLIENTS
 
 NAMES = [
@@ -79,3 +82,178 @@ def test_the_entry_of_somebody_else_is_refused_and_stays(person):
     assert is_ours(person.json(".cursor/mcp.json")["mcpServers"]["memory"])
     assert person.install("cursor", "--yes", "--uninstall").exit_code == 0
     assert path.read_text("utf-8") == text
+
+
+DAMAGED = '{\n  "mcpServers": {\n    "x": {}\n'
+
+
+def test_a_damaged_file_is_refused_with_its_name_and_line_and_the_others_get_theirs(person):
+    path = person.write(".cursor/mcp.json", DAMAGED)
+    result = person.install("cursor", "copilot", "--yes")
+    assert result.exit_code == 1
+    assert f"{path}: line 4" in result.output
+    assert "editor" in result.output
+    assert path.read_text("utf-8") == DAMAGED
+    assert sorted(one.name for one in path.parent.iterdir()) == ["mcp.json"]
+    assert "memory" in person.json(".copilot/mcp-config.json")["mcpServers"]
+
+
+def test_a_file_that_is_not_utf_8_is_refused_in_words(person):
+    path = person.write(".cursor/mcp.json", "{}".encode("utf-16"))
+    result = person.install("cursor", "--yes")
+    assert result.exit_code == 1
+    assert "UTF-8" in result.output
+    assert path.read_bytes() == "{}".encode("utf-16")
+
+
+def test_a_read_only_file_is_refused_in_words(person):
+    path = person.write(".cursor/mcp.json", "{}")
+    path.chmod(0o444)
+    result = person.install("cursor", "--yes")
+    assert result.exit_code == 1
+    assert "read-only" in result.output
+    assert path.read_text("utf-8") == "{}"
+
+
+def test_an_unknown_client_is_told_what_there_is(person):
+    result = person.install("emacs")
+    assert result.exit_code == 2
+    assert "--print" in result.output
+
+
+def test_nobody_found_is_said(person):
+    result = person.install("--yes")
+    assert result.exit_code == 1
+    assert "--print" in result.output
+    assert person.tree() == {}
+
+
+def test_nobody_there_to_answer_means_nothing_is_changed(person):
+    person.write(".cursor/mcp.json", "{}")
+    result = person.install()
+    assert result.exit_code == 1
+    assert "--yes" in result.output
+    assert person.json(".cursor/mcp.json") == {}
+
+
+def test_a_dry_run_shows_the_change_and_writes_nothing(person):
+    person.write(".cursor/mcp.json", "{}")
+    before = person.tree()
+    result = person.install("cursor", "zed", "--dry-run")
+    assert result.exit_code == 0
+    assert '"memory"' in result.output
+    assert '"context_servers"' in result.output
+    assert person.tree() == before
+
+
+def test_no_hooks_leaves_them_out_and_takes_out_those_that_were_there(person):
+    person.install("cursor", "--yes")
+    assert (person.home / ".cursor/hooks.json").exists()
+    assert person.install("cursor", "--yes", "--no-hooks").exit_code == 0
+    assert not (person.home / ".cursor/hooks.json").exists()
+    assert "memory" in person.json(".cursor/mcp.json")["mcpServers"]
+
+
+def test_a_chosen_store_is_handed_to_server_and_hooks(person, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_HOME", str(person.home / "my store"))
+    person.install("claude-code", "--yes")
+    store = str(person.home / "my store")
+    assert person.json(".claude.json")["mcpServers"]["memory"]["env"] == {"HYBRID_MEMORY_HOME": store}
+    (group,) = person.json(".claude/settings.json")["hooks"]["SessionStart"]
+    assert group["hooks"][0]["args"][-2:] == ["--home", store]
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "text"),
+    [
+        ("claude-code", ".claude/settings.json", '{"enabledPlugins": {"hybrid-memory@hybrid-memory-mcp": true}}'),
+        ("codex", ".codex/config.toml", '[plugins."hybrid-memory@hybrid-memory-mcp"]\nenabled = true\n'),
+    ],
+)
+def test_where_the_plugin_is_on_everything_is_left_to_it(person, client, name, text):
+    person.write(name, text)
+    before = person.tree()
+    result = person.install(client, "--yes")
+    assert result.exit_code == 0
+    assert "plugin" in result.output
+    assert person.tree() == before
+
+
+def test_the_generic_entry_is_printed_and_nothing_written(person):
+    result = person.install("--print")
+    assert is_ours(json.loads(result.stdout)["mcpServers"]["memory"])
+    assert person.tree() == {}
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=NAMES)
+def test_the_printed_entry_of_a_client_is_the_one_that_is_installed(person, client):
+    printed = person.install("--print", client.name).stdout
+    person.install(client.name, "--yes", "--no-hooks")
+    text = person.machine().file(client.servers).read_text("utf-8")
+    read = tomllib.loads if client.shape == "toml" else json.loads
+    assert read(printed) == read(text)
+
+
+def test_the_result_can_be_read_by_a_program(person):
+    person.write(".cursor/mcp.json", DAMAGED)
+    result = person.install("cursor", "zed", "--json")
+    cursor, zed = json.loads(result.stdout)
+    assert (cursor["state"], zed["state"]) == ("refused", "installed")
+    assert "line 4" in cursor["problem"]
+    assert zed["files"] == [str(person.home / ".config/zed/settings.json")]
+
+
+def test_the_links_are_printed(person):
+    result = person.install("--links")
+    assert "https://cursor.com/en/install-mcp?" in result.output
+
+
+def test_what_a_client_adds_in_between_stays_when_ours_is_taken_out(person):
+    person.install("claude-code", "--yes")
+    path = person.home / ".claude.json"
+    value = person.json(".claude.json")
+    value["numStartups"] = 1
+    value["mcpServers"]["other"] = {"command": "x"}
+    path.write_text(json.dumps(value), "utf-8")
+    person.install("claude-code", "--yes", "--uninstall")
+    assert person.json(".claude.json") == {"mcpServers": {"other": {"command": "x"}}, "numStartups": 1}
+
+
+def test_taking_out_without_names_finds_every_client_that_has_it(person):
+    person.install("zed", "codex", "gemini", "--yes")
+    result = person.install("--uninstall", "--yes")
+    assert result.exit_code == 0
+    assert person.tree() == {}
+    assert "no client" in person.install("--uninstall", "--yes").output
+
+
+def test_an_older_command_is_brought_up_to_date_and_still_goes_back_to_the_byte(person):
+    text = '{"mcpServers":{"x":{"command":"y"}}}'
+    path = person.write(".cursor/mcp.json", text)
+    person.install("cursor", "--yes")
+    newer = path.read_text("utf-8")
+    path.write_text(re.sub(r'"command":"/[^"]*"', '"command":"/old/hybrid-memory-mcp"', newer), "utf-8")
+    assert "updated" in person.install("cursor", "--yes").output
+    assert path.read_text("utf-8") == newer
+    person.install("cursor", "--yes", "--uninstall")
+    assert path.read_text("utf-8") == text
+
+
+def test_an_entry_of_somebody_else_is_replaced_if_the_person_says_so(person):
+    person.write(".cursor/mcp.json", '{"mcpServers": {"memory": {"command": "npx"}}}')
+    assert person.install("--no-hooks", answers="y\n").exit_code == 0
+    assert is_ours(person.json(".cursor/mcp.json")["mcpServers"]["memory"])
+
+
+def test_two_installations_at_once_give_one_entry(person):
+    path = person.write(".cursor/mcp.json", '{\n  "mcpServers": {}\n}\n')
+    client, machine = BY_NAME["cursor"], person.machine()
+    plans = [plan_install(client, machine, ["/opt/hybrid-memory-mcp"]) for _ in range(4)]
+    threads = [threading.Thread(target=carry_out, args=(plan,)) for plan in plans]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(person.json(".cursor/mcp.json")["mcpServers"]) == ["memory"]
+    person.install("cursor", "--yes", "--uninstall")
+    assert path.read_text("utf-8") == '{\n  "mcpServers": {}\n}\n'

@@ -1,0 +1,52 @@
+"""The links add what the installer would, and stand in the README."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+
+from hybrid_memory_mcp.clients.links import links
+from hybrid_memory_mcp.clients.table import CLIENTS
+
+README = (Path(__file__).resolve().parents[3] / "README.md").read_text("utf-8")
+CONFIG = {"command": "uvx", "args": ["hybrid-memory-mcp"]}
+
+
+def parameters(title):
+    return {name: values[0] for name, values in parse_qs(urlsplit(links()[title]).query).items()}
+
+
+@pytest.mark.parametrize("title", ["Cursor", "LM Studio"])
+def test_a_link_with_base64_holds_the_entry(title):
+    given = parameters(title)
+    assert given["name"] == "memory"
+    assert json.loads(base64.b64decode(given["config"])) == CONFIG
+
+
+def test_kiros_link_holds_the_entry_as_json():
+    assert json.loads(parameters("Kiro")["config"]) == CONFIG
+
+
+def test_vs_codes_link_leads_to_its_own_scheme():
+    scheme, _, query = parameters("VS Code")["url"].partition("?")
+    assert scheme == "vscode:mcp/install"
+    assert json.loads(unquote(query)) == {"name": "memory", "type": "stdio", **CONFIG}
+
+
+def test_gooses_link_names_command_and_arguments():
+    given = parameters("Goose")
+    assert (given["cmd"], given["arg"]) == ("uvx", "hybrid-memory-mcp")
+
+
+@pytest.mark.parametrize("title", list(links()))
+def test_the_readme_has_the_link(title):
+    assert f"]({links()[title]})" in README
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_the_readme_has_a_line_for_every_client(client):
+    assert f"`{client.name}`" in README
