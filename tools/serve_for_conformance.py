@@ -3,9 +3,8 @@
     python tools/serve_for_conformance.py 8791 path/to/everything-server/mcp_everything_server/server.py
     npx @modelcontextprotocol/conformance@0.2.0-alpha.11 server --url http://127.0.0.1:8791/mcp --suite all --spec-version 2026-07-28
 
-Port 0 takes a free one, which is printed. The second argument is the example of the MCP Python SDK's repository (examples/servers);
-its tools, resources and prompts are added to each of our servers. Without it the scenarios that need them fail. The suite needs Node 22.
-`just clients` does all of this by itself (tests/clients/test_conformance.py).
+The second argument is the example of the MCP Python SDK's repository (examples/servers); its tools, resources and prompts are
+added to each of our servers. Without it the scenarios that need them fail. The suite needs Node 22.
 """
 
 from __future__ import annotations
@@ -71,11 +70,10 @@ async def serve(port: int, home: Path) -> None:
     random_source = SystemRandomSource()
     tokens = Tokens(home, SystemClock(), random_source)
     token = tokens.create("conformance", namespace="default", agent="default")
-    listening = listen(HttpSettings(state_key=b"k" * 32, port=port))
-    settings = HttpSettings(state_key=b"k" * 32, port=listening.getsockname()[1])
+    settings = HttpSettings(state_key=b"k" * 32, port=port)
     provider = ServiceProvider(lambda: open_service(home, None, random_source))
     app = WithToken(build_http_app(provider, settings, tokens, random_source), token)
-    await serve_app(app, settings, listening, lambda: print(f"ready at port {settings.port}", flush=True))
+    await serve_app(app, settings, listen(settings), lambda: print("ready"))
 
 
 if __name__ == "__main__":

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from hybrid_memory.config_file import CONFIG, read_config, read_config_text
 from hybrid_memory.errors import InvalidInput
@@ -43,6 +43,23 @@ def _memory_size(text: str) -> str:
             "setting", "{problem}", {"problem": "must be at least 16MiB, and what a machine can have"}
         )
     return text.strip()
+
+
+class HookSwitches(BaseModel):
+    """What the hooks of clients may do without being asked: the table ``[hooks]`` of ``config.toml``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    brief: bool = Field(default=True, description="Give a brief when a conversation starts.")
+    recall: bool = Field(default=True, description="Give what a prompt is clearly about.")
+    capture: bool = Field(default=True, description="Keep what a person said that lasts.")
+
+
+def _switches(value: object) -> object:
+    """Return switches for a single word too: ``off`` or ``on``, as in the variable and in ``hooks = false``."""
+    if isinstance(value, str):
+        value = {"off": False, "false": False, "0": False, "no": False}.get(value.strip().lower(), True)
+    return dict.fromkeys(HookSwitches.model_fields, value) if isinstance(value, bool) else value
 
 
 _MemorySize: TypeAlias = Annotated[str, AfterValidator(_memory_size)]
@@ -127,6 +144,9 @@ class StoreSettings(BaseSettings):
     requests_at_once: int = Field(64, ge=1, le=10_000, description="Requests of one client that are at work.")
     requests_waiting: int = Field(1000, ge=0, le=100_000, description="Requests of one client that wait behind those.")
     linger_seconds: float = Field(5, ge=0, le=86_400, description="How long the hub stays after its last client.")
+    hooks: Annotated[HookSwitches, NoDecode, BeforeValidator(_switches)] = Field(
+        HookSwitches(), description="brief, recall, capture: what the hooks of clients do. See docs/hooks.md."
+    )
 
     @classmethod
     def settings_customise_sources(
@@ -181,6 +201,19 @@ def store_settings(home: Path, **arguments: Any) -> StoreSettings:
         return SettingsOfThisStore(**given)
     except ValidationError as error:
         raise setting_error(error, StoreSettings.model_fields, _Places(given, of_file).of) from None
+
+
+def hook_switches(home: Path) -> HookSwitches:
+    """Return what ``config.toml`` lets the hooks of clients do, read anew: a switch holds from the next event on.
+
+    Raises:
+        InvalidInput: names the switch that is wrong; ``config.toml`` itself when it is not TOML.
+    """
+    found = read_config(home).get("hooks", {})
+    try:
+        return HookSwitches.model_validate(_switches(found))
+    except ValidationError as error:
+        raise setting_error(error, HookSwitches.model_fields, lambda _: f"[hooks] in {CONFIG}") from None
 
 
 def change_config(home: Path, changes: Mapping[str, str | None]) -> None:

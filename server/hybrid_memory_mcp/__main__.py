@@ -1,4 +1,4 @@
-"""The program ``hybrid-memory-mcp``: looks at the arguments and runs a relay, a hub, or the command line.
+"""The program ``hybrid-memory-mcp``: looks at the arguments and runs a relay, a hub, a client's hook, or the command line.
 
 It decides before it imports anything that takes time, because a client waits for its relay.
 """
@@ -24,6 +24,10 @@ def main() -> None:
 
         _print_hint_on_terminal()
         relay.main(arguments)
+    elif role == "hook":
+        from hybrid_memory_mcp.hooks import program as hook
+
+        hook.main(arguments[1:])
     elif role == "hub":
         from hybrid_memory_mcp.hub import program
 
@@ -35,10 +39,13 @@ def main() -> None:
 
 
 def role_of(arguments: Sequence[str]) -> str:
-    """Return what the arguments ask for: ``relay`` (none, or options alone), ``standalone``, ``hub`` or ``commands``."""
+    """Return what the arguments ask for: ``relay`` (none, or options alone), ``standalone``, ``hub``, ``hook`` or ``commands``."""
     first = arguments[0] if arguments else "serve"
     if first == "hub":
         return "hub"
+    if first == "hook":
+        # Whatever else stands there: the command line would refuse what it does not know, with a code that stops a client.
+        return "commands" if list(arguments[1:]) in (["-h"], ["--help"]) else "hook"
     serves = first == "serve" or first.startswith("-")
     if not serves or _HELP_OPTIONS & set(arguments) or _COMMAND_LINE_OPTIONS & set(arguments):
         return "commands"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.abc
@@ -25,6 +26,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
+from hybrid_memory_mcp.hooks.asking import OPERATION as HOOK_EVENT
 from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats, RequestQueue, read_frames
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.hub.handshake import ClientInfo, Hello, authenticate, read_client_info, read_hello
@@ -34,7 +36,6 @@ from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.processes import is_of_this_user
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
-from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.error_log import failure_text, location_of, log, log_and_continue, log_failure
 from hybrid_memory_mcp.runtime.provider import (
     ClientLimiter,
@@ -82,12 +83,12 @@ class HubResources:
 class Hub:
     """Serves relays, and commands of people, over one store.
 
-    The relay in the hub's own process, if there is one, is served first.
+    ``first_scope`` is that of the relay in the hub's own process, once it is served; None without one.
     """
 
     def __init__(self, resources: HubResources) -> None:
         self.registry = ConnectionRegistry()
-        self._first_place: ClientPlace | None = None
+        self.first_scope: Scope | None = None
         self._resources = resources
         self._visitors_changed = anyio.Event()
         self._leaving = anyio.Event()
@@ -98,11 +99,6 @@ class Hub:
         self._accepting = anyio.CancelScope()
         self._first: socket.socket | None = None
         self._group: anyio.abc.TaskGroup
-
-    @property
-    def first_scope(self) -> Scope | None:
-        """The scope of the relay in the hub's own process, once it is served; None without one."""
-        return None if self._first_place is None else self._first_place.scope
 
     async def serve(
         self, listener: HubListener | None, first: socket.socket | None = None, *, stays: bool = False
@@ -241,15 +237,15 @@ class Hub:
     async def _serve_relay(self, stream: socket.socket, reader: FrameReader, client: ClientInfo) -> None:
         limits = self._resources.limits
         stats = ConnectionStats(client, self._resources.clock.now())
-        where = ClientPlace(client.options.scope(client.session), client.place)
+        scope = client.options.scope(client.session)
         if stream is self._first:
-            self._first_place = where
+            self.first_scope = scope
         # The relay's side (frames, queue of requests) and the client's MCP server are made for each other.
         queue = RequestQueue(limits.requests_at_once, limits.requests_waiting)
         connection = ClientConnection(
-            stream, reader, stats, queue, lambda: self._group.start_soon(self._warm_up, where), where
+            stream, reader, stats, queue, lambda: self._group.start_soon(self._warm_up, scope)
         )
-        server = self._build_server(connection, client, where)
+        server = self._build_server(connection, client, scope)
         welcome = json.dumps({"version": __version__}).encode()
         # Serve until the relay or this hub leaves. From the registry status knows it, and `serve` drains it.
         with self.registry.register(connection):
@@ -259,23 +255,23 @@ class Hub:
                 group.cancel_scope.cancel()
         # The connection of a relay that still wants to be served ends only with this hub; otherwise its client is gone.
         if not self._leaving.is_set():
-            self._group.start_soon(anyio.to_thread.run_sync, partial(self._forget_relay, stats, where))
+            self._group.start_soon(anyio.to_thread.run_sync, partial(self._forget_relay, stats, scope))
 
-    def _build_server(self, connection: ClientConnection, client: ClientInfo, where: ClientPlace) -> MemoryServer:
+    def _build_server(self, connection: ClientConnection, client: ClientInfo, scope: Scope) -> MemoryServer:
         resources, options = self._resources, client.options
         limiter = ClientLimiter(resources.provider, resources.limits.calls_of_a_client)
         views = Views(
             limiter,
-            where,
+            scope,
             options.zone,
             resources.random_source,
             options.prompts,
-            clients=partial(self.registry.describe, options.namespace),
+            clients=partial(self.registry.describe, scope.namespace),
             notices=_notices(client),
         )
         return MemoryServer(
             limiter,
-            where,
+            scope,
             options.zone,
             views,
             request_key_of=connection.request_key_of,
@@ -283,11 +279,10 @@ class Hub:
             state_key=resources.state_key,
         )
 
-    async def _warm_up(self, where: ClientPlace) -> None:
+    async def _warm_up(self, scope: Scope) -> None:
         """Begin to open the store after a client's first answer, ahead of its first call."""
         await anyio.sleep(self._resources.warm_pause_seconds)
-        await where.current()
-        self._resources.provider.warm_up_in_background(where.scope)
+        self._resources.provider.warm_up_in_background(scope)
 
     async def _acknowledge_delivered(self, stats: ConnectionStats) -> None:
         """Delete the stored results of requests whose answers the relay has; without that they would pile up."""
@@ -299,7 +294,7 @@ class Hub:
                 with log_and_continue("forgetting results"):
                     await self._resources.provider.call(partial(_acknowledge, stats.client.relay, done))
 
-    def _forget_relay(self, stats: ConnectionStats, where: ClientPlace) -> None:
+    def _forget_relay(self, stats: ConnectionStats, scope: Scope) -> None:
         """End the session of a relay that left and delete its stored results: it does not come back. Runs in a thread.
 
         One that is connected again did not leave: its connection broke.
@@ -309,10 +304,10 @@ class Hub:
             return
         with log_and_continue("ending a client's session"):
             self._resources.provider.run(partial(_acknowledge, stats.client.relay, None))
-            if is_unnamed_session(where.scope.session):
-                self._resources.provider.run(lambda service: service.end_session(where.scope))
-                if where is self._first_place:
-                    self._first_place = None  # whoever hosts this hub need not end it a second time
+            if is_unnamed_session(scope.session):
+                self._resources.provider.run(lambda service: service.end_session(scope))
+                if scope is self.first_scope:
+                    self.first_scope = None  # whoever hosts this hub need not end it a second time
 
     # commands
 
@@ -322,6 +317,10 @@ class Hub:
         if operation == "leave":
             self.leave(int(hello.given.get("pause", 0)))
             await _send(stream, pack(protocol.RESULT, b"{}"))
+            return
+        if operation == HOOK_EVENT:
+            event = partial(_hook_event, self._resources, hello)
+            await _send(stream, await anyio.to_thread.run_sync(_answer_frame, operation, event))
             return
         session = new_session(
             self._resources.random_source
@@ -343,7 +342,8 @@ class Hub:
         )
         async with anyio.create_task_group() as group:
             group.start_soon(send_progress)
-            answer = await anyio.to_thread.run_sync(_run_operation, operation, request)
+            work = partial(run_operation, operation, request)
+            answer = await anyio.to_thread.run_sync(_answer_frame, operation, work)
             group.cancel_scope.cancel()
         await _send(stream, answer)
 
@@ -377,10 +377,16 @@ def _acknowledge(relay: str, up_to: int | None, service: MemoryService) -> None:
     service.acknowledge(relay, up_to)
 
 
-def _run_operation(name: str, request: OperationRequest) -> bytes:
-    """Run an operation in this thread; return the frame that answers the command."""
+def _hook_event(resources: HubResources, hello: Hello) -> dict[str, Any]:
+    from hybrid_memory_mcp.hub.hook_events import hook_event  # only where a client has hooks
+
+    return hook_event(resources.provider, resources.home, hello)
+
+
+def _answer_frame(name: str, work: Callable[[], dict[str, Any]]) -> bytes:
+    """Do an operation in this thread; return the frame that answers who asked for it."""
     try:
-        result = run_operation(name, request)
+        result = work()
         return pack(protocol.RESULT, json.dumps(result, ensure_ascii=False, default=str).encode())
     except HybridMemoryError as error:
         return pack(protocol.FAILED, json.dumps({"message": str(error)}).encode())

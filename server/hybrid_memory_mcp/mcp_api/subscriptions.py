@@ -21,7 +21,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
 from hybrid_memory_mcp.mcp_api.sdk import connection_of
-from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 RECENT = "memory://most_recent_memories"
@@ -66,16 +65,15 @@ class Bus(InMemorySubscriptionBus):
 
 
 class ChangeNotifier:
-    """Announces changes of what a client reads to everybody who asked one server.
+    """Announces changes of one namespace to everybody who asked one server.
 
     Changes that come while an announcement is on its way are announced together afterwards.
     """
 
-    def __init__(self, provider: MemoryAccess, where: ClientPlace) -> None:
+    def __init__(self, provider: MemoryAccess, namespace: str) -> None:
         self.bus = Bus()
         self._provider = provider
-        self._where = where
-        where.on_move(lambda: self._committed(where.scope.namespace, frozenset()))
+        self._namespace = namespace
         self._watchers: dict[tuple[str, int], tuple[str, ServerSession]] = {}
         self._connections: set[int] = set()
         self._end: Callable[[], None] | None = None
@@ -134,7 +132,7 @@ class ChangeNotifier:
 
     def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
         """Runs in the provider's thread of news."""
-        if namespace not in self._where.scope.namespaces:
+        if namespace != self._namespace:
             return
         with self._lock:
             portal = self._portals[-1] if self._portals and not self._due else None

@@ -1,0 +1,104 @@
+"""Asking the hub of a store for what one event needs; starting one where none runs, as a relay does."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from hybrid_memory_mcp import __version__
+from hybrid_memory_mcp.relay import connecting, paths, protocol
+from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack, pack_fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+OPERATION = "hook_event"
+
+_VARIABLE_PREFIX = "HYBRID_MEMORY_"
+_CHUNK_BYTES = 1 << 16
+_LEAST_SECONDS = 0.01
+_PAUSE_SECONDS = 0.05  # between two attempts to reach a hub
+
+
+class HubCaller:
+    """Asks the hub of the store in ``home``; ``arguments`` are those of a server: ``--namespace``, ``--project`` and so on."""
+
+    def __init__(self, home: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._home = home
+        self._arguments = arguments
+        self._environment = environment
+
+    def ask(self, given: Mapping[str, Any], deadline: float, *, may_start: bool) -> dict[str, Any] | None:
+        """Return the hub's answer; None where it gave none until the ``deadline`` of the monotonic clock.
+
+        ``may_start`` lets it start a hub and wait for that one; otherwise one is started that the next event finds.
+        """
+        while True:
+            try:
+                connection = self._connect(may_start=may_start)
+                if connection is None:
+                    return None
+                with connection:
+                    return self._exchange(connection, given, deadline)
+            except (ConnectionError, connecting.HubUnavailable):
+                # It was just leaving, or was killed: the next one is asked, which finds what this one has done.
+                if time.monotonic() + _PAUSE_SECONDS > deadline:
+                    return None
+                time.sleep(_PAUSE_SECONDS)
+            except (connecting.HubNotAnswering, BrokenFrame, OSError, ValueError, RecursionError):
+                return None
+
+    def _connect(self, *, may_start: bool) -> socket.socket | None:
+        connection = connecting.connect(self._home)
+        if connection is None and may_start:
+            embedder = paths.option(self._arguments, "--embedder")
+            return connecting.connect_or_start(self._home, embedder, self._environment)
+        if connection is None:
+            self._start_detached()
+        return connection
+
+    def _exchange(self, connection: socket.socket, given: Mapping[str, Any], deadline: float) -> dict[str, Any] | None:
+        variables = [
+            f"{name}={value}"
+            for name, value in self._environment.items()
+            if name.startswith(_VARIABLE_PREFIX) or name == "TZ"
+        ]
+        hello = [
+            ("protocol", str(protocol.PROTOCOL_VERSION)),
+            ("version", __version__),
+            ("relay", os.urandom(16).hex()),
+            ("pid", str(os.getpid())),
+            ("folder", str(given.get("folder") or "/")),
+            ("operation", OPERATION),
+            ("given", json.dumps(given)),
+            *(("argument", argument) for argument in self._arguments),
+            *(("variable", variable) for variable in variables),
+        ]
+        connection.settimeout(max(deadline - time.monotonic(), _LEAST_SECONDS))
+        connection.sendall(pack(protocol.HELLO, pack_fields(hello)))
+        reader = FrameReader()
+        while True:
+            connection.settimeout(max(deadline - time.monotonic(), _LEAST_SECONDS))
+            chunk = connection.recv(_CHUNK_BYTES)
+            if not chunk:
+                raise ConnectionResetError("the hub left")
+            for frame in reader.feed(chunk):
+                if frame.kind == protocol.RESULT:
+                    found = json.loads(frame.payload)
+                    return found if isinstance(found, dict) else None
+                if frame.kind in (protocol.FAILED, protocol.REFUSED):
+                    return None
+
+    def _start_detached(self) -> None:
+        """Start a hub and do not wait for it, unless somebody else is just starting one, or one leaves."""
+        os.makedirs(self._home, 0o700, exist_ok=True)
+        starting = connecting.StoreLock(self._home, paths.START_LOCK)
+        try:
+            if starting.try_acquire() and not connecting.hub_is_running(self._home):
+                connecting.start_hub(self._home, paths.option(self._arguments, "--embedder"), self._environment)
+        finally:
+            starting.release()

@@ -1,0 +1,277 @@
+"""``hybrid-memory-mcp hook EVENT --client NAME``: what a client runs at an event of a conversation.
+
+It reads the client's JSON, asks the store's hub, prints the client's answer, and ends with exit code 0 whatever happens: no client is
+held up or broken by it. It only ever speaks to the hub. A thread ends it at the event's limit of time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import threading
+import time
+
+from hybrid_memory_mcp.hooks import answers, transcripts
+from hybrid_memory_mcp.hooks.asking import HubCaller
+from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES, EVENTS
+from hybrid_memory_mcp.hooks.events import read_event
+from hybrid_memory_mcp.hooks.state import Conversation, Conversations
+from hybrid_memory_mcp.relay import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, NoReturn
+
+    from hybrid_memory_mcp.hooks.events import Event
+
+LIMIT_SECONDS: Mapping[str, float] = {
+    "session-start": 4.0,
+    "prompt": 1.0,
+    "pre-compact": 2.0,
+    "stop": 2.0,
+    "session-end": 2.0,
+}
+"""How long each event may take; then the program ends without an answer. What it could not tell the hub is read the next time."""
+
+MOST_INPUT_BYTES = 8 << 20
+SWITCH = "HYBRID_MEMORY_HOOKS"
+_OFF = frozenset({"off", "0", "false", "no"})
+_ROOT = "CLAUDE_PROJECT_DIR"  # where Claude Code was started, wherever it has gone since
+_DATABASE = "memory.duckdb"
+_READING_SHARE = 0.4  # of the limit, for transcripts
+_ANSWER_SECONDS = 0.1  # of the limit, for what comes after the hub's answer
+_MOST_SWEPT = 20  # earlier conversations whose rest is read when one starts
+_CHUNK_BYTES = 1 << 16
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Serve one event; ``arguments`` are those behind ``hook``."""
+    try:
+        printing = _claim_standard_output()
+        event = next((one for one in arguments if not one.startswith("-")), "")
+        limit = LIMIT_SECONDS.get(event, 1.0)
+        threading.Thread(target=_end_at, args=(limit,), daemon=True).start()
+        said = run(arguments, os.environ, _read_input(time.monotonic() + limit), time.monotonic() + limit)  # noqa: TID251 - what the client chose goes to the hub as it is
+        _print(printing, said)
+    except BaseException:  # noqa: BLE001, S110 - a client must not notice
+        pass
+    os._exit(0)
+
+
+def run(arguments: Sequence[str], environment: Mapping[str, str], given: bytes, deadline: float) -> bytes:
+    """Return what is printed for an event: ``arguments`` behind ``hook``, ``given`` on standard input."""
+    name = arguments[0] if arguments else ""
+    client = paths.option(arguments, "--client") or ""
+    if name not in EVENTS or client not in EVENT_NAMES:
+        return b""
+    told = json.loads(given) if given.strip() else None
+    event = read_event(name, client, told) if isinstance(told, dict) else None
+    if event is None:
+        return b""
+    options = _server_options(arguments[1:])
+    home = paths.store_folder(options, environment)
+    if environment.get(SWITCH, "").strip().lower() in _OFF:
+        _pass_over(event, Conversations(home))
+        return b""
+    event.folder = event.folder or _working_folder()
+    event.root = environment.get(_ROOT, "") if client == "claude-code" else ""
+    return _Run(event, home, HubCaller(home, options, environment), deadline).answer()
+
+
+def _pass_over(event: Event, conversations: Conversations) -> None:
+    """Let what was said while hooks are off be said for nobody: not read later, when they are on again."""
+    conversation = conversations.load(event.client, event.session)
+    if not conversation.is_new:
+        conversation.follow(event)
+        conversation.mark = transcripts.end_of(conversation.transcript) or conversation.mark
+        conversations.save(conversation)
+
+
+class _Run:
+    """One event at work."""
+
+    def __init__(self, event: Event, home: str, hub: HubCaller, deadline: float) -> None:
+        self._event = event
+        self._home = home
+        self._hub = hub
+        self._deadline = deadline - _ANSWER_SECONDS
+        self._reading_until = time.monotonic() + _READING_SHARE * LIMIT_SECONDS[event.name]
+        self._conversations = Conversations(home)
+        self._conversation = self._conversations.load(event.client, event.session)
+        self._batches: list[dict[str, Any]] = []
+        # Of each conversation the new mark, how many of its waiting turns are told, and the number of its batch, if it has one.
+        self._read: list[tuple[Conversation, dict[str, int], int, int | None]] = []
+
+    def answer(self) -> bytes:
+        """Do what the event asks for, and return what is printed."""
+        event, conversation = self._event, self._conversation
+        conversation.follow(event)
+        if event.name == "session-start":
+            self._begin()
+        elif event.name == "prompt":
+            if not event.said:
+                return b""
+            conversation.waiting.append({"text": event.said, "at": _now()})
+            self._collect(conversation, with_transcript=False)
+        else:
+            if event.said:  # Gemini tells the prompt again at the end of its turn
+                conversation.waiting.append({"text": event.said, "at": _now()})
+            self._collect(conversation)
+            if not self._batches:
+                self._keep_marks([], None)
+                return b""
+        return self._ask()
+
+    def _begin(self) -> None:
+        """Prepare what is asked when a conversation starts: what earlier ones said and no hub has had comes first."""
+        conversation = self._conversation
+        if self._event.source == "compact":
+            conversation.shortened = True
+            self._conversations.forget_shown(conversation)
+        if self._event.source in ("resume", "fork") and conversation.is_new and conversation.transcript:
+            # Said in a conversation that was there before these hooks, or of which this one is a copy.
+            conversation.mark = transcripts.end_of(conversation.transcript)
+        self._collect(conversation)
+        for number, other in enumerate(self._conversations.others(conversation)):
+            if number < _MOST_SWEPT and (other.waiting or transcripts.has_more(other.transcript, other.mark)):
+                self._collect(other)
+
+    def _collect(self, conversation: Conversation, *, with_transcript: bool = True) -> None:
+        """Take up what a person said in a conversation and no hub has had."""
+        turns: list[dict[str, Any]] = []
+        mark = conversation.mark
+        if with_transcript and conversation.transcript and time.monotonic() < self._reading_until:
+            turns, mark = transcripts.read_turns(
+                conversation.transcript, conversation.client, conversation.mark, self._reading_until
+            )
+        waiting = len(conversation.waiting)
+        turns = [*conversation.waiting, *turns]
+        self._read.append((conversation, mark, waiting, len(self._batches) if turns else None))
+        if turns:
+            self._batches.append(
+                {
+                    "client": conversation.client,
+                    "session": conversation.session,
+                    "folder": conversation.folder,
+                    "root": conversation.root,
+                    "turns": [{"text": turn["text"], "at": turn["at"]} for turn in turns],
+                }
+            )
+
+    def _ask(self) -> bytes:
+        event = self._event
+        is_prompt = event.name == "prompt"
+        # A person waits for the answer to a prompt, and a store that is not there yet has nothing to show.
+        is_empty = event.name == "session-start" and not os.path.exists(os.path.join(self._home, _DATABASE))
+        # Before anything is asked: who is ended in the middle leaves to the next event what there is to read.
+        self._conversations.save(self._conversation)
+        found = self._hub.ask(
+            {
+                "event": event.name,
+                "client": event.client,
+                "session": event.session,
+                "folder": event.folder,
+                "root": event.root,
+                "source": event.source,
+                "prompt": event.said if is_prompt else "",
+                "shortened": self._conversation.shortened,
+                "shown": self._conversation.shown,
+                "batches": self._batches,
+            },
+            self._deadline,
+            may_start=not is_prompt and not (is_empty and not self._batches),
+        )
+        if found is None:
+            return b""
+        context, kept, loaded = str(found.get("context") or ""), _count(found, "kept"), _count(found, "loaded")
+        self._keep_marks([str(one) for one in found.get("shown") or ()], found.get("done"))
+        self._conversations.note_run(event.client, event.name, kept=kept, loaded=loaded)
+        return answers.answer(event.client, event.name, context, kept=kept, loaded=loaded)
+
+    def _keep_marks(self, shown: list[str], done: object) -> None:
+        """Note how far the transcripts were read, that what waited has been told, and what was shown.
+
+        ``done`` says of each batch whether the hub has dealt with it; the others are told again at the next event.
+        """
+        for conversation, mark, waiting, batch in self._read:
+            is_own = conversation is self._conversation
+            told = batch is None or (isinstance(done, list) and done[batch : batch + 1] == [True])
+            if told and (mark != conversation.mark or waiting):
+                conversation.mark = mark
+                self._conversations.save(conversation, shown=shown if is_own else None, sent=waiting)
+            elif is_own and shown:
+                self._conversations.save(conversation, shown=shown)
+
+
+def _server_options(arguments: Sequence[str]) -> list[str]:
+    """Return the options that a server takes too, without the hook's own."""
+    found: list[str] = []
+    skip = False
+    for argument in arguments:
+        if skip:
+            skip = False
+        elif argument == "--client":
+            skip = True
+        elif not argument.startswith("--client="):
+            found.append(argument)
+    return found
+
+
+def _read_input(deadline: float) -> bytes:
+    """Return what the client says, until its end, the deadline, or more than any event has."""
+    if os.isatty(0):
+        return b""  # a person typed the command
+    parts: list[bytes] = []
+    size = 0
+    while size <= MOST_INPUT_BYTES:
+        if sys.platform != "win32" and not select.select([0], [], [], max(deadline - time.monotonic(), 0))[0]:
+            return b""
+        chunk = os.read(0, _CHUNK_BYTES)
+        if not chunk:
+            return b"".join(parts)
+        parts.append(chunk)
+        size += len(chunk)
+    return b""
+
+
+def _claim_standard_output() -> int:
+    """Return a descriptor that leads to the client; whatever else is printed goes nowhere."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        printing = os.dup(1)
+    except OSError:
+        printing = nothing
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
+    return printing
+
+
+def _print(printing: int, said: bytes) -> None:
+    rest = memoryview(said)
+    while rest:
+        rest = rest[os.write(printing, rest) :]
+
+
+def _end_at(limit: float) -> None:
+    time.sleep(limit)
+    os._exit(0)
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def _now() -> str:
+    now = time.time()  # noqa: TID251 - a hook has no clock but the machine's
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
+
+
+def _count(found: Mapping[str, Any], name: str) -> int:
+    value = found.get(name)
+    return value if isinstance(value, int) and value > 0 else 0
