@@ -3,8 +3,9 @@
     python tools/serve_for_conformance.py 8791 path/to/everything-server/mcp_everything_server/server.py
     npx @modelcontextprotocol/conformance@0.2.0-alpha.11 server --url http://127.0.0.1:8791/mcp --suite all --spec-version 2026-07-28
 
-The second argument is the example of the MCP Python SDK's repository (examples/servers); its tools, resources and prompts are
-added to each of our servers. Without it the scenarios that need them fail. The suite needs Node 22.
+Port 0 takes a free one, which is printed. The second argument is the example of the MCP Python SDK's repository (examples/servers);
+its tools, resources and prompts are added to each of our servers. Without it the scenarios that need them fail. The suite needs Node 22.
+`just clients` does all of this by itself (tests/clients/test_conformance.py).
 """
 
 from __future__ import annotations
@@ -70,10 +71,11 @@ async def serve(port: int, home: Path) -> None:
     random_source = SystemRandomSource()
     tokens = Tokens(home, SystemClock(), random_source)
     token = tokens.create("conformance", namespace="default", agent="default")
-    settings = HttpSettings(state_key=b"k" * 32, port=port)
+    listening = listen(HttpSettings(state_key=b"k" * 32, port=port))
+    settings = HttpSettings(state_key=b"k" * 32, port=listening.getsockname()[1])
     provider = ServiceProvider(lambda: open_service(home, None, random_source))
     app = WithToken(build_http_app(provider, settings, tokens, random_source), token)
-    await serve_app(app, settings, listen(settings), lambda: print("ready"))
+    await serve_app(app, settings, listening, lambda: print(f"ready at port {settings.port}", flush=True))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Place:
     read_only: bool = False
     about_me: str = "project"
     marker: Path | None = None
-    why: str = "no project: no marker was found and no option names one"
+    why: str = "no marker was found and no option names one"
     problem: str | None = None
     passed_over: tuple[str, ...] = ()
 

@@ -129,22 +129,24 @@ def _done(
 
 
 def _arguments(client: ForeignClient, step: Step) -> dict[str, Any]:
-    """Return a step's arguments; a model with strict function calling says null for what it would leave out."""
-    if not client.strict or not step.tool:
-        return dict(step.arguments)
+    """Return a step's arguments as the listed schema wants them; a strict model says null for all that it would leave out."""
+    if not step.tool:
+        return {}
     (tool,) = [one for one in TOOLS if one.name == step.tool]
-    return _with_nulls(tool.listed.input_schema, step.arguments, skip=step.refused)
+    return _as_listed(tool.listed.input_schema, step.arguments, strict=client.strict, whole=not step.refused)
 
 
-def _with_nulls(schema: Mapping[str, Any], given: Any, *, skip: bool = False) -> Any:
+def _as_listed(schema: Mapping[str, Any], given: Any, *, strict: bool, whole: bool = True) -> Any:
     if isinstance(given, list):
-        return [_with_nulls(schema.get("items", {}), one) for one in given]
-    names = schema.get("properties")
-    if not isinstance(given, Mapping) or not names:
+        return [_as_listed(schema.get("items", {}), one, strict=strict) for one in given]
+    if not isinstance(given, Mapping):
         return given
-    required = schema.get("required", ()) if skip else ()
-    nulls = {name: None for name in names if name not in required}
-    return nulls | {name: _with_nulls(names.get(name, {}), value) for name, value in given.items()}
+    if schema.get("type") == "string":
+        return json.dumps(given)
+    names = schema.get("properties", {})
+    required = () if whole else schema.get("required", ())
+    nulls = {name: None for name in names if name not in required} if strict else {}
+    return nulls | {name: _as_listed(names.get(name, {}), value, strict=strict) for name, value in given.items()}
 
 
 def _filled(given: Any, kept: Mapping[str, str]) -> Any:

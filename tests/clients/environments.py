@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def python_with(name: str, packages: Sequence[str]) -> Path:
         assert uv, "the tier `clients` needs uv: pip install uv"
         _run([uv, "venv", "--quiet", "--no-project", "--clear", "--python", sys.executable, str(folder)])
         newest = ["--exclude-newer", TABLE["as_of"]]
-        _run([uv, "pip", "install", "--quiet", "--no-config", *newest, "--python", str(python), *packages])
+        _run([uv, "pip", "install", "--quiet", *newest, "--python", str(python), *packages])
 
     _once(folder, make)
     return python
@@ -106,6 +107,25 @@ def node_packages(name: str, packages: Sequence[str]) -> Path:
     return folder
 
 
+def download(name: str, package: str) -> Path:
+    """Return the source archive of a package, which uv cannot fetch by itself."""
+    folder = _folder(name, [package])
+
+    def make() -> None:
+        pip = [
+            str(python_with("pip", [TABLE["pip"]])),
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "download",
+            "--quiet",
+        ]
+        _run([*pip, "--no-deps", "--no-binary", ":all:", "--dest", str(folder), package])
+
+    _once(folder, make)
+    return next(folder.glob("*.tar.gz"))
+
+
 def _folder(name: str, packages: Sequence[str]) -> Path:
     told = json.dumps([sys.version_info[:2], sys.platform, TABLE["as_of"], TABLE["node"], *packages])
     return CACHE / f"{name}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
@@ -121,13 +141,20 @@ def _once(folder: Path, make: Any) -> None:
 
 
 def _run(command: list[str], folder: Path | None = None) -> None:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=INSTALL_SECONDS,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+    """Run a program of the registries; once more if it fails, since a network is between.
+
+    Without a folder it runs where no project's configuration is found, whose constraints are not those of a client.
+    """
+    for last in (False, True):
+        done = subprocess.run(
+            command,
+            cwd=folder or tempfile.gettempdir(),
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_SECONDS,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode == 0:
+            return
+        assert not last, f"{' '.join(command)}\n{done.stdout}{done.stderr}"

@@ -15,6 +15,7 @@ from typing import Any
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 
 START_SECONDS = 60
+_PAUSE_MS = 300
 PROGRAM = (sys.executable, "-m", "hybrid_memory_mcp")
 
 
@@ -31,10 +32,12 @@ class StdioServer:
         return {"home": str(self.home), "command": [*PROGRAM, "--home", str(self.home)]}
 
     def restart(self) -> None:
-        """End the hub; the relay of the client that is there finds the next one."""
-        stop_hub(self.home)
+        """End the hub; the relay of the client that is there starts the next one, a moment later, so that this one is seen to end."""
+        assert stop_hub(self.home, pause_ms=_PAUSE_MS)
 
-    close = restart
+    def close(self) -> None:
+        """End the hub."""
+        stop_hub(self.home)
 
 
 class HttpServer:

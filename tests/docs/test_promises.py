@@ -69,6 +69,11 @@ HELD_BY = {
         "server/test_process.py::test_a_server_at_work_opens_no_network_connection",
         "stress/test_lines.py::test_nonsense_is_answered_or_ignored_and_never_ends_the_server",
     ],
+    "apart": [
+        "server/test_project_table.py::test_the_page_shows_who_sees_what",
+        "core/test_person_and_project.py::test_two_projects_never_see_each_other_and_the_person_sees_neither",
+        "core/test_project_names.py::test_a_projects_namespace_is_never_that_of_a_person",
+    ],
     "attributed": [
         "core/test_changes_of_mind.py::test_an_insight_is_trusted_no_further_than_its_evidence",
         "core/test_changes_of_mind.py::test_a_correction_by_the_agent_is_trusted_no_further_than_the_agent",

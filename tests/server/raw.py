@@ -1,6 +1,7 @@
 """A client that writes and reads lines of JSON-RPC itself, for tests of real processes."""
 
 import json
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -35,9 +36,9 @@ class Raw:
         assert answer["id"] == number
         return answer
 
-    def initialize(self, version="2025-11-25"):
+    def initialize(self, version="2025-11-25", capabilities=None):
         info = {"name": "raw", "version": "0"}
-        answer = self.ask(0, "initialize", protocolVersion=version, capabilities={}, clientInfo=info)
+        answer = self.ask(0, "initialize", protocolVersion=version, capabilities=capabilities or {}, clientInfo=info)
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return answer["result"]
 
@@ -46,14 +47,16 @@ class Raw:
 
 
 @contextmanager
-def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True):
-    """A server for one client: a process that has the store open itself, or else a relay."""
+def started(home, *arguments, program=("-m", "hybrid_memory_mcp"), alone=True, folder=None, environment=None):
+    """A server for one client: a process that has the store open itself, or else a relay; in a ``folder`` with more variables."""
     options = ["--standalone"] if alone else []
     process = subprocess.Popen(
         [sys.executable, *program, *options, "--home", str(home), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        cwd=folder,
+        env=None if environment is None else os.environ | environment,  # noqa: TID251 - handed on
     )
     try:
         with process:

@@ -33,12 +33,13 @@ MACROS = {
     "MONTH": r"(?:january|february|march|april|june|july|august|september|october|november|december"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b|may(?= \d)|(?<=\d )may|(?<=(?:st|nd|rd"
     r"|th) )may|(?<=of )may|(?<=in )may|(?<=by )may)",
-    "TIME": r"(?:\b<DAY>|\b(?:\d{1,2}\.? (?:of )?)?<MONTH>|\b(?:tomorrow|next (?:week|month|year|spring|summer|autumn|fall|winter"
+    "TIME": r"(?:\b<DAY>|\b(?:\d{1,2}\.? (?:of )?)?<MONTH>|\b(?:tomorrow|next (?:week|month|year|spring"
+    r"|summer|autumn|fall|winter"
     r"|semester|quarter|time)"
     r"|this (?:weekend|week|month|year|spring|summer|autumn|fall|winter|december)"
     r"|over (?:christmas|easter|new year)|for (?:christmas|easter)"
     r"|in (?:a|an|one|two|three|four|five|six|\d+) (?:days?|weeks?|months?|years?)|(?:the )?\d{1,2}(?:st|nd|rd|th)"
-    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|(?:end|start|middle"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}(?:/\d{2,4})?|(?<![.\d])\d{1,2}\.\d{1,2}\.(?:20\d\d)?(?!\d)|(?:end|start|middle"
     r"|beginning) of (?:the )?(?:week|month|year|quarter|<MONTH>)"
     r"|q[1-4]|20[2-9]\d|christmas|easter|new year'?s?)\b)",
     "HASTIME": r"(?=[^\n]{0,200}?<TIME>)",
@@ -152,8 +153,8 @@ REMEMBER_BEFORE = _p(
 """The sentence before is to be remembered."""
 
 WEAK_NOTE = _p(
-    r"(?:actually|as i said|like i said|as mentioned|i (?:already )?(?:told you|said|mentioned)|fyi|for the record"
-    r"|heads up|just so (?:you|u) know|just to let you know|so you know"
+    r"(?:actually|as i said|like i said|as mentioned|i (?:already )?(?:told you|said|mentioned)"
+    r"|fyi|for the record|heads up|just so (?:you|u) know|just to let you know|so you know"
     r"|good to know|important|note that|note|please note(?: that)?"
     r"|reminder|for (?:your )?info|to be clear|info|context|background|about me"
     r"|one thing to know)\b\s*[,:–—-]*\s*(?:that )?"
@@ -386,7 +387,9 @@ _PLANS = (
         r"|buying|selling|closing|opening|back|due|booked|scheduled|planning|speaking|publishing"
         r"|switching jobs|changing jobs|retiring|returning|throwing|celebrating|picking up|joining"
         r"|quitting)\b"
-        r"(?! (?:through|over|into) (?:the|this|my|your)| an error| (?:error|crazy|nuts))<HASTIME><NOTNOW>.{4,}"
+        r"(?! (?:through|over|into) (?:the|this|my|your)| an error| (?:error|crazy|nuts"
+        r"|redirected)| (?:\w+ )?(?:trouble|issues?|problems?|difficult\w+)|"
+        r" a hard time)<HASTIME><NOTNOW>.{4,}"
     ),
     (
         r"(?:i|we)(?:'ll| will)(?: be)? (?!(?:try|check|look|see|let you|do (?:it|that|this)"
@@ -520,7 +523,7 @@ _FACTS = tuple(
                 r"|by\b|from\b|with\b|in\b|when\b|it\b|twice|again)\S.*"
             ),
             (
-                r"(?:my|our|the) (?:[\w'/-]+ ){0,2}?(?:staging|production|prod|dev|qa|live|demo|backup"
+                r"(?:(?:my|our|the) (?:[\w'/-]+ ){0,2}?)?(?:staging|production|prod|dev|qa|live|demo|backup"
                 r"|main|jump|build|test)(?: [\w-]+){0,2} (?:is|runs|lives|listens|sits)(?: hosted"
                 r"| running| deployed| located)? (?:at|on|in|under|behind) (?=\S*[\w]*[\d.:/-])\S+.*"
             ),
@@ -532,7 +535,8 @@ _FACTS = tuple(
             # who the user is
             (
                 r"my (?:(?:first|last|full|real|middle|sur|nick|pen|legal|user|given"
-                r"|family)[ -]?)?(?:name|surname|nickname|username|handle|login)(?:'s| is) (?!(?:not"
+                r"|family)[ -]?)?(?:name|surname|nickname|username|handle|login)(?: (?:on|for|at"
+                r"|in) (?:the |my )?[\w-]+)?(?:'s| is) (?!(?:not"
                 r"|in|on|being|missing|wrong|spelled|misspelled|also|the|a|set|used|taken"
                 r"|shown)\b)\S.{0,80}"
             ),
@@ -672,15 +676,17 @@ RULES: tuple[Rule, ...] = (
 _STOP = r"(?:\s*[,.!:;–—]+\s*|\s+-+\s+|$)"
 CORRECTS = _p(
     r"(?:(?:wait|oh|sorry|hm+|uh|um|hey|ah|oops|nah|well|ok)[,.! ]+){0,2}"
-    r"(?:(?:no|nope|nah|wrong|not quite|incorrect)(?:(?:[,.!: ]+(?:no|wait|sorry|actually|wrong)){1,3}(?:[,.!:; –—-]+|$)"
+    r"(?:(?:no|nope|nah|wrong|not quite|incorrect)(?:(?:[,.!: ]+(?:no|wait|sorry|actually"
+    r"|wrong)){1,3}(?:[,.!:; –—-]+|$)"
     rf"|{_STOP}|\s+(?=(?:the|my|our|i'm|we're|it's|its|his|her)\b))"
-    r"|(?:that's|that is|this is|it's|you're|you are|i was|was)(?: actually| just)? (?:wrong|not (?:right|correct"
-    r"|true)|incorrect|mistaken|false)"
+    r"|(?:that's|that is|this is|it's|you're|you are|i was|was)(?: actually| just)? (?:wrong"
+    r"|not (?:right|correct|true)|incorrect|mistaken|false)"
     rf"(?:{_STOP}|\s+(?=(?:the|my|our|his|her|we|i)\b))"
     r"|i (?:got|had|said|wrote|told you|typed) (?:that|it|this|the wrong)(?: \w+){0,3}? ?(?:wrong|incorrectly|before)?"
-    rf"(?:{_STOP}|\s+(?=(?:the|my|our|his|her|we)\b))|(?:small |quick |one )?correction{_STOP}|i (?:misspoke|mistyped|meant to say){_STOP}"
-    rf"|my (?:mistake|bad){_STOP}|(?:sorry|oops|wait)(?:{_STOP}|\s+)(?=.*\bnot\b)|actually[, ]+(?=.*\b(?:not"
-    rf"|no longer|moved|changed|instead)\b))"
+    rf"(?:{_STOP}|\s+(?=(?:the|my|our|his|her|we)\b))|(?:small |quick |one )?correction{_STOP}"
+    rf"|i (?:misspoke|mistyped|meant to say){_STOP}"
+    rf"|my (?:mistake|bad){_STOP}|(?:sorry|oops|wait)(?:{_STOP}|\s+)(?=.*\bnot\b)"
+    r"|actually[, ]+(?=.*\b(?:not|no longer|moved|changed|instead)\b))"
 )
 """How somebody begins who puts something right."""
 

@@ -624,7 +624,7 @@ _CHINESE = (
         0.7,
         rf"(?:我们?的?|咱们?的?)(?:大|小|二)?{_CHINESE_PERSON}(?:的名字)?[^，。说觉在今]{{0,8}}?(?:叫|是(?!不|谁|什|很|个好)"
         rf"|对.{{1,12}}过敏|住在?|\d{{1,3}}岁|生日|不吃|不喝|喜欢|讨厌|在.{{2,12}}(?:工作|上班|上学|读书)|有.{{0,4}}(?:过敏|糖尿病"
-        rf"|哮喘)).{{1,}}|(?:我们?的?)(?:测试|生产|开发|线上|数据库|预发)?(?:服务器|数据库|项目|公司|团队|集群|仓库|域名|狗|猫)(?:的?名字)?(?:叫"
+        rf"|哮喘)).*|(?:我们?的?)(?:测试|生产|开发|线上|数据库|预发)?(?:服务器|数据库|项目|公司|团队|集群|仓库|域名|狗|猫)(?:的?名字)?(?:叫"
         rf"|在|是)(?!不|什|怎|哪|很|不是).{{2,}}",
     ),
 )
@@ -724,7 +724,7 @@ CORRECTS = LazyPattern(
     r"(?:(?:moment|ach|äh|quatsch|sorry|attends|ah|pardon|espera|perdón|ay|espera aí|opa|ops"
     r"|desculpa)[,.! ]+){0,2}(?:(?:nein|nee|falsch|stimmt nicht|korrektur|das (?:stimmt nicht"
     r"|ist falsch)|non|faux|c'est faux|correction|no|incorrecto|eso (?:está mal|no es así)"
-    r"|corrección|não|errado|está errado|correção|isso está errado)[,.!:; –—-]+){1,2}"
+    r"|corrección|não|errado|está errado|correção|isso está errado)(?:\s*[,.!:;–—]+\s*|$)){1,2}"
 )
 CORRECTED = LazyPattern(
     r"(?:(?:der|die|das|mein|meine|unser|unsere|le|la|les|mon|ma|notre|el|los|mi|nuestr[oa]|o|a|os"

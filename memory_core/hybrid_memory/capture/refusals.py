@@ -164,8 +164,8 @@ _PLAY = (
 _MATERIAL = LazyPattern(
     r"(?:(?:can|could|would) you |please |pls |plz |now |ok |and |so |help me |just |kannst du "
     r"|könntest du |bitte |peux-tu |tu peux |puedes |por favor |você pode |pode |请|帮我|){0,3}"
-    r"(?:translate|proof ?read|correct|fix|check|edit|rephrase|reword|rewrite|re-write|paraphrase"
-    r"|summari[sz]e|improve|polish|shorten|review|analy[sz]e|reply to|respond to|answer|explain"
+    r"(?:(?![^\n:]{0,40}\bmemory\b)(?:translate|proof ?read|correct|fix|check|edit|rephrase|reword|rewrite|re-write"
+    r"|paraphrase|summari[sz]e|improve|polish|shorten|review|analy[sz]e|reply to|respond to|answer|explain"
     r"|convert|format|parse|debug|classify|extract|tidy up|clean up|what does"
     r"|what do(?:es)? (?:you|he|she|they)"
     r"|spell ?check|grammar|make (?:this|it|that) (?:sound|more|shorter|better)|set|add|write"
@@ -173,7 +173,7 @@ _MATERIAL = LazyPattern(
     r"|create|generate|email|text|tell (?:him|her|them)"
     r"|übersetze?|korrigiere?|fasse|verbessere?|formuliere?|schreibe?|prüfe?|traduis|traduisez"
     r"|corrige|résume|reformule|écris|traduce|traducir|corrige|resume|reescribe|escribe|traduza"
-    r"|traduz|corrija|resuma|reescreva|escreva|翻译|翻譯|总结|改写|润色|翻訳して|要約して|校正して|訳して)"
+    r"|traduz|corrija|resuma|reescreva|escreva)\b|翻译|翻譯|总结|改写|润色|翻訳して|要約して|校正して|訳して)"
     r"[^\n:：]{0,100}(?P<at>[:：])"
 )
 _ABOUT_MATERIAL = LazyPattern(
@@ -283,7 +283,7 @@ _LOOSE_SUBJECT = LazyPattern(
     r"|she's|him|her|both|either|the (?:first|second|third|last|other|latter|former) (?:one|option"
     r"|version)?|one of|das|dies|es|er|sie|ça|c'est|ce|cela|eso|esto|ese|este|isso|isto|esse|ele"
     r"|ela|ello)\b(?! (?:repo|project|codebase|team|company|year|month|week|weekend))"
-    r"|(?:这|那|它|他|她|これ|それ|あれ|彼)"
+    r"|(?:这|那|它|他|她|これ(?!から)|それ(?!から)|あれ|彼)"
 )
 _LOOSE_OBJECT = LazyPattern(
     r"\b(?:option (?:\d|[a-e]|one|two|three)|version (?:one|two|three|\d\b(?!\.))|the (?:first"
@@ -298,9 +298,11 @@ _LOOSE_OBJECT = LazyPattern(
     r"|removed)"
     r"|zweite|erste[ns]? (?:option|version|variante)|la (?:deuxième|première|seconde)"
     r"|la (?:segunda|primera|primeira)|o (?:segundo|primeiro)|el (?:segundo|primero))(?!\w)"
-    r"|第[一二三]个|这个|那个|これ|それ|この|その"
+    r"|第[一二三]个|这个|那个|これ(?!から)|それ(?!から)|この(?!プロジェクト|リポジトリ)|その"
 )
 _REQUEST_SOURCE = (
+    r"[,;–—-]\s*(?:so |and )?(?:please |pls )?(?:stick to (?:that|it)|keep (?:that|it"
+    r"|this) (?:in mind|that way)|remember (?:that|this|it)$|don't forget)\b|"
     r"[,;–—-]*\s(?:so |and |but |then |now |please |also )*(?:can|could|would|will) (?:you|u)\b"
     r"|[,;–—-]\s*(?:so |and |but |then |now |also |any )*(?:what|what's|how|which|where|who"
     r"|when should|why|should i|should we|do you|does (?:that|this|it)|is (?:that|there|it)"

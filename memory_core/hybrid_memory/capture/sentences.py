@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -62,7 +63,10 @@ def sentences(line: str) -> Iterator[Sentence]:
 def _sentence(raw: str, end: str) -> Iterator[Sentence]:
     raw = raw.strip(" \t\u3000*_#")
     if raw and len(raw) <= _LONGEST:
-        yield sentence_of(raw, asks="?" in end or "？" in end)
+        sentence = sentence_of(raw, asks="?" in end or "？" in end)
+        if not _STUTTERS.isdisjoint(sentence.words):
+            sentence = sentence_of(_STUTTER.sub("", raw), asks=sentence.asks)
+        yield sentence
 
 
 def without_fillers(sentence: Sentence) -> Sentence:
@@ -73,6 +77,14 @@ def without_fillers(sentence: Sentence) -> Sentence:
 
 _WORD = LazyPattern(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _DENSE = LazyPattern("[\u3040-\u30ff\u3400-\u9fff]")
+_STUTTERS = frozenset({"uh", "um", "uhm", "umm", "erm", "hmm", "ähm", "äh", "euh"})
+# "um" and "er" are words of other languages.
+_STUTTER = LazyPattern(
+    r"\b(i|we|the|my|you|so|and|that) (?:uh|um+|uhm|erm|hmm),* (?=\1\b)|(?<=\bi )um+,* "
+    r"|(?<=\band )um+,* |(?<=\bso )um+,* |\bum,\s*"
+    r"|\b(?:uh|uhm|umm+|erm|hmm|ähm|äh|euh)\b[,.]*\s*",
+    re.IGNORECASE,
+)
 _END = LazyPattern(r"[.!?…]+[\"')\]]*(?=\s|$)|[。！？]+|;(?=\s)")
 _NO_END = LazyPattern(
     r"(?:(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|no|nr|vs|approx|ca|bzw|usw|etc|inc|jr|sr|e\.g|i\.e|z\.b|d\.h|p\.s|sra?|sres"
@@ -80,7 +92,8 @@ _NO_END = LazyPattern(
     2,
 )
 FILLERS = LazyPattern(
-    r"(?:(?:ok(?:ay)?|k|so+|well|um+|uhm*|er+m*|ah+|oh+|hm+|yeah|yep|yes|hey|hi|hello|btw"
+    r"(?:(?:ok(?:ay)?|k|so+|well|u+h+m*|um+(?=,|\s+(?:i|we|so|yeah|the|my|ok|and|no|can)\b)|er+m+"
+    r"|ah+|oh+|hm+|yeah|yep|yes|hey|hi|hello|btw"
     r"|by the way|also|and|but|plus|just|then|anyways?"
     r"|alright|all right|right|honestly|basically|you know|i mean|like|look|listen|for context"
     r"|quick note|one more thing|first(?: of all)?"

@@ -19,7 +19,7 @@ from hybrid_memory.text import words
 LIMIT = 20
 """Statements of a session, when nothing else is said."""
 _LONGEST = 300  # characters of a statement; a longer sentence is a paragraph without dots
-_SHORTEST_WORDS = 3
+_SHORTEST_WORDS = 2
 _LONGEST_ANTECEDENT = 120  # characters of a sentence that one with "it" is joined with
 _READ_TURN = 100_000  # characters of a turn; beyond them nobody typed
 _ALIKE = 0.8  # of the words of two statements, from which the later says the same
@@ -184,7 +184,7 @@ def _clauses(sentence: Sentence) -> Iterator[Sentence]:
         if count == _MOST_CLAUSES or _REPORT.search(sentence.low, 0, found.start()):
             return
         clause = without_fillers(sentence.behind(found.end()))
-        if clause.raw:
+        if clause.raw and not sentence.low[: found.start()].endswith(_DENIALS):
             yield clause
 
 
@@ -321,6 +321,7 @@ _REPORT = LazyPattern(
     r"|mentioned|replied|answered|states|sagte|sagt|meint|meinte|schrieb|dit|dijo|dice|disse"
     r"|diz)\b"
 )
+_DENIALS = ("not", "n't", "nicht", "pas", "no es", "não é")  # "not because I prefer tabs"
 _BOUNDARY = LazyPattern(
     r"(?:[,;:–—-]\s+|\s(?:and|but|so|because|since|cause|und|aber|weil|denn|et|mais|car|y|pero|porque|e|mas)\s+)"
     r"(?:(?:and|but|so|because|also|und|aber|et|mais|y|pero|e|mas)\s+)?"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.base import CommitResult, RecordUse, Store
 
 _PAGE_ENTRIES = 1000  # of the log, read at a time
-# Each joint index costs as much memory as the indexes of its namespaces together, and loading it some 30 ms a thousand memories.
+# Each joint index costs as much memory as the indexes of its namespaces together, and loading it some 10 ms a thousand memories.
 _MOST_JOINT = 16
 _JOINT_IDLE_SECONDS = 900.0
 

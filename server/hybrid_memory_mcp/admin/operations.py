@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from hybrid_memory.errors import InvalidInput
@@ -79,16 +79,18 @@ def status(request: OperationRequest) -> dict[str, Any]:
 def recall(request: OperationRequest) -> dict[str, Any]:
     """Return what a question finds, or a brief without one; arguments are ``query``, ``limit`` and ``reveal``.
 
-    Who looks from outside recalls nothing. Secrets are masked unless ``reveal`` is given.
+    ``personal`` is the person's namespace that is read beside a project's. Who looks from outside recalls nothing. Secrets are masked
+    unless ``reveal`` is given.
     """
     from hybrid_memory.retrieval.brief import in_sections
 
     query, limit = str(request.arguments["query"]), int(request.arguments["limit"])
     question = ReadRequest(query=query, limit=limit, recalls=False)
-    result = request.run(lambda service: service.read(request.scope, question))
+    scope = replace(request.scope, personal=request.arguments.get("personal"))
+    result = request.run(lambda service: service.read(scope, question))
     texts: dict[str, str] = {hit.memory.id: hit.memory.content for hit in result.hits}
     if request.arguments.get("reveal"):
-        whole = request.run(lambda service: service.revealed(request.scope, [hit.memory.id for hit in result.hits]))
+        whole = request.run(lambda service: service.revealed(scope, [hit.memory.id for hit in result.hits]))
         texts |= {id_: memory.content for id_, memory in whole.items()}
     hits = [
         {

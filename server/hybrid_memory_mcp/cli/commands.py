@@ -13,9 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE
-from hybrid_memory_mcp.cli import admin, embedders, tokens
+from hybrid_memory_mcp.cli import admin, embedders, project, tokens
 from hybrid_memory_mcp.cli.install import install
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit, one_line_errors
 
 _OF_AN_OLDER_HUB = {"id": "", "newer": None, "section": None}
 """What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 app.add_typer(embedders.app, name="embedder")
 app.add_typer(tokens.app, name="token")
+app.add_typer(project.app, name="project")
 app.command()(install)
 app.command()(embedders.reembed)
 app.command()(admin.doctor)
@@ -105,13 +106,21 @@ def demo(
 def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
     """Show what a store holds, how it is, and who is connected."""
     console = Console()
+    with one_line_errors():
+        place = project.place_here(home, namespace)
     values = call_or_exit(home, "status", namespace=namespace)
+    of_project = project.namespace_of(place)
+    counted = None if of_project is None else call_or_exit(home, "status", namespace=of_project)["memories"]
+    values["project"] = project.described(place, counted)
     if as_json:
         console.print_json(json.dumps(values))
         return
     table = Table("what", "value", title="hybrid-memory-mcp")
     for name, value in values.items():
-        if name not in ("session", "clients"):
+        if name == "project":
+            kept = "" if counted is None else f" {counted} memories are kept for it."
+            table.add_row(name, escape(project.in_words(place) + kept))
+        elif name not in ("session", "clients"):
             table.add_row(name.replace("_", " "), escape(_plain(value)))
     console.print(table)
     _print_clients(console, values["clients"])
@@ -143,7 +152,13 @@ def recall(
     console = Console()
     brief = not query.strip()
     shown = limit or (BRIEF_PAGE if brief else DEFAULT_PAGE)
-    result = call_or_exit(home, "recall", {"query": query, "limit": shown, "reveal": reveal}, namespace=namespace)
+    asked: dict[str, Any] = {"query": query, "limit": shown, "reveal": reveal}
+    with one_line_errors():
+        here = project.place_here(home, namespace)
+    if namespace is None and here.project is not None:  # as an assistant reads that works in this folder
+        namespace = here.namespace
+        asked["personal"] = here.personal
+    result = call_or_exit(home, "recall", asked, namespace=namespace)
     if result.get("unknown"):
         from hybrid_memory_mcp.mcp_api.tool_results import PROBABLY_UNKNOWN
 

@@ -39,6 +39,7 @@ from mcp.types import (
 )
 
 from hybrid_memory.store.base import RequestKey
+from hybrid_memory_mcp.hub.client_roots import ClientRoots
 from hybrid_memory_mcp.hub.handshake import ClientInfo
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
 from hybrid_memory_mcp.mcp_api.memory_server import UNKNOWN, MemoryServer, client_name_of
@@ -50,12 +51,14 @@ from hybrid_memory_mcp.mcp_api.sdk import (
 )
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, Oversized, pack
+from hybrid_memory_mcp.runtime.client_place import ClientPlace
 
 INITIALIZE = "initialize"
 INITIALIZED = "notifications/initialized"
 CANCELLED = "notifications/cancelled"
 SUBSCRIBE = "resources/subscribe"
 UNSUBSCRIBE = "resources/unsubscribe"
+ROOTS_CHANGED = "notifications/roots/list_changed"
 LISTEN = "subscriptions/listen"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
@@ -258,9 +261,11 @@ class ClientConnection:
         stats: ConnectionStats,
         queue: RequestQueue,
         on_first_answer: Callable[[], object],
+        where: ClientPlace | None = None,
     ) -> None:
-        """Make a connection; ``on_first_answer`` is called once, after the first answer."""
+        """Make a connection; ``on_first_answer`` is called once, after the first answer. ``where`` is told the client's roots."""
         self.stats = stats
+        self._roots = None if where is None else ClientRoots(where, self.stats.client.connection)
         self._on_first_answer: Callable[[], object] | None = on_first_answer
         self._stream = stream
         self._frames = reader
@@ -373,6 +378,7 @@ class ClientConnection:
             self._outbox.put(pack(protocol.ANSWER, write_message(refusal), frame.number))
             return
         if message.method == INITIALIZE:
+            self._note_roots_capability(message)
             # Before its answer: a hub that dies right after the answer must not take the handshake with it.
             self._outbox.put(pack(protocol.REMEMBER_LINE, b"", frame.number, INITIALIZE))
         if begins:
@@ -381,6 +387,9 @@ class ClientConnection:
     async def _take_notification(self, message: JSONRPCNotification, number: int) -> None:
         if message.method == INITIALIZED:
             self._outbox.put(pack(protocol.REMEMBER_LINE, b"", number, "initialized"))
+            self._ask_for_roots()
+        elif message.method == ROOTS_CHANGED:
+            self._ask_for_roots()
         elif message.method == CANCELLED:
             self._cancel((message.params or {}).get("requestId"))
         await self._to_server.send(SessionMessage(message))
@@ -401,6 +410,11 @@ class ClientConnection:
     async def _take_client_answer(self, message: JSONRPCMessage, number: int) -> None:
         """Take the client's answer to a request of the server, unless a former hub had made it."""
         assert isinstance(message, JSONRPCResponse | JSONRPCError)  # noqa: S101 - for the type checker
+        if self._roots is not None and self._roots.take(message):
+            self._outbox.put(pack(protocol.SERVER_REQUEST_OVER, b"", 0, str(message.id)))
+            self._outbox.put(pack(protocol.REMEMBER_LINE, b"", number, "roots"))
+            self._send_no_answer(number)
+            return
         epoch, _, own_id = str(message.id).partition("-")
         if epoch == str(self.stats.client.connection) and own_id.isdigit():
             self._outbox.put(pack(protocol.SERVER_REQUEST_OVER, b"", 0, str(message.id)))
@@ -416,13 +430,29 @@ class ClientConnection:
         if isinstance(message, JSONRPCRequest):
             self._note_client_name(message)
             self._queue.admit(message, _queued_request(message, 0, frame.kind))
+            if message.method == INITIALIZE:
+                self._note_roots_capability(message)
             await self._to_server.send(read)
             if message.method == INITIALIZE:
                 # What comes next, as calls that are retried, is refused by a server that is not initialized.
                 with anyio.move_on_after(_INITIALIZE_TIMEOUT_SECONDS):
                     await self._initialized.wait()
-        else:
+        elif isinstance(message, JSONRPCNotification):
+            if message.method == INITIALIZED:
+                self._ask_for_roots()
             await self._to_server.send(read)
+        elif self._roots is not None:
+            self._roots.take(message)
+
+    def _note_roots_capability(self, message: JSONRPCRequest) -> None:
+        if self._roots is not None:
+            self._roots.note_capability(message)
+
+    def _ask_for_roots(self) -> None:
+        """Ask a client of the older protocol for its roots, if it says that it has some."""
+        question = None if self._roots is None else self._roots.question()
+        if question is not None:
+            self._outbox.put(pack(protocol.SERVER_REQUEST, write_message(question), 0, str(question.id)))
 
     # to the relay
 

@@ -36,6 +36,7 @@ from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.processes import is_of_this_user
 from hybrid_memory_mcp.relay.protocol import BrokenFrame, FrameReader, pack
+from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.error_log import failure_text, location_of, log, log_and_continue, log_failure
 from hybrid_memory_mcp.runtime.provider import (
     ClientLimiter,
@@ -83,12 +84,12 @@ class HubResources:
 class Hub:
     """Serves relays, and commands of people, over one store.
 
-    ``first_scope`` is that of the relay in the hub's own process, once it is served; None without one.
+    The relay in the hub's own process, if there is one, is served first.
     """
 
     def __init__(self, resources: HubResources) -> None:
         self.registry = ConnectionRegistry()
-        self.first_scope: Scope | None = None
+        self._first_place: ClientPlace | None = None
         self._resources = resources
         self._visitors_changed = anyio.Event()
         self._leaving = anyio.Event()
@@ -99,6 +100,11 @@ class Hub:
         self._accepting = anyio.CancelScope()
         self._first: socket.socket | None = None
         self._group: anyio.abc.TaskGroup
+
+    @property
+    def first_scope(self) -> Scope | None:
+        """The scope of the relay in the hub's own process, once it is served; None without one."""
+        return None if self._first_place is None else self._first_place.scope
 
     async def serve(
         self, listener: HubListener | None, first: socket.socket | None = None, *, stays: bool = False
@@ -237,15 +243,15 @@ class Hub:
     async def _serve_relay(self, stream: socket.socket, reader: FrameReader, client: ClientInfo) -> None:
         limits = self._resources.limits
         stats = ConnectionStats(client, self._resources.clock.now())
-        scope = client.options.scope(client.session)
+        where = ClientPlace(client.options.scope(client.session), client.place)
         if stream is self._first:
-            self.first_scope = scope
+            self._first_place = where
         # The relay's side (frames, queue of requests) and the client's MCP server are made for each other.
         queue = RequestQueue(limits.requests_at_once, limits.requests_waiting)
         connection = ClientConnection(
-            stream, reader, stats, queue, lambda: self._group.start_soon(self._warm_up, scope)
+            stream, reader, stats, queue, lambda: self._group.start_soon(self._warm_up, where), where
         )
-        server = self._build_server(connection, client, scope)
+        server = self._build_server(connection, client, where)
         welcome = json.dumps({"version": __version__}).encode()
         # Serve until the relay or this hub leaves. From the registry status knows it, and `serve` drains it.
         with self.registry.register(connection):
@@ -255,23 +261,23 @@ class Hub:
                 group.cancel_scope.cancel()
         # The connection of a relay that still wants to be served ends only with this hub; otherwise its client is gone.
         if not self._leaving.is_set():
-            self._group.start_soon(anyio.to_thread.run_sync, partial(self._forget_relay, stats, scope))
+            self._group.start_soon(anyio.to_thread.run_sync, partial(self._forget_relay, stats, where))
 
-    def _build_server(self, connection: ClientConnection, client: ClientInfo, scope: Scope) -> MemoryServer:
+    def _build_server(self, connection: ClientConnection, client: ClientInfo, where: ClientPlace) -> MemoryServer:
         resources, options = self._resources, client.options
         limiter = ClientLimiter(resources.provider, resources.limits.calls_of_a_client)
         views = Views(
             limiter,
-            scope,
+            where,
             options.zone,
             resources.random_source,
             options.prompts,
-            clients=partial(self.registry.describe, scope.namespace),
+            clients=partial(self.registry.describe, options.namespace),
             notices=_notices(client),
         )
         return MemoryServer(
             limiter,
-            scope,
+            where,
             options.zone,
             views,
             request_key_of=connection.request_key_of,
@@ -279,10 +285,11 @@ class Hub:
             state_key=resources.state_key,
         )
 
-    async def _warm_up(self, scope: Scope) -> None:
+    async def _warm_up(self, where: ClientPlace) -> None:
         """Begin to open the store after a client's first answer, ahead of its first call."""
         await anyio.sleep(self._resources.warm_pause_seconds)
-        self._resources.provider.warm_up_in_background(scope)
+        await where.current()
+        self._resources.provider.warm_up_in_background(where.scope)
 
     async def _acknowledge_delivered(self, stats: ConnectionStats) -> None:
         """Delete the stored results of requests whose answers the relay has; without that they would pile up."""
@@ -294,7 +301,7 @@ class Hub:
                 with log_and_continue("forgetting results"):
                     await self._resources.provider.call(partial(_acknowledge, stats.client.relay, done))
 
-    def _forget_relay(self, stats: ConnectionStats, scope: Scope) -> None:
+    def _forget_relay(self, stats: ConnectionStats, where: ClientPlace) -> None:
         """End the session of a relay that left and delete its stored results: it does not come back. Runs in a thread.
 
         One that is connected again did not leave: its connection broke.
@@ -304,10 +311,10 @@ class Hub:
             return
         with log_and_continue("ending a client's session"):
             self._resources.provider.run(partial(_acknowledge, stats.client.relay, None))
-            if is_unnamed_session(scope.session):
-                self._resources.provider.run(lambda service: service.end_session(scope))
-                if scope is self.first_scope:
-                    self.first_scope = None  # whoever hosts this hub need not end it a second time
+            if is_unnamed_session(where.scope.session):
+                self._resources.provider.run(lambda service: service.end_session(where.scope))
+                if where is self._first_place:
+                    self._first_place = None  # whoever hosts this hub need not end it a second time
 
     # commands
 

@@ -36,7 +36,7 @@ _STORE_LOCK_TIMEOUT_SECONDS = 3.0  # a command that just used the store alone is
 # The relay in this process writes its first answer in less, undisturbed by what opening imports.
 _WARM_PAUSE_SECONDS = 0.02
 # What chooses something for one client: it must not become what the hub takes for everybody's.
-_CLIENT_VARIABLES = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS")
+_CLIENT_VARIABLES = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "PROJECT")
 
 
 def serve(home: Path, listener: HubListener, embedder: str | None) -> None:

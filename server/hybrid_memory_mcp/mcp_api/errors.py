@@ -16,6 +16,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound
+from hybrid_memory_mcp.runtime.client_place import RefusedHere
 from hybrid_memory_mcp.runtime.error_log import failure_text, log_failure
 
 _SHOWN_PROBLEMS = 8  # wrong arguments that are named in one answer; a model mends those first
@@ -64,7 +65,7 @@ def as_protocol_errors(what: str) -> Iterator[None]:
         raise
     except NotFound as error:
         raise ResourceNotFoundError(str(error)) from None
-    except InvalidInput as error:
+    except (InvalidInput, RefusedHere) as error:
         raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
     except HybridMemoryError as error:
         raise MCPError(code=INTERNAL_ERROR, message=str(error)) from None

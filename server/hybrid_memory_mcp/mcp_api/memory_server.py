@@ -38,11 +38,13 @@ from hybrid_memory_mcp.mcp_api.errors import argument_problems, as_tool_errors
 from hybrid_memory_mcp.mcp_api.prompts import add_prompts
 from hybrid_memory_mcp.mcp_api.resources import add_resources
 from hybrid_memory_mcp.mcp_api.sampling import SamplingReflector
-from hybrid_memory_mcp.mcp_api.schemas import ReflectArguments, names_taken
+from hybrid_memory_mcp.mcp_api.schemas import Arguments, ReflectArguments, names_taken
 from hybrid_memory_mcp.mcp_api.subscriptions import ChangeNotifier
 from hybrid_memory_mcp.mcp_api.tool_results import insights_result
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext, ToolSpec
 from hybrid_memory_mcp.mcp_api.views import Views
+from hybrid_memory_mcp.projects import Place
+from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ OnStartOf: TypeAlias = Callable[[Context[Any, Any]], Callable[[], None] | None]
 
 
 class MemoryServer(MCPServer[None]):
-    """The MCP server of one client: serves one scope over the provider's memory.
+    """The MCP server of one client: serves one scope over the provider's memory, or the scope of the place where the client is.
 
     Our own tools are listed and called here; tools added through the SDK keep working. ``zone`` is that of dates without one.
     ``state_key`` (32 bytes) seals what a client carries from one call to the next; without it only this process can read that.
@@ -75,7 +77,7 @@ class MemoryServer(MCPServer[None]):
     def __init__(
         self,
         provider: MemoryAccess,
-        scope: Scope,
+        scope: Scope | ClientPlace,
         zone: tzinfo | None,
         views: Views,
         *,
@@ -84,14 +86,15 @@ class MemoryServer(MCPServer[None]):
         state_key: bytes | None = None,
     ) -> None:
         self._provider = provider
-        self._scope = scope
+        self._where = scope if isinstance(scope, ClientPlace) else ClientPlace(scope)
         self._zone = zone
         self._request_key_of = request_key_of or _none
         self._on_start_of = on_start_of or _none
         self._tools: Mapping[str, ToolSpec] = {tool.name: tool for tool in TOOLS}
         self._reflector = SamplingReflector(views)
         self._notices_given = False
-        self._notifier = notifier = ChangeNotifier(provider, scope.namespace)
+        self._place_notices_given: set[str] = set()
+        self._notifier = notifier = ChangeNotifier(provider, self._where)
         super().__init__(
             NAME,
             title="Hybrid memory",
@@ -133,15 +136,13 @@ class MemoryServer(MCPServer[None]):
         except ValidationError as error:
             raise ToolError(argument_problems(error, name, names_taken(tool.takes))) from None
         # (3) On whose behalf, and under which request key (without a context: a test or a program that calls in-process).
-        if context is None:
-            call, on_start = CallContext(_with_client_name(self._scope, None), self._zone), None
-        else:
-            scope = _with_client_name(self._scope, context)
-            call = CallContext(scope, self._zone, self._request_key_of(context))
-            on_start = self._on_start_of(context)
+        place = await self._place_for(tool, given)
+        scope = _with_client_name(self._where.scope, context)
+        call = CallContext(scope, self._zone, None if context is None else self._request_key_of(context))
+        on_start = None if context is None else self._on_start_of(context)
         # (4) Do it in a worker thread; the first answer also tells what is wrong with the store.
         with as_tool_errors(name):
-            if isinstance(given, ReflectArguments) and given.insights is None and context is not None:
+            if isinstance(given, ReflectArguments) and context is not None and place.refuses_writes is None:
                 reflected = await self._reflect_with_client(context, call, given)
                 if reflected is not None:
                     return reflected
@@ -156,12 +157,28 @@ class MemoryServer(MCPServer[None]):
 
             result = await self._provider.call(work)
             self._notices_given = True
+            result.content.extend(_notice(one) for one in place.notices if one not in self._place_notices_given)
+            self._place_notices_given.update(place.notices)
             return result
+
+    async def _place_for(self, tool: ToolSpec, given: Arguments) -> Place:
+        """Return where the client is, if the call may be done there.
+
+        Raises:
+            ToolError: the marker of the folder forbids it; says so and what to do.
+        """
+        place = await self._where.current()
+        refusal = place.refuses_reads if tool.only_reads(given) else place.refuses_writes
+        if refusal is not None:
+            raise ToolError(refusal)
+        return place
 
     async def _reflect_with_client(
         self, context: Context[None, Any], call: CallContext, given: ReflectArguments
     ) -> CallToolResult | InputRequiredResult | None:
-        """Let the client's model reflect; None leaves it to the caller."""
+        """Let the client's model reflect; None leaves it to the caller, or says that it has done so."""
+        if given.insights is not None:
+            return None
         insights = await self._reflector.insights(context, given)
         if isinstance(insights, InputRequiredResult):
             return insights

@@ -362,6 +362,7 @@ WRITE_OUTPUT: Final = _object_of(
     secrets=_TEXTS,
     disputes=_TEXT,
     pinned=_FLAG,
+    namespace=_TEXT,
 )
 
 READ_OUTPUT: Final = _object_of(

@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
 from hybrid_memory_mcp.mcp_api.sdk import connection_of
+from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 RECENT = "memory://most_recent_memories"
@@ -65,15 +66,16 @@ class Bus(InMemorySubscriptionBus):
 
 
 class ChangeNotifier:
-    """Announces changes of one namespace to everybody who asked one server.
+    """Announces changes of what a client reads to everybody who asked one server.
 
     Changes that come while an announcement is on its way are announced together afterwards.
     """
 
-    def __init__(self, provider: MemoryAccess, namespace: str) -> None:
+    def __init__(self, provider: MemoryAccess, where: ClientPlace) -> None:
         self.bus = Bus()
         self._provider = provider
-        self._namespace = namespace
+        self._where = where
+        where.on_move(lambda: self._committed(where.scope.namespace, frozenset()))
         self._watchers: dict[tuple[str, int], tuple[str, ServerSession]] = {}
         self._connections: set[int] = set()
         self._end: Callable[[], None] | None = None
@@ -132,7 +134,7 @@ class ChangeNotifier:
 
     def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
         """Runs in the provider's thread of news."""
-        if namespace != self._namespace:
+        if namespace not in self._where.scope.namespaces:
             return
         with self._lock:
             portal = self._portals[-1] if self._portals and not self._due else None

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any, TypeAlias
 
@@ -87,10 +88,20 @@ _MIN_ENTRY_COST = 125 * PARTS  # an id, a time, and two lines of text
 _EMPTY_PAGE: Structured = {"memories": [], "remaining": 0, "cursor": None, "below_floor": 0}
 
 
-def write_result(result: WriteResult, zone: tzinfo | None = None, *, secrets_left_out: bool = False) -> CallToolResult:
+@dataclass(frozen=True, slots=True)
+class KeptIn:
+    """Where a memory was kept: the namespace, and in words where a project is at hand."""
+
+    namespace: str
+    words: str = ""
+
+
+def write_result(
+    result: WriteResult, zone: tzinfo | None = None, *, secrets_left_out: bool = False, kept_in: KeptIn | None = None
+) -> CallToolResult:
     """Return the answer of write_memory; it never repeats what was written.
 
-    ``secrets_left_out`` says that what looked like a secret was not stored.
+    ``secrets_left_out`` says that what looked like a secret was not stored; ``kept_in`` is told where it is not the usual place.
     """
     structured: Structured = {
         "id": result.id,
@@ -117,7 +128,10 @@ def write_result(result: WriteResult, zone: tzinfo | None = None, *, secrets_lef
         structured["disputes"] = result.disputes
     if result.unpinned:
         structured["pinned"] = False
+    if kept_in is not None:
+        structured["namespace"] = kept_in.namespace
     first = f"Already known as {result.id}" if result.duplicate_of == result.id else f"Remembered as {result.id}"
+    first += f" {kept_in.words}" if kept_in is not None and kept_in.words else ""
     lines = [first + (", embedding pending" if result.pending else "")]
     if result.duplicate_of not in (None, result.id):
         lines.append(f"said before: {result.duplicate_of}")

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mcp.types import CallToolResult, Tool, ToolAnnotations
 
 from hybrid_memory.model import Scope
+from hybrid_memory.project_names import PERSON, project_of
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp.mcp_api import schemas, tool_results
 from hybrid_memory_mcp.mcp_api.moments import CallTime
+from hybrid_memory_mcp.mcp_api.tool_results import KeptIn
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
@@ -59,6 +61,10 @@ class ToolSpec:
     destructive: bool = False
     idempotent: bool = False
 
+    def only_reads(self, given: schemas.Arguments) -> bool:
+        """Return True if a call with these arguments changes nothing."""
+        return self.read_only or (isinstance(given, schemas.ReflectArguments) and given.insights is None)
+
     @cached_property
     def listed(self) -> Tool:
         """The tool as `tools/list` shows it."""
@@ -81,7 +87,21 @@ class ToolSpec:
 def _write(service: MemoryService, call: CallContext, given: schemas.WriteArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
     written = service.write(call.scope, request, key=call.request_key)
-    return tool_results.write_result(written, call.zone, secrets_left_out=_leaves_secrets_out(service))
+    return tool_results.write_result(
+        written,
+        call.zone,
+        secrets_left_out=_leaves_secrets_out(service),
+        kept_in=_kept_in(written.namespace, call.scope),
+    )
+
+
+def _kept_in(namespace: str, scope: Scope) -> KeptIn | None:
+    """Return where a write went, if it could have gone elsewhere."""
+    if scope.personal is None:
+        return None if namespace in ("", PERSON) else KeptIn(namespace)
+    if namespace == scope.personal:
+        return KeptIn(namespace, "with what is the user's own, seen in every project")
+    return KeptIn(namespace, f"in project {project_of(namespace)}")
 
 
 def _leaves_secrets_out(service: MemoryService) -> bool:

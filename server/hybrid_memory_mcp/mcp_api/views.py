@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
 
@@ -20,11 +20,14 @@ from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.token_estimate import PARTS, token_cost
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import truncate, when
+from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
     from hybrid_memory_prompts.render import Quoted, Renderer
+
+T = TypeVar("T")
 
 RECENT_SHOWN = 20  # memories of a session's resource
 ABOUT_QUESTION = "about the question"  # the section of what answers it, before those of the brief
@@ -39,7 +42,7 @@ class Views:
     def __init__(
         self,
         provider: MemoryAccess,
-        scope: Scope,
+        scope: Scope | ClientPlace,
         zone: tzinfo | None,
         random_source: RandomSource,
         templates: Path | None = None,
@@ -48,7 +51,7 @@ class Views:
         notices: Sequence[str] = (),
     ) -> None:
         self.provider = provider
-        self.scope = scope
+        self.where = scope if isinstance(scope, ClientPlace) else ClientPlace(scope)
         self._zone = zone
         self._random_source = random_source
         self._templates = templates
@@ -56,6 +59,11 @@ class Views:
         self._notices = tuple(notices)
         self._lock = threading.Lock()
         self._renderer: Renderer | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """On whose behalf the client is served."""
+        return self.where.scope
 
     async def recent(self, session: str | None = None) -> str:
         """Return the brief of the namespace, or the most recent memories of a session, as text."""
@@ -70,7 +78,7 @@ class Views:
             named = service.secrets.shown_text(session or "")
             return self._render("recent.md.j2", memories=quoted, session=named, held_back=found.held_back)
 
-        return await self.provider.call(work)
+        return await self._read(work)
 
     async def memory(self, memory_id: str) -> str:
         """Return one memory, whole."""
@@ -80,14 +88,18 @@ class Views:
             (hit,) = service.as_hits(self.scope, [found])
             return self._render("memory.md.j2", memories=[self._quote(hit, found.content)])
 
-        return await self.provider.call(work)
+        return await self._read(work)
 
     async def status(self) -> str:
         """Return the state of the memory, and who is connected in this namespace, as JSON."""
         clients = self._clients()
+        place = await self.where.current()
+        refusal = () if place.refuses_writes is None else (place.refuses_writes,)
 
         def work(service: MemoryService) -> str:
-            values = service.shown_status(self.scope, clients, self._notices)
+            values = service.shown_status(self.scope, clients, (*self._notices, *refusal, *place.notices))
+            if self.where.is_followed:
+                values["project"] = service.secrets.shown_body(place.described())
             return json.dumps(values, ensure_ascii=False, default=dict)
 
         return await self.provider.call(work)
@@ -105,7 +117,7 @@ class Views:
             hits = _disputed_first([*found, *(hit for hit in brief if hit.memory.id not in known)])
             return self._prompt("answer.md.j2", hits, question=question)
 
-        return await self.provider.call(work)
+        return await self._read(work)
 
     async def remember(self, question: str, thought: str) -> str:
         """Return the request to remember an exchange."""
@@ -120,7 +132,7 @@ class Views:
             groups = service.offer_reflection(self.scope, focus=topic, session=None, since=None, limit=3)
             return self._prompt("reflect.md.j2", service.as_hits(self.scope, _members(groups)), topic=topic)
 
-        return await self.provider.call(work)
+        return await self._read(work)
 
     async def reflection_prompt(
         self, *, focus: str | None, session: str | None, since: str | None
@@ -134,11 +146,23 @@ class Views:
             hits = service.as_hits(self.scope, members)
             return [memory.id for memory in members], self._prompt("think.md.j2", hits) if members else ""
 
-        return await self.provider.call(work)
+        return await self._read(work)
 
     async def suggest(self, what: str, prefix: str, limit: int) -> list[str]:
         """Return known sessions, tags or ids that begin with ``prefix``."""
-        return await self.provider.call(lambda service: service.suggest(self.scope, what, prefix, limit))
+        place = await self.where.current()
+        if place.refuses_reads is not None:
+            return []
+        return await self._read(lambda service: service.suggest(self.scope, what, prefix, limit))
+
+    async def _read(self, work: Callable[[MemoryService], T]) -> T:
+        """Run work that reads memories.
+
+        Raises:
+            RefusedHere: nothing may be read where the client is.
+        """
+        await self.where.readable()
+        return await self.provider.call(work)
 
     def _prompt(self, template: str, hits: Sequence[Hit], **variables: str) -> str:
         quoted = self._quoted(hits)

@@ -61,6 +61,10 @@ _POLL_SECONDS = 0.002  # only while the process is about to leave
 _DELIVERED_EVERY_LINES = 64  # the hub then deletes stored results; each costs a few hundred bytes until that
 _CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a pipe or socket gives at most
 _VARIABLE_PREFIX = "HYBRID_MEMORY_"
+_OTHER_VARIABLES = (
+    "TZ",
+    "CLAUDE_PROJECT_DIR",
+)  # the zone of the client, and the project that Claude Code is at work in
 _NO_HUB = "hybrid-memory-mcp: no hub could be started, so this process serves its client itself"
 _REPLACED = "hybrid-memory-mcp: the memory's hub (process {pid}) had hung and was ended; another takes its place"
 
@@ -488,7 +492,9 @@ def main(arguments: Sequence[str]) -> NoReturn:
         sys.exit("hybrid-memory-mcp: standard input or output is closed; start it from an MCP client")
     home = paths.store_folder(arguments, environment)
     variables = [
-        f"{name}={value}" for name, value in environment.items() if name.startswith(_VARIABLE_PREFIX) or name == "TZ"
+        f"{name}={value}"
+        for name, value in environment.items()
+        if name.startswith(_VARIABLE_PREFIX) or name in _OTHER_VARIABLES
     ]
     hello = [
         ("protocol", str(protocol.PROTOCOL_VERSION)),

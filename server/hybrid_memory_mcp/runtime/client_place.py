@@ -1,0 +1,129 @@
+"""`ClientPlace`: where one client is at work, and with that on whose behalf it is served.
+
+The hub makes one for each relay; `MemoryServer`, its views and its notifier ask it at every call. The place may change while a
+client is served: its roots become known or change, or somebody writes a marker file. Over HTTP the token decides and nothing changes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+import anyio
+import anyio.to_thread
+
+from hybrid_memory.errors import HybridMemoryError
+from hybrid_memory.model import Scope
+from hybrid_memory_mcp.projects import FIRST_ROOT, Place
+
+LOOK_AGAIN_SECONDS = 2.0  # a look at the folders above a working folder costs some tenths of a millisecond, in a thread
+LOOK_TIMEOUT_SECONDS = 2.0  # a folder of another machine may not answer
+# Once a conversation, for the roots of a client that says it has some; it answers in milliseconds, or never.
+ROOTS_TIMEOUT_SECONDS = 1.0
+
+FindPlace: TypeAlias = Callable[[tuple[tuple[str, str], ...]], Place]
+"""Finds the place of a client by its roots, each with the words for it; may block."""
+
+_SLOW = "cannot be looked for, because the folder does not answer"
+
+
+class RefusedHere(HybridMemoryError):
+    """The marker of the folder forbids it; the message is a sentence that says so and what to do."""
+
+
+class ClientPlace:
+    """The place of a client, looked for when it is first asked for and again every `LOOK_AGAIN_SECONDS`.
+
+    ``scope`` is the person's; without ``find`` it stays as it is. Methods but the properties belong to the event loop.
+    """
+
+    def __init__(self, scope: Scope, find: FindPlace | None = None) -> None:
+        self._person = scope
+        self._find = find
+        self._place = Place(personal=scope.namespace)
+        self._found = False
+        self._look_again_at = -math.inf
+        self._roots: tuple[tuple[str, str], ...] = ()
+        self._roots_came: anyio.Event | None = None
+        self._wait_until = 0.0
+        self._does_not_answer = False
+        self._on_move: list[Callable[[], None]] = []
+
+    @property
+    def scope(self) -> Scope:
+        """On whose behalf the client is served, as far as is known at this moment."""
+        return self._person if self._find is None else self._place.scoped(self._person)
+
+    @property
+    def place(self) -> Place:
+        """The place as far as is known at this moment."""
+        return self._place
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether markers and roots count for this client."""
+        return self._find is not None
+
+    def on_move(self, call: Callable[[], None]) -> None:
+        """Have something called when other memories are read than before."""
+        self._on_move.append(call)
+
+    async def current(self) -> Place:
+        """Return the place, after waiting for the client's roots for a moment where they are on their way."""
+        if self._find is None:
+            return self._place
+        if self._roots_came is not None and not self._roots_came.is_set():
+            with anyio.move_on_after(max(self._wait_until - anyio.current_time(), 0)) as waiting:
+                await self._roots_came.wait()
+            self._does_not_answer |= waiting.cancelled_caught
+        if time.monotonic() >= self._look_again_at:
+            await self._look(self._find)
+        return self._place
+
+    async def readable(self) -> Place:
+        """Return the place.
+
+        Raises:
+            RefusedHere: nothing may be read here.
+        """
+        place = await self.current()
+        if place.refuses_reads is not None:
+            raise RefusedHere(place.refuses_reads)
+        return place
+
+    def expect_roots(self) -> None:
+        """Note that the client is asked for its roots: calls wait for them, for `ROOTS_TIMEOUT_SECONDS` at most.
+
+        A client that has not answered in time is not waited for again.
+        """
+        if self._does_not_answer:
+            return
+        if self._roots_came is None or self._roots_came.is_set():
+            self._roots_came = anyio.Event()
+        self._wait_until = anyio.current_time() + ROOTS_TIMEOUT_SECONDS
+
+    def set_roots(self, folder: str | None) -> None:
+        """Take the folder of the client's first root, None where there is none on this machine."""
+        self._roots = () if folder is None else ((folder, FIRST_ROOT),)
+        self._look_again_at = -math.inf
+        if self._roots_came is not None:
+            self._roots_came.set()
+
+    async def _look(self, find: FindPlace) -> None:
+        before, roots = self._place.namespaces, self._roots
+        found: Place | None = None
+        with anyio.move_on_after(LOOK_TIMEOUT_SECONDS):
+            found = await anyio.to_thread.run_sync(find, roots, abandon_on_cancel=True)
+        if found is None and not self._found:
+            # Not the person's namespace for want of an answer: the folder may be a project's.
+            found = Place(personal=self._person.namespace, off=True, problem=_SLOW)
+        elif found is not None:
+            self._found = True
+        if found is not None and roots == self._roots:
+            self._place = found
+        self._look_again_at = time.monotonic() + LOOK_AGAIN_SECONDS
+        if self._place.namespaces != before:
+            for call in self._on_move:
+                call()
