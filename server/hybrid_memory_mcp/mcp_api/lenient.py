@@ -14,9 +14,10 @@ from typing import Any
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _BETWEEN_IDS = re.compile(r"[\s,;]+")
 _FLAGS = {"true": True, "false": False, "yes": True, "no": False}
-_NO_IDS = frozenset(("none", "null"))
+_NOTHING = frozenset(("none", "null"))
 _ALIASES = {"longterm": "long_term", "shortterm": "short_term", "human": "user", "assistant": "agent"}
 _MAX_DIGITS = 20  # of a number written as text
+_EXACT = 1 << 53  # below it a float that is whole is that number
 
 
 def from_json_text(value: Any) -> Any:
@@ -42,6 +43,36 @@ def whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def text(value: Any) -> Any:
+    """Return the text that a number is in digits: a session 42 is "42"."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        value = int(value)
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def not_zero(value: Any) -> Any:
+    """Return None for a zero, with which callers that can leave nothing out say that they do not mind."""
+    return None if not isinstance(value, bool) and number(value) == 0 else value
+
+
+def pairs(value: Any) -> Any:
+    """Return the object that a list of pairs is, each an object of "key" (or "name") and "value", as strict function calling needs it."""
+    value = from_json_text(value)
+    if isinstance(value, str) and value.strip().casefold() in _NOTHING:
+        return {}
+    if not isinstance(value, list) or not all(_is_pair(one) for one in value):
+        return value
+    return {text(one.get("key", one.get("name"))): one["value"] for one in value}
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, Mapping) and set(value) in ({"key", "value"}, {"name", "value"}) and _is_name(value)
+
+
+def _is_name(pair: Mapping[str, Any]) -> bool:
+    return isinstance(text(pair.get("key", pair.get("name"))), str)
+
+
 def flag(value: Any) -> Any:
     """Return the truth that a text names."""
     return _FLAGS.get(value.strip().casefold(), value) if isinstance(value, str) else value
@@ -49,7 +80,9 @@ def flag(value: Any) -> Any:
 
 def names(value: Any) -> Any:
     """Return the list that a text with commas is; one name is a list of one."""
-    value = from_json_text(value)
+    value = text(from_json_text(value))
+    if isinstance(value, list):
+        return [text(one) for one in value]
     return [one for part in value.split(",") if (one := part.strip())] if isinstance(value, str) else value
 
 
@@ -67,7 +100,7 @@ def one_id(value: Any) -> Any:
 
 def no_id(value: Any) -> Any:
     """Return None for a word that says that there is no id."""
-    return None if isinstance(value, str) and value.strip().casefold() in _NO_IDS else value
+    return None if isinstance(value, str) and value.strip().casefold() in _NOTHING else value
 
 
 def several(value: Any) -> Any:
@@ -105,3 +138,8 @@ def gathered(given: Any, into: str, moved: Collection[str]) -> Any:
 def is_empty(value: Any) -> bool:
     """Return True for a value that counts as not given where an argument is optional."""
     return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
+
+
+def is_zero(value: Any) -> bool:
+    """Return True for the number zero and for false, in any way of writing them."""
+    return flag(value) is False or (not isinstance(value, bool) and number(value) == 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from mcp.types import (
     Completion,
@@ -11,6 +11,7 @@ from mcp.types import (
     PromptReference,
     ResourceTemplateReference,
 )
+from pydantic import Field
 
 from hybrid_memory.validation import CONTENT_LIMIT, NAME_LIMIT, QUERY_LIMIT, check_text
 from hybrid_memory_mcp.mcp_api.errors import as_protocol_errors
@@ -37,7 +38,7 @@ def add_prompts(server: MCPServer[None], views: Views) -> None:
         title="Answer with memories",
         description="A question together with what is remembered about it",
     )
-    async def answer(question: str) -> str:
+    async def answer(question: Annotated[str, Field(description="What the user wants to know")]) -> str:
         with as_protocol_errors("answer_with_memories"):
             return await views.answer(check_text("question", question, limit=QUERY_LIMIT))
 
@@ -46,7 +47,10 @@ def add_prompts(server: MCPServer[None], views: Views) -> None:
         title="Remember an exchange",
         description="Asks to keep what matters of a question and the thought it led to",
     )
-    async def remember(question: str, thought: str) -> str:
+    async def remember(
+        question: Annotated[str, Field(description="What the user asked or said")],
+        thought: Annotated[str, Field(description="What was answered or concluded")],
+    ) -> str:
         with as_protocol_errors("remember_exchange"):
             check_text("question", question, limit=CONTENT_LIMIT)
             check_text("thought", thought, limit=CONTENT_LIMIT)
@@ -57,7 +61,7 @@ def add_prompts(server: MCPServer[None], views: Views) -> None:
         title="Reflect on a topic",
         description="Memories on a topic with the request to learn from them",
     )
-    async def reflect(topic: str) -> str:
+    async def reflect(topic: Annotated[str, Field(description="What to think about; a tag is completed")]) -> str:
         with as_protocol_errors("reflect_on_topic"):
             return await views.reflect(check_text("topic", topic, limit=NAME_LIMIT))
 

@@ -40,7 +40,7 @@ def add_resources(server: MCPServer[None], views: Views) -> None:
         name="status",
         title="State of the memory",
         description="Counts, embedder, store and notices as JSON",
-        mime_type="application/json",
+        mime_type="text/plain",  # what is JSON all the same: a helper of Anthropic's SDK takes texts alone
     )
     async def status() -> str:
         with as_protocol_errors("status"):

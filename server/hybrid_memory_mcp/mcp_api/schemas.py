@@ -46,20 +46,57 @@ def _fraction(value: Any) -> Any:
 _DATE = "ISO 8601 or words: last Friday"
 
 _Whole = BeforeValidator(lenient.whole)
+_NotZero = BeforeValidator(lenient.not_zero)
 _Object = BeforeValidator(lenient.from_json_text)
 _Choice = BeforeValidator(lenient.choice)
-_OBJECT_ALONE = WithJsonSchema(
-    {"type": "object"}
-)  # is listed without what it holds, which another tool shows: it costs 100 tokens
+_JSON_TEXT = WithJsonSchema({"type": "string"})  # a free object, which strict function calling knows only as text
 
 Texts = Annotated[list[str], BeforeValidator(lenient.names)]
 Ids = Annotated[list[str], BeforeValidator(lenient.ids)]
 OneId = Annotated[str, BeforeValidator(lenient.one_id)]
 Fraction = Annotated[float, Field(ge=0, le=1), BeforeValidator(_fraction)]
 Flag = Annotated[bool, BeforeValidator(lenient.flag)]
-Content = Annotated[str, Field(min_length=1, max_length=CONTENT_LIMIT)]
-FreeObject = Annotated[dict[str, Any], _Object]
+Text = Annotated[str, BeforeValidator(lenient.text)]
+Content = Annotated[str, Field(min_length=1, max_length=CONTENT_LIMIT), BeforeValidator(lenient.text)]
+FreeObject = Annotated[dict[str, Any], BeforeValidator(lenient.pairs), _JSON_TEXT]
 TypeName = Annotated[Literal["short_term", "working", "long_term", "episodic"], _Choice]
+
+
+_LIMITS = frozenset(("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"))
+_NOISE = frozenset(("title", "default", "$defs", "additionalProperties")) | _LIMITS
+
+
+def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the model's JSON schema in the words that every provider reads: type, properties, items, enum, required and description.
+
+    Left out, to save tokens and because strict function calling of one or the other refuses it, are references, titles, defaults, null
+    alternatives, limits, and that other names are refused. An optional argument may still be null or empty, and who goes beyond a limit
+    is told it; the schema need not say so.
+    """
+    full = model.model_json_schema()
+    return _plain(full, full.get("$defs", {}), is_model=True)
+
+
+def _plain(node: Mapping[str, Any], shared: Mapping[str, Any], *, is_model: bool = False) -> dict[str, Any]:
+    if "$ref" in node:
+        target = shared[node["$ref"].rsplit("/", 1)[-1]]
+        rest = {name: value for name, value in node.items() if name != "$ref"}
+        return _plain(target, shared, is_model=True) | _plain(rest, shared)
+    branches = [one for one in node.get("anyOf", ()) if one.get("type") != "null"]
+    if len(branches) == 1:
+        rest = {name: value for name, value in node.items() if name != "anyOf"}
+        return _plain(branches[0], shared) | _plain(rest, shared)
+    plain: dict[str, Any] = {}
+    for name, value in node.items():
+        if name in _NOISE or (name == "description" and is_model):
+            continue
+        if name == "properties":
+            plain[name] = {key: _plain(inner, shared) for key, inner in value.items()}
+        elif name == "items":
+            plain[name] = _plain(value, shared)
+        else:
+            plain[name] = value
+    return plain
 
 
 class Arguments(BaseModel):
@@ -72,6 +109,8 @@ class Arguments(BaseModel):
 
     told_by_emptiness: ClassVar[frozenset[str]] = frozenset()
     """Optional arguments that say something when they are empty."""
+    told_by_zero: ClassVar[frozenset[str]] = frozenset()
+    """Optional arguments that say something when they are zero or false, but not where a caller had to name all arguments."""
     unlisted: ClassVar[frozenset[str]] = frozenset()
     """Arguments that programs send and no model is told of."""
 
@@ -81,26 +120,33 @@ class Arguments(BaseModel):
         if not isinstance(given, Mapping):
             return given
         optional = {name for name, field in cls.model_fields.items() if not field.is_required()} - cls.told_by_emptiness
-        return {name: value for name, value in given.items() if name not in optional or not lenient.is_empty(value)}
+        told = {name: value for name, value in given.items() if name not in optional or not lenient.is_empty(value)}
+        if not set(given) >= set(cls.model_fields) - cls.unlisted:
+            return told
+        # Who names every argument cannot leave one out: a zero is no wish then, beside something else.
+        zeros = {name for name in cls.told_by_zero if name in told and lenient.is_zero(told[name])}
+        said = [name for name in told if name not in zeros and name != "id" and not lenient.is_empty(told[name])]
+        dropped = zeros if said else zeros - {"pinned"}
+        return {name: value for name, value in told.items() if name not in dropped}
 
 
 class WhereArguments(Arguments):
-    """Filters; all given ones must hold."""
+    """Filters; all given ones must hold. Strict function calling can say all of them: "any" type, and metadata as the text of its JSON."""
 
-    memory_type: TypeName | None = None
+    memory_type: Annotated[Literal["any", "short_term", "working", "long_term", "episodic"], _Choice] | None = None
     tags: Texts | None = Field(None, description="All of these")
-    metadata: FreeObject | None = None
-    session: str | None = None
-    speaker: str | None = None
-    since: str | None = Field(None, description=_DATE)
-    until: str | None = Field(None, description="A date: its whole day")
-    as_of: str | None = Field(None, description="What was known then")
+    metadata: FreeObject | None = Field(None, description="JSON object")
+    session: Text | None = None
+    speaker: Text | None = None
+    since: Text | None = Field(None, description=_DATE)
+    until: Text | None = Field(None, description="Its whole day")
+    as_of: Text | None = Field(None, description="What was known then")
     min_trust: Annotated[Literal["untrusted", "agent", "user", "confirmed"], _Choice] | None = None
 
     def to_filters(self, call: CallTime) -> Where:
         """Return the library's filters; dates are those of the ``call``."""
         return Where(
-            memory_type=MemoryType(self.memory_type) if self.memory_type else None,
+            memory_type=MemoryType(self.memory_type) if self.memory_type not in (None, "any") else None,
             tags=tuple(self.tags or ()),
             metadata=self.metadata or {},
             session=self.session,
@@ -112,25 +158,46 @@ class WhereArguments(Arguments):
         )
 
 
+_FILTERS_ALONE = WithJsonSchema(
+    {
+        "type": "object",
+        "properties": {
+            "memory_type": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "metadata": {"type": "string"},
+            "session": {"type": "string"},
+            "speaker": {"type": "string"},
+            "since": {"type": "string"},
+            "until": {"type": "string"},
+        },
+    }
+)
+"""The filters by which memories are forgotten, by their names and types alone: another tool shows the rest, which costs 100 tokens."""
+
+
 class WriteArguments(Arguments):
     """Arguments of write_memory."""
 
+    told_by_zero = frozenset(("importance",))
+
     content: Content = Field(description="One statement, clear by itself: names and dates, no 'he' or 'today'")
     memory_type: TypeName | None = Field(
-        None, description="Default short_term; working: state of the current task; episodic: summary of a session"
+        None, description="Default short_term; working: the current task; episodic: a summary"
     )
-    importance: Fraction | None = Field(None, description="0.9: must never be missed, as an allergy; 0.2: passing")
+    importance: Fraction | None = Field(
+        None, description="0 to 1; 0.9: must never be missed, as an allergy; 0.2: passing"
+    )
     tags: Texts | None = None
-    metadata: FreeObject | None = None
-    source: str | None = Field(None, description="Where it was found")
-    speaker: str | None = Field(None, description="Who said it")
+    metadata: FreeObject | None = Field(None, description="JSON object")
+    source: Text | None = Field(None, description="Where it was found")
+    speaker: Text | None = Field(None, description="Who said it")
     origin: Annotated[Literal["user", "agent", "tool", "import", "derived"], _Choice] | None = Field(
         None, description="Default agent"
     )
-    session: str | None = None
-    occurred_at: str | None = Field(None, description=_DATE)
-    key: str | None = Field(None, description="With working: replaces the value of this key")
-    expires_at: str | None = None
+    session: Text | None = None
+    occurred_at: Text | None = Field(None, description=_DATE)
+    key: Text | None = Field(None, description="With working: replaces the value of this key")
+    expires_at: Text | None = None
     supersedes: Annotated[OneId | None, BeforeValidator(lenient.no_id)] = Field(
         None, description="Id of the memory this corrects"
     )
@@ -161,17 +228,17 @@ class ReadArguments(Arguments):
 
     unlisted = frozenset(("quiet",))
 
-    query: str | None = None
-    limit: Annotated[int, Field(ge=1, le=PAGE_LIMIT), _Whole] | None = Field(
+    query: Text | None = None
+    limit: Annotated[Annotated[int, Field(ge=1, le=PAGE_LIMIT), _Whole] | None, _NotZero] = Field(
         None, description=f"Default {DEFAULT_PAGE}, brief {BRIEF_PAGE}"
     )
-    token_budget: Annotated[int, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET), _Whole] | None = Field(
-        None, description=f"Of each part; default {DEFAULT_TOKEN_BUDGET}, brief {BRIEF_TOKEN_BUDGET}"
-    )
+    token_budget: Annotated[
+        Annotated[int, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET), _Whole] | None, _NotZero
+    ] = Field(None, description=f"Default {DEFAULT_TOKEN_BUDGET}, brief {BRIEF_TOKEN_BUDGET}")
     where: Annotated[WhereArguments, _Object] | None = None
     ids: Ids | None = Field(None, description="Instead of query: fetch these")
-    cursor: str | None = Field(None, description="Continues an earlier answer")
-    explain: Flag | None = Field(None, description="Add the parts of each score")
+    cursor: Text | None = Field(None, description="Continues an answer")
+    explain: Flag | None = Field(None, description="Parts of each score")
     quiet: SkipJsonSchema[Flag | None] = None
     """For hooks: the query is a prompt, and only the few memories that it is clearly about are given."""
 
@@ -207,6 +274,8 @@ class ReadArguments(Arguments):
 class InsightArguments(Arguments):
     """One thought with its evidence."""
 
+    told_by_zero = frozenset(("importance",))
+
     text: Content
     evidence: Ids = Field(min_length=1, description="Ids it rests on")
     importance: Fraction | None = None
@@ -215,9 +284,9 @@ class InsightArguments(Arguments):
 class ReflectArguments(Arguments):
     """Arguments of reflect."""
 
-    focus: str | None = Field(None, description="Topic")
-    session: str | None = None
-    since: str | None = None
+    focus: Text | None = Field(None, description="Topic")
+    session: Text | None = None
+    since: Text | None = None
     insights: Annotated[list[Annotated[InsightArguments, _Object]], BeforeValidator(lenient.several)] | None = None
 
     def to_insights(self) -> tuple[Insight, ...]:
@@ -232,13 +301,14 @@ class UpdateArguments(Arguments):
     """Arguments of update_memory. An empty list of tags takes them away, if nothing else is to change."""
 
     told_by_emptiness = frozenset(("tags",))
+    told_by_zero = frozenset(("importance", "pinned"))
 
     id: OneId
     content: Content | None = None
-    importance: Fraction | None = None
+    importance: Fraction | None = Field(None, description="0 to 1")
     tags: Texts | None = None
     pinned: Flag | None = None
-    expires_at: str | None = None
+    expires_at: Text | None = None
 
     def to_request(self, call: CallTime) -> UpdateRequest:
         """Return the library's request; dates are those of the ``call``."""
@@ -260,11 +330,11 @@ class ForgetArguments(Arguments):
     told_by_emptiness = frozenset(("where",))
 
     ids: Ids | None = None
-    where: Annotated[WhereArguments, _Object, _OBJECT_ALONE] | None = Field(
+    where: Annotated[WhereArguments, _Object, _FILTERS_ALONE] | None = Field(
         None, description="Filters, as read_memories has them"
     )
-    count: Annotated[int, Field(ge=0), _Whole] | None = Field(None, description="With where: the number to confirm")
-    restore: Flag | None = Field(None, description="Bring back instead")
+    count: Annotated[int, Field(ge=0), _Whole] | None = Field(None, description="Confirms where")
+    restore: Flag | None = Field(None, description="Bring back")
 
     def to_request(self, call: CallTime) -> ForgetRequest:
         """Return the library's request; dates are those of the ``call``."""
@@ -284,45 +354,8 @@ def names_taken(model: type[Arguments]) -> dict[str, Sequence[str]]:
     return {name: tuple(inside[name].model_fields) if name in inside else () for name in listed}
 
 
-def plain_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the model's JSON schema without references, titles, defaults and null alternatives, to save tokens.
-
-    An optional argument may still be null or empty; the schema need not say so. Nor does it say that other names are refused, which
-    some clients cannot read.
-    """
-    full = model.model_json_schema()
-    return _plain(full, full.get("$defs", {}), is_model=True)
-
-
 def _ids(given: list[str] | None) -> tuple[MemoryId, ...]:
     return tuple(MemoryId(one.strip()) for one in given or ())
-
-
-_NOISE = frozenset({"title", "default", "$defs", "additionalProperties"})
-_LEAST = frozenset({"minLength", "minItems"})
-
-
-def _plain(node: Mapping[str, Any], shared: Mapping[str, Any], *, is_model: bool = False) -> dict[str, Any]:
-    if "$ref" in node:
-        target = shared[node["$ref"].rsplit("/", 1)[-1]]
-        rest = {name: value for name, value in node.items() if name != "$ref"}
-        return _plain(target, shared, is_model=True) | _plain(rest, shared)
-    branches = [one for one in node.get("anyOf", ()) if one.get("type") != "null"]
-    if len(branches) == 1:
-        rest = {name: value for name, value in node.items() if name != "anyOf"}
-        branch = {name: value for name, value in branches[0].items() if name not in _LEAST}
-        return _plain(branch, shared) | _plain(rest, shared)
-    plain: dict[str, Any] = {}
-    for name, value in node.items():
-        if name in _NOISE or (name == "description" and is_model):
-            continue
-        if name == "properties":
-            plain[name] = {key: _plain(inner, shared) for key, inner in value.items()}
-        elif name == "items":
-            plain[name] = _plain(value, shared)
-        else:
-            plain[name] = value
-    return plain
 
 
 # What the tools give: schemas that are kept short, because some clients show them to the model.

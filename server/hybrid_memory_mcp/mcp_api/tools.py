@@ -152,7 +152,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         title="Remember",
         description=(
             "Remember a fact, preference, decision or event for later conversations. No passwords or other secrets. "
-            "Tells which earlier memories it may contradict; where it corrects one, pass its id as supersedes."
+            "Tells which earlier memories it may contradict; pass the id of one that it corrects as supersedes."
         ),
         takes=schemas.WriteArguments,
         gives=schemas.WRITE_OUTPUT,
@@ -176,7 +176,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         name="reflect",
         title="Reflect",
         description=(
-            "Learn from memories. First call: groups of related memories worth a thought. "
+            "Learn from memories. First call: groups of memories worth a thought. "
             "Second call with insights: stores your conclusions with the ids they rest on."
         ),
         takes=schemas.ReflectArguments,

@@ -14,7 +14,11 @@ values = st.recursive(
     max_leaves=5,
 )
 NAMES = st.text(string.ascii_letters + string.digits + "_", min_size=1)
-ALL = (lenient.number, lenient.whole, lenient.flag, lenient.names, lenient.ids, lenient.several, lenient.choice)
+ALL = (
+    *(lenient.number, lenient.whole, lenient.flag, lenient.names, lenient.ids, lenient.several, lenient.choice),
+    *(lenient.text, lenient.not_zero, lenient.pairs, lenient.is_zero),
+)
+KEEP_THEIR_TYPE = (lenient.number, lenient.whole, lenient.flag, lenient.ids, lenient.several, lenient.choice)
 
 
 @given(values)
@@ -25,7 +29,7 @@ def test_nothing_that_is_sent_raises(value):
 
 @given(values)
 def test_what_has_its_type_already_stays_as_it_is(value):
-    for one in ALL:
+    for one in KEEP_THEIR_TYPE:
         if isinstance(value, (bool, int, list)) or value is None:
             assert one(value) == value
 
@@ -45,6 +49,18 @@ def test_a_tag_of_two_words_is_one_tag_and_two_ids_are_two():
 def test_a_number_may_be_text(number):
     assert lenient.whole(str(number)) == number
     assert lenient.number(f" {number}.0 ") == number
+
+
+def test_a_number_is_the_text_of_its_digits_and_a_truth_is_none():
+    told = (5, 5.0, 0.25, -3, True, None, "5", [5])
+    assert [lenient.text(one) for one in told] == ["5", "5", "0.25", "-3", True, None, "5", [5]]
+
+
+def test_a_list_of_pairs_is_an_object_and_any_other_list_is_not():
+    assert lenient.pairs([{"key": "a", "value": [1]}, {"name": "b", "value": 2}]) == {"a": [1], "b": 2}
+    assert lenient.pairs([]) == {}
+    for other in ([1], [{"key": "a"}], [{"key": {}, "value": 1}], [{"key": "a", "value": 1, "more": 2}], {"a": 1}, "a"):
+        assert lenient.pairs(other) == other
 
 
 def test_what_is_no_number_in_digits_is_left_to_be_refused():

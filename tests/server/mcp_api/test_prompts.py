@@ -30,6 +30,12 @@ async def test_the_prompts_are_listed_with_their_arguments(client):
     }
 
 
+async def test_every_argument_of_a_prompt_is_described(client):
+    described = [one.description for prompt in (await client.list_prompts()).prompts for one in prompt.arguments]
+    assert len(described) == 4
+    assert all(described)
+
+
 async def test_an_answer_stands_on_quoted_memories(client, service):
     service.keep("Ada plays the cello")
     text = await prompt(client, "answer_with_memories", question="What does Ada play?")

@@ -74,10 +74,10 @@ async def test_long_memories_are_cut_among_the_most_recent(client, service):
     assert len(text) < 12_000
 
 
-async def test_the_status_is_json(client, service):
+async def test_the_status_is_json_that_a_client_takes_for_text(client, service):
     service.keep("x")
     content = await read(client, "memory://status")
-    assert content.mime_type == "application/json"
+    assert content.mime_type == "text/plain"
     assert json.loads(content.text)["memories"] == 1
 
 

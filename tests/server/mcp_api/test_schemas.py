@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from mcp.server.mcpserver.exceptions import ToolError
 from tests.server.services import call, refusal
@@ -14,13 +16,13 @@ from hybrid_memory.model import Origin
         ("write_memory", {}, "content: is required"),
         ("write_memory", {"content": ""}, "content: must not be empty"),
         ("write_memory", {"content": "x" * 100_001}, "content: must have at most 100000 characters"),
-        ("write_memory", {"content": 5}, "content: must be text"),
+        ("write_memory", {"content": True}, "content: must be text"),
         ("write_memory", {"content": "a", "importance": 8}, "importance: must be a number from 0 to 1, as 0.8"),
         ("write_memory", {"content": "a", "importance": -0.5}, "importance: must be a number from 0 to 1, as 0.8"),
         ("write_memory", {"content": "a", "importance": True}, "importance: must be a number from 0 to 1"),
         ("write_memory", {"content": "a", "importance": "high"}, "importance: must be a number from 0 to 1"),
-        ("write_memory", {"content": "a", "tags": 5}, "tags: must be a list"),
-        ("write_memory", {"content": "a", "tags": [1]}, "tags.0: must be text"),
+        ("write_memory", {"content": "a", "tags": {"a": 1}}, "tags: must be a list"),
+        ("write_memory", {"content": "a", "tags": [True]}, "tags.0: must be text"),
         ("write_memory", {"content": "a", "metadata": [1]}, "metadata: must be an object"),
         (
             "write_memory",
@@ -146,11 +148,19 @@ async def test_a_whole_number_may_be_written_with_a_point(client):
         ({"origin": "User"}, {"origin": Origin.USER}),
         ({"origin": "assistant"}, {"origin": Origin.AGENT}),
         ({"metadata": '{"a": 1}'}, {"metadata": {"a": 1}}),
+        ({"metadata": [{"key": "a", "value": 1}, {"key": 2, "value": "b"}]}, {"metadata": {"a": 1, "2": "b"}}),
+        ({"metadata": '[{"name": "a", "value": null}]'}, {"metadata": {"a": None}}),
+        ({"metadata": "null"}, {"metadata": {}}),
+        ({"session": 42}, {"session": "42"}),
+        ({"speaker": 42.0, "tags": [7, "eight", 8.5]}, {"speaker": "42", "tags": ("7", "eight", "8.5")}),
+        ({"tags": 7}, {"tags": ("7",)}),
+        ({"content": 4711}, {"content": "4711"}),
+        ({"expires_at": 20300131}, {"expires_at": datetime(2030, 1, 31, tzinfo=UTC)}),
         ({"supersedes": "", "key": "", "speaker": " ", "expires_at": "", "metadata": {}}, {"supersedes": None}),
     ],
 )
 async def test_what_is_plainly_meant_is_accepted(client, service, sent, meant):
-    written = await call(client, "write_memory", content="Ada", **sent)
+    written = await call(client, "write_memory", **({"content": "Ada"} | sent))
     memory = service.memories[written["id"]]
     assert {name: getattr(memory, name) for name in meant} == meant
 
@@ -266,6 +276,55 @@ async def test_a_model_that_cannot_leave_anything_out_is_understood(client, serv
     assert service.memories[kept].tags == ("music",)
     gone = await call(client, "forget_memories", ids=[kept], where=where, count=0, restore=False)
     assert gone["ids"] == [kept]
+
+
+NOTHING = {"content": "", "importance": 0, "tags": [], "pinned": False, "expires_at": ""}
+"""What a caller that must name every argument of update_memory sends for those that it does not mean."""
+
+
+@pytest.mark.anyio
+async def test_a_caller_that_must_name_everything_can_pin_alone(client, service):
+    kept = service.keep("Ada plays the cello", tags=("music",), importance=0.9).id
+    await call(client, "update_memory", id=kept, **(NOTHING | {"pinned": True}))
+    memory = service.memories[kept]
+    assert (memory.pinned, memory.importance, memory.tags) == (True, 0.9, ("music",))
+
+
+@pytest.mark.anyio
+async def test_a_caller_that_must_name_everything_can_correct_a_pinned_memory(client, service):
+    kept = service.keep("Ada plays the cello", pinned=True, importance=0.9).id
+    new = (await call(client, "update_memory", id=kept, **(NOTHING | {"content": "Ada plays the viola"})))["id"]
+    assert (service.memories[new].pinned, service.memories[new].importance) == (True, 0.9)
+
+
+@pytest.mark.anyio
+async def test_a_caller_that_must_name_everything_can_unpin_alone(client, service):
+    kept = service.keep("Ada plays the cello", pinned=True, importance=0.9).id
+    await call(client, "update_memory", id=kept, **NOTHING)
+    assert (service.memories[kept].pinned, service.memories[kept].importance) == (False, 0.9)
+
+
+@pytest.mark.anyio
+async def test_who_can_leave_arguments_out_means_zero_and_false(client, service):
+    kept = service.keep("Ada plays the cello", pinned=True, importance=0.9).id
+    await call(client, "update_memory", id=kept, importance=0, pinned=False)
+    assert (service.memories[kept].pinned, service.memories[kept].importance) == (False, 0)
+
+
+@pytest.mark.anyio
+async def test_a_caller_that_must_name_everything_leaves_the_importance_of_a_new_memory_to_us(client, service, server):
+    (tool, *_) = await server.list_tools()
+    empty = {"string": "", "array": [], "boolean": False, "number": 0, "integer": 0, "object": {}}
+    given = {name: empty[field["type"]] for name, field in tool.input_schema["properties"].items()}
+    written = await call(client, "write_memory", **(given | {"content": "Ada must never eat nuts, she is allergic"}))
+    assert service.memories[written["id"]].importance > 0.5
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("zero", [0, 0.0, "0"])
+async def test_a_limit_or_budget_of_zero_is_none(client, service, zero):
+    service.keep("note")
+    assert (await call(client, "read_memories", limit=zero, token_budget=zero))["memories"]
 
 
 @pytest.mark.anyio

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from mcp.client import Client
+from mcp.server.mcpserver.exceptions import ToolError
 from tests.server.services import call
 
 from hybrid_memory_mcp.mcp_api.memory_server import INSTRUCTIONS
@@ -25,6 +27,14 @@ def objects(schema):
     elif isinstance(schema, list):
         for inner in schema:
             yield from objects(inner)
+
+
+def nodes(schema):
+    yield schema
+    for inner in schema.get("properties", {}).values():
+        yield from nodes(inner)
+    if "items" in schema:
+        yield from nodes(schema["items"])
 
 
 async def test_there_are_five_tools_in_a_fixed_order(client):
@@ -99,9 +109,34 @@ async def test_only_reading_is_read_only_and_only_forgetting_is_destructive(clie
     assert [name for name, hints in tools.items() if hints["idempotentHint"]] == ["read_memories", "forget_memories"]
 
 
-async def test_the_content_limit_is_in_the_schema(client):
-    content = (await listed(client))[0]["inputSchema"]["properties"]["content"]
-    assert (content["maxLength"], content["minLength"]) == (100_000, 1)
+async def test_input_schemas_are_written_in_the_words_that_every_provider_reads(client):
+    """Strict function calling of one or the other refuses limits, references, alternatives, or an object of anything."""
+    for tool in await listed(client):
+        for node in nodes(tool["inputSchema"]):
+            assert set(node) <= {"type", "description", "properties", "required", "items", "enum"}
+            assert isinstance(node["type"], str)
+            assert ("properties" in node) is (node["type"] == "object")
+            assert ("items" in node) is (node["type"] == "array")
+
+
+async def test_no_object_takes_more_than_is_listed(client, server):
+    """`quiet` is for programs."""
+    for tool in await listed(client):
+        with pytest.raises(ToolError, match="unknown argument"):
+            await server.call_tool(tool["name"], {"colour": "red"})
+
+
+async def test_a_newer_client_may_keep_the_lists_and_nothing_that_is_remembered(server):
+    async with Client(server, mode="2026-07-28") as client:
+        lists = [
+            await client.list_tools(),
+            await client.list_prompts(),
+            await client.list_resources(),
+            await client.list_resource_templates(),
+        ]
+        read = await client.read_resource("memory://status")
+    assert {(one.ttl_ms, one.cache_scope) for one in lists} == {(3_600_000, "public")}
+    assert (read.ttl_ms, read.cache_scope) == (0, "private")
 
 
 async def test_the_instructions_are_given_and_short(client):
