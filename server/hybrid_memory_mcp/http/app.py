@@ -31,6 +31,7 @@ from hybrid_memory_mcp.http.responses import (
     Refusal,
     Response,
 )
+from hybrid_memory_mcp.http.resuming import introduce
 from hybrid_memory_mcp.http.sessions import HttpSession, HttpSessions
 from hybrid_memory_mcp.http.settings import HEALTH, PATH, HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
@@ -57,6 +58,7 @@ class HttpApp:
         self._bodies = BodyReader(settings)
         self._requests_of_token: Counter[str] = Counter()
         self._leaving = False
+        self._resuming = anyio.Lock()
 
     @property
     def idle(self) -> bool:
@@ -142,22 +144,40 @@ class HttpApp:
             return await self._serve_without_session(session, message, scope, receive, response)
         # Before that a session id says which session; only `initialize` begins one, and one that fails leaves none behind.
         session_id = headers.get("mcp-session-id")
-        if session_id is not None:
-            found = self.sessions.find_session(session_id, grant)
-            return (
-                NO_SESSION
-                if found is None
-                else await self._serve_with_session(found, message, scope, receive, response)
-            )
-        if not isinstance(message, JSONRPCRequest) or message.method != "initialize":
-            return SESSION_MISSING
-        session = await self.sessions.open_session(grant)
+        begins = session_id is None
+        session = (
+            await self._begin_session(grant, message)
+            if session_id is None
+            else await self._session(session_id, grant, message, scope)
+        )
         if isinstance(session, Refusal):
             return session
         refusal = await self._serve_with_session(session, message, scope, receive, response)
-        if response.status >= _FIRST_ERROR_STATUS:
+        if begins and response.status >= _FIRST_ERROR_STATUS:
             self.sessions.end(session)
         return refusal
+
+    async def _begin_session(self, grant: Grant, message: JSONRPCMessage | None) -> HttpSession | Refusal:
+        if not isinstance(message, JSONRPCRequest) or message.method != "initialize":
+            return SESSION_MISSING
+        return await self.sessions.open_session(grant)
+
+    async def _session(
+        self, session_id: str, grant: Grant, message: JSONRPCMessage | None, scope: Scope
+    ) -> HttpSession | Refusal:
+        """Return the session with an id; one that is over, though its client did not end it, goes on in a new conversation."""
+        async with self._resuming:
+            found = self.sessions.find_session(session_id, grant)
+            if found is not None:
+                return found
+            begins = isinstance(message, JSONRPCRequest) and message.method == "initialize"
+            if begins or scope["method"] == "DELETE" or not self.sessions.may_resume(session_id, grant):
+                return NO_SESSION
+            resumed = await self.sessions.open_session(grant, session_id)
+            if not isinstance(resumed, Refusal) and not await introduce(resumed, scope):
+                self.sessions.end(resumed)
+                return NO_SESSION
+            return resumed
 
     async def _serve_without_session(
         self,

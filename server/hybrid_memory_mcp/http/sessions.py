@@ -1,17 +1,21 @@
 """The sessions over HTTP: which MCP server each client speaks to, and when its session ends. Called by ``app.py``.
 
 Up to 2025-11-25 a client begins with ``initialize`` and is known by a session id from then on, which works only with the token
-that it began with. From 2026-07-28 on every request stands alone; those of one token share a session, and with it a conversation.
+that it began with. Such an id is good for longer than its session: some clients never begin a new one, so whoever brings an id that
+this server gave to his token, before a restart or before the session was idle for long, goes on with it in a new conversation, unless
+he ended it himself. From 2026-07-28 on every request stands alone; those of one token share a session, and with it a conversation.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from hashlib import blake2b
+from hmac import compare_digest
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -36,7 +40,10 @@ from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.runtime.error_log import log_and_continue, log_failure
 from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
 
-_SESSION_ID_BITS = 128  # 32 hex digits: nobody guesses one
+_SESSION_ID_BITS = 64  # one half of an id, 16 hex digits; the other half seals them, so that nobody guesses one
+_ID_DIGITS = _SESSION_ID_BITS // 4
+_SEAL_BYTES = 8
+_ENDED_IDS = 10_000  # of sessions that their clients ended that are remembered
 _CLOSE_TIMEOUT_SECONDS = 2.0  # for ending a transport and a conversation: a commit, and a margin for a busy disk
 _POLL_SECONDS = 0.02  # only while the server is about to leave
 # Methods that ask the memory; a session that made none of them has no conversation to end.
@@ -137,6 +144,7 @@ class HttpSessions:
         self._now = now
         self._registry = ConnectionRegistry() if registry is None else registry
         self._sessions: dict[str, HttpSession] = {}
+        self._ended: OrderedDict[str, None] = OrderedDict()
         self._shared: dict[str, HttpSession] = {}
         self._limiters: WeakValueDictionary[str, ClientLimiter] = WeakValueDictionary()
         self._opening = anyio.Lock()
@@ -175,8 +183,16 @@ class HttpSessions:
         found = self._sessions.get(session_id)
         return found if found is not None and found.grant == grant else None
 
-    async def open_session(self, grant: Grant) -> HttpSession | Refusal:
-        """Begin a session; if the token has its full number of them, the longest idle one ends."""
+    def may_resume(self, session_id: str, grant: Grant) -> bool:
+        """Return True if an id is one that this server gave to a token, and whose session is over though its client did not end it."""
+        return (
+            session_id not in self._sessions
+            and session_id not in self._ended
+            and compare_digest(session_id.encode(), self._sealed(session_id[:_ID_DIGITS], grant).encode())
+        )
+
+    async def open_session(self, grant: Grant, session_id: str | None = None) -> HttpSession | Refusal:
+        """Begin a session; if the token has its full number of them, the longest idle one ends. ``session_id`` resumes one that is over."""
         mine = [one for one in self._sessions.values() if one.grant == grant]
         if len(mine) >= self._settings.sessions:
             idle = [one for one in mine if one.idle]
@@ -185,7 +201,7 @@ class HttpSessions:
             self._remove(min(idle, key=lambda one: one.used_at))
         if len(self._sessions) >= self._settings.all_sessions:
             return FULL
-        return await self._start(self._make_session(grant, lasting=True), self._sessions)
+        return await self._start(self._make_session(grant, lasting=True, session_id=session_id), self._sessions)
 
     async def shared_session(self, grant: Grant) -> HttpSession | Refusal:
         """Return the session that all requests without a session share which show one token."""
@@ -196,7 +212,10 @@ class HttpSessions:
             return await self._start(self._make_session(grant, lasting=False), self._shared)
 
     def end(self, session: HttpSession) -> None:
-        """End one session; its id means nothing from now on."""
+        """End one session, as its client wishes; its id means nothing from now on."""
+        self._ended[session.id] = None
+        while len(self._ended) > _ENDED_IDS:
+            self._ended.popitem(last=False)
         self._remove(session)
 
     def end_stale(self, still_good: Callable[[Grant], bool]) -> None:
@@ -226,7 +245,13 @@ class HttpSessions:
                 del known[key]
         session.end()
 
-    def _make_session(self, grant: Grant, *, lasting: bool) -> HttpSession:
+    def _sealed(self, digits: str, grant: Grant) -> str:
+        """Return the session id that begins with some digits: a seal that only this server can make for one token follows."""
+        told = f"{digits} {grant.digest}".encode("utf-8", "replace")
+        seal = blake2b(told, key=self._settings.state_key, digest_size=_SEAL_BYTES, person=b"session id")
+        return digits + seal.hexdigest()
+
+    def _make_session(self, grant: Grant, *, lasting: bool, session_id: str | None = None) -> HttpSession:
         provider, settings = self._provider, self._settings
         scope = Scope(
             namespace=grant.namespace,
@@ -241,7 +266,7 @@ class HttpSessions:
         # A key for each token: what one client carries for the server means nothing when another brings it.
         key = blake2b(grant.digest.encode("ascii"), key=settings.state_key, digest_size=32).digest()
         server = MemoryServer(limiter, scope, settings.zone, views, state_key=key)
-        session_id = f"{self._random_source.bits(_SESSION_ID_BITS):032x}"
+        session_id = session_id or self._sealed(f"{self._random_source.bits(_SESSION_ID_BITS):0{_ID_DIGITS}x}", grant)
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
         return HttpSession(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
 

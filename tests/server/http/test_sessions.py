@@ -98,7 +98,7 @@ async def test_an_idle_session_ends_and_a_busy_one_stays(serving, token):
         assert app.sessions.count == 2
         time[0] = 61
         app.sessions.end_stale(lambda _: True)
-        assert (await raw.post(PING, mcp_session_id=idle)).status == 404
+        assert [one.id for one in app.sessions] == [busy] != [idle]
         assert (await raw.post(PING, mcp_session_id=busy)).status == 200
         await app.leave()
 
@@ -139,9 +139,105 @@ async def test_a_client_that_never_ends_its_sessions_loses_the_longest_idle_one(
         raw = Raw(app, token)
         first, *_, last = [await raw.initialize() for _ in range(4)]
         other = await Raw(app, other_token).initialize()
-        assert (await raw.post(PING, mcp_session_id=first)).status == 404
+        assert first not in [one.id for one in app.sessions]
         assert (await raw.post(PING, mcp_session_id=last)).status == 200
         assert (await Raw(app, other_token).post(PING, mcp_session_id=other)).status == 200
+
+
+async def test_after_a_restart_a_client_goes_on_in_a_new_conversation(serving, token, service):
+    async with serving() as app:
+        session = await Raw(app, token).initialize()
+        await Raw(app, token).call(session, "write_memory", content="Ada plays the cello")
+    async with serving() as app:
+        raw = Raw(app, token)
+        await raw.initialize()  # draws what the fake source of chance drew before
+        found = await raw.call(session, "read_memories", query="cello")
+        assert found.status == 200
+        assert "Ada plays the cello" in found.json["result"]["content"][0]["text"]
+        await raw.call(session, "write_memory", content="Grace plays the viola")
+        assert app.sessions.count == 2
+    one, two = service.memories.values()
+    assert one.session != two.session
+
+
+async def test_many_requests_at_once_after_a_restart_share_one_conversation(serving, token):
+    async with serving() as app:
+        session = await Raw(app, token).initialize()
+    async with serving() as app:
+        statuses = []
+
+        async def ask(number):
+            answer = await Raw(app, token).call(session, "read_memories", number)
+            statuses.append(answer.status)
+
+        async with anyio.create_task_group() as group:
+            for number in range(2, 12):
+                group.start_soon(ask, number)
+        assert statuses == [200] * 10
+        assert app.sessions.count == 1
+
+
+async def test_a_stream_of_a_client_that_goes_on_is_opened(serving, token):
+    async with serving() as app:
+        session = await Raw(app, token).initialize()
+    async with serving() as app, anyio.create_task_group() as group:
+        streams = []
+
+        async def listen():
+            streams.append(await Raw(app, token).ask("GET", mcp_session_id=session))
+
+        group.start_soon(listen)
+        await anyio.wait_all_tasks_blocked()
+        assert app.sessions.count == 1
+        await app.leave()
+    assert [one.status for one in streams] == [200]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+async def test_after_a_restart_an_id_is_worth_nothing_with_another_token(
+    serving, token, other_token, foreign_token, number
+):
+    async with serving() as app:
+        session = await Raw(app, token).initialize()
+    async with serving() as app:
+        thief = Raw(app, (other_token, foreign_token)[number])
+        assert (await thief.call(session, "read_memories")).status == 404
+        assert (await thief.ask("GET", mcp_session_id=session)).status == 404
+        assert app.sessions.count == 0
+
+
+@pytest.mark.parametrize("made_up", ["0" * 32, "", "x", "é", "0" * 16, "a" * 10_000, "deadbeef" * 4])
+async def test_an_id_that_this_server_never_gave_begins_nothing(app, raw, made_up):
+    assert (await raw.call(made_up, "read_memories")).status in (400, 404)
+    assert app.sessions.count == 0
+
+
+async def test_what_a_client_ended_or_begins_anew_is_not_gone_on_with(serving, token):
+    async with serving() as app:
+        raw = Raw(app, token)
+        ended, left = await raw.initialize(), await raw.initialize()
+        await raw.ask("DELETE", mcp_session_id=ended)
+        for method in ("POST", "GET", "DELETE"):
+            body = json.dumps(PING).encode() if method == "POST" else b""
+            assert (await raw.ask(method, body, mcp_session_id=ended)).status == 404
+    async with serving() as app:
+        raw = Raw(app, token)
+        assert (await raw.ask("DELETE", mcp_session_id=left)).status == 404
+        assert (await raw.post({"jsonrpc": "2.0", "id": 1, "method": "initialize"}, mcp_session_id=left)).status == 404
+        assert app.sessions.count == 0
+
+
+async def test_who_was_idle_for_long_goes_on_within_the_limits(serving, token):
+    time = [0.0]
+    async with serving(session_idle_seconds=60, sessions=1, now=lambda: time[0]) as app:
+        raw = Raw(app, token)
+        first = await raw.initialize()
+        time[0] = 61
+        app.sessions.end_stale(lambda _: True)
+        second = await raw.initialize()
+        for one in (first, second, first):
+            assert (await raw.post(PING, mcp_session_id=one)).status == 200
+            assert [session.id for session in app.sessions] == [one]
 
 
 async def test_busy_sessions_are_not_ended_for_new_ones(serving, token):
