@@ -145,9 +145,9 @@ def serving(provider, tokens):
 
     @asynccontextmanager
     async def run(**options):
-        now = options.pop("now", anyio.current_time)
+        now, seed = options.pop("now", anyio.current_time), options.pop("seed", 5)
         settings = HttpSettings(**{"state_key": b"k" * 32} | options)
-        app = build_http_app(provider, settings, tokens, FakeRandomSource(5), now=now)
+        app = build_http_app(provider, settings, tokens, FakeRandomSource(seed), now=now)
         async with app.running():
             yield app
 
