@@ -12,6 +12,7 @@ HybridMemoryError
     ├── StoreDamaged            the file cannot be opened or read whole
     ├── SchemaTooNew            written by a later version of this program
     ├── StoreClosed             used after close
+    ├── StoreRemoved            the folder or file was removed or replaced while it was open
     ├── EngineUnavailable       the engine failed before anything was changed; try again
     │   └── NotEnoughMemory     the process may not have as much memory as that takes
     ├── OutcomeUnknown          the engine failed while committing; ask again with the same key
@@ -99,6 +100,10 @@ class SchemaTooNew(StoreError):
 
 class StoreClosed(StoreError):
     """The store was used after it was closed."""
+
+
+class StoreRemoved(StoreError):
+    """The store's folder or file was removed or replaced while it was open; nothing was written."""
 
 
 class EngineUnavailable(StoreError):

@@ -33,7 +33,7 @@ from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights, de
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders
 from hybrid_memory.embedding.table_choice import NAMED, reason
-from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable, NotFound, StoreClosed, StoreFull
+from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable, NotFound, StoreClosed, StoreFull, StoreRemoved
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id
 from hybrid_memory.language_share import LanguageShare
@@ -637,7 +637,8 @@ class MemoryService:
     def close(self) -> None:
         """Store what is left to store and let the file go; calling it again does nothing."""
         try:
-            self.flush_recalls()
+            with suppress(StoreRemoved):  # recalls of a store that is gone
+                self.flush_recalls()
         finally:
             self._related_search.shutdown()
             self._index_cache.close()

@@ -21,6 +21,7 @@ from hybrid_memory.errors import (
     StoreFull,
     StoreLocked,
     StoreReadOnly,
+    StoreRemoved,
 )
 from hybrid_memory.private_files import NotPlainFileError
 from hybrid_memory.shortage import shortage_of
@@ -36,6 +37,14 @@ _NOT_PLAIN = (
     "nothing was changed. Move it away"
 )
 _TOO_NEW = "the store was written by a later version of this program; upgrade to open it"
+REMOVED = (
+    "the store's folder or file was removed or replaced while it was open: nothing was written, and what it held is gone unless there is a "
+    "backup. Repeat the call for a new, empty store; in a program of your own close the store and open it again"
+)
+_STILL_OPEN = (
+    "this program still has the store open that was in this folder before it was removed; close that one, then open it again for a "
+    "new, empty store"
+)
 _CLOSED = "the memory store is closed; open it again"
 _STOPPED = "the database engine stopped before anything was changed; try again, and reopen the store if it persists"
 _MEMORY = (
@@ -57,6 +66,8 @@ _BY_TEXT: Sequence[tuple[tuple[str, ...], Callable[[str], StoreError]]] = (
     ),
     (("Conflicting lock is held", "Could not set lock on file"), lambda text: StoreLocked(_holder(text))),
     (("No space left on device", "Disk quota exceeded", "File too large"), lambda _: StoreFull(_FULL)),
+    # DuckDB gives the same path the database that is open already, whose file is not there any more: only then the lock was free.
+    (("the configuration has been locked", "with a different configuration"), lambda _: StoreRemoved(_STILL_OPEN)),
     (("database file with version number",), lambda _: SchemaTooNew(_TOO_NEW)),
     (
         (

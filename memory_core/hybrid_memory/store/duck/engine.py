@@ -16,8 +16,15 @@ from typing import NamedTuple, TypeVar
 
 import duckdb
 
-from hybrid_memory.errors import ConstraintViolation, EngineUnavailable, StoreClosed, StoreDamaged, StoreError
-from hybrid_memory.store.duck.duckdb_errors import translated
+from hybrid_memory.errors import (
+    ConstraintViolation,
+    EngineUnavailable,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreRemoved,
+)
+from hybrid_memory.store.duck.duckdb_errors import REMOVED, translated
 from hybrid_memory.store.duck.files.database_file import keep_private, log_file, temp_folder
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.recovery.open import OpenedDatabase
@@ -124,6 +131,8 @@ class Engine:
     def transaction(self) -> Iterator[Transaction]:
         """Give the write transaction: committed when the block ends, undone when anything is raised."""
         with self.operation(), self._writer_lock():
+            if self._is_removed():
+                raise StoreRemoved(REMOVED)
             # 1. Two sessions that are kept from write to write, and what the writer knows without asking the database.
             reads = self._reads or self._session()
             changes = self._changes or SqlSession(self._connection, for_changes=True, large=_is_large_store(reads))
@@ -280,8 +289,19 @@ class Engine:
         self._connection = opened.connection
         self.journal = opened.journal
         self._log_size = _size(log_file(self.path))
+        with translated():
+            self._identity = _identity(self.path)
         self._cache = None
         self._heads = None
+
+    def _is_removed(self) -> bool:
+        """Return True if the open file is not the one that stands at its path any more: what is written would be gone with it."""
+        try:
+            return _identity(self.path) != self._identity
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            return False  # nobody knows; DuckDB will say what is wrong
 
     def _close_sessions(self) -> None:
         for session in [*self._open_sessions, *filter(None, (self._changes, self._reads))]:
@@ -314,6 +334,12 @@ class Engine:
                 yield
             finally:
                 self._writing_thread = None
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    """Return what tells a file from any other that comes to stand at its place."""
+    found = file.stat()
+    return found.st_dev, found.st_ino
 
 
 def _size(file: Path) -> int:
