@@ -101,9 +101,14 @@ def test_git_keeps_the_line_ends_of_the_launchers():
 
 def test_the_launcher_for_windows_starts_nothing_of_the_folder_at_hand():
     lines = LAUNCHER.with_suffix(".cmd").read_text(encoding="utf-8").splitlines()
-    looked_up = [line for line in lines if line.startswith("where ")]
-    assert lines.index("set NoDefaultCurrentDirectoryInExePath=1") < lines.index(looked_up[0])
-    assert all("$PATH:" in line for line in looked_up)
+    started = [line for line in lines if "%*" in line]
+    assert len(started) == 4
+    # What is started are the full paths that a look along PATH, and nowhere else, has found.
+    assert all(re.search(r'(^|defined fetcher )"%(program|fetcher)%" ', line) for line in started)
+    assert [line for line in lines if "%%~$PATH:P" in line] == [
+        'for %%P in (hybrid-memory-mcp.exe) do set "program=%%~$PATH:P"',
+        'for %%P in (uvx.exe) do set "fetcher=%%~$PATH:P"',
+    ]
 
 
 @pytest.fixture
