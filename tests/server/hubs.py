@@ -165,7 +165,9 @@ class FakeHub:
 class FakeRelay(FrameSocket):
     """A relay without a process: it speaks to a hub as relays do."""
 
-    def __init__(self, connection, *, relay="0" * 32, times=0, arguments=(), variables=(), version=__version__):
+    def __init__(
+        self, connection, *, relay="0" * 32, times=0, arguments=(), variables=(), version=__version__, folder="/"
+    ):
         super().__init__(connection)
         self.sent = 0
         fields = [
@@ -173,7 +175,7 @@ class FakeRelay(FrameSocket):
             ("version", version),
             ("relay", relay),
             ("pid", "4711"),
-            ("folder", "/"),
+            *(() if folder is None else (("folder", str(folder)),)),
             *(("argument", one) for one in arguments),
             *(("variable", one) for one in variables),
             ("connection", str(times)),
