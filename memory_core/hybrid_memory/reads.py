@@ -21,6 +21,7 @@ from hybrid_memory.decisions.reflect import ReflectionCandidates, plan_groups
 from hybrid_memory.errors import StoreError
 from hybrid_memory.model import TRUST_ORDER, TRUSTED_FROM, Kind, Memory, MemoryId, Scope, Trust
 from hybrid_memory.profile import gather, open_items_first
+from hybrid_memory.project_names import project_of
 from hybrid_memory.readings import KEPT_IDS, going_on
 from hybrid_memory.requests import (
     Hit,
@@ -374,12 +375,14 @@ def _disputed_first(
     return order[disputed_first(ranking.ids[order].tolist(), disputes)]
 
 
-def with_lost_evidence(result: ReadResult, index: NamespaceIndex) -> ReadResult:
+def with_lost_evidence(result: ReadResult, index: NamespaceIndex, scope: Scope) -> ReadResult:
     """Return a page on which each insight tells how many of the memories that it rests on were forgotten, or are gone."""
     insights = {hit.memory.id: hit.memory.parents for hit in result.hits if hit.memory.kind is Kind.INSIGHT}
     if not insights:
         return result
-    kept = index.not_forgotten(parent for parents in insights.values() for parent in parents)
+    # Read without the person's memories, a project's insight may rest on what this reader cannot see.
+    alone = len(scope.namespaces) == 1 and project_of(scope.namespace) is not None
+    kept = index.not_forgotten((parent for parents in insights.values() for parent in parents), absent=alone)
     lost = {one: sum(parent not in kept for parent in parents) for one, parents in insights.items()}
     return replace(
         result, hits=tuple(replace(hit, evidence_forgotten=lost.get(hit.memory.id, 0)) for hit in result.hits)

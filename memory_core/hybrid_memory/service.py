@@ -243,9 +243,9 @@ class MemoryService:
         index = self._index_cache.get_all(scope.namespaces)
         # Only a question recalls: nobody asked for the memories of a brief, and who fetches by id knows them already.
         if request.ids:
-            return _annotated(reads.by_ids(self.store, index, scope, request, now), index, now)
+            return _annotated(reads.by_ids(self.store, index, scope, request, now), index, now, scope)
         if not request.query.strip():
-            return _annotated(reads.brief(self.store, index, scope, request, now, self._readings), index, now)
+            return _annotated(reads.brief(self.store, index, scope, request, now, self._readings), index, now, scope)
         vector = self._encoder.encode_query(request.query)
         result = reads.search(
             self.store,
@@ -263,7 +263,7 @@ class MemoryService:
             self._queue_recall(scope, result, now)
         if vector is None and self._encoder.problem is not None:
             result = replace(result, words_alone=True)
-        return _annotated(result, index, now)
+        return _annotated(result, index, now, scope)
 
     def _read_quietly(self, scope: Scope, request: ReadRequest, now: datetime) -> ReadResult:
         """Answer a checked request whose query is the gist of a prompt."""
@@ -283,7 +283,7 @@ class MemoryService:
         )
         if request.recalls and result.recalled is not None:
             self._queue_recall(scope, result, now)
-        return _annotated(result, index, now)
+        return _annotated(result, index, now, scope)
 
     def note_shown(self, scope: Scope, ids: Iterable[MemoryId]) -> None:
         """Remember that a session was shown some memories: a quiet read leaves them out from now on."""
@@ -433,7 +433,7 @@ class MemoryService:
         """Return memories as reads do: without their secrets, and with what disputes them."""
         hits = tuple(Hit(memory=self.secrets.shown(memory)) for memory in memories)
         result = ReadResult(hits=hits, total=len(hits))
-        return _annotated(result, self._index_cache.get_all(scope.namespaces), self._now()).hits
+        return _annotated(result, self._index_cache.get_all(scope.namespaces), self._now(), scope).hits
 
     def untrusted_among(self, scope: Scope, ids: Sequence[MemoryId]) -> list[MemoryId]:
         """Return those of some ids whose memories are trusted less than the assistant's own words."""
@@ -803,6 +803,6 @@ def _naming(decide: Decision, secrets: tuple[str, ...]) -> Decision:
     return naming
 
 
-def _annotated(result: ReadResult, index: NamespaceIndex, now: datetime) -> ReadResult:
+def _annotated(result: ReadResult, index: NamespaceIndex, now: datetime, scope: Scope) -> ReadResult:
     """Return a page with what its memories have lost or are disputed by."""
-    return reads.with_lost_evidence(reads.with_disputes(result, index, now), index)
+    return reads.with_lost_evidence(reads.with_disputes(result, index, now), index, scope)

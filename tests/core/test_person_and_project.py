@@ -176,6 +176,15 @@ def test_what_served_as_evidence_elsewhere_is_not_offered_again(service, clock):
     assert service.offer_reflection(ACME) == ()
 
 
+def test_forgotten_evidence_of_the_person_is_told_in_the_project_and_claimed_by_nobody_who_cannot_see_it(service):
+    ours, theirs = remember(service, ACME, "Acme uses Postgres").id, remember(service, PERSON, "Ada knows SQL").id
+    (one,) = service.store_insights(ACME, [Insight(text="Ada fits", evidence=(ours, theirs))])
+    alone, read = Scope(namespace="project:acme", session="s"), ReadRequest(ids=(one,))
+    assert [service.read(scope, read).hits[0].evidence_forgotten for scope in (ACME, alone)] == [0, 0]
+    service.forget(PERSON, ForgetRequest(ids=(theirs,)))
+    assert [service.read(scope, read).hits[0].evidence_forgotten for scope in (ACME, alone)] == [1, 0]
+
+
 def test_evidence_that_is_nowhere_is_named_by_its_place(service):
     with pytest.raises(NotFound, match=r"insights\.0\.evidence\.0"):
         service.store_insights(ACME, [Insight(text="x y z", evidence=("nowhere",))])

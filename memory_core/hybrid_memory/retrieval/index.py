@@ -385,12 +385,12 @@ class NamespaceIndex:
             live = {one: self._visible_of(found, now) for one, found in rows.items() if found}
             return {one: tuple(self._ids_at(found)) for one, found in live.items() if found}
 
-    def not_forgotten(self, ids: Iterable[MemoryId]) -> frozenset[MemoryId]:
-        """Return those of some ids that are here and not forgotten; replaced and expired ones are."""
+    def not_forgotten(self, ids: Iterable[MemoryId], *, absent: bool = False) -> frozenset[MemoryId]:
+        """Return those of some ids that are here and not forgotten; replaced and expired ones are. ``absent`` adds what is not here."""
         with self._lock:
             forgotten = self._columns.forgotten_at.values
             rows = {one: self._columns.row_of(one) for one in ids}
-            return frozenset(one for one, row in rows.items() if row is not None and forgotten[row] == NO_TIME)
+            return frozenset(one for one, row in rows.items() if (absent if row is None else forgotten[row] == NO_TIME))
 
     def pinned(self, now: datetime) -> IdSequence:
         """Return the live memories that are pinned, newest first."""

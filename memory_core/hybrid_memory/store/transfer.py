@@ -125,7 +125,8 @@ class PurgePlan:
     and goes, ``derived`` because they were made from one that goes. ``missing`` counts ids that are not there. ``entries``
     and ``buffers`` go with their session or namespace. What stays although it may say something alike: ``newer`` versions
     of what goes, memories in the ``same_words``, what was derived from it (``kept_derived``),
-    and more trusted older versions, which are current again (``kept_older``).
+    and more trusted older versions, which are current again (``kept_older``). ``derived_elsewhere`` are memories of other namespaces, with
+    these, that rest on what goes: conclusions in a project on what the person said. A purge takes nothing of another namespace.
     """
 
     ids: frozenset[MemoryId]
@@ -139,6 +140,7 @@ class PurgePlan:
     same_words: tuple[MemoryId, ...]
     kept_derived: tuple[MemoryId, ...]
     kept_older: tuple[MemoryId, ...] = ()
+    derived_elsewhere: tuple[tuple[str, MemoryId], ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -210,6 +210,7 @@ def _counts(plan: PurgePlan) -> dict[str, Any]:
         "same_words": list(plan.same_words),
         "kept_derived": list(plan.kept_derived),
         "kept_older": list(plan.kept_older),
+        "derived_elsewhere": [f"{id_} (--namespace {namespace})" for namespace, id_ in plan.derived_elsewhere],
     }
 
 

@@ -318,8 +318,9 @@ def _print_what_stays(told: dict[str, Any], console: Console) -> None:
         ("same_words", "the same words stay in other memories"),
         ("kept_derived", "what was made from them stays"),
         ("kept_older", "older versions that are more trusted stay, and are current again"),
+        ("derived_elsewhere", "what was made from them in other namespaces stays; purge that there"),
     ):
-        if told[name]:
+        if told.get(name):  # a hub that was started before an upgrade may not tell it
             console.print(f"{what}: {escape(' '.join(told[name]))}")
 
 

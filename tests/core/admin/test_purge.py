@@ -409,3 +409,11 @@ def test_vectors_of_other_lengths_do_not_matter(home):
     store_of(home, *[replace(one, vector=None) if isinstance(one, MemoryItem) else one for one in some()])
     assert purged(home, chosen("m0")).memories == 1
     assert json.dumps(sorted(left(home))) == '["m1", "m2"]'
+
+
+def test_what_rests_on_it_in_a_project_is_named_and_left(home):
+    insight = memory("drawn", namespace="project:acme", kind=Kind.INSIGHT, origin=Origin.DERIVED, parents=ids("said"))
+    store_of(home, MemoryItem(memory("said")), MemoryItem(insight))
+    assert chosen_of(home, chosen("said")).derived_elsewhere == (("project:acme", MemoryId("drawn")),)
+    purged(home, chosen("said"))
+    assert set(left(home, "project:acme")) == {MemoryId("drawn")}

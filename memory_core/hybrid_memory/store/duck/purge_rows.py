@@ -42,6 +42,12 @@ _SAME_CONTENT = """
         SELECT content_hash FROM memory WHERE namespace = $1 AND id IN (SELECT unnest(from_json($2, '["VARCHAR"]')))
     ) ORDER BY id
 """
+_DERIVED_ELSEWHERE = """
+    SELECT namespace, id FROM memory WHERE namespace <> $1
+        AND CASE WHEN json_type(CASE WHEN json_valid(parents) THEN parents END) = 'ARRAY'
+            THEN list_has_any(from_json(parents, '["VARCHAR"]'), from_json($2, '["VARCHAR"]')) END
+    ORDER BY namespace, id
+"""
 _ENTRIES = "SELECT count(*) FROM entry WHERE namespace = $1 AND coalesce(conversation = $2, true)"
 _BUFFERS = "SELECT count(*) FROM buffer WHERE namespace = $1 AND coalesce(session = $2, true)"
 
@@ -125,6 +131,10 @@ def plan_purge(session: SqlSession, selection: PurgeSelection) -> PurgePlan:
         same_words=tuple(id_ for id_ in same if id_ not in ids),
         kept_derived=tuple(sorted(left)),
         kept_older=tuple(sorted(e.id for e in links if e.id not in ids and e.superseded_by in ids)),
+        derived_elsewhere=tuple(
+            (namespace, MemoryId(id_))
+            for namespace, id_ in session.rows(_DERIVED_ELSEWHERE, selection.namespace, to_json(sorted(ids)))
+        ),
     )
 
 
