@@ -1,5 +1,6 @@
 """A person's and a project's memories, read together and written apart."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -7,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.speaking import remember, texts
 
-from hybrid_memory.errors import ConfirmationNeeded, LogTrimmed, NotFound
+from hybrid_memory.errors import ConfirmationNeeded, EmbedderUnavailable, LogTrimmed, NotFound
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.retrieval import index_cache
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.base import RequestKey
@@ -363,3 +365,77 @@ def test_a_cursor_of_a_project_goes_on_nowhere_else(service):
     first = service.read(ACME, ReadRequest(limit=3))
     with pytest.raises(ValueError, match="cursor"):
         service.read(PERSON, ReadRequest(limit=3, cursor=first.cursor_after(3)))
+
+
+def test_readers_beside_writers_of_both_see_each_memory_once_and_all_in_the_end(service):
+    problems = []
+
+    def write_some(scope, name):
+        for at in range(15):
+            remember(service, scope, f"{name} told number {at}", session=name)
+
+    def read_some():
+        for _ in range(20):
+            ids = [hit.memory.id for hit in service.read(ACME, ReadRequest(limit=100)).hits]
+            if len(ids) != len(set(ids)):
+                problems.append(ids)
+
+    threads = [threading.Thread(target=write_some, args=(PERSON, "Ada")), threading.Thread(target=read_some)]
+    threads += [threading.Thread(target=write_some, args=(ACME, "Bo")), threading.Thread(target=read_some)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert problems == []
+    assert service.read(ACME, ReadRequest(limit=100)).total == 30
+
+
+def test_reading_both_goes_on_when_the_embedder_changes(service):
+    for scope in (PERSON, ACME):
+        remember(service, scope, f"tea in {scope.namespace}")
+    before = set(texts(service, ACME, "tea"))
+    service.reembed(HashEmbedder(32, "hash-2"))
+    assert set(texts(service, ACME, "tea")) == before
+
+
+def test_what_was_not_read_for_long_is_let_go_and_read_again(service, monkeypatch):
+    remember(service, PERSON, "Ada likes tea")
+    assert texts(service, ACME) == ["Ada likes tea"]
+    monkeypatch.setattr(index_cache, "_JOINT_IDLE_SECONDS", -1.0)
+    service.run_background_step()
+    assert service._index_cache._joint == {}
+    assert texts(service, ACME) == ["Ada likes tea"]
+
+
+def test_of_many_projects_the_indexes_of_the_latest_are_kept(service, monkeypatch):
+    monkeypatch.setattr(index_cache, "_MOST_JOINT", 2)
+    remember(service, PERSON, "Ada likes tea")
+    for name in ("a", "b", "c", "a"):
+        assert texts(service, Scope(namespace=f"project:{name}", personal="default", session="s")) == ["Ada likes tea"]
+    assert [names[0] for names in service._index_cache._joint] == ["project:c", "project:a"]
+
+
+def test_a_scope_without_a_person_loads_nothing_more(service):
+    remember(service, PERSON, "Ada likes tea")
+    texts(service, PERSON, "tea")
+    assert service._index_cache._joint == {}
+    assert list(service._index_cache.loaded()) == ["default"]
+
+
+def test_a_memory_without_a_vector_gets_one_wherever_it_lies(clock):
+    class Late(HashEmbedder):
+        at_hand = False
+
+        def embed(self, some):
+            if not self.at_hand:
+                raise EmbedderUnavailable("not yet")
+            return super().embed(some)
+
+    embedder = Late()
+    service = MemoryService(MemoryStore(clock), embedder, clock=clock, random_source=FakeRandomSource())
+    remember(service, PERSON, "Ada likes tea")
+    remember(service, ACME, "Acme likes coffee")
+    embedder.at_hand = True
+    service.warm_up(ACME)
+    assert service.read(ACME, ReadRequest(query="tea")).pending == 0
+    service.close()

@@ -12,6 +12,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import ForgetRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.base import ColumnBatch
+from hybrid_memory.store.column_batches import build_snapshot
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.joined_snapshot import joined
 from hybrid_memory.store.memory import MemoryStore
@@ -53,6 +54,14 @@ def rows_of(snapshot):
     return rows
 
 
+def in_batches(store, namespace):
+    """Return the snapshot of a namespace in batches of two rows."""
+    part = store._data.namespaces.get(namespace)
+    if part is None:
+        return store.snapshot(namespace)
+    return build_snapshot(namespace, part.head, part.memories, part.vectors, part.usage, chunk=2)
+
+
 STEPS = st.lists(
     st.tuples(st.booleans(), st.sampled_from([None, "Ada", "Bo"]), st.sampled_from([(), ("x",), ("x", "y")])),
     min_size=1,
@@ -65,7 +74,7 @@ def test_it_has_the_rows_of_one_namespace_in_their_order(steps):
     clock = FakeClock()
     with_all = filled(MemoryStore(clock, FakeRandomSource(1)), clock, steps)
     store = with_all.store
-    found = joined([store.snapshot("one"), store.snapshot("other")])
+    found = joined([in_batches(store, name) for name in ("one", "other")])
     assert [(row["metadata"], row["terms"]) for row in rows_of(found)] == [
         (row["metadata"], row["terms"]) for row in rows_of(joined([store.snapshot("all")]))
     ]
@@ -85,6 +94,9 @@ def test_it_is_the_same_of_either_store(kind, tmp_path, clock):
     )
     service = filled(store, clock, steps)
     service.forget(ONE, ForgetRequest(ids=(service.recent(ONE)[0].id,)))
+    found = joined([store.snapshot("one"), store.snapshot("other")])
+    vectors = {id_: row for part in found.vectors for id_, row in zip(part.ids.tolist(), part.matrix, strict=True)}
+    assert set(vectors) == set(found.ids[0].tolist())
     rows = rows_of(joined([store.snapshot("one"), store.snapshot("other")]))
     assert [row["speaker"] for row in rows] == ["Ada", None, None, "Bo"]
     assert [row["tags"] for row in rows] == [("x",), None, None, ("y",)]
