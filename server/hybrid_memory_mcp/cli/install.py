@@ -97,7 +97,7 @@ def _plans(
 ) -> list[Plan]:
     if uninstall:
         plans = [plan_uninstall(client, machine) for client in named or CLIENTS]
-        return plans if named else [plan for plan in plans if plan.changes or plan.problem]
+        return plans if named else [plan for plan in plans if plan.may_hold_ours]
     chosen = named or machine.clients_here()
     return [
         plan_install(client, machine, start.command, with_hooks=with_hooks, may_replace=may_replace)

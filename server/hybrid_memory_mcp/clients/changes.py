@@ -162,6 +162,8 @@ def merged(found: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
     """Return our entry brought up to date: what is ours is as it should be, what a person added to it stays."""
     entry = {key: value for key, value in found.items() if key not in _WHOLLY_OURS or key in parts.entry}
     for key, value in parts.entry.items():
+        if value == [] and key not in entry:
+            continue  # some clients leave it out when they write the file anew
         if key in _WHOLLY_OURS or key not in entry:
             entry[key] = value
         elif key == parts.env_key and isinstance(entry[key], Mapping):

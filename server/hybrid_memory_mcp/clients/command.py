@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlparse
 from hybrid_memory_mcp import __version__
 
 PROGRAM = "hybrid-memory-mcp"
-_MODULE = "hybrid_memory_mcp"
+MODULE = "hybrid_memory_mcp"
 _OURS = re.compile(rf"{PROGRAM}(?:\.exe|\[[\w,-]+\])?(?:(?:==|@).+)?", re.IGNORECASE)
 _EPHEMERAL = re.compile(r"(?:archive|environments|builds)-v\d+")
 """Folders of uv's cache in which `uvx` keeps what it runs; they may be gone tomorrow."""
@@ -40,7 +40,7 @@ def start_of_this_installation(
     script = shutil.which(PROGRAM, path=str(Path(python).parent))
     if script is not None:
         return Start((os.path.abspath(script),))  # noqa: PTH100 - a link stays a link
-    return Start((python, "-m", _MODULE))
+    return Start((python, "-m", MODULE))
 
 
 def _through_uvx(environment: Mapping[str, str]) -> Start:
@@ -70,7 +70,7 @@ def _local_source() -> str | None:
 def starts_us(words: Sequence[Any]) -> bool:
     """Return whether the words of an entry start this memory, in whichever way: a script, uvx, ``uv run``, ``python -m``."""
     names = [re.split(r"[\\/]", word)[-1] for word in words if isinstance(word, str)]
-    return any(_OURS.fullmatch(name) or name == _MODULE for name in names)
+    return any(_OURS.fullmatch(name) or name == MODULE for name in names)
 
 
 def mentions_us(line: str) -> bool:

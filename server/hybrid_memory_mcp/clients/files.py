@@ -26,6 +26,7 @@ Edit = Callable[[bytes | None, bytes | None], tuple[bytes | None, bytes | None]]
 _LEADS_NOWHERE = "is a link to a file that does not exist; make that file, or remove the link"
 _TRIES = 20
 _SETTLE_SECONDS = 0.15
+_EMPTY_READS = 6
 _MOMENT_SECONDS = 0.02
 _LOCK_SECONDS = 15.0
 _STALE_SECONDS = 30.0  # of a client's lock folder; as long as Claude Code takes it for
@@ -136,9 +137,11 @@ def _real_path(path: Path) -> Path:
 
 
 def _settled(real: Path, wait: Callable[[float], None]) -> bytes | None:
-    """Read a file; one that is empty may be at the very beginning of a write, so it gets a moment."""
+    """Read a file; one that is empty may be at the very beginning of a write, so it gets a second."""
     content = read_file(real)
-    if content == b"":
+    for _ in range(_EMPTY_READS):
+        if content != b"":
+            break
         wait(_SETTLE_SECONDS)
         content = read_file(real)
     return content

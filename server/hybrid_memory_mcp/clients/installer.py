@@ -12,8 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from hybrid_memory_mcp.clients import changes, diffs
+from hybrid_memory_mcp.clients import changes, diffs, toml_text
 from hybrid_memory_mcp.clients.changes import ForeignEntry, Parts
+from hybrid_memory_mcp.clients.command import MODULE, PROGRAM
 from hybrid_memory_mcp.clients.files import FileProblem, backup_of, change_file, read_file
 from hybrid_memory_mcp.clients.jsonc import DamagedText, UnexpectedShape
 from hybrid_memory_mcp.clients.places import Machine
@@ -29,7 +30,11 @@ _READS = 5
 
 @dataclass(frozen=True)
 class Step:
-    """What is to be done to one file. ``problem`` says why it cannot be; ``foreign`` that an entry of somebody else is in the way."""
+    """What is to be done to one file.
+
+    ``problem`` says why it cannot be; ``foreign`` that an entry of somebody else is in the way, ``mentions_us`` that the file, which
+    cannot be understood, has our name in it. ``trusted`` begins the names under which the client notes that hooks are trusted.
+    """
 
     path: Path
     parts: Parts
@@ -39,6 +44,8 @@ class Step:
     had_ours: bool = False
     problem: str = ""
     foreign: bool = False
+    mentions_us: bool = False
+    trusted: tuple[str, ...] = ()
 
     @property
     def changes(self) -> bool:
@@ -79,6 +86,11 @@ class Plan:
     def changes(self) -> bool:
         """Whether any file would be another one."""
         return any(step.changes for step in self.steps)
+
+    @property
+    def may_hold_ours(self) -> bool:
+        """Whether ours is in a file, or may be in one that cannot be understood."""
+        return self.changes or any(step.mentions_us for step in self.steps)
 
     @property
     def uninstalls(self) -> bool:
@@ -184,7 +196,13 @@ def plan_uninstall(client: Client, machine: Machine) -> Plan:
         for path in machine.files(client.servers)
     ]
     done = {step.path for step in steps}
-    steps += [_uninstall_step(path, Parts(hooks={}, beside=beside)) for path in of_hooks if path not in done]
+    last = [_uninstall_step(path, Parts(hooks={}, beside=beside)) for path in of_hooks if path not in done]
+    # Hooks that are gone with their file are trusted no more.
+    gone = [str(path) for step in last if step.changes and not step.after for path in (step.path, step.path.resolve())]
+    if gone and client.shape == "toml":
+        trusted = tuple(f"{path}:" for path in gone)
+        steps = [_planned(replace(step, trusted=trusted), may_replace=False) for step in steps]
+    steps += last
     # Last in, first out: the first file is the one that knows of folders made for it.
     return Plan(client, tuple(reversed(steps)))
 
@@ -247,7 +265,8 @@ def _planned(step: Step, may_replace: bool) -> Step:
             # It may be in the middle of being written.
             if tries_left and _comes_to_an_end(step.path, content):
                 continue
-            return replace(step, problem=_sentence(step.path, error, step.parts))
+            mentions_us = content is not None and (PROGRAM.encode() in content or MODULE.encode() in content)
+            return replace(step, problem=_sentence(step.path, error, step.parts), mentions_us=mentions_us)
         except (FileProblem, UnexpectedShape, ForeignEntry) as error:
             problem = _sentence(step.path, error, step.parts)
             return replace(step, problem=problem, foreign=isinstance(error, ForeignEntry))
@@ -273,6 +292,8 @@ def _edited(
     """Return what a file and its backup shall be, as `clients.files.Edit`."""
     text, parts = _text(content), step.parts
     if step.uninstall:
+        if step.trusted and changes.has_ours(text, parts):
+            text = toml_text.remove_below(text, ("hooks", "state"), step.trusted)
         return _without(step.path, text, content, backup, parts)
     former = None if backup is None else _decoded(backup)
     new = changes.install(text, parts, replace=may_replace, backup=former).encode()
@@ -307,13 +328,13 @@ def _decoded(content: bytes) -> str | None:
 
 
 def _sentence(path: Path, error: Exception, parts: Parts) -> str:
+    hint = " Or leave hooks out with --no-hooks." if not parts.path and parts.hooks else ""
     if isinstance(error, DamagedText):
-        return (
-            f"{path}: line {error.line}: {error.problem}. Correct it in an editor and try again; the file is as it was."
-        )
+        where = f"{path}: line {error.line}: {error.problem}."
+        return f"{where} Correct it in an editor and try again; the file is as it was.{hint}"
     if isinstance(error, ForeignEntry):
         name = ".".join(parts.path)
         return f"{path} has an entry `{name}` that starts something else. Rename it there, or use --replace, which keeps a backup."
     if isinstance(error, FileProblem):
-        return f"{path} {error}."
-    return f"{path}: {error}. The file is as it was."
+        return f"{path} {error}.{hint}"
+    return f"{path}: {error}. The file is as it was.{hint}"

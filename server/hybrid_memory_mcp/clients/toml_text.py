@@ -200,6 +200,19 @@ def remove_table(text: str, path: Sequence[str]) -> str:
     return kept
 
 
+def remove_below(text: str, path: Sequence[str], prefixes: Sequence[str]) -> str:
+    """Return the text without the tables right below a path whose names begin with one of the prefixes."""
+    names = [
+        one.path[len(path)]
+        for one in statements(text)
+        if one.header and one.path[: len(path)] == tuple(path) != one.path
+    ]
+    for name in dict.fromkeys(names):
+        if name.startswith(tuple(prefixes)):
+            text = _remove_all(text, (*path, name))
+    return text
+
+
 def _remove_all(text: str, path: tuple[str, ...]) -> str:
     """Take out every statement at or below a path, with the comments between two that follow one another."""
     spans: list[list[int]] = []

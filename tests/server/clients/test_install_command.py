@@ -257,3 +257,38 @@ def test_two_installations_at_once_give_one_entry(person):
     assert list(person.json(".cursor/mcp.json")["mcpServers"]) == ["memory"]
     person.install("cursor", "--yes", "--uninstall")
     assert path.read_text("utf-8") == '{\n  "mcpServers": {}\n}\n'
+
+
+def test_a_damaged_file_without_our_name_in_it_is_no_matter_when_all_is_taken_out(person):
+    person.install("zed", "--yes")
+    person.write(".cursor/mcp.json", DAMAGED)
+    assert person.install("--uninstall", "--yes").exit_code == 0
+    person.write(".cursor/mcp.json", DAMAGED + '"memory": "hybrid-memory-mcp"')
+    assert person.install("--uninstall", "--yes").exit_code == 1
+
+
+def test_hooks_that_cannot_be_put_in_can_be_left_out(person):
+    person.write(".claude/settings.json", '{"hooks": []}')
+    result = person.install("claude-code", "--yes")
+    assert result.exit_code == 1
+    assert "--no-hooks" in result.output
+    assert not (person.home / ".claude.json").exists()
+    assert person.install("claude-code", "--yes", "--no-hooks").exit_code == 0
+
+
+def test_what_codex_notes_about_trust_in_our_hooks_goes_with_them(person):
+    text = '[hooks.state."/other/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
+    path = person.write(".codex/config.toml", text)
+    person.install("codex", "--yes")
+    hooks = person.home / ".codex" / "hooks.json"
+    trusted = f'\n[hooks.state."{hooks}:session_start:0:0"]\ntrusted_hash = "sha256:2"\n'
+    path.write_text(path.read_text("utf-8") + trusted, "utf-8")
+    person.install("codex", "--yes", "--uninstall")
+    assert path.read_text("utf-8") == text
+
+
+def test_an_entry_that_a_client_wrote_anew_without_empty_lists_is_already_there(person):
+    person.install("codex", "--yes")
+    path = person.home / ".codex" / "config.toml"
+    path.write_text(path.read_text("utf-8").replace("args = []\n", ""), "utf-8")
+    assert "already there" in person.install("codex", "--yes").output
