@@ -78,6 +78,11 @@ def flag(value: Any) -> Any:
     return _FLAGS.get(value.strip().casefold(), value) if isinstance(value, str) else value
 
 
+def quiet(value: Any) -> Any:
+    """Return the truth that a text names, or "text"."""
+    return "text" if isinstance(value, str) and value.strip().casefold() == "text" else flag(value)
+
+
 def names(value: Any) -> Any:
     """Return the list that a text with commas is; one name is a list of one."""
     value = text(from_json_text(value))

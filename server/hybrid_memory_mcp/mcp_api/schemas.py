@@ -239,8 +239,9 @@ class ReadArguments(Arguments):
     ids: Ids | None = Field(None, description="Instead of query: fetch these")
     cursor: Text | None = Field(None, description="Continues an answer")
     explain: Flag | None = Field(None, description="Parts of each score")
-    quiet: SkipJsonSchema[Flag | None] = None
-    """For hooks: the query is a prompt, and only the few memories that it is clearly about are given."""
+    quiet: SkipJsonSchema[Annotated[bool | Literal["text"], BeforeValidator(lenient.quiet)] | None] = None
+    """For hooks: the query is a prompt, and only the few memories that it is clearly about are given, as the answer that Claude Code and
+    Codex expect of a hook at a prompt; with "text" as plain text."""
 
     @model_validator(mode="before")
     @classmethod
@@ -366,7 +367,9 @@ _TEXT: Final[Schema] = {"type": "string"}
 _NUMBER: Final[Schema] = {"type": "number"}
 _COUNT: Final[Schema] = {"type": "integer"}
 _FLAG: Final[Schema] = {"type": "boolean"}
-_TEXT_OR_NULL: Final[Schema] = {"type": ["string", "null"]}
+# A list of types is not read by all.
+_TEXT_OR_NULL: Final[Schema] = {"anyOf": [_TEXT, {"type": "null"}]}
+_NUMBER_OR_NULL: Final[Schema] = {"anyOf": [_NUMBER, {"type": "null"}]}
 _TEXTS: Final[Schema] = {"type": "array", "items": _TEXT}
 
 
@@ -409,7 +412,7 @@ READ_OUTPUT: Final = _object_of(
                     "origin": _TEXT,
                 },
                 tier=_TEXT,
-                score={"type": ["number", "null"]},
+                score=_NUMBER_OR_NULL,
                 section=_TEXT,
                 newer=_TEXT,
                 repeats=_TEXTS,

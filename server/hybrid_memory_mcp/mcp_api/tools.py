@@ -112,7 +112,8 @@ def _read(service: MemoryService, call: CallContext, given: schemas.ReadArgument
     request = given.to_request(call.time(service))
     found = service.read(call.scope, request)
     if request.quiet:
-        answer, ids = tool_results.quiet_result(found, given.budget, call.scope, call.zone)
+        plain = given.quiet == "text"
+        answer, ids = tool_results.quiet_result(found, given.budget, call.scope, call.zone, plain=plain)
         service.note_shown(call.scope, ids)
         return answer
     page = tool_results.read_result(

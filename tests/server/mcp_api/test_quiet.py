@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.server.services import call, refusal
 
@@ -14,7 +16,7 @@ EMPTY = {"memories": [], "remaining": 0, "cursor": None, "below_floor": 0}
 
 
 async def said(client, prompt, **arguments):
-    result = await client.call_tool("read_memories", {"query": prompt, "quiet": True, **arguments})
+    result = await client.call_tool("read_memories", {"query": prompt, "quiet": "text", **arguments})
     assert not result.is_error
     return result.content[0].text
 
@@ -27,6 +29,24 @@ async def test_it_is_accepted_and_not_listed(client):
 
 async def test_a_refusal_does_not_name_it(client):
     assert "quiet" not in await refusal(client, "read_memories", colour="red")
+
+
+async def answered(client, prompt):
+    result = await client.call_tool("read_memories", {"query": prompt, "quiet": True})
+    return json.loads(result.content[0].text)
+
+
+async def test_the_text_is_the_answer_of_a_hook(client, service):
+    kept = service.keep("Emma is allergic to hazelnuts")
+    told = (await answered(client, "a cake for Emma"))["hookSpecificOutput"]
+    assert told["hookEventName"] == "UserPromptSubmit"
+    assert told["additionalContext"].splitlines()[1:] == [f'{kept.id} Sat 2026-01-10 "Emma is allergic to hazelnuts"']
+
+
+async def test_nothing_known_is_an_empty_answer_of_a_hook(client, service):
+    service.keep("Emma is allergic to hazelnuts")
+    assert await answered(client, "fix the failing test in main.py") == {}
+    assert await answered(client, "") == {}
 
 
 async def test_nothing_known_is_an_empty_text(client, service):
@@ -53,7 +73,7 @@ async def test_a_budget_holds_and_from_225_on_in_both_parts(client, service, bud
     for number in range(4):
         service.keep(f"Zoltan wants zymurgy kit {number}: " + "and it must be made of the finest copper " * 20)
     result = await client.call_tool(
-        "read_memories", {"query": "the zymurgy kits of Zoltan", "quiet": True, "token_budget": budget}
+        "read_memories", {"query": "the zymurgy kits of Zoltan", "quiet": "text", "token_budget": budget}
     )
     assert result.structured_content["memories"]
     assert estimate_tokens(result.content[0].text) <= budget
