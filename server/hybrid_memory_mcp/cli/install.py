@@ -58,6 +58,8 @@ def install(  # noqa: PLR0917 - typer makes options of them
     if links:
         _print_links(as_json)
         return
+    if as_json and not (clients or yes or dry_run or show):
+        raise typer.BadParameter("a program cannot be asked: name the clients, or say --yes", param_hint="--json")
     machine = this_machine()
     start = start_of_this_installation(machine.environment)
     named = _clients(clients or [])

@@ -235,8 +235,8 @@ def _mixed(item: Any) -> bool:
 
 
 def _install_json(body: str, parts: Parts, before: Any, entry: Mapping[str, Any]) -> str:
-    if before is None:
-        for key, value in parts.beside.items():
+    for key, value in parts.beside.items() if parts.hooks else ():
+        if key not in (before or {}):
             body = jsonc.set_member(body, [key], value)
     if parts.entry and not same(_entry_of(before, parts), dict(entry)):
         body = jsonc.set_member(body, parts.path, dict(entry))

@@ -6,7 +6,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ State = Literal[
 ]
 HOME_VARIABLE = "HYBRID_MEMORY_HOME"
 _READS = 5
+_pause: Callable[[float], None] = time.sleep  # a test's is shorter
 
 
 @dataclass(frozen=True)
@@ -213,11 +214,14 @@ def carry_out(plan: Plan, *, may_replace: bool = False) -> Result:
     backups: list[Path] = []
     problems: list[str] = []
     for step in plan.steps:
+        if not (step.changes or step.problem):
+            continue
         try:
             change = change_file(
                 step.path,
                 partial(_edited, step, may_replace=may_replace),
                 lock_folder=plan.client.locked_by_folder and step.parts.path != (),
+                wait=_pause,
             )
         except (FileProblem, DamagedText, UnexpectedShape, ForeignEntry) as error:
             problems.append(_sentence(step.path, error, step.parts))
@@ -276,7 +280,7 @@ def _planned(step: Step, may_replace: bool) -> Step:
 def _comes_to_an_end(path: Path, content: bytes | None) -> bool:
     """Return whether a file changes within a second."""
     for _ in range(10):
-        time.sleep(0.1)
+        _pause(0.1)
         if read_file(path) != content:
             return True
     return False

@@ -46,6 +46,11 @@ class Person:
         return this_machine()
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr("hybrid_memory_mcp.clients.installer._pause", lambda seconds: None)  # noqa: ARG005
+
+
 @pytest.fixture
 def person(tmp_path, monkeypatch):
     for name in PLACES.split():

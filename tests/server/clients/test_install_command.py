@@ -292,3 +292,18 @@ def test_an_entry_that_a_client_wrote_anew_without_empty_lists_is_already_there(
     path = person.home / ".codex" / "config.toml"
     path.write_text(path.read_text("utf-8").replace("args = []\n", ""), "utf-8")
     assert "already there" in person.install("codex", "--yes").output
+
+
+def test_a_program_that_cannot_be_asked_has_to_say_yes(person):
+    person.write(".cursor/mcp.json", "{}")
+    assert person.install("--json").exit_code == 2
+    assert person.json(".cursor/mcp.json") == {}
+    assert json.loads(person.install("--json", "--yes").stdout)[0]["state"] == "installed"
+
+
+def test_a_file_for_hooks_without_its_version_gets_one(person):
+    path = person.write(".cursor/hooks.json", "{}")
+    person.install("cursor", "--yes")
+    assert person.json(".cursor/hooks.json")["version"] == 1
+    person.install("cursor", "--yes", "--uninstall")
+    assert path.read_text("utf-8") == "{}"
