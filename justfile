@@ -40,6 +40,10 @@ smoke:
 version *NEW:
     uv run python tools/set_version.py {{NEW}}
 
+# the bundle for desktop programs, by the official tool (needs Node)
+bundle:
+    npx --yes @anthropic-ai/mcpb@2.1.2 pack packaging/mcpb dist/hybrid-memory-mcp.mcpb
+
 # the main job on a real MCP client
 demo:
     uv run hybrid-memory-mcp demo

@@ -220,3 +220,17 @@ def test_the_launcher_works_from_a_folder_with_blanks_in_its_name(started, tmp_p
 def test_the_plugin_says_which_tools_there_are():
     page = (PLUGIN / "README.md").read_text(encoding="utf-8")
     assert [tool.name for tool in TOOLS if f"`{tool.name}`" not in page] == []
+
+
+def test_the_pages_that_the_plugin_leads_to_exist():
+    page = (PLUGIN / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"/blob/main/([^)#]+)", page)
+    assert named
+    assert [path for path in named if not (PROJECT / path).is_file()] == []
+
+
+def test_the_plugin_names_the_switches_of_the_hooks():
+    from hybrid_memory.settings import HookSwitches
+
+    page = (PLUGIN / "README.md").read_text(encoding="utf-8")
+    assert [name for name in HookSwitches.model_fields if f"`{name}" not in page] == []
