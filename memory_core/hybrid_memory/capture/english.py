@@ -296,6 +296,11 @@ _PREFERENCES = (
         r"|everything|use|no)\b(?! (?:have|need|want|are|should i|can)\b).{6,}"
     ),
     (
+        r"(?!not\b)[\w.+#-]+(?: [\w.+#-]+)?,? (?:not|instead of"
+        r"|over) [\w.+#-]+(?: [\w.+#-]+)?,?(?: please| pls)?,? always$"
+    ),
+    r"(?:always|only) [\w.+#-]+(?: [\w.+#-]+)?,? (?:not|never|instead of) [\w.+#-]+(?: [\w.+#-]+)?$",
+    (
         r"(?:the|this|our) (?:repo|project|codebase|code base|team|company|monorepo)(?: only| always"
         r"| now)? (?:uses|prefers|sticks to|follows|requires|runs on) <THING>"
     ),
@@ -359,6 +364,11 @@ _DECISIONS = (
         r"|moved (?:away )?from|went with|gone with|standardi[sz]ed on|signed (?:with"
         rf"|up with)) (?!the (?:first|second|last)\b|it\b|that\b|this\b|a\b|your\b){_NO_TASK}.{{3,}}"
     ),
+    (
+        r"(?:we|i) no longer (?!(?:get|see|have (?:the|this|that)|need (?:it|this|that)|see|know"
+        r"|receive|understand|care)\b)[a-z]{2,} <THING>.{2,}"
+    ),
+    r"not (?P<name>[\w.+#-]+)(?: [\w.+#-]+)? any ?more[,;] (?:we|i) .{4,}",
     r"(?:final decision|decision|decided|agreed|settled|resolved|verdict)\s*[:–—-]+\s*(?!we\b).{4,}",
     r"(?:it's|it is|it was|it has been) (?:been )?(?:decided|agreed|settled)(?: that|:|,) .{6,}",
     (
@@ -409,6 +419,21 @@ _PLANS = (
         r"(?:i|we)(?: plan| intend| am planning| are planning|'m planning|'re planning)(?=[^\n]{0,160}?<TIME>) (?:to"
         r"|on) (?!(?:use|add|do|make|write|fix|refactor|create|change|test|implement|have|be|call"
         r"|put)\b|it\b|that\b|this\b).{4,}"
+    ),
+    (
+        r"(?:(?:on|in|by|at|from|since|starting"
+        r"|until) )?(?:the )?(?:end of )?<TIME>(?:,? [\w:]+){0,3}?,? (?:i|we|my [\w-]+ and i)(?:'m"
+        r"| am|'re| are|'ll| will|'ve got| have| start| fly| leave| move"
+        r"| begin| travel| go| present| launch| release| ship| meet| return| retire| get married"
+        r"| turn \d+| switch| host| visit| close| open)\b(?! (?:an? )?(?:error|trying|using"
+        r"|getting an|having"
+        r"|working on (?:this|the|a)))<NOTNOW>.{3,}"
+    ),
+    (
+        r"(?:i|we) (?:start|fly|leave|move|begin|travel|present|launch|release|ship|return|retire"
+        r"|get married|turn \d+|go on (?:holiday|vacation|leave)|fly out|fly home|graduate"
+        r"|defend)\b"
+        r"(?! (?:to get|getting|seeing))<HASTIME><NOTNOW>.{4,}"
     ),
     r"(?:i|we)(?:'ve| have)? promised (?!you\b|it\b|that\b|this\b).{6,}",
     r"(?:i|we) (?:owe) (?!you\b).{4,}",
@@ -499,7 +524,7 @@ _FACTS = tuple(
             (
                 r"(?:my|our)(?: own)?(?: [\w'-]+){0,2}? <PERSON>(?:,? (?!is\b|are\b|was\b|has\b|'s\b"
                 r"|said|says|told|and i\b|who\b|that\b|asked|asks|wants|thinks"
-                r"|sent)[a-z][\w'-]*(?: [a-z][\w'-]*)?,?)?"
+                r"|sent)[a-z][\w'-]*(?: (?!(?:at|from|of|in)\b)[a-z][\w'-]*)?(?: (?:at|from|of|in) [\w-]+)?,?)?"
                 r"(?:'s (?:birthday|name|number|email|phone(?: number)?|address|wedding|anniversary"
                 r"|due date|allergy|husband|wife|partner|dog|cat"
                 rf"|new address))? ?{_TRANSIENT}{_REL_PREDICATE}.{{2,}}"
@@ -531,6 +556,25 @@ _FACTS = tuple(
                 r"(?:my|our) (?:[\w'-]+ ){0,3}?(?:is|are|runs|lives|happens|takes place)(?: always"
                 r"| hosted| due| located| based| held)? (?:at|on|in|every)\b(?= .{0,40}(?:<TIME>|\d"
                 r"|every)).{3,}"
+            ),
+            # people by name
+            (
+                r"(?P<name>[a-z][\w'-]*?)(?: (?P<name2>[a-z][\w-]+))?'s (?:birthday|phone(?: number)?"
+                r"|number|email(?: address)?|address|wedding|anniversary|due date|last name|surname"
+                r"|name day|pronouns"
+                r"|husband|wife|partner|boss|desk|extension|office|time ?zone|dog|cat|kids?|children"
+                r"|allergy) (?:is|are|'s) (?!(?:not|wrong|broken|missing|invalid|empty|null|ok|good"
+                r"|bad|in the|here)\b)\S.*"
+            ),
+            (
+                r"(?P<name>[a-z][\w'-]+)(?: (?P<name2>[a-z][\w'-]+))? (?:is|'s|will be"
+                r"|becomes) (?:now )?(?:my|our) (?:[\w-]+ ){0,3}?(?:<PERSON>)\b.{0,120}"
+            ),
+            (
+                r"(?:i|we) use (?:an? |the )(?:[\w-]+ ){1,3}?(?:keyboard(?: layout)?|layout|mac"
+                r"|macbook|laptop|pc|thinkpad|editor|ide|shell|terminal|monitor|screen reader"
+                r"|trackball|mouse|phone|e-?reader|bank|calendar|password manager|package manager"
+                r"|linter|formatter|build system|theme|distro|browser)\b(?! (?:to (?:fix|do|open)|for this|right now)).*"
             ),
             # who the user is
             (
@@ -665,6 +709,13 @@ _FACTS = tuple(
     )
 )
 
+LED_IN = _p(
+    r"(?:in|for|at|on|with|during|outside|as|when (?:writing|coding|doing|using|working (?:on|with"
+    r"|in)|testing|naming)) (?!(?:this|that|it|the|case|order|general"
+    r"|addition|fact|short)\b)(?:[\w.+#/-]+ ){0,3}[\w.+#/-]+,? (?=(?:i|we|i'm|we're) )"
+)
+"""What may stand before "I prefer ...": "In Python", "For work projects", "At home"."""
+
 RULES: tuple[Rule, ...] = (
     *(_rule(Kind.PLAN, 0.7, one) for one in _PLANS[:1]),
     *(_rule(Kind.PREFERENCE, 0.8, one) for one in _PREFERENCES),
@@ -699,6 +750,8 @@ CORRECTED = _p(
     r"|arrives?|comes?|runs?|begins?|flies|expires?|takes|called|named|turns|spelled|from|born"
     r"|going|flying|use|uses|prefers?|likes?|wants|ends)\b(?! (?:still|failing|broken|not working"
     r"|wrong|missing)\b).{2,}"
+    r"|(?:the|my|our|his|her|their) (?!(?:[\w'-]+ ){0,2}<CODE>\b)(?![^\n]{0,80}\b(?:should|can't"
+    r"|doesn't|does|did|isn't|still)\b)[^\n]{3,100}?, not \S.*"
 )
 """What was put right, if it names what it is about."""
 VALUE = _p(r"(?:\d|\bnot\b|<TIME>|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)")

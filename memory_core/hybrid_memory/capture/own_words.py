@@ -113,18 +113,18 @@ _MACHINE_LINE = LazyPattern(
 )
 _CODE_END = LazyPattern(r"[;{]\s*$|=>|\w\(\)|\{\{|\}\}|</\w")
 _MAIL_HEADER = LazyPattern(
-    r"(?im)^\s*(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|de|à|objet"
-    r"|para|asunto|assunto|差出人|件名|发件人|主题):\s"
+    r"(?im)^[ \t]*(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|de|à|objet"
+    r"|para|asunto|assunto|差出人|件名|发件人|主题):[ \t]"
 )
 _SALUTATION = LazyPattern(
-    r"(?im)^\s*(?:dear|hi|hello|hey|good (?:morning|afternoon)|sehr geehrte\w?|liebe[rs]?|hallo"
+    r"(?im)^[ \t]*(?:dear|hi|hello|hey|good (?:morning|afternoon)|sehr geehrte\w?|liebe[rs]?|hallo"
     r"|bonjour|chère?|madame|monsieur"
-    r"|estimad[oa]s?|querid[oa]s?|hola|prezad[oa]s?|car[oa]s?|olá)\b[^\n.?!]{0,60}[,:]\s*$"
+    r"|estimad[oa]s?|querid[oa]s?|hola|prezad[oa]s?|car[oa]s?|olá)\b[^\n.?!]{0,60}[,:][ \t]*$"
 )
 _CLOSING = LazyPattern(
-    r"(?im)^\s*(?:(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|sincerely|yours"
+    r"(?im)^[ \t]*(?:(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|sincerely|yours"
     r"|cheers|thanks|thank you|many thanks|love"
     r"|mit freundlichen grüßen|viele grüße|liebe grüße|lg|cordialement|bien à vous|saludos"
     r"|un saludo|atentamente|abraços?|atenciosamente"
-    r")\b[^\n]{0,40},?\s*$"
+    r")\b[^\n]{0,40},?[ \t]*$"
 )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hybrid_memory.capture.model import StatementKind
 from hybrid_memory.lazy_pattern import LazyPattern
-
-_MACRO = re.compile(r"<([A-Z_]+)>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +25,9 @@ class Rule:
 
 def expanded(source: str, macros: Mapping[str, str]) -> str:
     """Return an expression with ``<NAME>`` replaced by macros, and apostrophes that may be left out."""
-    while _MACRO.search(source):
-        source = _MACRO.sub(lambda found: macros[found[1]], source)
+    names = [name for name in macros if f"<{name}>" in source]
+    while names:
+        for name in names:
+            source = source.replace(f"<{name}>", macros[name])
+        names = [name for name in macros if f"<{name}>" in source]
     return source.replace("'", "'?")

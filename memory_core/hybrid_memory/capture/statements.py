@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hybrid_memory.capture import english, foreign, refusals
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
+from hybrid_memory.capture.replacing import replaced
 from hybrid_memory.capture.rules import Rule
 from hybrid_memory.capture.sentences import Sentence, lowered, sentence_of, sentences, without_fillers
 from hybrid_memory.lazy_pattern import LazyPattern
@@ -25,16 +26,7 @@ _READ_TURN = 100_000  # characters of a turn; beyond them nobody typed
 _ALIKE = 0.8  # of the words of two statements, from which the later says the same
 _MOST_CLAUSES = 6  # of a sentence
 _ASKED = 0.85  # importance of what is to be remembered
-_CORRECTION = 0.8
-_ABOUT_THE_SAME = 0.5  # of the words of the shorter, from which a correction is about the same
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """``corrects`` says that it takes the place of what was said about the same before."""
-
-    statement: Statement
-    corrects: bool = False
+_CORRECTION = 0.75
 
 
 def statements(turns: Sequence[Turn], *, limit: int = LIMIT) -> tuple[Statement, ...]:
@@ -100,7 +92,7 @@ def _own_sentences(text: str) -> Iterator[Sentence]:
 
 def _found_in(
     sentence: Sentence, before: Sentence | None, turn: Turn, kept: list[Statement], *, corrects: bool
-) -> _Found | None:
+) -> Statement | None:
     """Return what is to be kept of a sentence; ``corrects`` says that the one before was "that's wrong"."""
     if refusals.is_refused(sentence):
         return None
@@ -110,31 +102,33 @@ def _found_in(
     for clause in _clauses(sentence):
         asked = _of_rules(clause, _asking_rules(clause), turn, before)
         if asked is not None:
-            return _Found(asked)
+            return asked
         noted = english.WEAK_NOTE.match(clause.low)
         shown = _declared(clause if noted is None else without_fillers(clause.behind(noted.end())))
-        found = None if shown is None else _of_rules(shown, _rules_for(shown), turn, None)
+        found = None if shown is None else _told(shown, turn)
         if found is not None:
-            return _Found(found, corrects=_REVERSES.search(lowered(found.text)) is not None)
+            return found
     return None
 
 
-def _correction(sentence: Sentence, turn: Turn, kept: list[Statement], *, corrects: bool) -> _Found | None:
+def _correction(sentence: Sentence, turn: Turn, kept: list[Statement], *, corrects: bool) -> Statement | None:
     """Return what puts something right: "no, the meeting is on Thursday"."""
     dense = foreign.CORRECTED_DENSE.match(sentence.low) if sentence.dense and not sentence.asks else None
     if dense is not None:
-        return _put_right(sentence.behind(dense.start("text")), turn)
+        return _put_right(sentence.behind(dense.start("text")), turn, None)
     lead = english.CORRECTS.match(sentence.low) or foreign.CORRECTS.match(sentence.low)
     if lead is None and not corrects:
         return None
     rest = _declared(without_fillers(sentence.behind(lead.end() if lead is not None else 0)), loose=True)
+    if rest is not None and (named := _IT_IS_NAMED.match(rest.low)) and rest.raw[named.start("name")].isupper():
+        return _put_right(rest, turn, None)
     if rest is not None and _IT_IS.match(rest.low):
         return _joined_with_last(sentence, rest, turn, kept)
     if rest is None or refusals.is_loose(rest.low):
         return None
     rest = _shortened(rest)
-    fits = _names_a_value(rest) or _of_rules(rest, _rules_for(rest), turn, None) is not None
-    return _put_right(rest, turn) if fits else None
+    told = _of_rules(rest, _rules_for(rest), turn, None)
+    return _put_right(rest, turn, told) if told is not None or _names_a_value(rest) else None
 
 
 def _names_a_value(rest: Sentence) -> bool:
@@ -146,35 +140,39 @@ def _names_a_value(rest: Sentence) -> bool:
     )
 
 
-def _put_right(told: Sentence, turn: Turn) -> _Found | None:
-    made = _made(told, StatementKind.CORRECTION, _CORRECTION, turn)
-    return None if made is None else _Found(made, corrects=True)
+def _put_right(rest: Sentence, turn: Turn, told: Statement | None) -> Statement | None:
+    """Return a correction, which tells the brief what it ``told`` without "no" before it."""
+    made = _made(rest, StatementKind.CORRECTION, _CORRECTION, turn)
+    return made if made is None or told is None else replace(made, tags=told.tags)
 
 
-def _joined_with_last(sentence: Sentence, rest: Sentence, turn: Turn, kept: list[Statement]) -> _Found | None:
+def _joined_with_last(sentence: Sentence, rest: Sentence, turn: Turn, kept: list[Statement]) -> Statement | None:
     """Return "I am getting married on the 12th. no, it's the 19th" for "no, it's the 19th": it stands alone with what it corrects only."""
-    if not kept or len(kept[-1].text) > _LONGEST_ANTECEDENT or not _same_sort(kept[-1].text, rest.raw):
+    if not kept or len(kept[-1].text) > _LONGEST_ANTECEDENT or not _same_sort(kept[-1].text, rest.low):
         return None
     last = kept[-1]
     made = replace(
         last, text=f"{last.text.rstrip('.!')}. {sentence.raw}", kind=StatementKind.CORRECTION, occurred_at=turn.said_at
     )
     kept.pop()
-    return _Found(made)
+    return made
 
 
 def _same_sort(earlier: str, later: str) -> bool:
-    """Return True if two texts both name a day, or both name a number."""
-    return any(one.search(lowered(earlier)) and one.search(lowered(later)) for one in (_DAY, _NUMBER))
+    """Return True if two texts both name a day, or both name a number, or the later says "not" of a word of the earlier."""
+    before = lowered(earlier)
+    denied = _NOT_THIS.search(later)
+    if denied is not None and denied[1] in before:
+        return True
+    return any(one.search(before) and one.search(later) for one in (_DAY, _NUMBER))
 
 
-def _asked_for(before: Sentence | None, turn: Turn) -> _Found | None:
+def _asked_for(before: Sentence | None, turn: Turn) -> Statement | None:
     """Return the sentence before "remember that", if it stands alone."""
     if before is None or refusals.is_refused(before):
         return None
     shown = _declared(before)
-    made = None if shown is None else _made(shown, StatementKind.FACT, _ASKED, turn)
-    return None if made is None else _Found(made)
+    return None if shown is None else _made(shown, StatementKind.FACT, _ASKED, turn)
 
 
 def _clauses(sentence: Sentence) -> Iterator[Sentence]:
@@ -196,6 +194,19 @@ def _declared(clause: Sentence, *, loose: bool = False) -> Sentence | None:
     if clause.asks or not clause.raw or refusals.is_question(clause.low):
         return None
     return clause if loose or not refusals.is_loose(clause.low) else None
+
+
+def _told(clause: Sentence, turn: Turn) -> Statement | None:
+    """Return what the rules make of a clause, or of it without "In Python, ..." in front, which is kept all the same."""
+    rules = _rules_for(clause)
+    found = _of_rules(clause, rules, turn, None)
+    if found is not None or clause.dense:
+        return found
+    led = english.LED_IN.match(clause.low)
+    told = None if led is None else _of_rules(clause.behind(led.end()), rules, turn, None)
+    if led is None or told is None or not clause.raw[led.end() :].startswith(told.text):
+        return None
+    return replace(told, text=clause.raw[: led.end()] + told.text)
 
 
 def _of_rules(clause: Sentence, rules: Sequence[Rule], turn: Turn, before: Sentence | None) -> Statement | None:
@@ -243,19 +254,16 @@ def _made(told: Sentence, kind: StatementKind, importance: float, turn: Turn) ->
     return Statement(text, kind, importance, turn.said_at, _TAGS.get(kind, ()))
 
 
-def _keep(found: _Found, kept: list[Statement]) -> None:
+def _keep(new: Statement, kept: list[Statement]) -> None:
     """Add a statement, unless it says again what is there; one that corrects takes the place of what it corrects."""
-    new = found.statement
-    said = frozenset(words(new.text))
-    for at, old in enumerate(kept):
+    said, figures = frozenset(words(new.text)), _figures(new.text)
+    for old in kept:
         earlier = frozenset(words(old.text))
-        shared = len(said & earlier)
-        if shared >= _ALIKE * len(said | earlier) and _figures(new.text) == _figures(old.text):
+        if len(said & earlier) >= _ALIKE * len(said | earlier) and figures == _figures(old.text):
             return
-        about_the_same = found.corrects and shared >= _ABOUT_THE_SAME * min(len(said), len(earlier))
-        if about_the_same and shared:
-            del kept[at]
-            break
+    place = replaced(new, [one.text for one in kept])
+    if place is not None:
+        del kept[place]
     kept.append(new)
 
 
@@ -314,8 +322,12 @@ _DIGIT_OR_NOT = LazyPattern(
     r"\d|\b(?:nicht|pas|não|nao|jeudi|vendredi|lundi|mardi|mercredi)\b|, no\b|\b\w+(?:tag|woch)\b"
     r"|\b(?:lunes|martes|jueves|viernes)\b"
 )
-_IT_IS = LazyPattern(r"(?:it's|it is|its|it starts|it ends|they're|they are|that's|on|at) (?=.{0,40}(?:\d|day\b))")
-_REVERSES = LazyPattern(r"\b(?:instead|no longer|any ?more|not|changed|moved|now)\b")
+_NOT_THIS = LazyPattern(r"\bnot (?:in |on |at |the )?([\w-]{3,})")
+_IT_IS_NAMED = LazyPattern(r"(?:it'?s|it is) (?P<name>[a-z][\w.+#-]*)[^,]{0,40}, not \w")
+_IT_IS = LazyPattern(
+    r"i meant [^,]{2,40}, not \w|(?:it's|it is|its|it starts|it ends|they're|they are|that's|on"
+    r"|at) (?=.{0,40}(?:\d|day\b))"
+)
 _REPORT = LazyPattern(
     r"\b(?<!i )(?<!we )(?:said|says|say|told|wrote|writes|asked|asks|thinks|claims|claimed"
     r"|mentioned|replied|answered|states|sagte|sagt|meint|meinte|schrieb|dit|dijo|dice|disse"
