@@ -6,8 +6,11 @@ import json
 import os
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
+
+from hybrid_memory_mcp.hooks import program
 
 TIMEOUT_SECONDS = 30
 
@@ -53,10 +56,13 @@ def started_hook(home, event, client, given):
 
 
 class Talk:
-    """One conversation of Claude Code or Codex: its transcript as the client writes it, and its hooks."""
+    """One conversation of Claude Code or Codex: its transcript as the client writes it, and its hooks.
 
-    def __init__(self, home, session, *, client="claude-code", folder=None, variables=None):
-        self.home, self.session, self.client, self.variables = home, session, client, variables
+    ``here`` runs the hooks in this process, without a limit of time.
+    """
+
+    def __init__(self, home, session, *, client="claude-code", folder=None, variables=None, here=False):
+        self.home, self.session, self.client, self.variables, self.here = home, session, client, variables, here
         self.folder = Path(folder or home.parent)
         self.transcript = home.parent / f"{session}.jsonl"
 
@@ -104,7 +110,12 @@ class Talk:
 
     def hook(self, event, **more):
         """Run a hook of this conversation and return the JSON that it printed, None for nothing."""
-        said = run_hook(self.home, event, self.client, self.given(event, **more), variables=self.variables)
+        given = self.given(event, **more)
+        if self.here:
+            arguments, deadline = [event, "--client", self.client], time.monotonic() + TIMEOUT_SECONDS
+            said = program.run(arguments, environment(self.home), json.dumps(given).encode(), deadline)
+        else:
+            said = run_hook(self.home, event, self.client, given, variables=self.variables)
         return json.loads(said) if said else None
 
     def start(self, source="startup"):
