@@ -3,7 +3,8 @@
     uv run python -m benchmarks.hook [--memories 10000] [--rounds 40]
 
 Each round runs, one after the other, a Python that does nothing (`python -I -S -c pass`), and the installed program with each event of
-Claude Code or Codex. The median of each and its ratio to the Python that does nothing are printed as a table.
+Claude Code or Codex. The fastest and the median of each, and its ratio to the Python that does nothing, are printed as a table; beside
+other programs the fastest is nearest to an idle machine.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hm-") as name:
         times = anyio.run(beside_a_hub, Path(name), given.memories, given.rounds)
-    print("| | p50 ms | p95 ms | p50 / nothing |\n| --- | --- | --- | --- |")
+    print("| | fastest ms | p50 ms | p95 ms | p50 / nothing |\n| --- | --- | --- | --- | --- |")
     nothing = statistics.median(times["nothing"])
     for name, found in times.items():
         ordered = sorted(found)
         p50, p95 = statistics.median(ordered), ordered[int(len(ordered) * 0.95)]
-        print(f"| {name} | {p50 * 1000:.1f} | {p95 * 1000:.1f} | {p50 / nothing:.1f} |")
+        print(f"| {name} | {ordered[0] * 1000:.1f} | {p50 * 1000:.1f} | {p95 * 1000:.1f} | {p50 / nothing:.1f} |")
 
 
 async def beside_a_hub(folder: Path, memories: int, rounds: int) -> dict[str, list[float]]:

@@ -69,6 +69,12 @@ HELD_BY = {
         "server/test_process.py::test_a_server_at_work_opens_no_network_connection",
         "stress/test_lines.py::test_nonsense_is_answered_or_ignored_and_never_ends_the_server",
     ],
+    "unasked": [
+        "server/hooks/test_no_token.py::test_nothing_was_asked_of_the_client",
+        "server/hooks/test_no_token.py::test_no_process_of_the_session_looked_for_a_network",
+        "server/hooks/test_no_token.py::test_no_program_was_started_but_the_hub",
+        "server/hooks/test_two_sessions.py::test_what_was_said_in_one_conversation_is_in_the_context_of_the_next",
+    ],
     "apart": [
         "server/test_project_table.py::test_the_page_shows_who_sees_what",
         "core/test_person_and_project.py::test_two_projects_never_see_each_other_and_the_person_sees_neither",

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE
-from hybrid_memory_mcp.cli import admin, embedders, project, tokens
+from hybrid_memory_mcp.cli import admin, embedders, hooks, project, tokens
 from hybrid_memory_mcp.cli.install import install
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit, one_line_errors
 
@@ -112,6 +112,8 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
     of_project = project.namespace_of(place)
     counted = None if of_project is None else call_or_exit(home, "status", namespace=of_project)["memories"]
     values["project"] = project.described(place, counted)
+    with one_line_errors():
+        values["hooks"] = hooks.described(home)
     if as_json:
         console.print_json(json.dumps(values))
         return
@@ -120,6 +122,8 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
         if name == "project":
             kept = "" if counted is None else f" {counted} memories are kept for it."
             table.add_row(name, escape(project.in_words(place) + kept))
+        elif name == "hooks":
+            table.add_row(name, escape(hooks.in_words(value)))
         elif name not in ("session", "clients"):
             table.add_row(name.replace("_", " "), escape(_plain(value)))
     console.print(table)

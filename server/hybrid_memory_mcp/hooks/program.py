@@ -73,12 +73,17 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], given: bytes, 
         return b""
     options = _server_options(arguments[1:])
     home = paths.store_folder(options, environment)
-    if environment.get(SWITCH, "").strip().lower() in _OFF:
+    if switched_off(environment):
         _pass_over(event, Conversations(home))
         return b""
     event.folder = event.folder or _working_folder()
     event.root = environment.get(_ROOT, "") if client == "claude-code" else ""
     return _Run(event, home, HubCaller(home, options, environment), deadline).answer()
+
+
+def switched_off(environment: Mapping[str, str]) -> bool:
+    """Return True if the variable says that hooks do nothing."""
+    return environment.get(SWITCH, "").strip().lower() in _OFF
 
 
 def _pass_over(event: Event, conversations: Conversations) -> None:

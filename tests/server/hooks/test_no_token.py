@@ -69,7 +69,7 @@ def session(tmp_path_factory):
             rest = [json.loads(line) for line in process.stdout]
         stop_hub(home)
     programs = (log.parent / "network.programs").read_text()
-    yield {
+    return {
         "context": contexts[2],
         "lines": rest,
         "network": log.read_text() if log.exists() else "",
