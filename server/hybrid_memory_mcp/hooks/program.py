@@ -115,6 +115,8 @@ class _Run:
         event, conversation = self._event, self._conversation
         conversation.follow(event)
         if event.name == "session-start":
+            if not self._conversations.begin(conversation, event.source):
+                return b""
             self._begin()
         elif event.name == "prompt":
             if not event.said:

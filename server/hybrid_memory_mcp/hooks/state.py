@@ -27,6 +27,8 @@ MOST_WAITING = 50  # turns that wait for a hub
 MOST_CONVERSATIONS = 200
 KEPT_SECONDS = 30 * 86_400.0
 
+SAME_START_SECONDS = 10.0
+
 _LOCK = "hooks.lock"
 _LOCK_SECONDS = 0.2  # it is held for a millisecond; without it something may be shown twice
 _POLL_SECONDS = 0.005
@@ -38,12 +40,13 @@ _LONGEST_PLAIN = 80
 class Conversation:
     """What is known of one conversation of a client.
 
-    ``folder`` and ``root`` are where the person works, ``mark`` is how far its transcript was read. ``shown`` are the ids of memories
-    that stand in its context, which the client has ``shortened`` or not. ``waiting`` are the turns that no hub has had yet. ``is_new``
-    says that nothing was known of it.
+    ``begun`` is why and when (seconds since 1970) it was last started. ``folder`` and ``root`` are where the person works, ``mark`` is how
+    far its transcript was read. ``shown`` are the ids of memories that stand in its context, which the client has ``shortened`` or not.
+    ``waiting`` are the turns that no hub has had yet. ``is_new`` says that nothing was known of it.
     """
 
     __slots__ = (
+        "begun",
         "client",
         "folder",
         "is_new",
@@ -65,6 +68,8 @@ class Conversation:
         self.is_new = known is None
         self.folder = _text(found.get("folder"))
         self.root = _text(found.get("root"))
+        begun = found.get("begun")
+        self.begun: list[Any] = begun if isinstance(begun, list) and len(begun) == 2 else ["", 0]  # noqa: PLR2004 - why and when
         self.shortened = found.get("shortened") is True
         self.transcript = _text(found.get("transcript"))
         mark = found.get("mark")
@@ -113,9 +118,25 @@ class Conversations:
             mine = [one for one in conversation.waiting[sent:] if _key(one) not in known]
             conversation.waiting = [*kept, *mine]
             conversation.shown = _once([*other.shown, *(shown or [])])
+            conversation.begun = max(conversation.begun, other.begun, key=lambda one: one[1])
             if other.transcript == conversation.transcript and _progress(other.mark) > _progress(conversation.mark):
                 conversation.mark = other.mark
             self._write(conversation.name, conversation.packed())
+
+    def begin(self, conversation: Conversation, source: str) -> bool:
+        """Return True if the conversation starts now, False if another hook has just taken its start up.
+
+        Hooks that a plugin brings and hooks that stand in the client's file run both, at the same moment.
+        """
+        with _Held(self._home, self._folder):
+            other = self.load(conversation.client, conversation.session)
+            now = time.time()  # noqa: TID251 - compared with what another process noted
+            why, when = other.begun
+            if why == source and isinstance(when, int | float) and 0 <= now - when < SAME_START_SECONDS:
+                return False
+            conversation.begun = other.begun = [source, now]
+            self._write(other.name, other.packed())
+            return True
 
     def forget_shown(self, conversation: Conversation) -> None:
         """Note that the context of a conversation was emptied."""

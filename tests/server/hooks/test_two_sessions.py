@@ -124,6 +124,13 @@ def test_what_the_brief_gave_is_not_given_again_at_a_prompt_nor_after_a_resume(h
     assert other.hook("prompt", prompt=question) is None
 
 
+def test_two_hooks_for_one_start_give_one_brief(home, service):
+    """As where a client has the plugin and the hooks of `install`."""
+    Talk(home, "first").say(LASTING["preference"][0]).hook("stop")
+    second = Talk(home, "second")
+    assert [bool(second.start()), bool(second.start()), bool(second.start("clear"))] == [True, False, True]
+
+
 def test_an_echo_of_what_was_shown_is_not_kept_again(home, service):
     Talk(home, "first").say(LASTING["preference"][0]).hook("stop")
     second = Talk(home, "second")
