@@ -41,7 +41,7 @@ from hybrid_memory_mcp.mcp_api.resources import add_resources
 from hybrid_memory_mcp.mcp_api.sampling import SamplingReflector
 from hybrid_memory_mcp.mcp_api.schemas import Arguments, ReflectArguments, names_taken
 from hybrid_memory_mcp.mcp_api.subscriptions import ChangeNotifier
-from hybrid_memory_mcp.mcp_api.tool_results import insights_result
+from hybrid_memory_mcp.mcp_api.tool_results import insights_result, nothing_to_say
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext, ToolSpec
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.projects import Place
@@ -147,7 +147,9 @@ class MemoryServer(MCPServer[None]):
         except ValidationError as error:
             raise ToolError(argument_problems(error, name, names_taken(tool.takes))) from None
         # (3) On whose behalf, and under which request key (without a context: a test or a program that calls in-process).
-        place = await self._place_for(tool, given)
+        place = await self._where.current()
+        if (refused := _refusal(place, tool, given)) is not None:
+            return refused
         scope = _with_client_name(self._where.scope, context)
         call = CallContext(scope, self._zone, None if context is None else self._request_key_of(context))
         on_start = None if context is None else self._on_start_of(context)
@@ -162,27 +164,18 @@ class MemoryServer(MCPServer[None]):
                 if on_start is not None:
                     on_start()
                 result = tool.run(service, call, given)
-                if not self._notices_given:
-                    result.content.extend(_notice(one) for one in service.notices())
+                if not given.is_quiet:  # what nobody asked for is no place for news
+                    self._add_notices(result, service, place)
                 return result
 
-            result = await self._provider.call(work)
-            self._notices_given = True
-            result.content.extend(_notice(one) for one in place.notices if one not in self._place_notices_given)
-            self._place_notices_given.update(place.notices)
-            return result
+            return await self._provider.call(work)
 
-    async def _place_for(self, tool: ToolSpec, given: Arguments) -> Place:
-        """Return where the client is, if the call may be done there.
-
-        Raises:
-            ToolError: the marker of the folder forbids it; says so and what to do.
-        """
-        place = await self._where.current()
-        refusal = place.refuses_reads if tool.only_reads(given) else place.refuses_writes
-        if refusal is not None:
-            raise ToolError(refusal)
-        return place
+    def _add_notices(self, result: CallToolResult, service: MemoryService, place: Place) -> None:
+        """Tell with the first answer what is wrong with the store, and once what is wrong with the place."""
+        notices = [*(() if self._notices_given else service.notices()), *place.notices]
+        result.content.extend(_notice(one) for one in notices if one not in self._place_notices_given)
+        self._notices_given = True
+        self._place_notices_given.update(place.notices)
 
     async def _reflect_with_client(
         self, context: Context[None, Any], call: CallContext, given: ReflectArguments
@@ -253,6 +246,20 @@ def _with_client_name(scope: Scope, context: Context[None, Any] | None) -> Scope
     name = UNKNOWN if params is None else clean_client_name(params.client_info.name)
     has_token = scope.actor != Scope(session="").actor
     return replace(scope, actor=f"{scope.actor}/{name}"[:MAX_NAME_LENGTH] if has_token else name)
+
+
+def _refusal(place: Place, tool: ToolSpec, given: Arguments) -> CallToolResult | None:
+    """Return the answer of a call that may not be done where the client is, None if it may: nothing, where nobody asked.
+
+    Raises:
+        ToolError: the marker of the folder forbids it; says so and what to do.
+    """
+    refusal = place.refuses_reads if tool.only_reads(given) else place.refuses_writes
+    if refusal is None:
+        return None
+    if given.is_quiet:
+        return nothing_to_say()
+    raise ToolError(refusal)
 
 
 def _notice(text: str) -> TextContent:

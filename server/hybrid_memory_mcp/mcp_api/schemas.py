@@ -107,6 +107,11 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody asked for the answer, as of a read for a hook."""
+        return False
+
     told_by_emptiness: ClassVar[frozenset[str]] = frozenset()
     """Optional arguments that say something when they are empty."""
     told_by_zero: ClassVar[frozenset[str]] = frozenset()
@@ -247,6 +252,11 @@ class ReadArguments(Arguments):
     @classmethod
     def _filters_in_where(cls, given: Any) -> Any:
         return lenient.gathered(given, "where", tuple(WhereArguments.model_fields))
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody asked for the answer."""
+        return bool(self.quiet)
 
     @property
     def budget(self) -> int:

@@ -269,6 +269,11 @@ def quiet_result(
     return _result(_EMPTY_PAGE | {"memories": packed}, text), ids
 
 
+def nothing_to_say() -> CallToolResult:
+    """Return the answer of a quiet read that finds nothing, or may not look."""
+    return _result(dict(_EMPTY_PAGE), "")
+
+
 def _quiet_entries(result: ReadResult, budget: int, scope: Scope, zone: tzinfo | None) -> list[Structured]:
     in_both = budget >= ENOUGH_TOKENS
     room = budget * PARTS - max(token_cost(QUIET_FENCE), token_cost(as_json(_EMPTY_PAGE)) if in_both else 0)

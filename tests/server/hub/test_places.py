@@ -154,6 +154,18 @@ def test_where_memory_is_off_every_tool_resource_and_prompt_says_so(hub, folder,
         assert found["result"]["completion"]["values"] == []
 
 
+def test_a_quiet_read_of_a_hook_says_nothing_where_memory_is_off(hub, folder):
+    with hub.connected(folder=folder("off", "of = true")) as client:
+        answer = client.call("read_memories", query="tea?", quiet=True)
+    assert (answer["isError"], answer["content"][0]["text"]) == (False, "")
+
+
+def test_a_quiet_read_brings_no_news_of_the_place(hub, folder):
+    with hub.connected(folder=folder("x", "of = true"), arguments=("--project", "acme")) as client:
+        assert len(client.call("read_memories", query="tea?", quiet=True)["content"]) == 1
+        assert "not known" in str(client.call("read_memories")["content"])
+
+
 def test_status_answers_where_memory_is_off_and_says_why(hub, folder):
     with hub.connected(folder=folder("off", "of = true")) as client:
         (content,) = client.ask("resources/read", uri="memory://status")["result"]["contents"]
