@@ -34,7 +34,10 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 def install(  # noqa: PLR0917 - typer makes options of them
     clients: Annotated[
-        list[str] | None, typer.Argument(help=f"Which ones. Default: those that are here, each asked for. {_NAMES}.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[CLIENT]...", help=f"Which ones. Default: those that are here, each asked for. {_NAMES}."
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     uninstall: Annotated[bool, typer.Option("--uninstall", help="Take the memory out of their files again.")] = False,

@@ -85,7 +85,7 @@ def _key_path(text: str, at: int) -> tuple[tuple[str, ...], int]:
         found = _KEY.match(text, at)
         assert found is not None  # noqa: S101 - the text is sound
         bare, quoted, literal, dot = found.groups()
-        path.append(bare if bare is not None else literal if literal is not None else json.loads(f'"{quoted}"'))
+        path.append(next(iter(tomllib.loads(f'"{quoted}" = 0'))) if quoted is not None else bare or literal or "")
         at = found.end()
         if not dot:
             return tuple(path), at
@@ -113,7 +113,7 @@ def _end_of_value(text: str, at: int) -> tuple[int, int]:
 
 def key_text(path: Sequence[str]) -> str:
     """Return a path of keys as TOML writes it."""
-    return ".".join(key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False) for key in path)
+    return ".".join(key if _BARE.fullmatch(key) else _quoted(key) for key in path)
 
 
 def value_text(value: Any) -> str:
@@ -122,7 +122,11 @@ def value_text(value: Any) -> str:
         return "{ " + ", ".join(f"{key_text([key])} = {value_text(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(value_text(one) for one in value) + "]"
-    # What JSON writes TOML reads, but for DEL, which TOML wants escaped.
+    return _quoted(value)
+
+
+def _quoted(value: Any) -> str:
+    """Return a text or a number as JSON writes it, which TOML reads, but for DEL, which TOML wants escaped."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -255,3 +255,15 @@ def test_a_table_that_the_client_wrote_anew_is_brought_up_to_date_line_by_line()
         '[mcp_servers.memory.env]\nOTHER = "1"\nHYBRID_MEMORY_HOME = "/data"\n\n[tui]\n'
     )
     assert uninstall(text, TOML) == "\n[tui]\n"
+
+
+@given(value=st.recursive(st.text() | st.booleans(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_what_is_written_as_toml_is_read_the_same(value):
+    assert toml_text.parse(f"a = {toml_text.value_text(value)}\n") == {"a": value}
+
+
+def test_a_name_in_quotes_is_understood_with_the_escapes_of_toml():
+    text = (
+        '[mcp_servers."\\U0001F600 x"]\ncommand = "y"\n\n[mcp_servers."mem\\u006fry"]\ncommand = "hybrid-memory-mcp"\n'
+    )
+    assert uninstall(text, TOML) == '[mcp_servers."\\U0001F600 x"]\ncommand = "y"\n'
