@@ -20,6 +20,7 @@ from hybrid_memory_mcp.projects import FIRST_ROOT, Place
 
 LOOK_AGAIN_SECONDS = 2.0  # a look at the folders above a working folder costs some tenths of a millisecond, in a thread
 LOOK_TIMEOUT_SECONDS = 2.0  # a folder of another machine may not answer
+SLOW_PAUSE_SECONDS = 30.0  # until the next look at such a folder
 # Once a conversation, for the roots of a client that says it has some; it answers in milliseconds, or never.
 ROOTS_TIMEOUT_SECONDS = 1.0
 
@@ -49,6 +50,7 @@ class ClientPlace:
         self._roots_came: anyio.Event | None = None
         self._wait_until = 0.0
         self._does_not_answer = False
+        self._limiter: anyio.CapacityLimiter | None = None  # made in the event loop, which is not there yet
         self._on_move: list[Callable[[], None]] = []
 
     @property
@@ -80,6 +82,8 @@ class ClientPlace:
             self._does_not_answer |= waiting.cancelled_caught
         if time.monotonic() >= self._look_again_at:
             await self._look(self._find)
+            if self._look_again_at == -math.inf:  # roots came meanwhile
+                await self._look(self._find)
         return self._place
 
     async def readable(self) -> Place:
@@ -114,16 +118,21 @@ class ClientPlace:
     async def _look(self, find: FindPlace) -> None:
         before, roots = self._place.namespaces, self._roots
         found: Place | None = None
+        if self._limiter is None:
+            # Its own: a thread that hangs in a folder must take no place of anybody else's.
+            self._limiter = anyio.CapacityLimiter(1)
         with anyio.move_on_after(LOOK_TIMEOUT_SECONDS):
-            found = await anyio.to_thread.run_sync(find, roots, abandon_on_cancel=True)
+            found = await anyio.to_thread.run_sync(find, roots, abandon_on_cancel=True, limiter=self._limiter)
         if found is None and not self._found:
             # Not the person's namespace for want of an answer: the folder may be a project's.
             found = Place(personal=self._person.namespace, off=True, problem=_SLOW)
         elif found is not None:
             self._found = True
-        if found is not None and roots == self._roots:
-            self._place = found
-        self._look_again_at = time.monotonic() + LOOK_AGAIN_SECONDS
+        if roots != self._roots:
+            return
+        self._place = found or self._place
+        pause = LOOK_AGAIN_SECONDS if found is not None and found.problem is not _SLOW else SLOW_PAUSE_SECONDS
+        self._look_again_at = time.monotonic() + pause
         if self._place.namespaces != before:
             for call in self._on_move:
                 call()
