@@ -265,6 +265,7 @@ class ClientConnection:
     ) -> None:
         """Make a connection; ``on_first_answer`` is called once, after the first answer. ``where`` is told the client's roots."""
         self.stats = stats
+        self.where = where
         self._roots = None if where is None else ClientRoots(where, self.stats.client.connection)
         self._on_first_answer: Callable[[], object] | None = on_first_answer
         self._stream = stream

@@ -19,6 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.capture import Statement, StatementKind, Turn, statements
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.keeping import superseded_by
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope, Tier
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, WriteRequest
 from hybrid_memory.retrieval.brief import Section
@@ -225,7 +226,8 @@ class _EventAtWork:
                 if _spoken(one.text) in echoes or service.store.result(scope.namespace, key) is not None:
                     continue
                 with suppress(InvalidInput):  # nothing that another try would mend
-                    written = service.write(scope, _request(one, scope, source), key=key)
+                    request = replace(_request(one, scope, source), supersedes=superseded_by(service, scope, one))
+                    written = service.write(scope, request, key=key)
                     kept += written.duplicate_of is None
             return kept
 

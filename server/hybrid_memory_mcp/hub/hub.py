@@ -8,6 +8,7 @@ until that leaves, or `_serve_command` does one operation for a command line.
 from __future__ import annotations
 
 import json
+import math
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ import anyio.to_thread
 from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.ids import is_unnamed_session, new_session
-from hybrid_memory.model import Scope
+from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
@@ -61,6 +62,8 @@ _LISTENER_CHECK_SECONDS = 1.0  # a removed socket is noticed before a relay give
 _ACCEPT_RETRY_SECONDS = 0.1  # accepting fails for want of descriptors: no busy loop until some are free
 _ACKNOWLEDGE_CHECK_SECONDS = 1.0  # how often it is looked whether enough results are due; nobody waits for that
 _ACKNOWLEDGE_EVERY_LINES = 256  # one transaction deletes the stored results of so many requests
+_BRIEF_SECONDS = 60.0  # between a hook's brief and the connection of the same client's server, which starts beside it
+_BRIEFS_KEPT = 100
 _PROGRESS_SECONDS = 0.1  # how often a command hears how far its operation is
 
 
@@ -99,6 +102,8 @@ class Hub:
         )
         self._accepting = anyio.CancelScope()
         self._first: socket.socket | None = None
+        # What hooks gave at the start of conversations, by folder: when, and which memories.
+        self._briefed: dict[str, tuple[float, tuple[str, ...]]] = {}
         self._group: anyio.abc.TaskGroup
 
     @property
@@ -257,6 +262,7 @@ class Hub:
         with self.registry.register(connection):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._acknowledge_delivered, stats)
+                group.start_soon(self._note_brief, where, client.folder)
                 await connection.serve(server, welcome)
                 group.cancel_scope.cancel()
         # The connection of a relay that still wants to be served ends only with this hub; otherwise its client is gone.
@@ -318,6 +324,31 @@ class Hub:
 
     # commands
 
+    async def _serve_hook(self, stream: socket.socket, hello: Hello) -> None:
+        """Serve an event of a conversation; what a brief gave, the client's own server need not give again, which may connect later."""
+        given: dict[str, Any] = {}
+
+        def event() -> dict[str, Any]:
+            given.update(_hook_event(self._resources, hello))
+            return given
+
+        await _send(stream, await anyio.to_thread.run_sync(_answer_frame, HOOK_EVENT, event))
+        if given.get("shown") and hello.given.get("event") == "session-start":
+            self._briefed[hello.folder] = (anyio.current_time(), tuple(given["shown"]))
+            self._briefed = dict(list(self._briefed.items())[-_BRIEFS_KEPT:])
+            for one in self.registry:
+                if one.where is not None and one.stats.client.folder == hello.folder:
+                    await self._note_brief(one.where, hello.folder)
+
+    async def _note_brief(self, where: ClientPlace, folder: str | None) -> None:
+        """Let a client's quiet reads leave out what a hook has just given to a conversation in the same folder."""
+        begun, ids = self._briefed.get(folder or "", (-math.inf, ()))
+        if anyio.current_time() - begun > _BRIEF_SECONDS:
+            return
+        with log_and_continue("noting a brief"):
+            await where.current()
+            await self._resources.provider.call(partial(_note_shown, where.scope, ids))
+
     async def _serve_command(self, stream: socket.socket, hello: Hello) -> None:
         """Do the operation that a command asks for, and tell it how far that is."""
         operation = hello.operation or ""
@@ -326,8 +357,7 @@ class Hub:
             await _send(stream, pack(protocol.RESULT, b"{}"))
             return
         if operation == HOOK_EVENT:
-            event = partial(_hook_event, self._resources, hello)
-            await _send(stream, await anyio.to_thread.run_sync(_answer_frame, operation, event))
+            await self._serve_hook(stream, hello)
             return
         session = new_session(
             self._resources.random_source
@@ -388,6 +418,10 @@ def _hook_event(resources: HubResources, hello: Hello) -> dict[str, Any]:
     from hybrid_memory_mcp.hub.hook_events import hook_event  # only where a client has hooks
 
     return hook_event(resources.provider, resources.home, hello)
+
+
+def _note_shown(scope: Scope, ids: tuple[str, ...], service: MemoryService) -> None:
+    service.note_shown(scope, map(MemoryId, ids))
 
 
 def _answer_frame(name: str, work: Callable[[], dict[str, Any]]) -> bytes:

@@ -219,3 +219,33 @@ def test_the_brief_is_short_however_much_is_stored(home, service):
         service.write(SCOPE, WriteRequest(content=text, importance=0.9))
     context = Talk(home, "second", client="codex").start()
     assert 500 < len(context) <= 9_200
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_what_a_brief_gave_the_clients_own_server_does_not_give_again(home, service, before):
+    """Claude Code and Codex ask the connected server at a prompt; it connects before or after the hook has given its brief."""
+    Talk(home, "first").say(LASTING["decision"][0]).hook("stop")
+    question = "Which database did we decide to use for the billing service?"
+
+    def quiet(folder):
+        with started(home, alone=False, folder=folder) as client:
+            client.initialize()
+            if before:
+                Talk(home, "second", folder=folder).start()
+            return client.call(1, "read_memories", query=question, quiet="text")["content"][0]["text"]
+
+    here, elsewhere = home.parent / "here", home.parent / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    if not before:
+        Talk(home, "second", folder=here).start()
+        assert "PostgreSQL" in quiet(elsewhere)
+    assert quiet(here) == ""
+
+
+def test_a_correction_takes_the_place_of_what_it_corrects(home, service):
+    Talk(home, "first").say("The retro meeting is on Tuesday.").hook("stop")
+    Talk(home, "second").say("No, the retro meeting is on Thursday.").hook("stop")
+    context = Talk(home, "third").start()
+    assert "on Thursday" in context
+    assert "on Tuesday" not in context
