@@ -50,6 +50,7 @@ _BRIEF_WORDS = (
     "read_memories finds more; write_memory and update_memory keep and correct."
 )
 _STILL_HOLDS = frozenset({"resume", "fork"})  # conversations that are taken up with all that they were given
+_LOSES_ITS_BRIEF = frozenset({"gemini"})  # takes a conversation up without its first turn, in which the brief stands
 _ABOUT_THE_PERSON = frozenset({StatementKind.PREFERENCE, StatementKind.FACT})
 _LONGEST_SESSION = 200
 _ECHOES = 100  # memories whose words are looked for among a person's
@@ -160,19 +161,21 @@ class _EventAtWork:
     def brief(self) -> _Shown:
         """Return the brief of person and project: nothing where little is known, or it may not be read here.
 
-        A conversation that is taken up again still holds what it was given: only what is new since then is told.
+        A conversation that is taken up again still holds what it was given and what was said in it: only what is new since then is told.
         """
         told, at = self._told, self._at(self._told)
         if not self._switches.brief or at.place.refuses_reads:
             return _Shown()
-        taken_up = told.source in _STILL_HOLDS
+        taken_up = told.source in _STILL_HOLDS and told.client not in _LOSES_ITS_BRIEF
         known = set(told.shown) if taken_up else set()
+        said_here = at.scope.session if taken_up and not told.shortened else None
 
         def work(service: MemoryService) -> _Shown:
             if not taken_up:
                 service.forget_shown(at.scope)
             found = service.read(at.scope, ReadRequest(zone=at.options.zone))
-            hits = tuple(hit for hit in found.hits if hit.memory.id not in known)
+            new = (hit for hit in found.hits if hit.memory.id not in known)
+            hits = tuple(hit for hit in new if said_here is None or hit.memory.session != said_here)
             if not any(map(_is_worth_a_brief, hits)):
                 return _Shown()
             page, ids = _brief_page(found, hits, at)

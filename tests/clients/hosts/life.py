@@ -50,8 +50,7 @@ def live(machine: Machine) -> Life:
     """Live it."""
     begun = time.monotonic()
     machine.install()
-    machine.say(PREFERENCE)
-    first_morning = machine.say(GREETING)
+    first_morning = _next_morning(machine)
     seconds = time.monotonic() - begun
     first, *others = (*SAID, SMALL_TALK)
     machine.say(first)
@@ -81,6 +80,15 @@ def live(machine: Machine) -> Life:
         left=tuple(machine.take_out()),
         files_after={name: machine.text_of(name) for name in machine.before},
     )
+
+
+def _next_morning(machine: Machine) -> Said:
+    """Have something remembered as soon as it can be; return the conversation that knows it."""
+    if machine.host.runs_hooks:
+        machine.say(PREFERENCE)
+        return machine.say(GREETING)
+    _call(machine, "write_memory", {"content": PREFERENCE})
+    return _call(machine, "read_memories", {"query": "tabs or spaces"})
 
 
 def _call(machine: Machine, tool: str, arguments: Mapping[str, str]) -> Said:

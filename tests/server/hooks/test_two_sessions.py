@@ -131,6 +131,19 @@ def test_two_hooks_for_one_start_give_one_brief(home, service):
     assert [bool(second.start()), bool(second.start()), bool(second.start("clear"))] == [True, False, True]
 
 
+def test_a_conversation_that_is_taken_up_is_not_told_what_was_said_in_it(home, service):
+    talk = Talk(home, "first", client="codex").say(LASTING["decision"][0])
+    talk.hook("stop")
+    assert talk.start("resume") == ""
+
+
+def test_gemini_which_takes_a_conversation_up_without_its_first_turn_is_given_the_brief_again(home, service):
+    Talk(home, "first").say(LASTING["decision"][0]).hook("stop")
+    second = Talk(home, "second", client="gemini")
+    second.start()
+    assert "PostgreSQL" in second.start("resume")
+
+
 def test_an_echo_of_what_was_shown_is_not_kept_again(home, service):
     Talk(home, "first").say(LASTING["preference"][0]).hook("stop")
     second = Talk(home, "second")
