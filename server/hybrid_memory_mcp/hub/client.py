@@ -53,6 +53,7 @@ from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import Frame, FrameReader, Oversized, pack
 from hybrid_memory_mcp.runtime.client_place import ClientPlace
 
+DISCOVER = "server/discover"
 INITIALIZE = "initialize"
 INITIALIZED = "notifications/initialized"
 CANCELLED = "notifications/cancelled"
@@ -276,7 +277,9 @@ class ClientConnection:
         self._request_over = anyio.Event()
         self._muted = False
         self._initialized = anyio.Event()
+        self._only_asked = False
         self._to_server: ContextSendStream[SessionMessage | Exception]
+        self._streams: list[ContextSendStream[Any] | ContextReceiveStream[Any]] = []
         self._server: MemoryServer
         self._group: anyio.abc.TaskGroup
 
@@ -299,18 +302,13 @@ class ClientConnection:
     async def serve(self, server: MemoryServer, welcome: bytes) -> None:
         """Serve until the relay leaves or the surrounding scope is cancelled."""
         self._server = server
-        # The SDK's server runs on a pair of streams in memory. Without a buffer: who gives it a message waits until it is taken.
-        self._to_server, incoming = create_context_streams[SessionMessage | Exception](0)
-        outgoing, from_server = create_context_streams[SessionMessage](0)
-        low = lowlevel_server_of(server)
         self._outbox.put(pack(protocol.WELCOME, welcome))
         try:
             async with anyio.create_task_group() as group:
                 self._group = group
                 group.start_soon(self._outbox.write_all)
-                group.start_soon(self._write_all, from_server)
-                # The server; then read the relay in this task.
-                group.start_soon(low.run, incoming, outgoing, low.create_initialization_options())
+                self._start_server()
+                # Read the relay in this task.
                 with self._reading:
                     await self._read_all()
                 if self._reading.cancelled_caught:
@@ -322,8 +320,27 @@ class ClientConnection:
         except* (OSError, protocol.BrokenFrame):
             pass
         finally:
-            for stream in (self._to_server, incoming, outgoing):
+            for stream in self._streams:
                 stream.close()
+
+    def _start_server(self) -> None:
+        """Run the SDK's server on a pair of streams in memory. Without a buffer: who gives it a message waits until it is taken."""
+        self._to_server, incoming = create_context_streams[SessionMessage | Exception](0)
+        outgoing, from_server = create_context_streams[SessionMessage](0)
+        self._streams += [self._to_server, incoming, outgoing]
+        low = lowlevel_server_of(self._server)
+        self._group.start_soon(self._write_all, from_server)
+        self._group.start_soon(low.run, incoming, outgoing, low.create_initialization_options())
+
+    def _note_era(self, method: str) -> None:
+        """Let a client that has only asked what the server can begin with the older handshake all the same.
+
+        The SDK decides by the first request, and `server/discover` is of the newer protocol. A client that had no answer for a
+        second, as from a server that has to start first, takes it for an older one and sends ``initialize`` on the same connection.
+        """
+        if method == INITIALIZE and self._only_asked:
+            self._start_server()
+        self._only_asked = method == DISCOVER and (self._only_asked or self.stats.calls <= 1)
 
     async def drain(self, timeout_seconds: float, pause_ms: int) -> None:
         """Take no more lines and wait until what is at work is answered; the relay may start another hub after ``pause_ms``.
@@ -383,6 +400,7 @@ class ClientConnection:
             # Before its answer: a hub that dies right after the answer must not take the handshake with it.
             self._outbox.put(pack(protocol.REMEMBER_LINE, b"", frame.number, INITIALIZE))
         if begins:
+            self._note_era(message.method)
             await self._to_server.send(SessionMessage(message))
 
     async def _take_notification(self, message: JSONRPCNotification, number: int) -> None:

@@ -163,3 +163,27 @@ def test_the_newest_protocol_version_is_spoken_without_a_handshake(hub):
         assert "2026-07-28" in found["supportedVersions"]
         assert found["capabilities"]["resources"]["subscribe"] is True
         assert client.call("write_memory", content="Ada plays the cello")["structuredContent"]["id"]
+
+
+def began_older_handshake(client):
+    """Return the answer to ``initialize``."""
+    about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "0"}}
+    client.request("i", "initialize", **about)
+    return client.answer()[1]
+
+
+def test_a_client_that_only_asked_what_the_server_can_may_begin_the_older_handshake(hub):
+    """As clients do whose question had no answer within a second, from a server that has to start first."""
+    with hub.connected() as client:
+        assert "2026-07-28" in client.ask("server/discover")["result"]["supportedVersions"]
+        assert began_older_handshake(client)["result"]["protocolVersion"] == "2025-11-25"
+        client.notify("notifications/initialized")
+        client.request("r", "tools/call", name="read_memories", arguments={})
+        assert client.answer()[1]["result"]["isError"] is False
+
+
+def test_a_client_that_works_in_the_newer_protocol_cannot_begin_the_older_handshake(hub):
+    with hub.connected() as client:
+        client.ask("tools/list")
+        client.ask("server/discover")
+        assert began_older_handshake(client)["error"]["code"] == -32022
