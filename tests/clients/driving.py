@@ -87,7 +87,8 @@ def driver_of(
     client: ForeignClient, server: StdioServer | HttpServer, transport: str, era: str, folder: Path
 ) -> Iterator[Driver]:
     """Run a client's driver, connected."""
-    job = {"transport": transport, "era": era, **server.job()}
+    told = server.late_job() if era == "late" and isinstance(server, StdioServer) else server.job()
+    job = {"transport": transport, "era": era, **told}
     driver = Driver(client.driver(), job, folder / "driver.log")
     try:
         connected = driver.answer()

@@ -16,6 +16,7 @@ from hybrid_memory_mcp.admin.hub_client import stop_hub
 
 START_SECONDS = 60
 _PAUSE_MS = 300
+_START_LATE = "import os, sys, time; time.sleep(2); os.execv(sys.argv[1], sys.argv[1:])"
 PROGRAM = (sys.executable, "-m", "hybrid_memory_mcp")
 
 
@@ -30,6 +31,11 @@ class StdioServer:
     def job(self) -> dict[str, Any]:
         """Return what a driver needs to connect."""
         return {"home": str(self.home), "command": [*PROGRAM, "--home", str(self.home)]}
+
+    def late_job(self) -> dict[str, Any]:
+        """Return the job with a server that starts two seconds late, as on a machine that has much to do."""
+        job = self.job()
+        return job | {"command": [sys.executable, "-c", _START_LATE, *job["command"]]}
 
     def restart(self) -> None:
         """End the hub; the relay of the client that is there starts the next one, a moment later, so that this one is seen to end."""

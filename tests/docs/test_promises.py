@@ -64,6 +64,12 @@ HELD_BY = {
         "core/test_validation.py::test_a_wrong_argument_is_refused_by_its_name_without_its_value",
         "server/runtime/test_provider.py::test_work_whose_caller_left_keeps_its_place_until_it_is_done",
     ],
+    "every client": [
+        "clients/test_scenario.py::test_a_client_plays_the_scenario",
+        "clients/test_conformance.py::test_every_scenario_passes_where_the_server_has_what_it_wants",
+        "clients/test_conformance.py::test_the_server_as_it_is_fails_only_what_is_listed_with_its_reason",
+        "clients/test_inspector.py::test_the_inspector_has_nothing_to_say_about_the_tools_and_calls_them",
+    ],
     "quiet": [
         "server/test_process.py::test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed",
         "server/test_process.py::test_a_server_at_work_opens_no_network_connection",
