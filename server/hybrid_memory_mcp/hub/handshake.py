@@ -23,6 +23,7 @@ from pydantic import BaseModel, Field, ValidationError
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import unnamed_session
 from hybrid_memory.settings import PREFIX, StoreSettings
+from hybrid_memory_mcp.hooks.program import switched_off
 from hybrid_memory_mcp.projects import PROJECT_FOLDER, Place, place_of
 from hybrid_memory_mcp.relay.connecting import NONCE_BYTES, PROOF_BYTES, proof
 from hybrid_memory_mcp.relay.protocol import PROTOCOL_VERSION, read_fields
@@ -68,8 +69,9 @@ class Hello(BaseModel):
 class ClientInfo:
     """A relay and its client. ``relay`` is the relay's own name, 32 hex digits; ``connection`` counts the hubs it had before.
 
-    ``ignored_settings`` are variables of the client about the store which have no effect, because the hub runs with others.
-    ``folder`` is where the relay was started, None for one that does not tell; ``project_folder`` what its client says of a project.
+    ``ignored_settings`` are variables of the client about the store which have no effect, because the hub runs with others; ``hooks_off``
+    says that one switches off what hooks do. ``folder`` is where the relay was started, None for one that does not tell;
+    ``project_folder`` what its client says of a project.
     """
 
     relay: str
@@ -80,6 +82,7 @@ class ClientInfo:
     ignored_settings: tuple[str, ...] = ()
     folder: str | None = None
     project_folder: str | None = None
+    hooks_off: bool = False
 
     def place(self, roots: tuple[tuple[str, str], ...] = ()) -> Place:
         """Return where the client is at work, by its roots (each with the words for it) and its folders; looks at files."""
@@ -137,7 +140,17 @@ def read_client_info(hello: Hello) -> ClientInfo:
     project_folder = hello.environment.get("CLAUDE_PROJECT_DIR") or None
     if project_folder is not None and not Path(project_folder).is_absolute():
         project_folder = None
-    return ClientInfo(hello.relay, hello.pid, hello.version, hello.connection, options, ignored, folder, project_folder)
+    return ClientInfo(
+        hello.relay,
+        hello.pid,
+        hello.version,
+        hello.connection,
+        options,
+        ignored,
+        folder,
+        project_folder,
+        switched_off(hello.environment),
+    )
 
 
 def find_ignored_settings(environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from hybrid_memory.clock import Clock, RandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import MemoryId, Scope
-from hybrid_memory.settings import StoreSettings
+from hybrid_memory.settings import StoreSettings, hook_switches
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
 from hybrid_memory_mcp.hooks.asking import OPERATION as HOOK_EVENT
@@ -289,6 +289,7 @@ class Hub:
             request_key_of=connection.request_key_of,
             on_start_of=connection.on_start_of,
             state_key=resources.state_key,
+            may_recall=lambda: not client.hooks_off and hook_switches(resources.home).recall,
         )
 
     async def _warm_up(self, where: ClientPlace) -> None:

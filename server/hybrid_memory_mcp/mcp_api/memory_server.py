@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.mcpserver.context import Context
@@ -82,6 +83,7 @@ class MemoryServer(MCPServer[None]):
 
     Our own tools are listed and called here; tools added through the SDK keep working. ``zone`` is that of dates without one.
     ``state_key`` (32 bytes) seals what a client carries from one call to the next; without it only this process can read that.
+    ``may_recall`` says whether memories may come unasked (a quiet read); it looks at a file.
     """
 
     def __init__(
@@ -94,8 +96,10 @@ class MemoryServer(MCPServer[None]):
         request_key_of: RequestKeyOf | None = None,
         on_start_of: OnStartOf | None = None,
         state_key: bytes | None = None,
+        may_recall: Callable[[], bool] | None = None,
     ) -> None:
         self._provider = provider
+        self._may_recall = may_recall
         self._where = scope if isinstance(scope, ClientPlace) else ClientPlace(scope)
         self._zone = zone
         self._request_key_of = request_key_of or _none
@@ -148,7 +152,7 @@ class MemoryServer(MCPServer[None]):
             raise ToolError(argument_problems(error, name, names_taken(tool.takes))) from None
         # (3) On whose behalf, and under which request key (without a context: a test or a program that calls in-process).
         place = await self._where.current()
-        if (refused := _refusal(place, tool, given)) is not None:
+        if (refused := await self._refusal(place, tool, given)) is not None:
             return refused
         scope = _with_client_name(self._where.scope, context)
         call = CallContext(scope, self._zone, None if context is None else self._request_key_of(context))
@@ -169,6 +173,13 @@ class MemoryServer(MCPServer[None]):
                 return result
 
             return await self._provider.call(work)
+
+    async def _refusal(self, place: Place, tool: ToolSpec, given: Arguments) -> CallToolResult | None:
+        """Return the answer where memory, or recall that nobody asked for, is switched off; None where the call may go on."""
+        refused = _refusal(place, tool, given)
+        if refused is None and given.is_quiet and self._may_recall is not None:
+            return None if await anyio.to_thread.run_sync(self._may_recall) else nothing_to_say()
+        return refused
 
     def _add_notices(self, result: CallToolResult, service: MemoryService, place: Place) -> None:
         """Tell with the first answer what is wrong with the store, and once what is wrong with the place."""

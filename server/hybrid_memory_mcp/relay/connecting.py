@@ -44,7 +44,13 @@ _POLL_SECONDS = 0.005  # adds so much to a start at most, and costs a connection
 _MAX_LOG_BYTES = 1024 * 1024  # a longer hub.log becomes hub.log.1, in the place of an older one
 # What belongs to one client must not become what the hub takes for everybody's.
 _CLIENT_VARIABLES = frozenset(
-    {"TZ", *(f"HYBRID_MEMORY_{name}" for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS"))}
+    {
+        "TZ",
+        *(
+            f"HYBRID_MEMORY_{name}"
+            for name in ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "PROJECT", "HOOKS")
+        ),
+    }
 )
 # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP and CREATE_BREAKAWAY_FROM_JOB, which exist on Windows alone
 _DETACHED = 0x00000008 | 0x00000200 | 0x01000000 if sys.platform == "win32" else 0

@@ -14,6 +14,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.hooks import program
 
 Talk = partial(hooking.Talk, here=True)
 
@@ -262,3 +263,20 @@ def test_a_correction_takes_the_place_of_what_it_corrects(home, service):
     context = Talk(home, "third").start()
     assert "on Thursday" in context
     assert "on Tuesday" not in context
+
+
+def test_the_connected_server_recalls_nothing_unasked_where_that_is_switched_off(home, service):
+    Talk(home, "first").say(LASTING["decision"][0]).hook("stop")
+    asked = {"query": "Which database did we decide to use for the billing service?", "quiet": "text"}
+    with started(home, alone=False, environment={program.SWITCH: "off"}) as client:
+        client.initialize()
+        off = client.call(1, "read_memories", **asked)["content"]
+    with started(home, alone=False) as client:
+        client.initialize()
+        (home / "config.toml").write_text("[hooks]\nrecall = false\n")
+        also_off = client.call(1, "read_memories", **asked)["content"]
+        (home / "config.toml").write_text("")
+        on = client.call(2, "read_memories", **asked)["content"]
+    assert "PostgreSQL" not in str(off)
+    assert "PostgreSQL" not in str(also_off)
+    assert "PostgreSQL" in str(on)

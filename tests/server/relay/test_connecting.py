@@ -113,7 +113,7 @@ class Process:
 def test_a_hub_gets_the_stores_variables_and_none_of_the_clients(home, monkeypatch):
     monkeypatch.setattr("subprocess.Popen", Process)
     home.mkdir()
-    names = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS")
+    names = ("HOME", "NAMESPACE", "AGENT", "SESSION", "TIMEZONE", "PROMPTS", "PROJECT", "HOOKS")
     clients = {f"HYBRID_MEMORY_{name}": "x" for name in names} | {"TZ": "Asia/Tokyo"}
     kept = {"HYBRID_MEMORY_SENSORY_BUFFER": "2", "PATH": "/bin"}
     process = connecting.start_hub(str(home), "fastembed:x", clients | kept)
