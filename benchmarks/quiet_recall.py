@@ -92,7 +92,7 @@ def _prompt(line: str, pieces: dict[str, str]) -> Prompt:
     may = re.search(r"\((.*)\)", names)
     about = re.sub(r"\(.*\)", "", names).strip("-")
     return Prompt(
-        text=re.sub(r"\{\w+\}", lambda found: "\n" + pieces.get(found[0], found[0]), text),
+        text=re.sub(r"\{\w+\}", lambda found: "\n" + pieces[found[0]] if found[0] in pieces else found[0], text),
         about=frozenset(filter(None, about.split(","))),
         may=frozenset(may[1].split(",")) if may else frozenset(),
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory import reads
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
-from hybrid_memory.retrieval.bearing import Bearing, bears_on, shared_words, speaks_of_own, telling_of
+from hybrid_memory.retrieval.bearing import LEAST_TOLD, Bearing, bears_on, shared_words, speaks_of_own, telling_of
 from hybrid_memory.retrieval.brief import is_untrusted
 from hybrid_memory.retrieval.question import parse_question
 
@@ -121,15 +121,15 @@ def _bearings(
     question = parse_question(request.query, now.astimezone(request.zone), index.hasher)
     names, held = index.words_held(question, now)
     tellings = {word.term: telling_of(word, question.language, names[word.term]) for word in question.words}
-    told = sum(tellings.values()) or 1.0
+    told = max(sum(tellings.values()), LEAST_TOLD)
     cosines = _cosines(index, vector, hits)
     own = speaks_of_own(request.query)
     found = {}
     for place, hit in enumerate(hits):
-        terms = frozenset(hit.memory.terms)
+        shared = shared_words(question, tellings, held, frozenset(hit.memory.terms))
         found[hit.memory.id] = Bearing(
-            shared=shared_words(question, tellings, names, held, terms),
-            share=sum(tellings[term] for term in question.terms if term in terms) / told,
+            shared=shared,
+            share=sum(word.telling for word in shared) / told,
             cosine=cosines.get(hit.memory.id, 0.0),
             first=place == 0,
             weak=hit.weak,

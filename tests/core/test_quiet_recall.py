@@ -91,11 +91,21 @@ def test_nothing_untrusted_comes_unasked(service, scope, origin):
 
 
 def test_few_come_at_a_time(service, scope):
-    for number in range(20):
+    for number in range(6):
         remember(service, scope, f"Zoltan ordered {number} boxes of zymurgy kits")
     prompt = "how many zymurgy kits did Zoltan order?"
     assert 1 <= len(quietly(service, scope, prompt, limit=100)) <= QUIET_PAGE
     assert len(quietly(service, scope, prompt, limit=1)) == 1
+
+
+def test_a_name_that_stands_everywhere_tells_nothing_alone(service, scope):
+    for number in range(40):
+        remember(service, scope, f"Heron: item {number} of the list")
+    remember(service, scope, "Heron: the deadline for invoices is 3 May")
+    assert quietly(service, scope, "work on Heron") == []
+    assert quietly(service, scope, "when is the deadline for invoices of Heron?") == [
+        "Heron: the deadline for invoices is 3 May"
+    ]
 
 
 @pytest.mark.parametrize("length", [10_001, 100_000, 1_000_000])

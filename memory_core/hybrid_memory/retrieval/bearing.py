@@ -23,9 +23,10 @@ _COMMONEST, _RAREST = 2_000, 30_000  # ranks of English words between which a wo
 _TELLS_ELSEWHERE = 0.5  # of a word in another language or script, whose rarity nobody knows
 _FEW = 3  # memories that hold a word, from which on it tells less of each
 _SURE_NAME = 0.8  # the strength from which a word is a name
-_TELLING, _SHARE, _COSINE, _NAMED, _FIRST, _WEAK, _OWN = 1.8, 2.4, 1.5, 0.5, 1.3, -1.5, 0.3
+_TELLING, _SHARE, _COSINE, _FIRST, _WEAK, _OWN = 1.4, 2.4, 2.5, 1.3, -1.5, 0.3
+LEAST_TOLD = 0.6  # what a prompt tells at least: of one that hardly tells anything no word is the whole
 _MOST_TELLING = 2.0  # what several words tell together at most
-_ENOUGH = 3.75
+_ENOUGH = 4.1
 
 _ORDERS = word_set(
     "add answer append apply ask bug build bump call change chapter check clean code command comment commit compare config continue "
@@ -52,10 +53,9 @@ _OWN_WORDS = word_set(
 
 @dataclass(frozen=True, slots=True)
 class SharedWord:
-    """A word that a prompt and a memory share: how much it tells, and how surely it is a name, both from 0 to 1."""
+    """A word that a prompt and a memory share, and how much it tells of the memory, from 0 to 1."""
 
     telling: float
-    name: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +82,10 @@ def bears_on(bearing: Bearing) -> bool:
     if not any(word.telling > 0 for word in bearing.shared):
         return False
     telling = min(sum(word.telling for word in bearing.shared), _MOST_TELLING)
-    named = max((word.telling for word in bearing.shared if word.name >= _SURE_NAME), default=0.0)
     points = (
         _TELLING * telling
         + _SHARE * bearing.share
         + _COSINE * max(bearing.cosine, 0.0)
-        + _NAMED * named
         + _FIRST * bearing.first
         + _WEAK * bearing.weak
         + _OWN * bearing.own
@@ -114,7 +112,6 @@ def telling_of(word: QuestionWord, language: str, name: float = 0.0) -> float:
 def shared_words(
     question: Question,
     tellings: Mapping[int, float],
-    names: Mapping[int, float],
     held: Mapping[int, int],
     terms: Collection[int],
 ) -> tuple[SharedWord, ...]:
@@ -123,7 +120,7 @@ def shared_words(
     What stands in many of them tells less of each: the name of the user himself, the company's.
     """
     return tuple(
-        SharedWord(tellings[term] / (1 + math.log2(max(held.get(term, 0), _FEW) / _FEW)), names.get(term, 0.0))
+        SharedWord(tellings[term] / (1 + math.log2(max(held.get(term, 0), _FEW) / _FEW)))
         for term in question.terms
         if term in terms and tellings[term] > 0
     )
