@@ -18,10 +18,10 @@ class Event:
 
     ``name`` is ours, ``session`` the client's name of the conversation. ``folder`` is where the person works, ``root`` the project's
     folder, ``transcript`` the file that the client keeps of the conversation. ``said`` is what the person has just typed, ``source``
-    why a session starts.
+    why a session starts, ``whose`` the hook is: a plugin's, or the client's.
     """
 
-    __slots__ = ("client", "folder", "name", "root", "said", "session", "source", "transcript")
+    __slots__ = ("client", "folder", "name", "root", "said", "session", "source", "transcript", "whose")
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class Event:
         self.session = session
         self.folder = folder
         self.root = ""
+        self.whose = ""
         self.transcript = transcript
         self.said = said
         self.source = source

@@ -40,6 +40,7 @@ MOST_INPUT_BYTES = 8 << 20
 SWITCH = "HYBRID_MEMORY_HOOKS"
 _OFF = frozenset({"off", "0", "false", "no"})
 _ROOT = "CLAUDE_PROJECT_DIR"  # where Claude Code was started, wherever it has gone since
+_PLUGIN = "CLAUDE_PLUGIN_ROOT"  # in the environment of a plugin's hook, for Claude Code and Codex
 _DATABASE = "memory.duckdb"
 _READING_SHARE = 0.4  # of the limit, for transcripts
 _ANSWER_SECONDS = 0.1  # of the limit, for what comes after the hub's answer
@@ -77,6 +78,7 @@ def run(arguments: Sequence[str], environment: Mapping[str, str], given: bytes, 
         _pass_over(event, Conversations(home))
         return b""
     event.folder = event.folder or _working_folder()
+    event.whose = "plugin" if environment.get(_PLUGIN) else "client"
     event.root = environment.get(_ROOT, "") if client == "claude-code" else ""
     return _Run(event, home, HubCaller(home, options, environment), deadline).answer()
 
@@ -115,7 +117,7 @@ class _Run:
         event, conversation = self._event, self._conversation
         conversation.follow(event)
         if event.name == "session-start":
-            if not self._conversations.begin(conversation, event.source):
+            if not self._conversations.begin(conversation, event.source, event.whose):
                 return b""
             self._begin()
         elif event.name == "prompt":

@@ -40,9 +40,9 @@ _LONGEST_PLAIN = 80
 class Conversation:
     """What is known of one conversation of a client.
 
-    ``begun`` is why and when (seconds since 1970) it was last started. ``folder`` and ``root`` are where the person works, ``mark`` is how
-    far its transcript was read. ``shown`` are the ids of memories that stand in its context, which the client has ``shortened`` or not.
-    ``waiting`` are the turns that no hub has had yet. ``is_new`` says that nothing was known of it.
+    ``begun`` is why, when (seconds since 1970) and by whose hook it was last started. ``folder`` and ``root`` are where the person works,
+    ``mark`` is how far its transcript was read. ``shown`` are the ids of memories that stand in its context, which the client has
+    ``shortened`` or not. ``waiting`` are the turns that no hub has had yet. ``is_new`` says that nothing was known of it.
     """
 
     __slots__ = (
@@ -68,8 +68,8 @@ class Conversation:
         self.is_new = known is None
         self.folder = _text(found.get("folder"))
         self.root = _text(found.get("root"))
-        begun = found.get("begun")
-        self.begun: list[Any] = begun if isinstance(begun, list) and len(begun) == 2 else ["", 0]  # noqa: PLR2004 - why and when
+        begun = _list(found.get("begun"))
+        self.begun: list[Any] = begun if _is_beginning(begun) else ["", 0, ""]
         self.shortened = found.get("shortened") is True
         self.transcript = _text(found.get("transcript"))
         mark = found.get("mark")
@@ -123,18 +123,20 @@ class Conversations:
                 conversation.mark = other.mark
             self._write(conversation.name, conversation.packed())
 
-    def begin(self, conversation: Conversation, source: str) -> bool:
-        """Return True if the conversation starts now, False if another hook has just taken its start up.
+    def begin(self, conversation: Conversation, source: str, whose: str) -> bool:
+        """Return True if the conversation starts, False if another one's hook has just taken this start up.
 
-        Hooks that a plugin brings and hooks that stand in the client's file run both, at the same moment.
+        ``whose`` tells hooks that a plugin brings from those that stand in the client's file: it runs both, at the same moment. The
+        same hook that runs again is answered again.
         """
         with _Held(self._home, self._folder):
             other = self.load(conversation.client, conversation.session)
             now = time.time()  # noqa: TID251 - compared with what another process noted
-            why, when = other.begun
-            if why == source and isinstance(when, int | float) and 0 <= now - when < SAME_START_SECONDS:
+            why, when, by = other.begun
+            is_same = why == source and 0 <= now - when < SAME_START_SECONDS
+            if is_same and by != whose:
                 return False
-            conversation.begun = other.begun = [source, now]
+            conversation.begun = other.begun = [source, now, whose]
             self._write(other.name, other.packed())
             return True
 
@@ -236,6 +238,10 @@ def _file_name(client: str, session: str) -> str:
     from hashlib import blake2b
 
     return f"{client}.{blake2b(session.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}.json"
+
+
+def _is_beginning(values: list[Any]) -> bool:
+    return [type(one) for one in values] in ([str, int, str], [str, float, str])
 
 
 def _progress(mark: dict[str, int]) -> tuple[int, int, int]:

@@ -113,7 +113,9 @@ class Talk:
         given = self.given(event, **more)
         if self.here:
             arguments, deadline = [event, "--client", self.client], time.monotonic() + TIMEOUT_SECONDS
-            said = program.run(arguments, environment(self.home), json.dumps(given).encode(), deadline)
+            said = program.run(
+                arguments, environment(self.home, **(self.variables or {})), json.dumps(given).encode(), deadline
+            )
         else:
             said = run_hook(self.home, event, self.client, given, variables=self.variables)
         return json.loads(said) if said else None

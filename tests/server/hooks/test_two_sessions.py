@@ -125,24 +125,16 @@ def test_what_the_brief_gave_is_not_given_again_at_a_prompt_nor_after_a_resume(h
     assert other.hook("prompt", prompt=question) is None
 
 
-def test_two_hooks_for_one_start_give_one_brief(home, service):
-    """As where a client has the plugin and the hooks of `install`."""
+def test_a_plugins_hook_and_the_clients_own_give_one_brief(home, service):
+    """As where somebody has the plugin and the hooks of `install`; a hook that runs again is answered again."""
     Talk(home, "first").say(LASTING["preference"][0]).hook("stop")
-    second = Talk(home, "second")
-    assert [bool(second.start()), bool(second.start()), bool(second.start("clear"))] == [True, False, True]
-
-
-def test_a_conversation_that_is_taken_up_is_not_told_what_was_said_in_it(home, service):
-    talk = Talk(home, "first", client="codex").say(LASTING["decision"][0])
-    talk.hook("stop")
-    assert talk.start("resume") == ""
-
-
-def test_gemini_which_takes_a_conversation_up_without_its_first_turn_is_given_the_brief_again(home, service):
-    Talk(home, "first").say(LASTING["decision"][0]).hook("stop")
-    second = Talk(home, "second", client="gemini")
-    second.start()
-    assert "PostgreSQL" in second.start("resume")
+    own, plugins = Talk(home, "second"), Talk(home, "second", variables={"CLAUDE_PLUGIN_ROOT": "/plugin"})
+    assert [bool(own.start()), bool(plugins.start()), bool(own.start()), bool(plugins.start("clear"))] == [
+        True,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_an_echo_of_what_was_shown_is_not_kept_again(home, service):
