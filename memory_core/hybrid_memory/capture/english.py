@@ -18,7 +18,7 @@ MACROS = {
     r"|officially|unanimously|jointly|together|mainly|deeply|greatly|particularly|especially"
     r"|slightly|highly|tend to)\s+){0,3}",
     # Nothing that has a meaning only beside what was said before.
-    "THING": r"(?!(?:it|that|this|them|those|these|him|her|one|ones|both|either|neither|yours?|here|there"
+    "THING": r"(?!(?:it|its|that|this|them|those|these|him|her|his|their|one|ones|both|either|neither|yours?|here|there"
     r"|so|how|what|where|which|who"
     r"|when the|when this|when that|option|plan [a-e]\b|version \w\b|number|the (?:first|second"
     r"|third|fourth|last|latter|former|other|new"
@@ -103,6 +103,9 @@ MACROS = {
     r"|mandarin|japanese|korean|hindi|arabic"
     r"|turkish|swedish|danish|norwegian|finnish|czech|greek|hebrew|catalan|romanian|hungarian"
     r"|vietnamese|thai|indonesian)",
+    "LASTING_START": r"(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|moving forward"
+    r"|in (?:the )?future|henceforth|as a rule"
+    r"|in general|permanently|by default|at all times)",
     "LASTING": r"(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|moving forward"
     r"|in (?:the )?future|from here on out|henceforth"
     r"|as a rule|in general|every time|each time|at all times|whenever|every single time"
@@ -127,7 +130,8 @@ REMEMBERED: tuple[Rule, ...] = (
     _rule(
         Kind.FACT,
         0.85,
-        r"(?:(?:please|pls|plz|can you|could you|can u|also|so|and)\s+){0,2}(?:remember"
+        r"(?!(?:save|store|add|put) that\b)(?:(?:please|pls|plz|can you|could you|can u|also|so"
+        r"|and)\s+){0,2}(?:remember"
         r"|keep in mind|bear in mind|memori[sz]e|make a (?:mental )?note"
         r"|take note|don't forget|do not forget|never forget|always remember|store|save|note down"
         r"|write down|note to self|remember for (?:later|next"
@@ -234,10 +238,12 @@ _PREFERENCES = (
     (
         r"(?:(?:please|pls|plz|you should|you must)[, ]+)?(?:always|never(?! mind)|don't ever"
         r"|do not ever|at no point) (?!again\b|mind\b|forget\b|gonna\b|works?\b|fails?\b|been\b"
-        r"|returns?\b|had\b|heard\b|seen\b|get\b|got\b|is\b|are\b)<THING>[a-z]{2,} .{2,}"
+        r"|returns?\b|had\b|heard\b|seen\b|get\b|got\b|is\b|are\b"
+        r"|(?:in|on|at|with|from|of|for|to|an?|the|so|very|such|as|like|too|more|less|good|nice"
+        r"|happy|great|\w+ing|\w+ed|\w+[b-rt-z]s)\b)<THING>[a-z]{2,} .{2,}"
     ),
     (
-        r"(?:<ORDER>[, ]+)?(?:<LASTING>|for (?:all|every|any) (?:\w+ ){0,3}(?:i (?:ask|write|send)"
+        r"(?:<ORDER>[, ]+)?(?:<LASTING_START>|for (?:all|every|any) (?:\w+ ){0,3}(?:i (?:ask|write|send)"
         r"|you write|in this (?:repo|project|codebase)))"
         r"[, ]+(?:(?:please|pls|always|only|just|you|we|i|let's|can you|could you|i want you to"
         r"|i'd like you to|should|to)[, ]+){0,3}"
@@ -252,7 +258,8 @@ _PREFERENCES = (
         r"|treat|indent|document|start|end|include|check|prefer|stick)"
         r" (?!it (?!short|brief|simple)|this\b|that\b)(?=.{2,160}\b(?:from (?:now|here|today) on"
         r"|going forward|in (?:the )?future|every time|each time|from here on(?: out)?|at all times"
-        r"|unless i (?:ask|say|tell)|in all (?:your |my |our )|whenever (?:i|you|we)|for all my|always)\b).{6,}"
+        r"|unless i (?:ask|say|tell)|in all (?:your |my |our )|whenever (?:i|you|we)|for all my)\b"
+        r"|.{2,120}\balways$).{6,}"
     ),
     (
         r"(?:please |pls |plz |always |i want you to |i'd like you to |try to |just ){0,2}(?:keep|make"
@@ -574,7 +581,8 @@ _FACTS = tuple(
                 r"(?:i|we) use (?:an? |the )(?:[\w-]+ ){1,3}?(?:keyboard(?: layout)?|layout|mac"
                 r"|macbook|laptop|pc|thinkpad|editor|ide|shell|terminal|monitor|screen reader"
                 r"|trackball|mouse|phone|e-?reader|bank|calendar|password manager|package manager"
-                r"|linter|formatter|build system|theme|distro|browser)\b(?! (?:to (?:fix|do|open)|for this|right now)).*"
+                r"|linter|formatter|build system|theme|distro|browser)\b(?! (?:to (?:fix|do|open)"
+                r"|for this|right now)).*"
             ),
             # who the user is
             (

@@ -90,7 +90,9 @@ def _gap_for_speech(found: re.Match[str]) -> str:
 
 
 def _is_machine_line(line: str) -> bool:
-    return _MACHINE_LINE.match(line) is not None or _CODE_END.search(line) is not None
+    if _MACHINE_LINE.match(line) is not None or line.rstrip().endswith((";", "{")):
+        return True
+    return any(mark in line for mark in _CODE_MARKS) or ("()" in line and _CALL.search(line) is not None)
 
 
 _FENCE = LazyPattern(r"(?m)^[ \t>]*(?:```|~~~)[^\n]*$|```")
@@ -111,7 +113,8 @@ _MACHINE_LINE = LazyPattern(
     r"|(?:select|insert|update|delete|create|alter)\b[^\n]{0,200};\s*$|//|/\*|\*/|#!|</?\w|[{}\[\]();]+\s*$"
     r"|[\w.$-]{1,60}\s*[:=]\s*[\"'{\[]|\"[\w-]{1,60}\"\s*:|https?://\S+\s*$|[\w./~-]{0,60}[$%#] \w)"
 )
-_CODE_END = LazyPattern(r"[;{]\s*$|=>|\w\(\)|\{\{|\}\}|</\w")
+_CODE_MARKS = ("=>", "{{", "}}", "</")
+_CALL = LazyPattern(r"\w\(\)")
 _MAIL_HEADER = LazyPattern(
     r"(?im)^[ \t]*(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|de|à|objet"
     r"|para|asunto|assunto|差出人|件名|发件人|主题):[ \t]"

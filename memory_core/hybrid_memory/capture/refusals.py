@@ -78,8 +78,11 @@ def is_loose(low: str) -> bool:
 
 def request_behind(low: str, *, soft: bool) -> int | None:
     """Return where a request begins behind a statement ("..., so what can I cook?"); with ``soft`` one that says "use" as well."""
-    found = (_REQUEST_SOFT if soft else _REQUEST).search(low)
-    return None if found is None else found.start()
+    forms = _REQUESTS_SOFT if soft else _REQUESTS
+    found = [place.start() for form in forms if (place := form.search(low)) is not None]
+    if "，" in low and (dense := _REQUEST_DENSE.search(low)) is not None:
+        found.append(dense.start())
+    return min(found, default=None)
 
 
 _IRONY = ("🙄", "😒")
@@ -300,37 +303,49 @@ _LOOSE_OBJECT = LazyPattern(
     r"|la (?:segunda|primera|primeira)|o (?:segundo|primeiro)|el (?:segundo|primero))(?!\w)"
     r"|第[一二三]个|这个|那个|これ(?!から)|それ(?!から)|この(?!プロジェクト|リポジトリ)|その"
 )
-_REQUEST_SOURCE = (
-    r"[,;–—-]\s*(?:so |and )?(?:please |pls )?(?:stick to (?:that|it)|keep (?:that|it"
-    r"|this) (?:in mind|that way)|remember (?:that|this|it)$|don't forget)\b|"
-    r"[,;–—-]*\s(?:so |and |but |then |now |please |also )*(?:can|could|would|will) (?:you|u)\b"
-    r"|[,;–—-]\s*(?:so |and |but |then |now |also |any )*(?:what|what's|how|which|where|who"
-    r"|when should|why|should i|should we|do you|does (?:that|this|it)|is (?:that|there|it)"
-    r"|are there|any (?:ideas?|tips|suggestions|advice|recommendations)|can i|could i|can we"
-    r"|what about|how about|right|ok|okay|got it|remember)\b.{0,400}$"
-    r"|\s(?:so|and|but) (?:what|how|which|where|why|should i|can i|is there|are there|do you)\b"
-    r"|[,;–—]?\s(?:and|but|so) i(?:'d like|'m| am)? (?:feeling|curious|wondering|trying|struggling"
-    r"|having (?:trouble|issues|problems)|worried|thinking"
-    r"|not sure|kinda|a bit|still|want(?:ed)? to|need to (?:know|understand|make sure)|feel like"
-    r"|would like|was hoping|hope|don't know|can't seem|'d like|to)\b"
-    r"|[,;–—]?\s(?:and|but|so) i(?:'m| am| have|'ve)? (?:have )?(?:no idea|not sure|need (?:help"
-    r"|gift|some|an? |your|to know)|want (?:to know|you to)|wonder|don't know|was wondering"
-    r"|am looking|'m looking|looking|would like|'d like)\b|[,;–—]\s*i(?:'m| am|'d"
-    r"| would)? (?:need (?:help|gift|some|an? |your|ideas)|want (?:to know|you to)|looking for"
-    r"|like you to|like some|was wondering|wonder)\b"
-    r"|[,;–—-]\s*(?:so |and |then |now |please |pls |just )*(?:help|give|show|tell|find|suggest"
-    r"|recommend|update|change|fix|adapt|draft|create|generate|rewrite|summari[sz]e|adjust"
-    r"|translate|make (?:me|a|the|sure it)|write me|refactor|plan (?:me|a))\b"
-    r"|[,;–—-]\s*(?:bitte |und |also |jetzt )*(?:kannst|könntest|was|wie|hilf|gib|zeig|mach"
-    r"|schreib)\b|[,;]\s*(?:et |alors |donc )*(?:peux-tu|tu peux|pourrais|que|comment|aide"
-    r"|donne)\b|[,;]\s*(?:y |así que |entonces )*(?:puedes|podrías|qué|cómo|ayúdame|dame)\b"
-    r"|[,;]\s*(?:e |então )*(?:você pode|pode|o que|como|me ajud|ajuda|me dá)\b"
-    r"|[，,](?:帮我|请|你能|怎么|什么|能不能|可以)"
+_ASKED_FOR = (
+    r"(?:so |and )?(?:please |pls )?(?:stick to (?:that|it)|keep (?:that|it|this) (?:in mind"
+    r"|that way)|remember (?:that|this|it)$|don't forget)\b"
+    r"|(?:so |and |but |then |now |also |any )*(?:what|what's|how|which|where|who|when should|why"
+    r"|should i|should we|do you|does (?:that|this|it)|is (?:that|there|it)|are there"
+    r"|any (?:ideas?|tips|suggestions|advice|recommendations)|can i|could i|can we|what about"
+    r"|how about|right|ok|okay|got it|remember)\b.{0,400}$"
+    r"|i(?:'m| am|'d| would)? (?:need (?:help|gift|some|an? |your|ideas)|want (?:to know|you to)"
+    r"|looking for|like you to|like some|was wondering|wonder)\b"
+    r"|(?:so |and |then |now |please |pls |just )*(?:help|give|show|tell|find|suggest|recommend"
+    r"|update|change|fix|adapt|draft|create|generate|rewrite|summari[sz]e|adjust|translate"
+    r"|make (?:me|a|the|sure it)|write me|refactor|plan (?:me|a))\b"
+    r"|(?:bitte |und |also |jetzt )*(?:kannst|könntest|was|wie|hilf|gib|zeig|mach|schreib)\b"
+    r"|(?:et |alors |donc )*(?:peux-tu|tu peux|pourrais|que|comment|aide|donne)\b"
+    r"|(?:y |así que |entonces )*(?:puedes|podrías|qué|cómo|ayúdame|dame)\b"
+    r"|(?:e |então )*(?:você pode|pode|o que|como|me ajud|ajuda|me dá)\b"
 )
-_REQUEST = LazyPattern(_REQUEST_SOURCE)
-_REQUEST_SOFT = LazyPattern(
-    _REQUEST_SOURCE + r"|[,;–—-]\s*(?:so |and |then |now )*(?:please |pls )?(?:use|add|put|write|make|run|keep that"
-    r"|keep (?:it|this|that) in mind|set|check|do|go|let's|nothing|no|only)\b"
-    r"|[,;–—-]\s*(?:if that matters|if (?:that|it) helps|btw|by the way|lol|haha|thanks|thx"
-    r"|please)\b|\s(?:btw|by the way|lol|if that matters|if (?:that|it) helps)(?=$|[ ,.])"
+"""How a request begins behind a comma."""
+_ASKED_BARE = (
+    r"(?:so |and |but |then |now |please |also )*(?:can|could|would|will) (?:you|u)\b"
+    r"|(?:so|and|but) (?:what|how|which|where|why|should i|can i|is there|are there|do you)\b"
+    r"|(?:and|but|so) i(?:'d like|'m| am)? (?:feeling|curious|wondering|trying|struggling"
+    r"|having (?:trouble|issues|problems)|worried|thinking|not sure|kinda|a bit|still"
+    r"|want(?:ed)? to|need to (?:know|understand|make sure)|feel like|would like|was hoping|hope"
+    r"|don't know|can't seem|'d like|to)\b"
+    r"|(?:and|but|so) i(?:'m| am| have|'ve)? (?:have )?(?:no idea|not sure|need (?:help|gift|some"
+    r"|an? |your|to know)|want (?:to know|you to)|wonder|don't know|was wondering|am looking"
+    r"|'m looking|looking|would like|'d like)\b"
 )
+"""How it begins behind a blank alone."""
+_DOES = (
+    r"(?:so |and |then |now )*(?:please |pls )?(?:use|add|put|write|make|run|keep that|keep (?:it"
+    r"|this|that) in mind|set|check|do|go|let's|nothing|no|only)\b"
+    r"|(?:if that matters|if (?:that|it) helps|btw|by the way|lol|haha|thanks|thx|please)\b"
+)
+"""A request that a preference could begin with as well: "use", "keep"."""
+_DOES_BARE = r"(?:btw|by the way|lol|if that matters|if (?:that|it) helps)(?=$|[ ,.])"
+_REQUESTS = (
+    LazyPattern(rf"[,;–—-]\s*(?:{_ASKED_FOR})"),
+    LazyPattern(rf"\s(?:{_ASKED_BARE})"),
+)
+_REQUESTS_SOFT = (
+    LazyPattern(rf"[,;–—-]\s*(?:{_ASKED_FOR}|{_DOES})"),
+    LazyPattern(rf"\s(?:{_ASKED_BARE}|{_DOES_BARE})"),
+)
+_REQUEST_DENSE = LazyPattern(r"[，,](?:帮我|请|你能|怎么|什么|能不能|可以)")

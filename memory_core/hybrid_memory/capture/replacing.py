@@ -18,6 +18,12 @@ _SHARED = 2  # words of a person's own deeds that two statements share, from whi
 _HALF = 0.5  # of the words of the shorter
 
 
+@functools.lru_cache(maxsize=1024)
+def words_of(text: str) -> frozenset[str]:
+    """Return the stems of a statement's words."""
+    return frozenset(words(text))
+
+
 def may_replace(statement: Statement) -> bool:
     """Return True if a statement may take the place of another one; of all others nobody need look for one."""
     low = lowered(statement.text)
@@ -39,9 +45,9 @@ def replaced(statement: Statement, earlier: Sequence[str]) -> int | None:
     """
     if not may_replace(statement):
         return None
-    new = frozenset(words(statement.text))
+    new = words_of(statement.text)
     places = [at for at, old in enumerate(earlier) if _replaces(statement, new, old)]
-    return max(places, key=lambda at: (len(new.intersection(words(earlier[at]))), at), default=None)
+    return max(places, key=lambda at: (len(new & words_of(earlier[at])), at), default=None)
 
 
 def _replaces(statement: Statement, new: frozenset[str], earlier: str) -> bool:
@@ -49,10 +55,10 @@ def _replaces(statement: Statement, new: frozenset[str], earlier: str) -> bool:
     slot = _slot_of(low)
     if slot is not None and slot == _slot_of(before):
         return True
-    old = frozenset(words(earlier))
+    old = words_of(earlier)
     gone = _GONE.search(low)
     if gone is not None:
-        dropped = frozenset(words(next(group for group in gone.groups() if group is not None)))
+        dropped = words_of(next(group for group in gone.groups() if group is not None))
         if dropped and not dropped <= old:
             return False
     subject, other = _subject(low), _subject(before)

@@ -9,12 +9,11 @@ from dataclasses import replace
 from hybrid_memory.capture import english, foreign, refusals
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
-from hybrid_memory.capture.replacing import replaced
+from hybrid_memory.capture.replacing import replaced, words_of
 from hybrid_memory.capture.rules import Rule
 from hybrid_memory.capture.sentences import Sentence, lowered, sentence_of, sentences, without_fillers
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
-from hybrid_memory.text import words
 
 # Set by hand.
 LIMIT = 20
@@ -24,6 +23,7 @@ _SHORTEST_WORDS = 2
 _LONGEST_ANTECEDENT = 120  # characters of a sentence that one with "it" is joined with
 _READ_TURN = 100_000  # characters of a turn; beyond them nobody typed
 _ALIKE = 0.8  # of the words of two statements, from which the later says the same
+_LOOKED_BACK = 60  # statements among which a new one looks for its like
 _MOST_CLAUSES = 6  # of a sentence
 _ASKED = 0.85  # importance of what is to be remembered
 _CORRECTION = 0.75
@@ -188,10 +188,12 @@ def _clauses(sentence: Sentence) -> Iterator[Sentence]:
 
 def _declared(clause: Sentence, *, loose: bool = False) -> Sentence | None:
     """Return a clause without the request behind it; None if it asks or, unless ``loose``, means something only beside others."""
+    if not clause.raw or refusals.is_question(clause.low):
+        return None
     at = refusals.request_behind(clause.low, soft=False)
     if at:
         clause = clause.before(at)
-    if clause.asks or not clause.raw or refusals.is_question(clause.low):
+    if clause.asks or not clause.raw:
         return None
     return clause if loose or not refusals.is_loose(clause.low) else None
 
@@ -256,14 +258,15 @@ def _made(told: Sentence, kind: StatementKind, importance: float, turn: Turn) ->
 
 def _keep(new: Statement, kept: list[Statement]) -> None:
     """Add a statement, unless it says again what is there; one that corrects takes the place of what it corrects."""
-    said, figures = frozenset(words(new.text)), _figures(new.text)
-    for old in kept:
-        earlier = frozenset(words(old.text))
+    said, figures = words_of(new.text), _figures(new.text)
+    first = max(len(kept) - _LOOKED_BACK, 0)
+    for old in kept[first:]:
+        earlier = words_of(old.text)
         if len(said & earlier) >= _ALIKE * len(said | earlier) and figures == _figures(old.text):
             return
-    place = replaced(new, [one.text for one in kept])
+    place = replaced(new, [one.text for one in kept[first:]])
     if place is not None:
-        del kept[place]
+        del kept[first + place]
     kept.append(new)
 
 
@@ -272,8 +275,8 @@ def _take_back(kept: list[Statement], topic: str) -> None:
     if not topic:
         del kept[-1:]
         return
-    meant = frozenset(words(topic))
-    kept[:] = [one for one in kept if meant.isdisjoint(words(one.text))]
+    meant = words_of(topic)
+    kept[:] = [one for one in kept if meant.isdisjoint(words_of(one.text))]
 
 
 def _only_corrects(low: str) -> bool:
