@@ -248,7 +248,7 @@ def _shortened(clause: Sentence) -> Sentence:
 
 def _made(told: Sentence, kind: StatementKind, importance: float, turn: Turn) -> Statement | None:
     """Return a statement; None for one that is too short or too long, that has a gap, or that holds a secret."""
-    text = told.raw.strip(" ,;:-–—*_")
+    text = told.raw.strip(" ,;:-–—*_").rstrip("([ ")
     if len(text) > _LONGEST or GAP in text or find_secrets(text):
         return None
     if not told.dense and len(text.split()) < _SHORTEST_WORDS:
