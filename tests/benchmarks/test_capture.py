@@ -1,5 +1,4 @@
 import pytest
-
 from benchmarks.capture import TURNS, count, read
 
 
