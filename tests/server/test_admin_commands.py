@@ -11,6 +11,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.cli.commands import app
+from hybrid_memory_mcp.hooks.state import Conversations
 
 SCOPE = Scope(session="s")
 VIOLIN = "The violin is in the attic."
@@ -166,6 +167,16 @@ def test_purging_says_what_goes_and_asks(home):
     assert holding(home, "4711-canary") == ["memory.duckdb"]
     assert run("purge", secret, "--home", home, input="y\n").exit_code == 0
     assert holding(home, "4711-canary") == []
+
+
+def test_a_purge_takes_what_a_hook_could_not_tell_yet(home):
+    conversations = Conversations(str(home))
+    told = conversations.load("gemini", "s")
+    told.waiting = [{"text": VIOLIN, "at": "2026-11-22T10:00:00Z"}]
+    conversations.save(told)
+    [known] = recalled(home)
+    assert asked("purge", known.id, "--home", home, "--yes")["memories"] == 1
+    assert conversations.load("gemini", "s").waiting == []
 
 
 def test_what_is_forgotten_a_session_or_a_namespace_can_be_purged(home):

@@ -20,6 +20,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.memory_fields import DERIVED
 from hybrid_memory.store.transfer import PurgeSelection
+from hybrid_memory_mcp.hooks.state import Conversations
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.history import MemoryVersion
@@ -135,6 +136,7 @@ def purge(request: OperationRequest) -> dict[str, Any]:
     gone = request.run_exclusive(
         lambda: purges.purge(request.home, selection, now, actor=actor, count=given["count"], on_step=on_step)
     )
+    Conversations(str(request.home)).forget_words()  # what waits for a hub may say it again
     _announce(request)
     return counts | _to_json_object(gone)
 
@@ -167,6 +169,7 @@ def redact(request: OperationRequest) -> dict[str, Any]:
     done = request.run_exclusive(
         lambda: redactions.redact(request.home, namespace, ids, now, actor=actor, words=words, count=given["count"])
     )
+    Conversations(str(request.home)).forget_words()
     _announce(request)
     return counts | _to_json_object(done)
 

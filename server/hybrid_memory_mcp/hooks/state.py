@@ -146,15 +146,24 @@ class Conversations:
             conversation.shown = []
             self._write(conversation.name, conversation.packed())
 
+    def forget_words(self) -> None:
+        """Remove what persons said that no hub has had yet, of every conversation, and what a killed hook left half written."""
+        if not os.path.isdir(self._folder):
+            return
+        with _Held(self._home, self._folder):
+            for name in self._names():
+                known = self._read(name) if name.endswith(".json") else None
+                if known is None:
+                    _remove(os.path.join(self._folder, name))
+                elif known.get("waiting"):
+                    self._write(name, json.dumps(known | {"waiting": []}).encode())
+
     def others(self, than: Conversation) -> Iterator[Conversation]:
         """Yield the other conversations, latest first; the oldest are removed."""
         now = time.time()  # noqa: TID251 - beside times of files
         for place, (changed, name) in enumerate(self._files()):
             if place >= MOST_CONVERSATIONS or now - changed > KEPT_SECONDS:
-                try:
-                    os.unlink(os.path.join(self._folder, name))
-                except OSError:
-                    pass
+                _remove(os.path.join(self._folder, name))
                 continue
             known = self._read(name) if name != than.name else None
             if known and isinstance(known.get("client"), str) and isinstance(known.get("session"), str):
@@ -187,6 +196,12 @@ class Conversations:
             pass
         return sorted(((changed, name) for changed, name in found if name != RUNS), reverse=True)
 
+    def _names(self) -> list[str]:
+        try:
+            return os.listdir(self._folder)
+        except OSError:
+            return []
+
     def _read(self, name: str) -> dict[str, Any] | None:
         try:
             found = json.loads(processes.read_own(os.path.join(self._folder, name), _LARGEST_BYTES))
@@ -205,10 +220,7 @@ class Conversations:
                 os.close(descriptor)
             os.replace(new, path)
         except OSError:
-            try:
-                os.unlink(new)
-            except OSError:
-                pass
+            _remove(new)
 
 
 class _Held:
@@ -238,6 +250,13 @@ def _file_name(client: str, session: str) -> str:
     from hashlib import blake2b
 
     return f"{client}.{blake2b(session.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}.json"
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
 
 
 def _is_beginning(values: list[Any]) -> bool:

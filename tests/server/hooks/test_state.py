@@ -123,3 +123,19 @@ def test_runs_are_counted_for_status(conversations, tmp_path):
     assert (tmp_path / "hooks" / state.RUNS).exists()
     run = conversations.runs()["codex"]
     assert (run["event"], run["kept"], run["loaded"]) == ("session-start", 3, 4)
+
+
+def test_words_that_wait_can_be_forgotten_and_nothing_else_is(conversations, tmp_path):
+    first = conversations.load("codex", "s")
+    first.waiting, first.mark = [turn("My door code is 4711")], {"offset": 5, "anew": 0}
+    conversations.save(first, shown=["a"])
+    (tmp_path / "hooks" / "codex.s.json.77").write_text("half of My door code is 4711")
+    conversations.forget_words()
+    again = conversations.load("codex", "s")
+    assert (again.waiting, again.mark, again.shown) == ([], {"offset": 5, "anew": 0}, ["a"])
+    assert not any(b"4711" in file.read_bytes() for file in (tmp_path / "hooks").iterdir() if file.is_file())
+
+
+def test_where_no_hook_ever_ran_there_is_nothing_to_forget(conversations, tmp_path):
+    conversations.forget_words()
+    assert not list(tmp_path.iterdir())
