@@ -292,10 +292,10 @@ def reading(client, request_id, query="wait", **more):
     return client.request(request_id, "tools/call", **params, **more)
 
 
-def client_of(home, *arguments, **options):
-    """The SDK's client, with a relay in a process of its own as its server."""
+def client_of(home, *arguments, cwd=None, **options):
+    """The SDK's client, with a relay in a process of its own as its server, which is at work in ``cwd``."""
     command = ["-m", "hybrid_memory_mcp", "--home", str(home), *arguments]
-    return Client(StdioServerParameters(command=sys.executable, args=command), **options)
+    return Client(StdioServerParameters(command=sys.executable, args=command, cwd=cwd), **options)
 
 
 class BlockingService(ObservedService):

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import anyio
+import anyio.abc
 from anyio.from_thread import BlockingPortal
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
@@ -22,6 +23,7 @@ from mcp.types import INVALID_PARAMS, EmptyResult, SubscribeRequestParams, Unsub
 
 from hybrid_memory_mcp.mcp_api.sdk import connection_of
 from hybrid_memory_mcp.runtime.client_place import ClientPlace
+from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 RECENT = "memory://most_recent_memories"
@@ -68,38 +70,40 @@ class Bus(InMemorySubscriptionBus):
 class ChangeNotifier:
     """Announces changes of what a client reads to everybody who asked one server.
 
-    Changes that come while an announcement is on its way are announced together afterwards.
+    Changes that come while an announcement is on its way are announced together afterwards. What a client reads depends on where it is
+    at work, and one that only listens makes no call that would look there: so the announcement looks.
     """
 
     def __init__(self, provider: MemoryAccess, where: ClientPlace) -> None:
         self.bus = Bus()
         self._provider = provider
         self._where = where
-        where.on_move(lambda: self._committed(where.scope.namespace, frozenset()))
+        where.on_move(self._moved)
         self._watchers: dict[tuple[str, int], tuple[str, ServerSession]] = {}
         self._connections: set[int] = set()
         self._end: Callable[[], None] | None = None
-        self._portals: list[BlockingPortal] = []
+        self._running: list[tuple[BlockingPortal, anyio.abc.TaskGroup]] = []
         self._lock = threading.Lock()
-        self._due: set[str] = set()
+        self._due: dict[str, set[str]] = {}  # URIs, by the namespace in which they changed
 
     @asynccontextmanager
     async def running(self, _: object) -> AsyncIterator[None]:
         """Announce while the body runs; a server's lifespan."""
-        async with BlockingPortal() as portal:
+        async with BlockingPortal() as portal, anyio.create_task_group() as group:
             with self._lock:
                 self._due.clear()
-                self._portals.append(portal)
+                self._running.append((portal, group))
                 if self._end is None:
                     self._end = self._provider.listen(self._committed, self._wanted)
             try:
                 yield
             finally:
                 with self._lock:
-                    self._portals.remove(portal)
-                    if not self._portals and self._end is not None:
+                    self._running.remove((portal, group))
+                    if not self._running and self._end is not None:
                         self._end()
                         self._end = None
+                group.cancel_scope.cancel()
                 await portal.stop(cancel_remaining=True)
 
     async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
@@ -133,24 +137,39 @@ class ChangeNotifier:
         return bool(self._watchers) or self.bus.has_listeners
 
     def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
-        """Runs in the provider's thread of news."""
-        if namespace not in self._where.scope.namespaces:
+        """Note what a commit changed, and have it announced; runs in the provider's thread of news."""
+        if namespace not in self._where.scope.namespaces and not self._where.look_is_due:
             return
         with self._lock:
-            portal = self._portals[-1] if self._portals and not self._due else None
-            self._due |= {RECENT, *map(session_uri, sessions)}
+            portal = self._running[-1][0] if self._running and not self._due else None
+            self._due.setdefault(namespace, set()).update({RECENT, *map(session_uri, sessions)})
         if portal is not None:
             try:
                 portal.start_task_soon(self._announce)
             except RuntimeError:  # the server is just ending, nobody listens any more
                 self._due.clear()
 
-    async def _announce(self) -> None:
+    def _moved(self) -> None:
+        """Have it announced that other memories are read than before; runs in the event loop."""
+        if not self._wanted():
+            return
         with self._lock:
-            due, self._due = self._due, set()
-        for uri in sorted(due):
-            await self.bus.publish(ResourceUpdated(uri=uri))
-        await self._tell(due)
+            group = self._running[-1][1] if self._running and not self._due else None
+            self._due.setdefault(self._where.scope.namespace, set()).add(RECENT)
+        if group is not None:
+            group.start_soon(self._announce)
+
+    async def _announce(self) -> None:
+        with log_and_continue("looking where a client is"):
+            await self._where.current()
+        with self._lock:
+            changed, self._due = self._due, {}
+        namespaces = self._where.scope.namespaces
+        due = {uri for namespace, uris in changed.items() if namespace in namespaces for uri in uris}
+        with log_and_continue("announcing a change"):
+            for uri in sorted(due):
+                await self.bus.publish(ResourceUpdated(uri=uri))
+            await self._tell(due)
 
     async def _tell(self, due: Iterable[str]) -> None:
         changed = {unquote(uri) for uri in due}

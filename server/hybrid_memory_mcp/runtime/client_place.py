@@ -68,8 +68,13 @@ class ClientPlace:
         """Whether markers and roots count for this client."""
         return self._find is not None
 
+    @property
+    def look_is_due(self) -> bool:
+        """Whether the place that is known may not be the one where the client is any more; may be asked in any thread."""
+        return self._find is not None and time.monotonic() >= self._look_again_at
+
     def on_move(self, call: Callable[[], None]) -> None:
-        """Have something called when other memories are read than before."""
+        """Have something called when other memories are read than before; not at the first look, before which nothing is read."""
         self._on_move.append(call)
 
     async def current(self) -> Place:
@@ -116,7 +121,7 @@ class ClientPlace:
             self._roots_came.set()
 
     async def _look(self, find: FindPlace) -> None:
-        before, roots = self._place.namespaces, self._roots
+        before, roots, was_known = self._place.namespaces, self._roots, self._found
         found: Place | None = None
         if self._limiter is None:
             # Its own: a thread that hangs in a folder must take no place of anybody else's.
@@ -133,6 +138,6 @@ class ClientPlace:
         self._place = found or self._place
         pause = LOOK_AGAIN_SECONDS if found is not None and found.problem is not _SLOW else SLOW_PAUSE_SECONDS
         self._look_again_at = time.monotonic() + pause
-        if self._place.namespaces != before:
+        if was_known and self._place.namespaces != before:
             for call in self._on_move:
                 call()

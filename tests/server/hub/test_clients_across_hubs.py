@@ -139,6 +139,22 @@ async def test_a_newer_clients_stream_outlives_its_hub(home, service):
     hub.kill()
 
 
+async def test_in_a_project_a_newer_clients_stream_hears_after_its_hub_though_its_client_asks_nothing(
+    home, service, tmp_path
+):
+    (tmp_path / ".hybrid-memory.toml").write_text('namespace = "acme"')
+    hub, news = ThreadedHub(home, service), {"resource_subscriptions": [RECENT]}
+    async with client_of(home, cwd=tmp_path, mode="auto") as client, client.listen(**news) as stream:
+        heard = aiter(stream)
+        await anyio.to_thread.run_sync(hub.kill)
+        hub = ThreadedHub(home, service)
+        with anyio.fail_after(TIMEOUT_SECONDS), hub.connected(folder=tmp_path, arguments=NAMED) as writer:
+            assert (await anext(heard)).uri == RECENT
+            await anyio.to_thread.run_sync(lambda: writer.call("write_memory", content="Acme ships on Friday"))
+            assert (await anext(heard)).uri == RECENT
+    hub.kill()
+
+
 class Model:
     """A client's model, which thinks when it is told to."""
 

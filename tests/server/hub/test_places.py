@@ -4,6 +4,7 @@ import json
 
 import pytest
 from tests.server.hubs import ThreadedHub
+from tests.server.raw import MODERN
 
 from hybrid_memory_mcp.projects import MARKER
 from hybrid_memory_mcp.relay import protocol
@@ -279,3 +280,47 @@ def test_news_come_of_what_the_person_and_the_project_are_told(hub, folder):
             stranger.call("write_memory", content="Other ships on Friday")
         person.call("write_memory", content="Ada likes cake")
         assert client.receive_frame(protocol.NOTIFICATION)
+
+
+LISTEN = {"notifications": {"resourceSubscriptions": ["memory://most_recent_memories"]}, "_meta": MODERN}
+
+
+def listening(client, kind=protocol.LINE):
+    """Let a client of the newer protocol listen: all that it ever asks."""
+    client.request("l", "subscriptions/listen", kind=kind, number=1, **LISTEN)
+    frame = client.receive_frame(protocol.NOTIFICATION)
+    return json.loads(frame.payload)["method"]
+
+
+def hears(client):
+    return json.loads(client.receive_frame(protocol.NOTIFICATION).payload)["method"].endswith("resources/updated")
+
+
+@pytest.mark.parametrize("kind", [protocol.LINE, protocol.RESUBSCRIBE])
+def test_a_client_that_only_listens_hears_of_its_project_also_after_a_change_of_hubs(hub, folder, kind):
+    acme = folder("acme", 'namespace = "acme"')
+    with hub.connected(folder=acme) as client, hub.connected(relay="1" * 32, folder=acme) as writer:
+        listening(client, kind)
+        writer.call("write_memory", content="Acme ships on Friday")
+        assert hears(client)
+
+
+def test_a_client_that_only_listens_follows_its_marker(hub, folder):
+    mine = folder("mine", 'namespace = "acme"')
+    beta = folder("beta", 'namespace = "beta"')
+    with hub.connected(folder=mine) as client, hub.connected(relay="1" * 32, folder=beta) as writer:
+        listening(client)
+        writer.call("write_memory", content="Beta ships on Friday")
+        folder("mine", 'namespace = "beta"')
+        writer.call("write_memory", content="Beta ships on Monday")
+        assert hears(client)
+
+
+def test_a_subscriber_is_told_when_it_reads_other_memories_than_before(hub, folder):
+    mine = folder("mine", 'namespace = "acme"')
+    with hub.connected(folder=mine) as client:
+        client.call("read_memories", query="anything")
+        listening(client)
+        folder("mine", 'namespace = "beta"')
+        client.request("c", "tools/call", name="read_memories", arguments={"query": "anything"}, _meta=MODERN)
+        assert hears(client)

@@ -97,7 +97,7 @@ async def test_who_is_elsewhere_now_is_told(monkeypatch):
     where.on_move(lambda: moves.append(where.scope.namespace))
     for _ in range(4):
         await where.current()
-    assert moves == ["project:acme", "default"]
+    assert moves == ["default"]
 
 
 async def test_where_a_folder_does_not_answer_memory_is_off_and_no_more_threads_wait_for_it(monkeypatch):
