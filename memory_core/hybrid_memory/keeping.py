@@ -1,14 +1,16 @@
-"""Which of a person's stored statements a new one replaces, so that a correction wins over what it corrects.
+"""What of a person's stored statements a new one changes, so that a correction wins over what it corrects.
 
-What is captured from a conversation is written one by one through `MemoryService.write`; who writes it passes this as ``supersedes``.
+What is captured from a conversation is written one by one through `MemoryService.write`; who writes it asks here first what to write.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hybrid_memory.capture import Statement
-from hybrid_memory.capture.replacing import questions, replaced
+from hybrid_memory.capture import Statement, StatementKind, in_place_of
+from hybrid_memory.capture.replacing import corrected, is_fragment, questions
+from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.model import Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import ReadRequest
 
@@ -19,20 +21,37 @@ _LOOKED_AT = 12  # hits of each question
 _LONGEST = 300  # characters of what one statement can replace as a whole
 
 
-def superseded_by(service: MemoryService, scope: Scope, statement: Statement) -> MemoryId | None:
-    """Return the id of what the person said before and a statement replaces; None for none.
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A ``statement`` to write, and the memory that it ``supersedes``."""
 
-    Only their own words (origin "user") of the namespace that the scope writes to are replaced, and only short ones: a longer memory says
-    more than what changed. Most statements replace nothing, and then nothing is read.
+    statement: Statement
+    supersedes: MemoryId | None = None
+
+
+def change_by(service: MemoryService, scope: Scope, statement: Statement) -> Change | None:
+    """Return what to write for a statement; None for a fragment that corrects nothing.
+
+    Only the person's own words (origin "user") of the namespace that the scope writes to are replaced, and only short ones: a longer
+    memory says more than what changed. What was corrected by a fragment holds on with its value exchanged; a fragment speaks of the
+    conversation that it was said in. Most statements replace nothing, and then nothing is read.
     """
     found: dict[MemoryId, Memory] = {}
     for question in questions(statement):
         result = service.read(scope, ReadRequest(query=question, limit=_LOOKED_AT, weak=True, recalls=False))
         found |= {hit.memory.id: hit.memory for hit in result.hits}
     own = [one for one in found.values() if _may_give_way(one, scope)]
-    own.sort(key=lambda one: one.created_at)
-    place = replaced(statement, [one.content for one in own])
-    return None if place is None else own[place].id
+    if is_fragment(lowered(statement.text)):
+        own = [one for one in own if one.session == scope.session]
+    own.sort(key=lambda one: (one.occurred_at or one.created_at, one.created_at))
+    corrects = statement.kind is StatementKind.CORRECTION
+    change = corrected(statement.text, [one.content for one in own], corrects=corrects)
+    if change is None:
+        return None if statement.fragment else Change(statement)
+    old = own[change.place]
+    if change.text != statement.text:
+        statement = in_place_of(statement, change.text, tuple(old.tags), old.importance)
+    return Change(statement, old.id)
 
 
 def _may_give_way(memory: Memory, scope: Scope) -> bool:

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from hybrid_memory.capture import Turn, statements
-from hybrid_memory.keeping import superseded_by
+from hybrid_memory.keeping import Change, change_by
 from hybrid_memory.model import MemoryType, Origin, Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
@@ -29,16 +29,21 @@ def service(tmp_path, clock):
 def tell(service, clock, *said, origin=Origin.USER):
     for text in said:
         clock.advance(days=1)
-        for one in statements([Turn(text, clock.now())]):
+        for said_now in statements([Turn(text, clock.now())], fragments=True):
+            change = change_by(service, SCOPE, said_now)
+            if change is None:
+                continue
+            one = change.statement
             request = WriteRequest(
                 content=one.text,
                 origin=origin,
+                session="one",
                 memory_type=MemoryType.LONG_TERM,
                 importance=one.importance,
                 tags=one.tags,
                 occurred_at=one.occurred_at,
                 source="hook:claude-code",
-                supersedes=superseded_by(service, SCOPE, one),
+                supersedes=change.supersedes,
             )
             service.write(SCOPE, request)
     clock.advance(seconds=60)
@@ -70,6 +75,29 @@ def test_what_a_person_said_stands_where_they_look_for_it(service, clock, said, 
     [
         ("our retro meeting is on Tuesday", "no, our retro meeting is on Thursday", "our retro meeting is on Thursday"),
         ("I live in Braga", "actually I moved to Porto", "I moved to Porto"),
+        ("The deploy is on Tuesday.", "Actually the deploy is on Thursday.", "the deploy is on Thursday"),
+        ("My name is Jon.", "Sorry, my name is John with h.", "my name is John with h"),
+        ("I prefer npm.", "I changed my mind, I prefer pnpm.", "I prefer pnpm"),
+        ("I always use tabs.", "Forget that, I use spaces.", "I use spaces"),
+        (
+            "We decided to use Kafka.",
+            "Scratch Kafka, we use Redis Streams now.",
+            "Scratch Kafka, we use Redis Streams now",
+        ),
+        ("I'm vegetarian.", "I eat meat again now.", "I eat meat again now"),
+        ("My sister Nora lives in Graz.", "Nora moved to Linz.", "My sister Nora lives in Linz"),
+        (
+            "We decided to use Postgres 15 for the orders service.",
+            "Actually it's Postgres 16, not 15.",
+            "We decided to use Postgres 16 for the orders service",
+        ),
+        (
+            "The staging server is at stage.example.org.",
+            "no, that's wrong, the staging server is at stage2.example.org",
+            "the staging server is at stage2.example.org",
+        ),
+        ("I work at Siemens.", "I quit Siemens, I work at Bosch now.", "I quit Siemens, I work at Bosch now"),
+        ("My boss is Henrik.", "My new boss is Petra.", "My new boss is Petra"),
         ("call me Sam", "call me Jo", "call me Jo"),
         ("please answer in German from now on", "from now on answer in French", "from now on answer in French"),
         (
@@ -104,10 +132,10 @@ def test_what_is_not_the_persons_own_word_stays(service, clock):
     tell(service, clock, "I live in Braga", origin=Origin.IMPORT)
     (told,) = statements([Turn("I moved to Porto", clock.now() + timedelta(days=1))])
 
-    assert superseded_by(service, SCOPE, told) is None
+    assert change_by(service, SCOPE, told).supersedes is None
 
 
 def test_a_statement_that_corrects_nothing_asks_nothing(clock):
-    (told,) = statements([Turn("I prefer tabs", clock.now())])
+    (told,) = statements([Turn("I like jazz", clock.now())])
 
-    assert superseded_by(None, SCOPE, told) is None
+    assert change_by(None, SCOPE, told) == Change(told)

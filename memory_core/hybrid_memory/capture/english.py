@@ -688,6 +688,7 @@ _FACTS = tuple(
                 r"|for|in|on|when|case)\b)[\w.+#-]+(?: [\w.+#-]+){0,2}?(?:,? not [\w.+#-]+"
                 r"| instead of .+| for (?!(?:this|that|it|the loop)\b)(?:all |our |the |everything"
                 r"|my )?.+| everywhere.*| here$| at work.*| as (?:our|my|the) .+"
+                r"| in (?:prod|production|staging|ci|the (?:backend|frontend|app|monorepo))"
                 r"| and [\w.+#-]+(?: for .+| at .+| everywhere)?)$"
             ),
             (
@@ -736,7 +737,7 @@ _STOP = r"(?:\s*[,.!:;–—]+\s*|\s+-+\s+|$)"
 CORRECTS = _p(
     r"(?:(?:wait|oh|sorry|hm+|uh|um|hey|ah|oops|nah|well|ok)[,.! ]+){0,2}"
     r"(?:(?:no|nope|nah|wrong|not quite|incorrect)(?:(?:[,.!: ]+(?:no|wait|sorry|actually"
-    r"|wrong)){1,3}(?:[,.!:; –—-]+|$)"
+    r"|that's (?:wrong|not right)|that is wrong|wrong)){1,3}(?:[,.!:; –—-]+|$)"
     rf"|{_STOP}|\s+(?=(?:the|my|our|i'm|we're|it's|its|his|her)\b))"
     r"|(?:that's|that is|this is|it's|you're|you are|i was|was)(?: actually| just)? (?:wrong"
     r"|not (?:right|correct|true)|incorrect|mistaken|false)"
@@ -744,6 +745,7 @@ CORRECTS = _p(
     r"|i (?:got|had|said|wrote|told you|typed) (?:that|it|this|the wrong)(?: \w+){0,3}? ?(?:wrong|incorrectly|before)?"
     rf"(?:{_STOP}|\s+(?=(?:the|my|our|his|her|we)\b))|(?:small |quick |one )?correction{_STOP}"
     rf"|i (?:misspoke|mistyped|meant to say){_STOP}"
+    rf"|(?:i(?:'ve| have)? )?changed my mind{_STOP}|change of plans?{_STOP}|on second thoughts?{_STOP}"
     rf"|my (?:mistake|bad){_STOP}|(?:sorry|oops|wait)(?:{_STOP}|\s+)(?=.*\bnot\b)"
     r"|actually[, ]+(?=.*\b(?:not|no longer|moved|changed|instead)\b))"
 )

@@ -34,7 +34,8 @@ class Turn:
 class Statement:
     """Words of a person that stand alone: verbatim but for fillers, at most 300 characters of one turn.
 
-    ``importance`` is 0..1, ``occurred_at`` when it was said, ``tags`` the kind as a word that the brief understands, or nothing.
+    ``importance`` is 0..1, ``occurred_at`` when it was said, ``tags`` the kind as a word that the brief understands, or nothing. A
+    ``fragment`` does not stand alone ("it's the 19th, not the 12th"): it is kept only with the statement that it corrects.
     """
 
     text: str
@@ -42,3 +43,4 @@ class Statement:
     importance: float
     occurred_at: datetime
     tags: tuple[str, ...] = ()
+    fragment: bool = False

@@ -59,6 +59,15 @@ def takes_back(low: str) -> str | None:
     return None if found is None else (found["topic"] or "").strip()
 
 
+def said_instead(low: str) -> int | None:
+    """Return where "forget that, I use spaces" goes on with what holds instead; None where nothing is said instead."""
+    found = _FORGET.match(low)
+    if found is None or found["topic"]:
+        return None
+    told = _INSTEAD.match(low, found.end() - 1)
+    return None if told is None else told.end()
+
+
 def is_question(low: str) -> bool:
     """Return True if a sentence asks by its first words, with or without a question mark."""
     return _ASKING.match(low) is not None
@@ -208,6 +217,7 @@ _FORGET = LazyPattern(
     r"|刚才)(?: (?:about|on|über|sur|sobre) (?P<topic>[^,.;]{2,60}))?)"
     r"(?:$|[ ,.;!-])"
 )
+_INSTEAD = LazyPattern(r"\s*[,.;!–—-]+\s*(?:so |and |but )?(?=(?:i|we|my|our|the|it's|i'm|we're)\b)")
 _ASKING = LazyPattern(
     r"(?:(?:so|and|but|ok|then|or|now|please|also|hey|uh|um|well)[, ]+){0,2}(?:what|what's|whats"
     r"|how|how's|why|where|where's|who|who's|whose|which|can (?:you|u|i|we|it|this|that|the"

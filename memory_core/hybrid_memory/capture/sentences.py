@@ -53,7 +53,8 @@ def sentences(line: str) -> Iterator[Sentence]:
     """Yield the sentences of a line. A dot behind a number or an abbreviation ends none."""
     start = 0
     for end in _END.finditer(line):
-        if end[0][0] == "." and _NO_END.search(line, max(start, end.start() - 12), end.start()):
+        last = end.end() >= len(line.rstrip())
+        if not last and end[0][0] == "." and _NO_END.search(line, max(start, end.start() - 12), end.start()):
             continue
         yield from _sentence(line[start : end.start()], end[0])
         start = end.end()

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hybrid_memory.capture import english, foreign, refusals
+from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
-from hybrid_memory.capture.replacing import replaced, words_of
+from hybrid_memory.capture.replacing import corrected, is_fragment, names_what_is_over, tells_of_change, words_of
 from hybrid_memory.capture.rules import Rule
 from hybrid_memory.capture.sentences import Sentence, lowered, sentence_of, sentences, without_fillers
 from hybrid_memory.lazy_pattern import LazyPattern
@@ -29,18 +30,21 @@ _ASKED = 0.85  # importance of what is to be remembered
 _CORRECTION = 0.75
 
 
-def statements(turns: Sequence[Turn], *, limit: int = LIMIT) -> tuple[Statement, ...]:
+def statements(turns: Sequence[Turn], *, limit: int = LIMIT, fragments: bool = False) -> tuple[Statement, ...]:
     """Return what a person said in some turns that they would want kept, in the order in which they said it; at most ``limit``.
 
     Turns of another role than "user" are passed over. Where more than ``limit`` are found, the most important stay. Of statements that say
-    the same the first stays; one that corrects an earlier one of the same turns stands in its place. Calling it with the same
-    turns gives the same statements.
+    the same the first stays; one that corrects an earlier one of the same turns stands in its place. With ``fragments`` corrections come
+    too that mean something only beside a statement of earlier turns (`Statement.fragment`). Calling it with the same turns gives the same
+    statements.
     """
     kept: list[Statement] = []
     for turn in turns:
         if turn.role != "user" or not turn.text.strip():
             continue
         _read(turn, kept)
+    if not fragments:
+        kept = [one for one in kept if not one.fragment]
     if len(kept) > limit:
         chosen = sorted(range(len(kept)), key=lambda at: (-kept[at].importance, -at))[: max(limit, 0)]
         kept = [kept[at] for at in sorted(chosen)]
@@ -59,7 +63,11 @@ def _read(turn: Turn, kept: list[Statement]) -> None:
     corrects = False
     for sentence in own:
         topic = refusals.takes_back(sentence.low)
-        if topic is not None:
+        instead = refusals.said_instead(sentence.low)
+        if instead is not None:
+            # What it takes the place of is known by its words, not by its place.
+            sentence, corrects = without_fillers(sentence.behind(instead)), True  # noqa: PLW2901 - the rest of it
+        elif topic is not None:
             _take_back(kept, topic)
             before = None
             continue
@@ -99,6 +107,30 @@ def _found_in(
     correction = _correction(sentence, turn, kept, corrects=corrects)
     if correction is not None:
         return correction
+    if names_what_is_over(sentence.low) and (changed := _changed(sentence, turn)) is not None:
+        return changed
+    return _of_clauses(sentence, before, turn) or _changed(sentence, turn)
+
+
+def _changed(sentence: Sentence, turn: Turn) -> Statement | None:
+    """Return a sentence that gives something another value: "I eat meat again now"; of somebody else it is a fragment."""
+    shown = None if sentence.dense else _declared(sentence, loose=True)
+    if shown is None:
+        return None
+    if is_fragment(shown.low):
+        return _as_fragment(shown, turn)
+    if refusals.is_loose(shown.low) or not tells_of_change(shown.raw):
+        return None
+    made = _made(_shortened(shown), StatementKind.CORRECTION, _CORRECTION, turn)
+    return made if made is None or _OWN_CHANGE.match(shown.low) else replace(made, fragment=True)
+
+
+def _as_fragment(shown: Sentence, turn: Turn) -> Statement | None:
+    made = _made(shown, StatementKind.CORRECTION, _CORRECTION, turn)
+    return None if made is None else replace(made, fragment=True)
+
+
+def _of_clauses(sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
     for clause in _clauses(sentence):
         asked = _of_rules(clause, _asking_rules(clause), turn, before)
         if asked is not None:
@@ -122,13 +154,22 @@ def _correction(sentence: Sentence, turn: Turn, kept: list[Statement], *, correc
     rest = _declared(without_fillers(sentence.behind(lead.end() if lead is not None else 0)), loose=True)
     if rest is not None and (named := _IT_IS_NAMED.match(rest.low)) and rest.raw[named.start("name")].isupper():
         return _put_right(rest, turn, None)
-    if rest is not None and _IT_IS.match(rest.low):
-        return _joined_with_last(sentence, rest, turn, kept)
+    if rest is not None and (is_fragment(rest.low) or _IT_IS.match(rest.low)):
+        return _put_right_by_fragment(sentence, rest, turn, kept)
     if rest is None or refusals.is_loose(rest.low):
         return None
     rest = _shortened(rest)
     told = _of_rules(rest, _rules_for(rest), turn, None)
-    return _put_right(rest, turn, told) if told is not None or _names_a_value(rest) else None
+    known = told is not None or _names_a_value(rest) or frame_of(rest.raw) is not None
+    return _put_right(rest, turn, told) if known else None
+
+
+def _put_right_by_fragment(sentence: Sentence, rest: Sentence, turn: Turn, kept: list[Statement]) -> Statement | None:
+    """Return "no, it's the 19th" with what it corrects, or as a fragment whose other half may have been said before."""
+    fragment = _as_fragment(rest, turn) if is_fragment(rest.low) else None
+    if fragment is not None and corrected(rest.raw, [one.text for one in kept]) is not None:
+        return fragment
+    return _joined_with_last(sentence, rest, turn, kept) or fragment
 
 
 def _names_a_value(rest: Sentence) -> bool:
@@ -264,10 +305,17 @@ def _keep(new: Statement, kept: list[Statement]) -> None:
         earlier = words_of(old.text)
         if len(said & earlier) >= _ALIKE * len(said | earlier) and figures == _figures(old.text):
             return
-    place = replaced(new, [one.text for one in kept[first:]])
-    if place is not None:
-        del kept[first + place]
+    change = corrected(new.text, [one.text for one in kept[first:]], corrects=new.kind is StatementKind.CORRECTION)
+    if change is not None:
+        old = kept.pop(first + change.place)
+        if change.text != new.text:
+            new = in_place_of(new, change.text, old.tags, old.importance)
     kept.append(new)
+
+
+def in_place_of(new: Statement, text: str, tags: tuple[str, ...], importance: float) -> Statement:
+    """Return a correction with the whole statement that holds after it, which is sorted as the earlier one was."""
+    return replace(new, text=text, tags=tags, importance=max(new.importance, importance), fragment=False)
 
 
 def _take_back(kept: list[Statement], topic: str) -> None:
@@ -336,6 +384,7 @@ _REPORT = LazyPattern(
     r"|mentioned|replied|answered|states|sagte|sagt|meint|meinte|schrieb|dit|dijo|dice|disse"
     r"|diz)\b"
 )
+_OWN_CHANGE = LazyPattern(r"(?:i|we|i'\w+|we'\w+|let's|scratch|drop|ditch|scrap|forget|dump)\b")
 _DENIALS = ("not", "n't", "nicht", "pas", "no es", "não é")  # "not because I prefer tabs"
 _BOUNDARY = LazyPattern(
     r"(?:[,;:–—-]\s+|\s(?:and|but|so|because|since|cause|und|aber|weil|denn|et|mais|car|y|pero|porque|e|mas)\s+)"

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.capture import Statement, StatementKind, Turn, statements
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.keeping import superseded_by
+from hybrid_memory.keeping import change_by
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope, Tier
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, WriteRequest
 from hybrid_memory.retrieval.brief import Section
@@ -220,7 +220,7 @@ class _EventAtWork:
 
         def work(service: MemoryService) -> int:
             now = service.now()
-            found = statements([Turn(turn.text, _moment(turn.at, now)) for turn in batch.turns])
+            found = statements([Turn(turn.text, _moment(turn.at, now)) for turn in batch.turns], fragments=True)
             echoes = self._echoes(service, at.scope)
             kept = 0
             for one in found:
@@ -229,7 +229,10 @@ class _EventAtWork:
                 if _spoken(one.text) in echoes or service.store.result(scope.namespace, key) is not None:
                     continue
                 with suppress(InvalidInput):  # nothing that another try would mend
-                    request = replace(_request(one, scope, source), supersedes=superseded_by(service, scope, one))
+                    change = change_by(service, scope, one)
+                    if change is None:
+                        continue
+                    request = replace(_request(change.statement, scope, source), supersedes=change.supersedes)
                     written = service.write(scope, request, key=key)
                     kept += written.duplicate_of is None
             return kept
