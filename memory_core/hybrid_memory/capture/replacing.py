@@ -202,7 +202,10 @@ def _fragment_of(low: str) -> tuple[str, str] | None:
     led = _LEAD.match(core)
     core = core[led.end() :] if led is not None else core
     found = next((one for form in _FRAGMENTS if (one := form.fullmatch(core)) is not None), None)
-    return None if found is None else (found["new"].strip(" ,"), found["old"].strip(" ,"))
+    if found is None:
+        return None
+    new, old = found["new"].strip(" ,.:"), found["old"].strip(" ,.:")
+    return (new, old) if new and old else None
 
 
 def _exchanged_fragment(text: str, fragment: tuple[str, str], earlier: Sequence[str]) -> Corrected | None:
