@@ -86,7 +86,9 @@ def test_status_shows_the_person_the_project_and_why(folder, store):
     status = json.loads(run("status", "--home", store, "--json").output)["project"]
     assert (status["project"], status["writes_to"], status["memories"]) == ("acme", "project:acme", 1)
     assert (status["marker"], status["why"]) == (str(folder), "the marker of the working folder")
-    assert "acme" in run("status", "--home", store).output
+    shown = " ".join(run("status", "--home", store).output.replace("│", " ").split())
+    assert "acme" in shown
+    assert "1 memory is kept for it." in shown
 
 
 def test_recall_reads_as_an_assistant_in_this_folder_does(folder, store):

@@ -120,7 +120,8 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
     table = Table("what", "value", title="hybrid-memory-mcp")
     for name, value in values.items():
         if name == "project":
-            kept = "" if counted is None else f" {counted} memories are kept for it."
+            some = "1 memory is" if counted == 1 else f"{counted} memories are"
+            kept = "" if counted is None else f" {some} kept for it."
             table.add_row(name, escape(project.in_words(place) + kept))
         elif name == "hooks":
             table.add_row(name, escape(hooks.in_words(value)))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _BETWEEN_IDS = re.compile(r"[\s,;]+")
-_FLAGS = {"true": True, "false": False, "yes": True, "no": False}
-_NOTHING = frozenset(("none", "null"))
+_FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 _ALIASES = {"longterm": "long_term", "shortterm": "short_term", "human": "user", "assistant": "agent"}
 _MAX_DIGITS = 20  # of a number written as text
 _EXACT = 1 << 53  # below it a float that is whole is that number
@@ -58,8 +57,8 @@ def not_zero(value: Any) -> Any:
 def pairs(value: Any) -> Any:
     """Return the object that a list of pairs is, each an object of "key" (or "name") and "value", as strict function calling needs it."""
     value = from_json_text(value)
-    if isinstance(value, str) and value.strip().casefold() in _NOTHING:
-        return {}
+    if isinstance(value, list):
+        value = _filled(value)
     if not isinstance(value, list) or not all(_is_pair(one) for one in value):
         return value
     return {text(one.get("key", one.get("name"))): one["value"] for one in value}
@@ -74,7 +73,9 @@ def _is_name(pair: Mapping[str, Any]) -> bool:
 
 
 def flag(value: Any) -> Any:
-    """Return the truth that a text names."""
+    """Return the truth that a text names, and that 1 and 0 are in many languages."""
+    if isinstance(value, (int, float)) and value in (0, 1):
+        return bool(value)
     return _FLAGS.get(value.strip().casefold(), value) if isinstance(value, str) else value
 
 
@@ -84,16 +85,18 @@ def quiet(value: Any) -> Any:
 
 
 def names(value: Any) -> Any:
-    """Return the list that a text with commas is; one name is a list of one."""
+    """Return the list that a text with commas is; one name is a list of one. What is empty in it is left out."""
     value = text(from_json_text(value))
     if isinstance(value, list):
-        return [text(one) for one in value]
+        return [text(one) for one in _filled(value)]
     return [one for part in value.split(",") if (one := part.strip())] if isinstance(value, str) else value
 
 
 def ids(value: Any) -> Any:
-    """Return the list of ids in a text; an id holds neither commas nor spaces."""
+    """Return the list of ids in a text; an id holds neither commas nor spaces. What is empty in it is left out."""
     value = from_json_text(value)
+    if isinstance(value, list):
+        return _filled(value)
     return [one for one in _BETWEEN_IDS.split(value) if one] if isinstance(value, str) else value
 
 
@@ -103,9 +106,8 @@ def one_id(value: Any) -> Any:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def no_id(value: Any) -> Any:
-    """Return None for a word that says that there is no id."""
-    return None if isinstance(value, str) and value.strip().casefold() in _NOTHING else value
+def _filled(members: list[Any]) -> list[Any]:
+    return [one for one in members if one is not None and not (isinstance(one, str) and not one.strip())]
 
 
 def several(value: Any) -> Any:
@@ -122,27 +124,23 @@ def choice(value: Any) -> Any:
     return _ALIASES.get(plain, plain)
 
 
-def gathered(given: Any, into: str, moved: Collection[str]) -> Any:
+def gathered(given: Any, into: str, moved: Collection[str], says: Callable[[str, Any], bool]) -> Any:
     """Return arguments with those of the names ``moved`` inside of the object ``into``, where models forget to put them.
 
-    One that stands there already with another value stays outside, to be refused.
+    ``says`` tells whether a value of a name says something; one that does not is left out. One that stands there already with another
+    value stays outside, to be refused.
     """
     if not isinstance(given, Mapping):
         return given
     inside = from_json_text(given.get(into))
-    inside = {} if is_empty(inside) else inside
+    inside = inside if says(into, inside) else {}
     outside = {name: value for name, value in given.items() if name in moved}
     if not outside or not isinstance(inside, Mapping):
         return given
-    told = {name: value for name, value in outside.items() if not is_empty(value)}
-    fits = {name: value for name, value in told.items() if is_empty(inside.get(name)) or inside[name] == value}
+    told = {name: value for name, value in outside.items() if says(name, value)}
+    fits = {name: value for name, value in told.items() if not says(name, inside.get(name)) or inside[name] == value}
     stays = {name: value for name, value in given.items() if name not in outside or (name in told and name not in fits)}
     return stays | {into: {**inside, **fits}}
-
-
-def is_empty(value: Any) -> bool:
-    """Return True for a value that counts as not given where an argument is optional."""
-    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
 
 
 def is_zero(value: Any) -> bool:

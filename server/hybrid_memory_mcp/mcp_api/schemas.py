@@ -25,7 +25,7 @@ from hybrid_memory.requests import (
     WriteRequest,
 )
 from hybrid_memory.validation import CONTENT_LIMIT, PAGE_LIMIT
-from hybrid_memory_mcp.mcp_api import lenient
+from hybrid_memory_mcp.mcp_api import lenient, not_given
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 
 DEFAULT_TOKEN_BUDGET = 1500  # a page that an assistant can afford at every turn
@@ -102,7 +102,7 @@ def _plain(node: Mapping[str, Any], shared: Mapping[str, Any], *, is_model: bool
 class Arguments(BaseModel):
     """Base of all argument objects: exact types but for what `lenient` makes of them, no unknown names, no given value in an error.
 
-    An optional argument that is empty counts as not given, because a model with strict function calling cannot leave one out.
+    An optional argument that says nothing counts as not given (`not_given`).
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
@@ -112,31 +112,45 @@ class Arguments(BaseModel):
         """Whether nobody asked for the answer, as of a read for a hook."""
         return False
 
-    told_by_emptiness: ClassVar[frozenset[str]] = frozenset()
-    """Optional arguments that say something when they are empty."""
+    told_by_emptiness: ClassVar[Mapping[str, type]] = {}
+    """Optional arguments that say something when they are an empty value of this kind."""
     told_by_zero: ClassVar[frozenset[str]] = frozenset()
-    """Optional arguments that say something when they are zero or false, but not where a caller had to name all arguments."""
+    """Optional arguments that say something when they are zero or false, but not among other empty values."""
+    told_alone: ClassVar[frozenset[str]] = frozenset()
+    """Those of them that do so even among empty values, if nothing else is said."""
     unlisted: ClassVar[frozenset[str]] = frozenset()
     """Arguments that programs send and no model is told of."""
 
+    @classmethod
+    def says(cls, name: str, value: Any) -> bool:
+        """Return whether the value of an argument says something."""
+        return not_given.says(name, value)
+
     @model_validator(mode="before")
     @classmethod
-    def _without_empty(cls, given: Any) -> Any:
+    def _only_given(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        optional = {name for name, field in cls.model_fields.items() if not field.is_required()} - cls.told_by_emptiness
-        told = {name: value for name, value in given.items() if name not in optional or not lenient.is_empty(value)}
-        if not set(given) >= set(cls.model_fields) - cls.unlisted:
-            return told
-        # Who names every argument cannot leave one out: a zero is no wish then, beside something else.
-        zeros = {name for name in cls.told_by_zero if name in told and lenient.is_zero(told[name])}
-        said = [name for name in told if name not in zeros and name != "id" and not lenient.is_empty(told[name])]
-        dropped = zeros if said else zeros - {"pinned"}
-        return {name: value for name, value in told.items() if name not in dropped}
+        rule = not_given.Rule(
+            optional={name for name, field in cls.model_fields.items() if not field.is_required()},
+            listed=cls.model_fields.keys() - cls.unlisted,
+            says=cls.says,
+            told_by_emptiness=cls.told_by_emptiness,
+            told_by_zero=cls.told_by_zero,
+            told_alone=cls.told_alone,
+        )
+        return not_given.only_given(given, rule)
+
+
+_ANY: Final = {"memory_type": frozenset(("any",)), "min_trust": frozenset(("any", "untrusted"))}
+"""Values of filters that let everything through, by which who cannot leave a filter out says that it is none."""
 
 
 class WhereArguments(Arguments):
-    """Filters; all given ones must hold. Strict function calling can say all of them: "any" type, and metadata as the text of its JSON."""
+    """Filters; all given ones must hold. Strict function calling can say all of them: "any" type, and metadata as the text of its JSON.
+
+    A filter that lets everything through is none, so that it may stand beside ids.
+    """
 
     memory_type: Annotated[Literal["any", "short_term", "working", "long_term", "episodic"], _Choice] | None = None
     tags: Texts | None = Field(None, description="All of these")
@@ -148,10 +162,15 @@ class WhereArguments(Arguments):
     as_of: Text | None = Field(None, description="What was known then")
     min_trust: Annotated[Literal["untrusted", "agent", "user", "confirmed"], _Choice] | None = None
 
+    @classmethod
+    def says(cls, name: str, value: Any) -> bool:
+        """Return whether a filter holds anything back."""
+        return not_given.says(name, value) and not (name in _ANY and lenient.choice(value) in _ANY[name])
+
     def to_filters(self, call: CallTime) -> Where:
         """Return the library's filters; dates are those of the ``call``."""
         return Where(
-            memory_type=MemoryType(self.memory_type) if self.memory_type not in (None, "any") else None,
+            memory_type=MemoryType(self.memory_type) if self.memory_type else None,
             tags=tuple(self.tags or ()),
             metadata=self.metadata or {},
             session=self.session,
@@ -183,7 +202,7 @@ _FILTERS_ALONE = WithJsonSchema(
 class WriteArguments(Arguments):
     """Arguments of write_memory."""
 
-    told_by_zero = frozenset(("importance",))
+    told_by_zero = frozenset(("importance", "pinned"))
 
     content: Content = Field(description="One statement, clear by itself: names and dates, no 'he' or 'today'")
     memory_type: TypeName | None = Field(
@@ -203,9 +222,7 @@ class WriteArguments(Arguments):
     occurred_at: Text | None = Field(None, description=_DATE)
     key: Text | None = Field(None, description="With working: replaces the value of this key")
     expires_at: Text | None = None
-    supersedes: Annotated[OneId | None, BeforeValidator(lenient.no_id)] = Field(
-        None, description="Id of the memory this corrects"
-    )
+    supersedes: OneId | None = Field(None, description="Id of the memory this corrects")
     pinned: Flag | None = Field(None, description="In every brief")
 
     def to_request(self, call: CallTime) -> WriteRequest:
@@ -214,7 +231,7 @@ class WriteArguments(Arguments):
             content=self.content,
             memory_type=MemoryType(self.memory_type or MemoryType.SHORT_TERM),
             importance=self.importance,
-            tags=tuple(self.tags or ()),
+            tags=() if _is_none(self.tags) else tuple(self.tags or ()),
             metadata=self.metadata or {},
             source=self.source,
             speaker=self.speaker,
@@ -251,7 +268,7 @@ class ReadArguments(Arguments):
     @model_validator(mode="before")
     @classmethod
     def _filters_in_where(cls, given: Any) -> Any:
-        return lenient.gathered(given, "where", tuple(WhereArguments.model_fields))
+        return lenient.gathered(given, "where", tuple(WhereArguments.model_fields), WhereArguments.says)
 
     @property
     def is_quiet(self) -> bool:
@@ -283,13 +300,28 @@ class ReadArguments(Arguments):
 
 
 class InsightArguments(Arguments):
-    """One thought with its evidence."""
-
-    told_by_zero = frozenset(("importance",))
+    """One thought with its evidence. An importance of 0 is none: nobody stores a thought that is worth nothing."""
 
     text: Content
     evidence: Ids = Field(min_length=1, description="Ids it rests on")
-    importance: Fraction | None = None
+    importance: Annotated[Fraction | None, _NotZero] = None
+
+
+def _insights(value: Any) -> Any:
+    """Leave out insights of which all is empty; None if none is left."""
+    value = lenient.several(value)
+    if not isinstance(value, list):
+        return value
+    return [one for one in value if _is_insight(one)] or None
+
+
+def _is_insight(value: Any) -> bool:
+    found = lenient.from_json_text(value)
+    if not isinstance(found, Mapping):
+        return not_given.says("insights", found)
+    return any(
+        not_given.says(name, one) for name, one in found.items() if name != "importance" or not lenient.is_zero(one)
+    )
 
 
 class ReflectArguments(Arguments):
@@ -298,7 +330,7 @@ class ReflectArguments(Arguments):
     focus: Text | None = Field(None, description="Topic")
     session: Text | None = None
     since: Text | None = None
-    insights: Annotated[list[Annotated[InsightArguments, _Object]], BeforeValidator(lenient.several)] | None = None
+    insights: Annotated[list[Annotated[InsightArguments, _Object]] | None, BeforeValidator(_insights)] = None
 
     def to_insights(self) -> tuple[Insight, ...]:
         """Return the library's insights; none unless some were given."""
@@ -309,10 +341,14 @@ class ReflectArguments(Arguments):
 
 
 class UpdateArguments(Arguments):
-    """Arguments of update_memory. An empty list of tags takes them away, if nothing else is to change."""
+    """Arguments of update_memory. An empty list of tags takes them away, if nothing else is to change; the tag "none" alone always does.
 
-    told_by_emptiness = frozenset(("tags",))
+    Of who names every argument with an empty value, false is meant: such a caller unpins.
+    """
+
+    told_by_emptiness = {"tags": list}
     told_by_zero = frozenset(("importance", "pinned"))
+    told_alone = frozenset(("pinned",))
 
     id: OneId
     content: Content | None = None
@@ -321,15 +357,22 @@ class UpdateArguments(Arguments):
     pinned: Flag | None = None
     expires_at: Text | None = None
 
+    @property
+    def is_all_empty(self) -> bool:
+        """Whether every change was named and none with more than an empty value, which unpins and could have meant the tags."""
+        others = (self.content, self.importance, self.expires_at)
+        return self.pinned is False and self.tags == [] and all(one is None for one in others)
+
     def to_request(self, call: CallTime) -> UpdateRequest:
         """Return the library's request; dates are those of the ``call``."""
         changes = (self.content, self.importance, self.pinned, self.expires_at)
         keeps_tags = self.tags is None or (not self.tags and any(one is not None for one in changes))
+        tags = () if _is_none(self.tags) else tuple(self.tags or ())
         return UpdateRequest(
             id=MemoryId(self.id.strip()),
             content=self.content,
             importance=self.importance,
-            tags=None if keeps_tags else tuple(self.tags or ()),
+            tags=None if keeps_tags else tags,
             pinned=self.pinned,
             expires_at=call.moment("expires_at", self.expires_at, "end"),
         )
@@ -338,7 +381,7 @@ class UpdateArguments(Arguments):
 class ForgetArguments(Arguments):
     """Arguments of forget_memories. Empty filters match every memory, unless ids are given."""
 
-    told_by_emptiness = frozenset(("where",))
+    told_by_emptiness = {"where": dict}
 
     ids: Ids | None = None
     where: Annotated[WhereArguments, _Object, _FILTERS_ALONE] | None = Field(
@@ -363,6 +406,11 @@ def names_taken(model: type[Arguments]) -> dict[str, Sequence[str]]:
     inside: dict[str, type[BaseModel]] = {"where": WhereArguments, "insights": InsightArguments}
     listed = (name for name in model.model_fields if name not in model.unlisted)
     return {name: tuple(inside[name].model_fields) if name in inside else () for name in listed}
+
+
+def _is_none(tags: list[str] | None) -> bool:
+    """Return True for "none" as the only tag, by which who cannot leave anything out says that there are no tags."""
+    return [one.strip().casefold() for one in tags or ()] == ["none"]
 
 
 def _ids(given: list[str] | None) -> tuple[MemoryId, ...]:

@@ -146,8 +146,13 @@ def write_result(
     return _result(structured, "\n".join(lines))
 
 
-def update_result(result: UpdateResult, *, secrets_left_out: bool = False) -> CallToolResult:
-    """Return the answer of update_memory; ``secrets_left_out`` as in `write_result`."""
+def update_result(
+    result: UpdateResult, *, secrets_left_out: bool = False, was_all_empty: bool = False
+) -> CallToolResult:
+    """Return the answer of update_memory; ``secrets_left_out`` as in `write_result`.
+
+    ``was_all_empty`` says that it was called with nothing but empty values, which unpins: its tags may have been meant.
+    """
     structured: Structured = {"id": result.id, "tier": result.tier.value}
     text = f"Updated {result.id}"
     if result.supersedes:
@@ -159,6 +164,8 @@ def update_result(result: UpdateResult, *, secrets_left_out: bool = False) -> Ca
     if result.pending:
         structured["embedding"] = "pending"
         text += ", embedding pending"
+    if was_all_empty:
+        text += '. Not pinned now; its importance and tags stay (tags ["none"] takes them away)'
     lines = [text, *_told_secrets(structured, result.secrets, result.id, left_out=secrets_left_out)]
     return _result(structured, "\n".join(lines))
 
@@ -192,7 +199,7 @@ def insights_result(
     ``untrusted`` are those that rest on what a tool or an import says; ``left_out`` says that their ``secrets`` were not stored.
     """
     structured: Structured = {"stored": list(ids)}
-    lines = [f"Stored {len(ids)} insights: {', '.join(ids)}"]
+    lines = [f"Stored {len(ids)} {'insight' if len(ids) == 1 else 'insights'}: {', '.join(ids)}"]
     if untrusted:
         structured["untrusted"] = list(untrusted)
         lines.append(f"untrusted, as evidence of theirs is: {' '.join(untrusted)}")

@@ -139,7 +139,9 @@ def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectAr
 def _update(service: MemoryService, call: CallContext, given: schemas.UpdateArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
     updated = service.update(call.scope, request, key=call.request_key)
-    return tool_results.update_result(updated, secrets_left_out=_leaves_secrets_out(service))
+    return tool_results.update_result(
+        updated, secrets_left_out=_leaves_secrets_out(service), was_all_empty=given.is_all_empty
+    )
 
 
 def _forget(service: MemoryService, call: CallContext, given: schemas.ForgetArguments) -> CallToolResult:

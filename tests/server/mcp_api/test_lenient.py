@@ -6,7 +6,7 @@ import string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory_mcp.mcp_api import lenient
+from hybrid_memory_mcp.mcp_api import lenient, not_given
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -18,7 +18,7 @@ ALL = (
     *(lenient.number, lenient.whole, lenient.flag, lenient.names, lenient.ids, lenient.several, lenient.choice),
     *(lenient.text, lenient.not_zero, lenient.pairs, lenient.is_zero),
 )
-KEEP_THEIR_TYPE = (lenient.number, lenient.whole, lenient.flag, lenient.ids, lenient.several, lenient.choice)
+KEEP_THEIR_TYPE = (lenient.number, lenient.whole, lenient.flag, lenient.several, lenient.choice)
 
 
 @given(values)
@@ -68,18 +68,26 @@ def test_what_is_no_number_in_digits_is_left_to_be_refused():
         assert lenient.number(text) == text
 
 
-def test_only_true_and_false_and_yes_and_no_are_flags():
-    said = ("true", "False", " TRUE ", "Yes", "no", "1", "y", 1)
-    assert [lenient.flag(one) for one in said] == [True, False, True, True, False, "1", "y", 1]
+def test_only_true_and_false_and_yes_and_no_and_one_and_zero_are_flags():
+    said = ("true", "False", " TRUE ", "Yes", "no", "1", " 0 ", 1, 0, 1.0, "y", 2, "2", "on", -1)
+    read = [lenient.flag(one) for one in said]
+    assert read[:10] == [True, False, True, True, False, True, False, True, False, True]
+    assert all(isinstance(one, bool) for one in read[:10])
+    assert read[10:] == ["y", 2, "2", "on", -1]
+
+
+def test_what_is_empty_in_a_list_is_left_out_of_it():
+    for read in (lenient.names, lenient.ids):
+        assert read(["a", "", None, " ", "b"]) == read('["a", "", null, "b"]') == ["a", "b"]
 
 
 @given(values, st.dictionaries(st.sampled_from("abw"), values), st.sampled_from((None, {}, {"a": 1}, "{}", "x")))
 def test_gathering_loses_nothing_and_overwrites_nothing(anything, outside, inside):
-    lenient.gathered(anything, "w", "ab")
+    lenient.gathered(anything, "w", "ab", not_given.says)
     told = {**outside, "w": inside}
-    got = lenient.gathered(told, "w", "ab")
+    got = lenient.gathered(told, "w", "ab", not_given.says)
     for name in "ab":
-        if name in told and not lenient.is_empty(told[name]):
+        if name in told and not_given.says(name, told[name]):
             assert name in got or got["w"][name] == told[name]
         if inside == {"a": 1}:
             assert got["w"]["a"] == 1

@@ -278,48 +278,6 @@ async def test_a_model_that_cannot_leave_anything_out_is_understood(client, serv
     assert gone["ids"] == [kept]
 
 
-NOTHING = {"content": "", "importance": 0, "tags": [], "pinned": False, "expires_at": ""}
-"""What a caller that must name every argument of update_memory sends for those that it does not mean."""
-
-
-@pytest.mark.anyio
-async def test_a_caller_that_must_name_everything_can_pin_alone(client, service):
-    kept = service.keep("Ada plays the cello", tags=("music",), importance=0.9).id
-    await call(client, "update_memory", id=kept, **(NOTHING | {"pinned": True}))
-    memory = service.memories[kept]
-    assert (memory.pinned, memory.importance, memory.tags) == (True, 0.9, ("music",))
-
-
-@pytest.mark.anyio
-async def test_a_caller_that_must_name_everything_can_correct_a_pinned_memory(client, service):
-    kept = service.keep("Ada plays the cello", pinned=True, importance=0.9).id
-    new = (await call(client, "update_memory", id=kept, **(NOTHING | {"content": "Ada plays the viola"})))["id"]
-    assert (service.memories[new].pinned, service.memories[new].importance) == (True, 0.9)
-
-
-@pytest.mark.anyio
-async def test_a_caller_that_must_name_everything_can_unpin_alone(client, service):
-    kept = service.keep("Ada plays the cello", pinned=True, importance=0.9).id
-    await call(client, "update_memory", id=kept, **NOTHING)
-    assert (service.memories[kept].pinned, service.memories[kept].importance) == (False, 0.9)
-
-
-@pytest.mark.anyio
-async def test_who_can_leave_arguments_out_means_zero_and_false(client, service):
-    kept = service.keep("Ada plays the cello", pinned=True, importance=0.9).id
-    await call(client, "update_memory", id=kept, importance=0, pinned=False)
-    assert (service.memories[kept].pinned, service.memories[kept].importance) == (False, 0)
-
-
-@pytest.mark.anyio
-async def test_a_caller_that_must_name_everything_leaves_the_importance_of_a_new_memory_to_us(client, service, server):
-    (tool, *_) = await server.list_tools()
-    empty = {"string": "", "array": [], "boolean": False, "number": 0, "integer": 0, "object": {}}
-    given = {name: empty[field["type"]] for name, field in tool.input_schema["properties"].items()}
-    written = await call(client, "write_memory", **(given | {"content": "Ada must never eat nuts, she is allergic"}))
-    assert service.memories[written["id"]].importance > 0.5
-
-
 @pytest.mark.anyio
 @pytest.mark.parametrize("zero", [0, 0.0, "0"])
 async def test_a_limit_or_budget_of_zero_is_none(client, service, zero):

@@ -337,6 +337,14 @@ async def test_a_reflection_goes_from_groups_to_an_insight_with_evidence(client,
     assert page["memories"][0]["evidence"] == group["ids"]
 
 
+async def test_one_insight_is_one_and_two_are_several(client, service):
+    kept = service.keep("Ada came late").id
+    for count, said in ((1, "Stored 1 insight: "), (2, "Stored 2 insights: ")):
+        told = [{"text": f"Ada is late {count} {number}", "evidence": kept} for number in range(count)]
+        answer = await client.call_tool("reflect", {"insights": told})
+        assert answer.content[0].text.startswith(said)
+
+
 async def test_reflect_says_when_nothing_is_worth_a_thought(client):
     offered = await call(client, "reflect", focus="nothing")
     assert offered["groups"] == []
