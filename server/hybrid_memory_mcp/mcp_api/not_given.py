@@ -2,7 +2,7 @@
 
 - An optional argument that says nothing is not given: null, a blank text, an empty list or object, a list of such members alone, or
   the text of one of these. The words "null" and "none" are null too; but "none" is a name like any other (`NAMES`), and in free
-  words (`FREE_WORDS`) both are words.
+  words (`FREE_WORDS`) both are words, unless the caller writes null in this way for another argument too.
 - In a call that names every argument of its tool, a zero or a false is not given if another argument is filled with the empty value of
   its kind ("", [], {}, 0 or false): that caller cannot leave anything out, as with strict function calling. Where nothing else is said,
   the tool says what false means. Beside nulls alone, or where arguments are left out, a zero is what is wanted.
@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -27,8 +28,11 @@ def is_null(name: str, value: Any) -> bool:
     """Return True for null and for the word that a model writes instead."""
     if not isinstance(value, str) or name in FREE_WORDS:
         return value is None
-    word = value.strip()
-    return word == "null" if name in NAMES else word.casefold() in ("null", "none")
+    return value.strip() == "null" if name in NAMES else _is_word_for_null(value)
+
+
+def _is_word_for_null(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().casefold() in ("null", "none")
 
 
 def is_blank(name: str, value: Any) -> bool:
@@ -59,8 +63,8 @@ class Rule:
     ``told_by_zero`` those whose zero or false does, ``told_alone`` those of them that do so where nothing else is said.
     """
 
-    optional: Collection[str]
-    listed: Collection[str]
+    optional: AbstractSet[str]
+    listed: AbstractSet[str]
     says: Says = says
     told_by_emptiness: Mapping[str, type] = field(default_factory=dict)
     told_by_zero: Collection[str] = ()
@@ -70,7 +74,10 @@ class Rule:
 def only_given(arguments: Mapping[Any, Any], rule: Rule) -> dict[Any, Any]:
     """Return the arguments that are given."""
     told = {name: value for name, value in arguments.items() if _is_told(name, value, rule)}
-    if not set(rule.listed) <= set(arguments):
+    if any(_is_word_for_null(arguments[name]) for name in rule.optional & (arguments.keys() - told.keys())):
+        words = rule.optional & FREE_WORDS
+        told = {name: value for name, value in told.items() if name not in words or not _is_word_for_null(value)}
+    if not rule.listed <= arguments.keys():
         return told
     zeros = {name for name in rule.told_by_zero if name in told and lenient.is_zero(told[name])}
     fillers = zeros | {name for name in rule.optional if name in arguments and is_blank(name, arguments[name])}

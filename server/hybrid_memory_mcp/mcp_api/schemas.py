@@ -7,6 +7,7 @@ of `hybrid_memory.validation`, which checks every request for all callers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
@@ -131,15 +132,19 @@ class Arguments(BaseModel):
     def _only_given(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        rule = not_given.Rule(
-            optional={name for name, field in cls.model_fields.items() if not field.is_required()},
-            listed=cls.model_fields.keys() - cls.unlisted,
-            says=cls.says,
-            told_by_emptiness=cls.told_by_emptiness,
-            told_by_zero=cls.told_by_zero,
-            told_alone=cls.told_alone,
-        )
-        return not_given.only_given(given, rule)
+        return not_given.only_given(given, _rule_of(cls))
+
+
+@cache
+def _rule_of(model: type[Arguments]) -> not_given.Rule:
+    return not_given.Rule(
+        optional=frozenset(name for name, field in model.model_fields.items() if not field.is_required()),
+        listed=model.model_fields.keys() - model.unlisted,
+        says=model.says,
+        told_by_emptiness=model.told_by_emptiness,
+        told_by_zero=model.told_by_zero,
+        told_alone=model.told_alone,
+    )
 
 
 _ANY: Final = {"memory_type": frozenset(("any",)), "min_trust": frozenset(("any", "untrusted"))}

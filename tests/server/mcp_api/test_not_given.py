@@ -89,6 +89,19 @@ def test_what_are_words_of_the_user_stay_what_they_are(tool, name, words):
     assert getattr(TAKEN[tool].model_validate(REQUIRED[tool] | {name: words}), name) == words
 
 
+def test_no_memory_becomes_the_word_null_where_that_is_written_for_nothing():
+    names = optional(schemas.UpdateArguments)
+    for null in ("null", "None"):
+        sent = dict.fromkeys(set(names) - {"tags"}, null) | {"tags": "null", "id": "a", "pinned": True}
+        assert schemas.UpdateArguments.model_validate(sent) == schemas.UpdateArguments(id="a", pinned=True)
+    read = schemas.ReadArguments.model_validate({"query": "null", "ids": ["a"], "cursor": "null", "where": None})
+    assert read == schemas.ReadArguments(ids=["a"])
+
+
+def test_what_must_be_given_stays_what_it_is_beside_the_word_null():
+    assert schemas.WriteArguments.model_validate({"content": "null", "importance": "null"}).content == "null"
+
+
 def test_a_tag_null_among_others_is_a_tag():
     assert TAKEN["write_memory"].model_validate({"content": "a", "tags": ["sql", "null", ""]}).tags == ["sql", "null"]
 
