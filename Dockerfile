@@ -1,4 +1,4 @@
-# The memory in a container: `docker build -t hybrid-memory-mcp .`; how it is run stands in docs/container.md.
+# The memory in a container: `docker build -t hybrid-memory-mcp .`; how it is run stands in docs/packages.md.
 # One process serves one client over stdin and stdout; `serve --http` serves many.
 
 FROM docker.io/library/python:3.13-slim AS build

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +32,13 @@ from hybrid_memory_mcp.clients.places import Machine, this_machine
 from hybrid_memory_mcp.clients.table import BY_NAME, CLIENTS, SERVER, Client
 
 _NAMES = ", ".join(BY_NAME)
+_CONTRADICTIONS = (
+    ("--uninstall", "--print"),
+    ("--uninstall", "--links"),
+    ("--uninstall", "--replace"),
+    ("--uninstall", "--no-hooks"),
+    ("--print", "--links"),
+)
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -58,6 +68,9 @@ def install(  # noqa: PLR0917 - typer makes options of them
 
     Every change is shown as a diff, what was there is kept as a backup beside the file, and --uninstall takes it back.
     """
+    _refuse_contradictions(
+        {"--uninstall": uninstall, "--print": show, "--links": links, "--replace": replace, "--no-hooks": no_hooks}
+    )
     if links:
         _print_links(as_json)
         return
@@ -67,7 +80,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
     start = start_of_this_installation(machine.environment)
     named = _clients(clients or [])
     if show:
-        _print_entries(named, machine, start)
+        _print_entries(named, machine, start, as_json=as_json)
         return
     console = Console(soft_wrap=True, highlight=False, quiet=as_json)
     if start.remark and not uninstall:
@@ -76,7 +89,12 @@ def install(  # noqa: PLR0917 - typer makes options of them
     if not plans:
         _say_nothing_found(console, uninstall=uninstall, as_json=as_json)
     ask = not (yes or dry_run or named or as_json)
-    results = [_done(plan, console, machine, ask=ask, dry_run=dry_run, may_replace=replace) for plan in plans]
+    if not uninstall and machine.is_of_another():
+        console.print("note: you are root here, and this home is another user's: what is made new will be root's")
+    again = partial(_plans, machine=machine, start=start, uninstall=False, with_hooks=not no_hooks, may_replace=True)
+    results = [
+        _done(plan, console, machine, ask=ask, dry_run=dry_run, may_replace=replace, again=again) for plan in plans
+    ]
     if as_json:
         typer.echo(
             json.dumps([_as_values(result, plan) for result, plan in zip(results, plans, strict=True)], indent=2)
@@ -87,14 +105,43 @@ def install(  # noqa: PLR0917 - typer makes options of them
         raise typer.Exit(1)
 
 
+def _refuse_contradictions(given: Mapping[str, bool]) -> None:
+    """Refuse options of which one would be passed over without a word."""
+    for one, other in _CONTRADICTIONS:
+        if given[one] and given[other]:
+            raise typer.BadParameter(f"{one} and {other} contradict each other; leave one of them out", param_hint=one)
+
+
 def _clients(names: Sequence[str]) -> list[Client]:
     unknown = [name for name in names if name.lower() not in BY_NAME]
     if unknown:
+        meant = list(dict.fromkeys(one for name in unknown for one in _like(name)))
         raise typer.BadParameter(
-            f"{', '.join(unknown)}: there is no such client here. Known are {_NAMES}; for others there is --print.",
+            f"{', '.join(unknown)}: there is no such client here. "
+            + (f"Did you mean: {' '.join(meant)}? " if meant else "")
+            + f"Known are {_NAMES}; for others there is --print.",
             param_hint="CLIENT",
         )
     return [BY_NAME[name] for name in dict.fromkeys(name.lower() for name in names)]
+
+
+def _like(name: str) -> list[str]:
+    """Return the clients that a name may mean which is none: several in one word, a part of a name or title, a slip."""
+    found: list[str] = []
+    for word in re.split(r"[,;]", name):
+        plain = _plain(word)
+        if word.strip().lower() in BY_NAME:
+            found.append(word.strip().lower())
+        elif len(plain) > 2:  # noqa: PLR2004 - shorter ones are in every name
+            in_names = [
+                one.name for one in CLIENTS if plain in _plain(one.name + one.title) or _plain(one.name) in plain
+            ]
+            found += in_names or get_close_matches(word.lower(), BY_NAME, n=2)
+    return found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
 
 
 def _plans(
@@ -110,17 +157,26 @@ def _plans(
     ]
 
 
-def _done(plan: Plan, console: Console, machine: Machine, *, ask: bool, dry_run: bool, may_replace: bool) -> Result:
+def _done(
+    plan: Plan,
+    console: Console,
+    machine: Machine,
+    *,
+    ask: bool,
+    dry_run: bool,
+    may_replace: bool,
+    again: Callable[[Sequence[Client]], list[Plan]],
+) -> Result:
     """Show one plan, ask if need be, and carry it out."""
     console.print(f"\n[bold]{escape(plan.client.title)}[/bold]")
     if plan.problem:
         console.print(Text(plan.problem, style="red"))
         if not (plan.foreign and ask):
             return Result(plan.client, "refused", problem=plan.problem)
-        if not _answered("Replace that entry?", default=False):
-            return Result(plan.client, "left out")
-        return _carried_out(plan, console, may_replace=True)
+        return _replaced(again([plan.client])[0], console)
     _print_diffs(console, plan)
+    for remark in plan.remarks:
+        console.print(f"note: {escape(remark)}")
     if plan.by_plugin:
         console.print(
             "Its plugin hybrid-memory is on and brings server and hooks. Switch that off there to use `install` instead."
@@ -132,6 +188,17 @@ def _done(plan: Plan, console: Console, machine: Machine, *, ask: bool, dry_run:
     if ask and not _answered("Take it out?" if plan.uninstalls else "Give it the memory?", default=True):
         return Result(plan.client, "left out")
     return _carried_out(plan, console, may_replace=may_replace)
+
+
+def _replaced(plan: Plan, console: Console) -> Result:
+    """Show what the entry of somebody else would become, and replace it if the person says so."""
+    if plan.problem:
+        console.print(Text(plan.problem, style="red"))
+        return Result(plan.client, "refused", problem=plan.problem)
+    _print_diffs(console, plan)
+    if not _answered("Replace that entry?", default=False):
+        return Result(plan.client, "left out")
+    return _carried_out(plan, console, may_replace=True)
 
 
 def _carried_out(plan: Plan, console: Console, *, may_replace: bool) -> Result:
@@ -187,21 +254,28 @@ def _as_values(result: Result, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _print_entries(named: Sequence[Client], machine: Machine, start: Start) -> None:
+def _print_entries(named: Sequence[Client], machine: Machine, start: Start, *, as_json: bool) -> None:
     env = environment_of_entry(machine.environment)
     if not named:
         any_client = {"command": start.command[0], "args": list(start.command[1:])} | ({"env": env} if env else {})
-        typer.echo(json.dumps({"mcpServers": {SERVER: any_client}}, indent=2, ensure_ascii=False))
+        _print_value({"mcpServers": {SERVER: any_client}})
         typer.echo(
             "Most clients take this; some call the first key otherwise. --print CLIENT for one of them.", err=True
         )
+    entries = {client.name: {client.key: {SERVER: client.entry(start.command, env)}} for client in named}
+    if as_json and len(entries) > 1:
+        _print_value(entries)
+        return
     for client in named:
-        entry = client.entry(start.command, env)
         typer.echo(f"{client.title}: {machine.file(client.servers)}", err=True)
-        if client.shape == "toml":
-            typer.echo(toml_text.table_text((client.key, SERVER), entry), nl=False)
+        if client.shape == "toml" and not as_json:
+            typer.echo(toml_text.table_text((client.key, SERVER), client.entry(start.command, env)), nl=False)
         else:
-            typer.echo(json.dumps({client.key: {SERVER: entry}}, indent=2, ensure_ascii=False))
+            _print_value(entries[client.name])
+
+
+def _print_value(value: Mapping[str, Any]) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def _print_links(as_json: bool) -> None:

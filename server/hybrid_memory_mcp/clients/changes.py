@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hybrid_memory_mcp.clients import jsonc, toml_text
-from hybrid_memory_mcp.clients.command import mentions_us, starts_us
 from hybrid_memory_mcp.clients.jsonc import DamagedText, UnexpectedShape, same
+from hybrid_memory_mcp.clients.starts import read_hook_line, read_start, runs_hook, server_options, words_of
 
 HOOKS = "hooks"
 _BOM = "\ufeff"
-_WHOLLY_OURS = ("command", "args", "type", "source")
-"""Keys of an entry that are ours alone; what else stands in it may be the person's, and stays."""
+_OF_THE_CLIENT = ("type", "source")
+"""Keys of an entry that a client wants so and not otherwise; what else stands in it may be the person's, and stays."""
+_HOME = "HYBRID_MEMORY_HOME"
 
 
 class ForeignEntry(Exception):
@@ -68,19 +69,20 @@ def install(text: str, parts: Parts, *, replace: bool = False, backup: str | Non
     before = _value(body, parts)
     if before is None and not parts.entry and not parts.hooks:
         return text
-    entry = dict(parts.entry)
     found = _entry_of(before, parts)
     if parts.entry and found is not _NOTHING:
         if is_ours(found):
-            entry = merged(found, parts)
-            if backup is not None and uninstall(text, parts, backup) == backup:
-                renewed = install(backup, dataclasses.replace(parts, entry=entry), replace=True)
-                return text if _same_values(text, renewed, parts) else renewed
+            parts = dataclasses.replace(parts, entry=merged(found, parts))
         elif not replace:
             raise ForeignEntry
+    if parts.hooks is not None:
+        parts = dataclasses.replace(parts, hooks=_merged_hooks(before, parts.hooks))
+    if backup is not None and _present(before, parts) is not None and uninstall(text, parts, backup) == backup:
+        renewed = install(backup, parts, replace=True)
+        return text if _same_values(text, renewed, parts) else renewed
     install_into = _install_toml if parts.shape == "toml" else _install_json
-    after = install_into(body, parts, before, entry)
-    _check(before, _value(after, parts), parts, wanted=entry)
+    after = install_into(body, parts, before, parts.entry)
+    _check(before, _value(after, parts), parts, wanted=parts.entry)
     return mark + after
 
 
@@ -102,14 +104,22 @@ def uninstall(text: str, parts: Parts, backup: str | None = None) -> str:
     if backup is not None:
         try:
             former = _value(_split(backup)[1], parts)
-            if _present(former, parts) is None and install(backup, ours, replace=True) == text:
+            is_before_us = _present(former, parts) is None
+            # A group that holds another's hook as well is no longer what was put in.
+            if is_before_us and not _has_mixed(before) and install(backup, ours, replace=True) == text:
                 return backup
-            former = former if _present(former, parts) is None else None
+            former = former if is_before_us else None
         except (DamagedText, UnexpectedShape, ForeignEntry):
             former = None
-    after = _uninstall_toml(body, parts) if parts.shape == "toml" else _uninstall_json(body, ours, former)
+    written = "" if former is None or backup is None else _split(backup)[1]
+    after = (_uninstall_toml if parts.shape == "toml" else _uninstall_json)(body, ours, former, written)
     _check(before, _value(after, parts), parts, wanted=None)
     return mark + after
+
+
+def same_without(text: str, one: str | None, other: str | None, after: str, parts: Parts) -> bool:
+    """Return whether `uninstall` of ``after`` with the backup ``other`` gives the values that it gives of ``text`` with ``one``."""
+    return _same_values(uninstall(text, parts, one), uninstall(after, parts, other), parts)
 
 
 def _same_values(text: str, other: str, parts: Parts) -> bool:
@@ -134,11 +144,21 @@ def has_ours(text: str, parts: Parts) -> bool:
 
 def is_ours(entry: Any) -> bool:
     """Return whether a server's entry starts this memory."""
-    if not isinstance(entry, Mapping):
-        return False
-    words = [entry.get("command"), entry.get("args")]
-    flat = [one for word in words for one in (word if isinstance(word, list) else [word])]
-    return starts_us(flat)
+    return isinstance(entry, Mapping) and read_start(words_of(entry)) is not None
+
+
+def entry_in(text: str, parts: Parts) -> Any:
+    """Return the entry that stands at the place of ours; None if none does."""
+    found = _entry_of(_value(_split(text)[1], parts), parts)
+    return None if found is _NOTHING else found
+
+
+def command_in(text: str, parts: Parts) -> str:
+    """Return the program of the entry at the place of ours, whoever's it is; empty if there is none."""
+    found = entry_in(text, parts)
+    command = found.get("command") if isinstance(found, Mapping) else None
+    # More than a program may have a password behind it.
+    return command if isinstance(command, str) and len(command.split()) == 1 else ""
 
 
 def is_our_hook(item: Any, server: str = "memory") -> bool:
@@ -154,20 +174,37 @@ def is_our_hook(item: Any, server: str = "memory") -> bool:
     if not isinstance(command, str):
         return False
     if isinstance(arguments, list):
-        return starts_us([command, *arguments]) and HOOKS[:-1] in arguments
-    return mentions_us(command) and f" {HOOKS[:-1]} " in command
+        return runs_hook([command, *arguments])
+    return read_hook_line(command) is not None
 
 
 def merged(found: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
-    """Return our entry brought up to date: what is ours is as it should be, what a person added to it stays."""
-    entry = {key: value for key, value in found.items() if key not in _WHOLLY_OURS or key in parts.entry}
-    for key, value in parts.entry.items():
+    """Return our entry brought up to date: how it is started is as it should be, what a person added to it stays.
+
+    What stands behind our name stays always, and so does a start that says more than where our program lies (`Started.is_chosen`).
+    """
+    started = read_start(words_of(found))
+    assert started is not None  # noqa: S101 - it is ours
+    ours = read_start(words_of(parts.entry))
+    words = [*(started.start if started.is_chosen or ours is None else ours.start), *started.rest]
+    one_list = isinstance(parts.entry["command"], list)
+    fresh = {**parts.entry, **({"command": words} if one_list else {"command": words[0], "args": words[1:]})}
+    entry = {key: value for key, value in found.items() if not (one_list and key == "args")}
+    for key, value in fresh.items():
         if value == [] and key not in entry:
             continue  # some clients leave it out when they write the file anew
-        if key in _WHOLLY_OURS or key not in entry:
+        if key in ("command", "args", *_OF_THE_CLIENT) or key not in entry:
             entry[key] = value
         elif key == parts.env_key and isinstance(entry[key], Mapping):
             entry[key] = {**entry[key], **value}
+    env = entry.get(parts.env_key)
+    if "home" in server_options(started.rest, {}) and _HOME in parts.entry.get(parts.env_key, {}):
+        # The option of the entry is what counts, so the variable would only mislead.
+        entry.pop(parts.env_key)
+        if parts.env_key in found:
+            entry[parts.env_key] = found[parts.env_key]
+    elif isinstance(env, Mapping) and isinstance(entry.get("env_vars"), list):
+        entry["env_vars"] = [name for name in entry["env_vars"] if name not in env]
     return entry
 
 
@@ -195,7 +232,7 @@ def _value(body: str, parts: Parts) -> Any:
     return value
 
 
-def _at(value: Any, path: Sequence[str]) -> Any:
+def _at(value: Any, path: Sequence[str | int]) -> Any:
     for key in path:
         if not isinstance(value, Mapping) or key not in value:
             return _NOTHING
@@ -218,14 +255,63 @@ def _present(value: Any, parts: Parts) -> Parts | None:
 
 
 def _our_hooks(value: Any) -> dict[str, list[Any]]:
-    """Return our items of each event's list, those within groups with others' as well."""
+    """Return our items of each event's list; of a group with others' as well what of it is ours."""
     events = _at(value, (HOOKS,))
     found = {}
     for event, items in events.items() if isinstance(events, Mapping) else ():
-        ours = [one for one in items if is_our_hook(one) or _mixed(one)] if isinstance(items, list) else []
+        ours = [_only_ours(one) for one in items if is_our_hook(one) or _mixed(one)] if isinstance(items, list) else []
         if ours:
             found[event] = ours
     return found
+
+
+def _only_ours(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**item, HOOKS: [one for one in item[HOOKS] if is_our_hook(one)]} if _mixed(item) else item
+
+
+def _has_mixed(value: Any) -> bool:
+    events = _at(value, (HOOKS,))
+    lists = [items for items in events.values() if isinstance(items, list)] if isinstance(events, Mapping) else []
+    return any(_mixed(item) for items in lists for item in items)
+
+
+def _merged_hooks(value: Any, wanted: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """Return our hooks brought up to date: what they run is as it should be, what a person changed or added stays."""
+    found = _our_hooks(value)
+    after = {}
+    for event, items in wanted.items():
+        there = found.get(event, ())
+        after[event] = [
+            _merged_item(there[place], item) if place < len(there) else dict(item) for place, item in enumerate(items)
+        ]
+    return after
+
+
+def _merged_item(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    if HOOKS not in wanted:
+        return dict(wanted) if HOOKS in found else _merged_handler(found, wanted)
+    if HOOKS not in found:
+        return dict(wanted)
+    handlers = [
+        _merged_handler(found[HOOKS][place], one) if place < len(found[HOOKS]) else dict(one)
+        for place, one in enumerate(wanted[HOOKS])
+    ]
+    return {**found, **{key: one for key, one in wanted.items() if key not in found}, HOOKS: handlers}
+
+
+def _merged_handler(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    if found.get("type", "command") != wanted.get("type", "command"):
+        return dict(wanted)
+    runs = [name for name in ("command", "args", "type", "server", "tool") if name in wanted]
+    handler = {name: one for name, one in found.items() if name != "args" or "args" in wanted}
+    handler |= {name: one for name, one in wanted.items() if name in runs or name not in found}
+    line = read_hook_line(found["command"]) if "command" in wanted and "args" not in found else None
+    if line is not None and (line.before or line.after):
+        # Around ours a person put variables or other commands, which only a shell can run.
+        words = [wanted["command"], *wanted["args"]] if "args" in wanted else None
+        handler["command"] = line.before + wanted["command"] + line.after if words is None else line.with_words(words)
+        handler.pop("args", None)
+    return handler
 
 
 def _mixed(item: Any) -> bool:
@@ -238,7 +324,10 @@ def _install_json(body: str, parts: Parts, before: Any, entry: Mapping[str, Any]
     for key, value in parts.beside.items() if parts.hooks else ():
         if key not in (before or {}):
             body = jsonc.set_member(body, [key], value)
-    if parts.entry and not same(_entry_of(before, parts), dict(entry)):
+    there = _entry_of(before, parts)
+    if parts.entry and is_ours(there):
+        body = _update_members(body, parts.path, there, entry)
+    elif parts.entry:
         body = jsonc.set_member(body, parts.path, dict(entry))
     if parts.hooks is None:
         return body
@@ -252,51 +341,85 @@ def _install_json(body: str, parts: Parts, before: Any, entry: Mapping[str, Any]
 
 
 def _install_hooks(body: str, event: str, wanted: list[dict[str, Any]]) -> str:
-    path = [HOOKS, event]
+    path: tuple[str | int, ...] = (HOOKS, event)
     items = _at(jsonc.parse(body), path)
     items = [] if items is _NOTHING or items is None else items
     if not isinstance(items, list):
         raise UnexpectedShape(f"`{HOOKS}.{event}` is not a list in brackets")
-    if [one for one in items if is_our_hook(one)] == wanted and not any(_mixed(one) for one in items):
-        return body
-    for place, item in enumerate(items):
-        if _mixed(item):
-            body = jsonc.replace_item(body, path, place, _without_ours(item))
-    places = [place for place, item in enumerate(items) if is_our_hook(item)]
+    places = [place for place, item in enumerate(items) if is_our_hook(item) or _mixed(item)]
     for place, item in zip(places, wanted, strict=False):
-        if not same(items[place], item):
-            body = jsonc.replace_item(body, path, place, item)
+        body = _update_item(body, (*path, place), items[place], item)
     for item in wanted[len(places) :]:
         body = jsonc.append_item(body, path, item)
     for place in reversed(places[len(wanted) :]):
-        body = jsonc.remove_item(body, path, place)
+        body = _take_out(body, path, place, items[place])
     return body if wanted else _prune(body, path, None)
+
+
+def _update_item(body: str, path: tuple[str | int, ...], found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Change what differs of one item, and nothing else: a person may have written comments into it, or other hooks beside ours."""
+    inner = found.get(HOOKS)
+    if isinstance(inner, list) and HOOKS in wanted:
+        ours = [place for place, one in enumerate(inner) if is_our_hook(one)]
+        if len(ours) == len(wanted[HOOKS]):
+            for place, one in zip(ours, wanted[HOOKS], strict=True):
+                body = _update_members(body, (*path, HOOKS, place), inner[place], one)
+            rest = {key: one for key, one in wanted.items() if key != HOOKS}
+            return _update_members(body, path, {key: one for key, one in found.items() if key != HOOKS}, rest)
+    elif inner is None and HOOKS not in wanted:
+        return _update_members(body, path, found, wanted)
+    if _mixed(found):
+        raise UnexpectedShape(f"`{HOOKS}.{path[1]}` has hooks of ours and others in one group; take ours out of it")
+    return jsonc.replace_item(body, path[:-1], int(path[-1]), dict(wanted))
+
+
+def _update_members(body: str, path: tuple[str | int, ...], found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """Change the members that differ, so that comments beside them stay."""
+    for key in found:
+        if key not in wanted:
+            body = jsonc.remove_member(body, (*path, key))
+    for key, value in wanted.items():
+        if isinstance(value, Mapping) and isinstance(found.get(key), Mapping):
+            body = _update_members(body, (*path, key), found[key], value)
+        elif key not in found or not same(found[key], value):
+            body = jsonc.set_member(body, (*path, key), value)
+    return body
+
+
+def _take_out(body: str, path: tuple[str | int, ...], place: int, item: Mapping[str, Any]) -> str:
+    """Take one item of ours out of its list, or out of a group that holds others' as well."""
+    if not _mixed(item):
+        return jsonc.remove_item(body, path, place)
+    for at in reversed(range(len(item[HOOKS]))):
+        if is_our_hook(item[HOOKS][at]):
+            body = jsonc.remove_item(body, (*path, place, HOOKS), at)
+    return body
 
 
 def _without_ours(group: Mapping[str, Any]) -> dict[str, Any]:
     return {**group, HOOKS: [one for one in group[HOOKS] if not is_our_hook(one)]}
 
 
-def _uninstall_json(body: str, ours: Parts, former: Any) -> str:
+def _uninstall_json(body: str, ours: Parts, former: Any, written: str) -> str:
+    """Return the text without ours; ``former`` is the backup's value, and ``written`` its text."""
     if ours.path:
-        replaced = _at(former, ours.path)
-        if replaced is _NOTHING:
+        replaced = jsonc.find(written, ours.path) if written else None
+        at = jsonc.find(body, ours.path)
+        if replaced is None:
             body = _prune(jsonc.remove_member(body, ours.path), ours.path[:-1], former)
-        else:
-            body = jsonc.set_member(body, ours.path, replaced)
+        elif at is not None:
+            body = body[: at.value] + written[replaced.value : replaced.end] + body[at.end :]
     for event in ours.hooks or ():
-        path = [HOOKS, event]
+        path: tuple[str | int, ...] = (HOOKS, event)
         items = _at(jsonc.parse(body), path)
         for place in reversed(range(len(items))):
-            if _mixed(items[place]):
-                body = jsonc.replace_item(body, path, place, _without_ours(items[place]))
-            elif is_our_hook(items[place]):
-                body = jsonc.remove_item(body, path, place)
+            if _mixed(items[place]) or is_our_hook(items[place]):
+                body = _take_out(body, path, place, items[place])
         body = _prune(body, path, former)
     return body
 
 
-def _prune(body: str, path: Sequence[str], former: Any) -> str:
+def _prune(body: str, path: Sequence[str | int], former: Any) -> str:
     """Take out what is empty now, from the inside out, but leave or restore what was there before us."""
     value = jsonc.parse(body)
     while path and _at(value, path) in ({}, []):
@@ -321,8 +444,15 @@ def _install_toml(body: str, parts: Parts, before: Any, entry: Mapping[str, Any]
     return toml_text.update_table(body, parts.path, changed, gone)
 
 
-def _uninstall_toml(body: str, parts: Parts) -> str:
-    return toml_text.remove_table(body, parts.path)
+def _uninstall_toml(body: str, parts: Parts, former: Any, written: str) -> str:
+    replaced = _at(former, parts.path)
+    body = toml_text.remove_table(body, parts.path)
+    if replaced is _NOTHING:
+        return body
+    try:
+        return toml_text.append(body, toml_text.source_of(written, parts.path))
+    except UnexpectedShape:
+        return toml_text.add_table(body, parts.path, replaced)
 
 
 def _check(before: Any, after: Any, parts: Parts, *, wanted: Mapping[str, Any] | None) -> None:
@@ -342,6 +472,7 @@ def _unordered(entry: Any) -> Any:
 
 
 def _same_hooks(after: Any, parts: Parts) -> bool:
+    """Return whether the hooks of ours are those that were wanted."""
     wanted = {event: [dict(one) for one in items] for event, items in (parts.hooks or {}).items() if items}
     return _our_hooks(after) == wanted
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlparse
 
 from hybrid_memory_mcp import __version__
 
 PROGRAM = "hybrid-memory-mcp"
 MODULE = "hybrid_memory_mcp"
-_OURS = re.compile(rf"{PROGRAM}(?:\.exe|\[[\w,-]+\])?(?:(?:==|@).+)?", re.IGNORECASE)
 _EPHEMERAL = re.compile(r"(?:archive|environments|builds)-v\d+")
 """Folders of uv's cache in which `uvx` keeps what it runs; they may be gone tomorrow."""
 
@@ -67,12 +67,6 @@ def _local_source() -> str | None:
     return path[1:] if re.match(r"/[A-Za-z]:", path) else path
 
 
-def starts_us(words: Sequence[Any]) -> bool:
-    """Return whether the words of an entry start this memory, in whichever way: a script, uvx, ``uv run``, ``python -m``."""
-    names = [re.split(r"[\\/]", word)[-1] for word in words if isinstance(word, str)]
-    return any(_OURS.fullmatch(name) or name == MODULE for name in names)
-
-
-def mentions_us(line: str) -> bool:
-    """Return whether a shell's line starts this memory."""
-    return starts_us(re.split(r"[\s\"']+", line)) or f"{PROGRAM}.exe" in line
+def shell_line(words: Sequence[str]) -> str:
+    """Return words as one line for the shell of this system."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)

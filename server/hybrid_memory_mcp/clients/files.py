@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class Change:
     changed: bool
     backup: Path | None = None
     removed: bool = False
+    left: tuple[Path, int] | None = None
+    """A folder that was made for the file but has others in it now, and how many above it were."""
 
 
 def backup_of(path: Path) -> Path:
@@ -76,12 +78,18 @@ def read_file(path: Path) -> bytes | None:
 
 
 def change_file(
-    path: Path, edit: Edit, *, lock_folder: bool = False, wait: Callable[[float], None] = time.sleep
+    path: Path,
+    edit: Edit,
+    *,
+    lock_folder: bool = False,
+    forget_made: bool = False,
+    wait: Callable[[float], None] = time.sleep,
 ) -> Change:
     """Give a file the content that ``edit`` makes of it; where another program writes meanwhile, read and edit again.
 
     Mode and owner stay, and a link stays a link; the backup lies beside the name that was given. ``lock_folder`` takes the lock that
-    Claude Code takes for its file as well. ``wait`` is how to let others go on, in seconds.
+    Claude Code takes for its file as well. ``forget_made`` takes away the note about folders that were made: from now on the file is
+    the person's. ``wait`` is how to let others go on, in seconds.
 
     Raises:
         FileProblem: the file cannot be changed; it is as it was.
@@ -93,7 +101,10 @@ def change_file(
     made = _make_folders(real.parent)
     try:
         with _locked(real.parent), _lock_of_client(real, wait) if lock_folder else contextlib.nullcontext():
-            return _change(path, real, edit, made, wait)
+            change = _change(path, real, edit, made, wait)
+            if forget_made and change.changed:
+                _note_of(path).unlink(missing_ok=True)
+            return change
     except PermissionError:
         raise FileProblem("cannot be changed: you have no permission to write in its folder") from None
     except OSError as error:
@@ -118,14 +129,14 @@ def _change(path: Path, real: Path, edit: Edit, made: int, wait: Callable[[float
         _check_writable(real)
         if kept is not None and kept != backup:
             _write_beside(backup_of(path), kept, like=real)
-        done = _removed(path, real, content) if wanted is None else _replaced(real, content, wanted, wait)
-        if not done:
+        if not (_removed(real, content) if wanted is None else _replaced(real, content, wanted, wait)):
             continue
         if made:
             _note_of(path).write_text(f"{made}\n", "utf-8")
         if kept is None:
             backup_of(path).unlink(missing_ok=True)
-        return Change(changed=True, backup=None if kept is None else backup_of(path), removed=wanted is None)
+        left = _folders_left(path, real) if wanted is None else None
+        return Change(changed=True, backup=None if kept is None else backup_of(path), removed=wanted is None, left=left)
     raise FileProblem("is written by another program again and again; close that program and try again")
 
 
@@ -155,6 +166,19 @@ def _check_writable(real: Path) -> None:
         return
     if not mode & 0o222 or not os.access(real, os.W_OK):
         raise FileProblem("is read-only; make it writable and try again")
+
+
+def check_changeable(path: Path) -> None:
+    """Look beforehand whether `change_file` would be allowed to change a file.
+
+    Raises:
+        FileProblem: it would not.
+    """
+    real = _real_path(path)
+    _check_writable(real)
+    folder = next((one for one in real.parents if one.exists()), real.parent)
+    if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+        raise FileProblem("cannot be changed: you have no permission to write in its folder")
 
 
 def _write_beside(target: Path, content: bytes, *, like: Path) -> None:
@@ -246,18 +270,37 @@ def _settled_content(descriptor: int, content: bytes, wait: Callable[[float], No
     return read
 
 
-def _removed(path: Path, real: Path, content: bytes | None) -> bool:
+def _removed(real: Path, content: bytes | None) -> bool:
     if read_file(real) != content:
         return False
     real.unlink()
-    note = _note_of(path)
-    try:
-        levels = int(note.read_text("utf-8"))
-    except (OSError, ValueError):
-        levels = 0
-    note.unlink(missing_ok=True)
-    _remove_folders(real.parent, levels)
     return True
+
+
+def _folders_left(path: Path, real: Path) -> tuple[Path, int] | None:
+    """Remove the folders that were made for a file that is gone; returns the first that others use now."""
+    levels = _levels(path)
+    _note_of(path).unlink(missing_ok=True)
+    removed = _remove_folders(real.parent, levels)
+    return ([real.parent, *real.parent.parents][removed], levels - removed) if removed < levels else None
+
+
+def _levels(path: Path) -> int:
+    """Return how many folders were made for a file."""
+    try:
+        return int(_note_of(path).read_text("utf-8"))
+    except (OSError, ValueError):
+        return 0
+
+
+def hand_over(folder: Path, levels: int, places: Sequence[Path]) -> None:
+    """Note a folder that was made by us with a file below it for which folders were made too, so that the last one takes it away."""
+    for path in places:
+        parents = list(path.parents)
+        if folder in parents and 0 < parents.index(folder) <= _levels(path):
+            with contextlib.suppress(OSError):
+                _note_of(path).write_text(f"{max(_levels(path), parents.index(folder) + levels)}\n", "utf-8")
+            return
 
 
 def _note_of(path: Path) -> Path:
@@ -279,13 +322,14 @@ def _make_folders(folder: Path) -> int:
     return len(missing)
 
 
-def _remove_folders(folder: Path, levels: int) -> None:
-    """Remove as many folders as were made, from the inside out, as long as nothing is in them."""
-    for one in [folder, *folder.parents][:levels]:
+def _remove_folders(folder: Path, levels: int) -> int:
+    """Remove as many folders as were made, from the inside out, as long as nothing is in them; returns how many."""
+    for removed, one in enumerate([folder, *folder.parents][:levels]):
         try:
             one.rmdir()
         except OSError:
-            return
+            return removed
+    return levels
 
 
 @contextlib.contextmanager

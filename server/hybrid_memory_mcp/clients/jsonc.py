@@ -1,6 +1,7 @@
 """Edits of JSON text that leave every other byte as it is: comments, trailing commas, order, indentation, line ends.
 
-A path is a sequence of keys. Where a key stands twice the last one counts, as it does for the programs that read such files.
+A path is a sequence of keys, and of places in lists. Where a key stands twice the last one counts, as it does for the programs that
+read such files.
 Nothing here recurses, so that no depth is too deep.
 """
 
@@ -228,16 +229,22 @@ def _end_of_value(text: str, at: int) -> int:
     raise AssertionError("an unsound text was not refused")
 
 
-def find(text: str, path: Sequence[str]) -> Item | None:
+def find(text: str, path: Sequence[str | int]) -> Item | None:
     """Return the member at a path, None if there is none."""
     at, item = _after_space(text, 0), None
     for key in path:
         container = container_at(text, at)
-        item = container.last(key) if container is not None and text[at] == "{" else None
+        item = None if container is None else _item_of(text, container, key)
         if item is None:
             return None
         at = item.value
     return item
+
+
+def _item_of(text: str, container: Container, key: str | int) -> Item | None:
+    if isinstance(key, int):
+        return container.items[key] if text[container.open] == "[" and key < len(container.items) else None
+    return container.last(key) if text[container.open] == "{" else None
 
 
 @dataclass(frozen=True)
@@ -278,7 +285,7 @@ def newline_of(text: str) -> str:
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
-def set_member(text: str, path: Sequence[str], value: Any) -> str:
+def set_member(text: str, path: Sequence[str | int], value: Any) -> str:
     """Return the text with a value at a path: the former one replaced, or a member added last, with the objects on the way to it.
 
     Raises:
@@ -289,6 +296,12 @@ def set_member(text: str, path: Sequence[str], value: Any) -> str:
     if at == len(text):
         return _new_document(text, style, _nested(path, value))
     for depth, key in enumerate(path):
+        if isinstance(key, int):
+            container = container_at(text, at)
+            item = None if container is None else _item_of(text, container, key)
+            assert item is not None  # noqa: S101 - only what is there is named by its place
+            at = item.value
+            continue
         container = _object_at(text, at, path[:depth])
         item = container.last(key)
         if item is None:
@@ -300,16 +313,16 @@ def set_member(text: str, path: Sequence[str], value: Any) -> str:
     return _replace(text, style, item, value)
 
 
-def _nested(path: Sequence[str], value: Any) -> Any:
+def _nested(path: Sequence[str | int], value: Any) -> Any:
     for key in reversed(path):
         value = {key: value}
     return value
 
 
-def _object_at(text: str, at: int, path: Sequence[str]) -> Container:
+def _object_at(text: str, at: int, path: Sequence[str | int]) -> Container:
     container = container_at(text, at)
     if container is None or text[at] != "{":
-        what = f"`{'.'.join(path)}` is" if path else "the outermost value is"
+        what = f"`{'.'.join(map(str, path))}` is" if path else "the outermost value is"
         raise UnexpectedShape(f"line {text.count(chr(10), 0, at) + 1}: {what} not an object in braces")
     return container
 
@@ -385,7 +398,7 @@ def _indent_of(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def remove_member(text: str, path: Sequence[str]) -> str:
+def remove_member(text: str, path: Sequence[str | int]) -> str:
     """Return the text without the member at a path, which has to be there; its container stays, even if empty."""
     parent = find(text, path[:-1]) if len(path) > 1 else None
     at = _after_space(text, 0) if parent is None else parent.value
@@ -456,16 +469,16 @@ def _back_over_space(text: str, at: int) -> int:
     return at
 
 
-def _list_at(text: str, path: Sequence[str]) -> Container:
+def _list_at(text: str, path: Sequence[str | int]) -> Container:
     item = find(text, path)
     container = None if item is None else container_at(text, item.value)
     if item is None or container is None or text[item.value] != "[":
         line = 1 if item is None else text.count("\n", 0, item.start) + 1
-        raise UnexpectedShape(f"line {line}: `{'.'.join(path)}` is not a list in brackets")
+        raise UnexpectedShape(f"line {line}: `{'.'.join(map(str, path))}` is not a list in brackets")
     return container
 
 
-def append_item(text: str, path: Sequence[str], value: Any) -> str:
+def append_item(text: str, path: Sequence[str | int], value: Any) -> str:
     """Return the text with a value behind the last item of the list at a path; the list is made if it is not there or null.
 
     Raises:
@@ -477,12 +490,12 @@ def append_item(text: str, path: Sequence[str], value: Any) -> str:
     return _insert(text, style_of(text), _list_at(text, path), None, value)
 
 
-def replace_item(text: str, path: Sequence[str], place: int, value: Any) -> str:
+def replace_item(text: str, path: Sequence[str | int], place: int, value: Any) -> str:
     """Return the text with another value at a place of the list at a path."""
     return _replace(text, style_of(text), _list_at(text, path).items[place], value)
 
 
-def remove_item(text: str, path: Sequence[str], place: int) -> str:
+def remove_item(text: str, path: Sequence[str | int], place: int) -> str:
     """Return the text without the item at a place of the list at a path."""
     return _remove(text, _list_at(text, path), place)
 
@@ -494,7 +507,7 @@ def strings(text: str) -> Iterator[tuple[int, int, bool]]:
         yield found.start(), found.end(), is_name
 
 
-def has_comments(text: str, path: Sequence[str]) -> bool:
+def has_comments(text: str, path: Sequence[str | int]) -> bool:
     """Return whether there are comments in the member at a path, which has to be there, or before its comma."""
     item = find(text, path)
     assert item is not None  # noqa: S101 - it is there

@@ -27,7 +27,16 @@ class Machine:
         names = (
             ("USERPROFILE", "HOME") if self.platform == "win32" and sys.platform == "win32" else ("HOME", "USERPROFILE")
         )
-        return next((Path(self.environment[name]) for name in names if self.environment.get(name)), Path.home())
+        return next((Path(self.environment[name]) for name in names if self.environment.get(name)), None) or _own_home()
+
+    def is_of_another(self) -> bool:
+        """Return whether this process is root's and the person's folder somebody else's, as with sudo."""
+        if sys.platform == "win32" or os.geteuid() != 0:
+            return False
+        try:
+            return self.home().stat().st_uid != 0
+        except OSError:
+            return False
 
     def path(self, place: str) -> Path:
         """Return a place of the table as a path; a star stays a star."""
@@ -110,6 +119,15 @@ def this_machine() -> Machine:
     """Return this machine as it is now."""
     platform: Platform = "darwin" if sys.platform == "darwin" else "win32" if sys.platform == "win32" else "linux"
     return Machine(platform, dict(os.environ))  # noqa: TID251 - where other programs look for their files is no setting of ours
+
+
+def _own_home() -> Path:
+    """Return this user's folder where no variable names one; an empty one would stand for the root of the disk."""
+    if sys.platform == "win32":
+        return Path.home()
+    import pwd
+
+    return Path(pwd.getpwuid(os.getuid()).pw_dir)
 
 
 def _exists(path: Path) -> bool:

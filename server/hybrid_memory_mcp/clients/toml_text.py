@@ -204,6 +204,29 @@ def remove_table(text: str, path: Sequence[str]) -> str:
     return kept
 
 
+def source_of(text: str, path: Sequence[str]) -> str:
+    """Return a table and all below it as it is written in a text.
+
+    Raises:
+        UnexpectedShape: it is not written under a header of its own.
+    """
+    pieces, header = [], False
+    for one in statements(text):
+        if one.path[: len(path)] == tuple(path):
+            header = header or one.header
+            if not header:
+                raise UnexpectedShape(f"`{key_text(path)}` was not written as a table of the form [{key_text(path)}]")
+            pieces.append(text[one.start : one.end])
+    return "".join(piece if piece.endswith("\n") else piece + newline_of(text) for piece in pieces)
+
+
+def append(text: str, table: str) -> str:
+    """Return the text with a table, as it is written, at its end."""
+    newline = newline_of(text)
+    gap = newline if text and not text.endswith("\n") else ""
+    return text + gap + (newline if text.strip() else "") + table
+
+
 def remove_below(text: str, path: Sequence[str], prefixes: Sequence[str]) -> str:
     """Return the text without the tables right below a path whose names begin with one of the prefixes."""
     names = [

@@ -156,6 +156,15 @@ def test_what_a_person_added_to_our_entry_stays_when_it_is_brought_up_to_date():
         {"command": "uv", "args": ["run", "--quiet", "--no-dev", "hybrid-memory-mcp"]},
         {"command": "uvx", "args": ["hybrid-memory-mcp==1.2.3"]},
         {"command": ["python3", "-m", "hybrid_memory_mcp"]},
+        {
+            "command": "uvx",
+            "args": ["--python", "3.12", "--with=x", "hybrid-memory-mcp[minilm]>=0.1", "--namespace", "w"],
+        },
+        {"command": "uv", "args": ["tool", "run", "--from", "/dist/x.whl", "hybrid-memory-mcp"]},
+        {"command": "uv", "args": ["--directory", "/src", "run", "python", "-m", "hybrid_memory_mcp"]},
+        {"command": "uv", "args": ["run", "-m", "hybrid_memory_mcp"]},
+        {"command": "pipx", "args": ["run", "--spec", "hybrid_memory_mcp[minilm]", "hybrid-memory-mcp"]},
+        {"command": "py", "args": ["-3.12", "-X", "utf8", "-m", "hybrid_memory_mcp", "serve"]},
     ],
 )
 def test_every_way_to_start_this_memory_counts_as_ours(entry):
@@ -167,6 +176,14 @@ def test_every_way_to_start_this_memory_counts_as_ours(entry):
     [
         {"command": "npx", "args": ["@modelcontextprotocol/server-memory"]},
         {"command": "node", "args": ["/src/hybrid-memory-mcp-fork/index.js"]},
+        {"command": "docker", "args": ["run", "-i", "--rm", "-v", "hybrid-memory:/data", "hybrid-memory-mcp"]},
+        {"command": "ssh", "args": ["box", "hybrid-memory-mcp"]},
+        {"command": "wsl", "args": ["hybrid-memory-mcp"]},
+        {"command": "sh", "args": ["-c", "hybrid-memory-mcp"]},
+        {"command": "uvx", "args": ["--with", "hybrid-memory-mcp", "other"]},
+        {"command": "uvx", "args": ["--from", "hybrid-memory-mcp-fork", "hybrid-memory-mcp"]},
+        {"command": "uv", "args": ["run", "other.py", "hybrid-memory-mcp"]},
+        {"command": "python", "args": ["-m", "other", "hybrid-memory-mcp"]},
         {"url": "http://127.0.0.1:8765/mcp"},
         None,
         "hybrid-memory-mcp",
@@ -201,7 +218,9 @@ def test_a_hook_of_ours_within_a_group_of_somebody_else_is_taken_out_of_it():
     ours = {"type": "command", "command": "/old/hybrid-memory-mcp hook stop --client claude-code"}
     text = json.dumps({"hooks": {"Stop": [group | {"hooks": [*group["hooks"], ours]}]}}, indent=2)
     assert json.loads(uninstall(text, BOTH))["hooks"]["Stop"] == [group]
-    assert json.loads(install(text, BOTH))["hooks"]["Stop"] == [group, *BOTH.hooks["Stop"]]
+    assert json.loads(install(text, BOTH))["hooks"]["Stop"] == [
+        group | {"hooks": [*group["hooks"], *BOTH.hooks["Stop"][0]["hooks"]]}
+    ]
 
 
 def test_hooks_of_an_older_version_are_replaced_where_they_stand():
@@ -217,6 +236,36 @@ def test_hooks_of_an_older_version_are_replaced_where_they_stand():
     mine = {"hooks": [{"type": "command", "command": "mine.sh"}]}
     text = json.dumps({"hooks": {"Stop": [older, mine]}}, indent=2)
     assert json.loads(install(text, BOTH))["hooks"]["Stop"] == [*BOTH.hooks["Stop"], mine]
+
+
+def test_what_a_person_changed_in_a_hook_of_ours_stays_and_only_what_it_runs_is_brought_up_to_date():
+    older = install("{}", Parts(hooks=hooks_for("claude-code", ["/old/hybrid-memory-mcp"])))
+    changed = older.replace('"timeout": 3', '"timeout": 7, // slow here').replace(
+        "startup|resume|clear|compact", "startup"
+    )
+    assert install(changed, Parts(hooks=hooks_for("claude-code", ["/new/hybrid-memory-mcp"]))) == changed.replace(
+        "/old/", "/new/"
+    )
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "A=1 B='x y' {}", "{} && notify-send done", "{} 2>/dev/null", "A=1 {} | tee log"]
+)
+def test_what_a_person_wrote_around_a_hook_of_ours_in_a_shells_line_stays(around):
+    line = "/old/hybrid-memory-mcp hook stop --client gemini --home /old"
+    text = json.dumps({"hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": around.format(line)}]}]}})
+    newer = install(text, Parts(hooks=hooks_for("gemini", ["/a b/hybrid-memory-mcp"])))
+    (group,) = json.loads(newer)["hooks"]["AfterAgent"]
+    assert group["hooks"][0]["command"] == around.format("'/a b/hybrid-memory-mcp' hook stop --client gemini")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["ssh box hybrid-memory-mcp hook stop", "docker run hybrid-memory-mcp hook stop", "x; hybrid-memory-mcp hook stop"],
+)
+def test_a_hook_that_runs_another_program_first_is_the_persons(line):
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": line}]}]}})
+    assert uninstall(text, BOTH) == text
 
 
 def test_a_deep_text_is_no_trouble():
@@ -251,7 +300,7 @@ def test_a_table_that_the_client_wrote_anew_is_brought_up_to_date_line_by_line()
         '[mcp_servers.memory.env]\nOTHER = "1"\n\n[tui]\n'
     )
     assert install(text, TOML) == (
-        '[mcp_servers.memory] # mine\ncommand = "/opt/my tools/hybrid-memory-mcp" # old\nargs = []\nenabled = false\n\n'
+        '[mcp_servers.memory] # mine\ncommand = "/opt/my tools/hybrid-memory-mcp" # old\nargs = ["x"]\nenabled = false\n\n'
         '[mcp_servers.memory.env]\nOTHER = "1"\nHYBRID_MEMORY_HOME = "/data"\n\n[tui]\n'
     )
     assert uninstall(text, TOML) == "\n[tui]\n"

@@ -9,7 +9,8 @@ import pytest
 
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.clients import command
-from hybrid_memory_mcp.clients.command import start_of_this_installation, starts_us
+from hybrid_memory_mcp.clients.command import start_of_this_installation
+from hybrid_memory_mcp.clients.starts import starts_us
 
 
 def program(path: Path) -> Path:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import threading
 import tomllib
 
@@ -243,6 +245,121 @@ def test_an_entry_of_somebody_else_is_replaced_if_the_person_says_so(person):
     person.write(".cursor/mcp.json", '{"mcpServers": {"memory": {"command": "npx"}}}')
     assert person.install("--no-hooks", answers="y\n").exit_code == 0
     assert is_ours(person.json(".cursor/mcp.json")["mcpServers"]["memory"])
+
+
+def test_before_an_entry_of_somebody_else_is_replaced_the_change_is_shown(person):
+    entry = {"command": "npx", "env": {"K": "secret"}}
+    person.write(".gemini/settings.json", json.dumps({"mcpServers": {"memory": entry}}, indent=2))
+    shown = person.install(answers="n\n").output
+    assert "-" in shown
+    assert '"npx"' in shown
+    assert "secret" not in shown
+    assert "hook session-start" in shown.partition("Replace")[0]
+
+
+@pytest.mark.parametrize(
+    ("entry", "options"),
+    [
+        ({"args": ["--namespace", "work", "--home=/mine"]}, ["--home", "/mine", "--namespace", "work"]),
+        (
+            {"env": {"HYBRID_MEMORY_HOME": "/mine", "HYBRID_MEMORY_PROJECT": "off"}},
+            ["--home", "/mine", "--project", "off"],
+        ),
+        ({"env": {"HYBRID_MEMORY_HOME": "${HOME}/mine"}}, ["--home", "HERE/mine"]),
+    ],
+)
+def test_hooks_look_into_the_store_of_the_entry_that_is_there(person, entry, options):
+    entry = {"command": "hybrid-memory-mcp"} | entry
+    person.write(".claude.json", json.dumps({"mcpServers": {"memory": entry}}))
+    assert person.install("claude-code", "--yes").exit_code == 0
+    (group,) = person.json(".claude/settings.json")["hooks"]["SessionStart"]
+    assert group["hooks"][0]["args"][4:] == [one.replace("HERE", str(person.home)) for one in options]
+    assert person.json(".claude.json")["mcpServers"]["memory"].get("env") == entry.get("env")
+
+
+def test_a_folder_that_only_the_client_can_fill_in_is_no_folder_for_hooks(person):
+    entry = {"command": "hybrid-memory-mcp", "env": {"HYBRID_MEMORY_HOME": "${workspaceFolder}/m"}}
+    person.write(".cursor/mcp.json", json.dumps({"mcpServers": {"memory": entry}}))
+    result = person.install("cursor", "--yes")
+    assert result.exit_code == 1
+    assert "write it out" in result.output
+    assert person.install("cursor", "--yes", "--no-hooks").exit_code == 0
+
+
+def test_a_store_that_was_chosen_once_stays_for_server_and_hooks_alike(person, monkeypatch):
+    monkeypatch.setenv("HYBRID_MEMORY_HOME", "/s")
+    person.install("gemini", "codex", "--yes")
+    monkeypatch.delenv("HYBRID_MEMORY_HOME")
+    assert person.install("gemini", "codex", "--yes").output.count("already there") == 2
+    assert "--home /s" in (person.home / ".codex/hooks.json").read_text("utf-8")
+    monkeypatch.setenv("HYBRID_MEMORY_HOME", "/t")
+    assert "before in /s" in person.install("gemini", "codex", "--yes").output
+    assert "/s" not in (person.home / ".codex/hooks.json").read_text("utf-8").replace("/settings", "")
+
+
+def test_where_the_hooks_cannot_be_written_nothing_is(person):
+    person.write(".codex/config.toml", "a = 1\n")
+    person.write(".codex/hooks.json", "{}").chmod(0o444)
+    before = person.tree()
+    result = person.install("codex", "--yes")
+    assert result.exit_code == 1
+    assert "hooks.json is read-only" in result.output
+    assert person.tree() == before
+
+
+@pytest.mark.parametrize("order", [NAMES, NAMES[::-1]], ids=["first-in-first-out", "last-in-first-out"])
+def test_folders_that_were_made_for_several_clients_go_with_the_last_one(person, order):
+    for name in NAMES:
+        person.install(name, "--yes")
+    for name in order:
+        person.install(name, "--yes", "--uninstall")
+    assert person.tree() == {}
+
+
+def test_no_note_is_left_beside_a_file_that_the_person_goes_on_with(person):
+    person.install("claude-code", "--yes")
+    person.write(".claude/settings.json", json.dumps(person.json(".claude/settings.json") | {"model": "opus"}))
+    person.install("claude-code", "--yes", "--uninstall")
+    assert sorted(person.tree()) == [".claude", ".claude/settings.json", ".claude/settings.json.hybrid-memory-backup"]
+    assert person.json(".claude/settings.json") == {"model": "opus"}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("claude", "claude-desktop claude-code?"),
+        ("gemini-cli", "gemini?"),
+        ("vs-code", "vscode?"),
+        ("devin", "windsurf?"),
+        ("cursor,vscode", "cursor vscode?"),
+        ("windsrf", "windsurf?"),
+    ],
+)
+def test_a_name_that_is_nearly_one_is_asked_back(person, given, meant):
+    assert f"Did you mean: {meant}" in re.sub(r"[\s│]+", " ", person.install(given).output)
+
+
+@pytest.mark.parametrize(
+    "options", ["--uninstall --print", "--uninstall --links", "--uninstall --replace", "--print --links"]
+)
+def test_options_that_contradict_each_other_are_refused(person, options):
+    assert person.install("cursor", *options.split()).exit_code == 2
+
+
+def test_an_entry_of_toml_is_printed_as_json_for_a_program(person):
+    assert "memory" in json.loads(person.install("--print", "--json", "codex").stdout)["mcp_servers"]
+
+
+def test_what_the_outputs_encoding_lacks_is_written_out(person):
+    person.write(".cursor/mcp.json", '{"mcpServers": {"ü東": {"command": "x"}}}')
+    done = subprocess.run(
+        [sys.executable, "-m", "hybrid_memory_mcp", "install", "--yes", "cursor"],
+        env={"HOME": str(person.home), "PYTHONIOENCODING": "ascii", "COLUMNS": "250"},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb'"\u00fc\u6771": {"command": "..."}' in done.stdout
 
 
 def test_two_installations_at_once_give_one_entry(person):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,7 @@ def test_every_place_is_below_the_persons_folder():
     for client in CLIENTS:
         for places in filter(None, (client.servers, client.hooks)):
             assert machine.file(places).is_relative_to(Path("/home/ada"))
+
+
+def test_a_home_that_is_empty_counts_as_none():
+    assert Machine("linux", {"HOME": ""}).home() == Path(pwd.getpwuid(os.getuid()).pw_dir)
