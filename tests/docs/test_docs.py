@@ -26,12 +26,14 @@ def test_the_readme_names_the_commands_and_ci_runs_the_tests_as_it_says():
     assert "uv run pytest\n" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-def test_mcp_json_and_the_readme_have_entries_that_depend_on_no_folder():
+def test_mcp_json_depends_on_no_folder_and_the_readme_shows_the_shape_and_the_full_path_that_print_shows():
     ours = json.loads((PROJECT / "mcp.json").read_text(encoding="utf-8"))["mcpServers"]["memory"]
     assert [ours["command"], *ours["args"]] == ["uv", "run", "--quiet", "--no-dev", "hybrid-memory-mcp"]
     shown = re.search(r"```json\n(.*?)```", README, re.DOTALL)
     assert shown is not None
-    assert json.loads("{" + shown.group(1) + "}")["memory"]["command"] == "hybrid-memory-mcp"
+    entry = json.loads(shown.group(1))["mcpServers"]["memory"]
+    assert list(entry) == ["command", "args"]
+    assert Path(entry["command"]).is_absolute()
 
 
 def test_what_uv_installs_by_default_is_what_the_tests_need():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
@@ -11,6 +12,8 @@ from hybrid_memory_mcp.clients import jsonc, toml_text
 
 HIDDEN = "…"
 _LONGEST_LINE = 240
+_LONG_NUMBER = re.compile(r"(?<![\w.-])-?\d(?:[\w.:+]|-(?=\d)){5,}")
+"""A number or a date that may say something of somebody; ours are short."""
 
 
 def diff(before: str, after: str, *, name: str, shape: Literal["json", "toml"], shown: Collection[str]) -> str:
@@ -50,10 +53,10 @@ def _hide(text: str, shape: Literal["json", "toml"], shown: Collection[str]) -> 
     text = text.removeprefix("\ufeff")
     parts, at = [], 0
     for start, end, is_name in (jsonc.strings if shape == "json" else toml_text.pieces)(text):
-        if not is_name and text[start:end] not in allowed:
-            parts += [text[at:start], _hidden(text[start:end])]
-            at = end
-    return "".join([*parts, text[at:]])
+        parts.append(_LONG_NUMBER.sub(HIDDEN, text[at:start]))
+        parts.append(text[start:end] if is_name or text[start:end] in allowed else _hidden(text[start:end]))
+        at = end
+    return "".join([*parts, _LONG_NUMBER.sub(HIDDEN, text[at:])])
 
 
 def _hidden(piece: str) -> str:

@@ -24,6 +24,8 @@ State = Literal[
     "installed", "updated", "already there", "left to its plugin", "removed", "not there", "refused", "left out"
 ]
 HOME_VARIABLE = "HYBRID_MEMORY_HOME"
+_SHOWN = ("command", "args", "type", "source")
+"""What of an entry of ours may be shown; in what a person added there may be a password."""
 _READS = 5
 _pause: Callable[[float], None] = time.sleep  # a test's is shorter
 
@@ -131,7 +133,7 @@ class Step:
             *diffs.all_strings(self.parts.entry),
             *diffs.all_strings(self.parts.hooks or {}),
             *([command] if command else []),
-            *diffs.all_strings({**ours.entry, self.parts.env_key: ""} if ours else {}),
+            *diffs.all_strings({key: ours.entry[key] for key in _SHOWN if key in ours.entry} if ours else {}),
             *diffs.all_strings((ours and ours.hooks) or {}),
         }
         return diffs.diff(self.before, self.after, name=str(self.path), shape=self.parts.shape, shown=shown)
@@ -220,7 +222,7 @@ def plan_install(
 ) -> Plan:
     """Return what has to be done so that a client has the memory."""
     if _has_our_plugin(client, machine):
-        return Plan(client, (), by_plugin=True)
+        return Plan(client, (), by_plugin=True, remarks=_said_of_twice(client, machine))
     path = machine.file(client.servers)
     env = environment_of_entry(machine.environment)
     wish = Wish(client, tuple(command), env, with_hooks, path, machine.environment)
@@ -233,6 +235,14 @@ def plan_install(
         steps.append(_planned(second, may_replace))
     return Plan(
         client, tuple(steps), remarks=() if first.problem else _remarks(wish, first.before), places=_places(machine)
+    )
+
+
+def _said_of_twice(client: Client, machine: Machine) -> tuple[str, ...]:
+    if not plan_uninstall(client, machine).may_hold_ours:
+        return ()
+    return (
+        f"an earlier `install` is there too, so all is done twice; `hybrid-memory-mcp install --uninstall {client.name}` takes it out",
     )
 
 

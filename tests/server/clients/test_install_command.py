@@ -72,6 +72,24 @@ def test_what_others_wrote_there_is_not_shown(person):
     assert '+    "memory": {' in result.output
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".codex/config.toml", "[mcp_servers.x]\nPIN = 123456789\nday = 1990-01-02\n"),
+        (".cursor/mcp.json", '{\n  "PIN": 123456789,\n  "mcpServers": {}\n}\n'),
+        (
+            ".cursor/mcp.json",
+            '{"mcpServers": {\n"memory": {\n"command": "/old/hybrid-memory-mcp",\n"headers": {"A": "123456789"}\n}\n}}',
+        ),
+    ],
+)
+def test_numbers_dates_and_what_a_person_added_to_our_entry_are_not_shown_either(person, name, text):
+    person.write(name, text)
+    shown = person.install("codex", "cursor", "--dry-run").output
+    assert "123456789" not in shown
+    assert "1990" not in shown
+
+
 def test_the_entry_of_somebody_else_is_refused_and_stays(person):
     text = '{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}}}'
     path = person.write(".cursor/mcp.json", text)
@@ -178,7 +196,17 @@ def test_where_the_plugin_is_on_everything_is_left_to_it(person, client, name, t
     result = person.install(client, "--yes")
     assert result.exit_code == 0
     assert "plugin" in result.output
+    assert "twice" not in result.output
     assert person.tree() == before
+
+
+def test_where_the_plugin_came_after_an_installation_it_is_said_that_all_is_done_twice(person):
+    person.install("claude-code", "--yes")
+    on = {"enabledPlugins": {"hybrid-memory@hybrid-memory-mcp": True}}
+    person.write(".claude/settings.json", json.dumps(person.json(".claude/settings.json") | on))
+    assert "install --uninstall claude-code" in person.install("claude-code", "--yes").output
+    assert person.install("claude-code", "--uninstall", "--yes").exit_code == 0
+    assert "twice" not in person.install("claude-code", "--yes").output
 
 
 def test_the_generic_entry_is_printed_and_nothing_written(person):
