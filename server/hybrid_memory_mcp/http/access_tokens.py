@@ -59,6 +59,7 @@ class Tokens:
     """The tokens of one store; safe in any thread."""
 
     def __init__(self, home: Path, clock: Clock, random_source: RandomSource) -> None:
+        self.home = home
         self._file = home / TOKENS
         self.clock = clock
         self._random_source = random_source

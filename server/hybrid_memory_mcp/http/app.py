@@ -17,7 +17,7 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp.types import JSONRPCMessage, JSONRPCRequest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from hybrid_memory.clock import RandomSource
 from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
@@ -32,6 +32,7 @@ from hybrid_memory_mcp.http.responses import (
     Response,
 )
 from hybrid_memory_mcp.http.resuming import introduce
+from hybrid_memory_mcp.http.session_notes import NOTES, SessionNotes
 from hybrid_memory_mcp.http.sessions import HttpSession, HttpSessions
 from hybrid_memory_mcp.http.settings import HEALTH, PATH, HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
@@ -42,6 +43,7 @@ from hybrid_memory_mcp.runtime.provider import ServiceProvider
 _STALE_CHECK_SECONDS = 1.0  # so long an open stream outlives its token
 
 _METHODS = ("POST", "GET", "DELETE")
+_OK = 200
 _FIRST_ERROR_STATUS = 400
 
 
@@ -154,7 +156,7 @@ class HttpApp:
             return session
         refusal = await self._serve_with_session(session, message, scope, receive, response)
         if begins and response.status >= _FIRST_ERROR_STATUS:
-            self.sessions.end(session)
+            self.sessions.remove(session)
         return refusal
 
     async def _begin_session(self, grant: Grant, message: JSONRPCMessage | None) -> HttpSession | Refusal:
@@ -171,12 +173,19 @@ class HttpApp:
             if found is not None:
                 return found
             begins = isinstance(message, JSONRPCRequest) and message.method == "initialize"
-            if begins or scope["method"] == "DELETE" or not self.sessions.may_resume(session_id, grant):
+            if begins or not self.sessions.may_resume(session_id, grant):
+                return NO_SESSION
+            if scope["method"] == "DELETE":
+                self.sessions.note_end(session_id)
                 return NO_SESSION
             resumed = await self.sessions.open_session(grant, session_id)
-            if not isinstance(resumed, Refusal) and not await introduce(resumed, scope):
-                self.sessions.end(resumed)
+            if isinstance(resumed, Refusal):
+                return resumed
+            subscriptions = self.sessions.subscriptions(session_id)
+            if not await introduce(resumed, scope, subscriptions):
+                self.sessions.remove(resumed)
                 return NO_SESSION
+            resumed.missed_news = bool(subscriptions)
             return resumed
 
     async def _serve_without_session(
@@ -214,10 +223,22 @@ class HttpApp:
         if transport is None:
             return NO_SESSION
         session.count_request(message)
-        with session.serving(stream=scope["method"] == "GET"):
-            await transport.handle_request(scope, receive, response.send)
+        method = scope["method"]
+
+        async def send(part: Message) -> None:
+            accepted = part["type"] == "http.response.start" and part["status"] == _OK
+            if accepted and method == "DELETE":
+                # Before the answer: a server that is killed right after it must not have forgotten.
+                self.sessions.note_end(session.id)
+            await response.send(part)
+            if accepted and method == "GET":
+                self.sessions.tell_missed_news(session)
+
+        with session.serving(stream=method == "GET"):
+            await transport.handle_request(scope, receive, send)
+        session.missed_news |= method == "GET" and response.status == _OK
         if transport.is_terminated:
-            self.sessions.end(session)
+            self.sessions.remove(session)
         return self._refuse_unanswered(response)
 
     def _refuse_unanswered(self, response: Response) -> Refusal | None:
@@ -288,7 +309,8 @@ def build_http_app(
     """
     port = settings.port if port is None else port
     security = _security(settings, port)
-    sessions = HttpSessions(provider, settings, security, random_source, tokens.clock, now, registry)
+    notes = SessionNotes(tokens.home / NOTES)
+    sessions = HttpSessions(provider, settings, security, random_source, tokens.clock, now, notes, registry)
     return HttpApp(sessions, tokens, settings, port)
 
 

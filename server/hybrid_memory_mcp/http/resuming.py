@@ -1,12 +1,13 @@
 """Sessions that go on after a restart: the handshake that their client made long ago is made anew, in its place.
 
 A session's server answers nothing before ``initialize``. What the client told then is gone, so it counts as one that can do nothing but
-ask; the version is the one that its requests carry.
+ask; the version is the one that its requests carry. What it is subscribed to was noted, and is asked for again.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import anyio
@@ -23,8 +24,11 @@ _OK = range(200, 300)
 _PATIENCE_SECONDS = 5.0  # for what takes ten milliseconds, on a busy machine
 
 
-async def introduce(session: HttpSession, scope: Scope) -> bool:
-    """Make the handshake of a client that goes on, with the address of its request ``scope``; False if the server does not take it."""
+async def introduce(session: HttpSession, scope: Scope, subscriptions: Iterable[str] = ()) -> bool:
+    """Make the handshake of a client that goes on, with the address of its request ``scope``; False if the server does not take it.
+
+    ``subscriptions`` are the URIs that it is subscribed to.
+    """
     if session.transport is None:
         return False
     version = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER, _LAST_WITHOUT_HEADER)
@@ -32,10 +36,14 @@ async def introduce(session: HttpSession, scope: Scope) -> bool:
         version = _LAST_WITHOUT_HEADER
     params = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": UNKNOWN, "version": "0"}}
     begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
-    for message, told in (
-        (begin, {}),
-        ({"jsonrpc": "2.0", "method": "notifications/initialized"}, {"mcp-session-id": session.id}),
-    ):
+    known = {"mcp-session-id": session.id}
+    subscribing: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": number, "method": "resources/subscribe", "params": {"uri": uri}}
+        for number, uri in enumerate(subscriptions, 1)
+    ]
+    initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    messages: list[tuple[dict[str, Any], dict[str, str]]] = [(begin, {}), (initialized, known)]
+    for message, told in (*messages, *((one, known) for one in subscribing)):
         if await _status_of(session, message, _posting(scope, told)) not in _OK:
             return False
     return True

@@ -2,13 +2,13 @@
 
 Up to 2025-11-25 a client begins with ``initialize`` and is known by a session id from then on, which works only with the token
 that it began with. Such an id is good for longer than its session: some clients never begin a new one, so whoever brings an id that
-this server gave to his token, before a restart or before the session was idle for long, goes on with it in a new conversation, unless
-he ended it himself. From 2026-07-28 on every request stands alone; those of one token share a session, and with it a conversation.
+this server gave to his token, before a restart or before the session was idle for long, goes on with it in a new conversation, with his
+subscriptions, unless he ended it himself (``session_notes.py``). From 2026-07-28 on every request stands alone; those of one token
+share a session, and with it a conversation.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -32,6 +32,7 @@ from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.http.access_tokens import Grant
 from hybrid_memory_mcp.http.responses import FULL, TOO_MANY_SESSIONS, Refusal
+from hybrid_memory_mcp.http.session_notes import SessionNotes
 from hybrid_memory_mcp.http.settings import HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.mcp_api.memory_server import UNKNOWN, MemoryServer, client_name_of
@@ -43,7 +44,6 @@ from hybrid_memory_mcp.runtime.provider import ClientLimiter, ServiceProvider
 _SESSION_ID_BITS = 64  # one half of an id, 16 hex digits; the other half seals them, so that nobody guesses one
 _ID_DIGITS = _SESSION_ID_BITS // 4
 _SEAL_BYTES = 8
-_ENDED_IDS = 10_000  # of sessions that their clients ended that are remembered
 _CLOSE_TIMEOUT_SECONDS = 2.0  # for ending a transport and a conversation: a commit, and a margin for a busy disk
 _POLL_SECONDS = 0.02  # only while the server is about to leave
 # Methods that ask the memory; a session that made none of them has no conversation to end.
@@ -55,7 +55,7 @@ class HttpSession:
     """One client's session. ``transport`` is there for a client of the older protocols; ``state`` once its server runs.
 
     ``calls`` and ``streams`` are what is being served, ``called`` tells whether the memory was ever asked, ``used_at`` is a time of
-    the clock ``now``.
+    the clock ``now``. ``missed_news`` tells a client that was without a stream for a while, so that its next one begins with news.
     """
 
     id: str
@@ -69,6 +69,7 @@ class HttpSession:
     name: str = UNKNOWN
     requests: int = 0
     called: bool = False
+    missed_news: bool = False
     state: Any = None
     lifetime: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     calls: set[anyio.CancelScope] = field(default_factory=set)
@@ -110,6 +111,11 @@ class HttpSession:
                 requests.discard(scope)
                 self.used_at = self.now()
 
+    async def tell_subscribers(self) -> None:
+        """Tell the client about everything to which it is subscribed."""
+        with log_and_continue("announcing what may have changed"):
+            await self.server.tell_subscribers()
+
     def end(self) -> None:
         """End the session and whatever is being served."""
         self.end_streams()
@@ -134,8 +140,10 @@ class HttpSessions:
         random_source: RandomSource,
         clock: Clock,
         now: Callable[[], float],
+        notes: SessionNotes,
         registry: ConnectionRegistry | None = None,
     ) -> None:
+        self._notes = notes
         self._provider = provider
         self._settings = settings
         self._security = security
@@ -144,7 +152,6 @@ class HttpSessions:
         self._now = now
         self._registry = ConnectionRegistry() if registry is None else registry
         self._sessions: dict[str, HttpSession] = {}
-        self._ended: OrderedDict[str, None] = OrderedDict()
         self._shared: dict[str, HttpSession] = {}
         self._limiters: WeakValueDictionary[str, ClientLimiter] = WeakValueDictionary()
         self._opening = anyio.Lock()
@@ -187,7 +194,7 @@ class HttpSessions:
         """Return True if an id is one that this server gave to a token, and whose session is over though its client did not end it."""
         return (
             session_id not in self._sessions
-            and session_id not in self._ended
+            and not self._notes.is_ended(session_id)
             and compare_digest(session_id.encode(), self._sealed(session_id[:_ID_DIGITS], grant).encode())
         )
 
@@ -198,7 +205,7 @@ class HttpSessions:
             idle = [one for one in mine if one.idle]
             if not idle:
                 return TOO_MANY_SESSIONS
-            self._remove(min(idle, key=lambda one: one.used_at))
+            self.remove(min(idle, key=lambda one: one.used_at))
         if len(self._sessions) >= self._settings.all_sessions:
             return FULL
         return await self._start(self._make_session(grant, lasting=True, session_id=session_id), self._sessions)
@@ -211,12 +218,26 @@ class HttpSessions:
                 return found
             return await self._start(self._make_session(grant, lasting=False), self._shared)
 
-    def end(self, session: HttpSession) -> None:
-        """End one session, as its client wishes; its id means nothing from now on."""
-        self._ended[session.id] = None
-        while len(self._ended) > _ENDED_IDS:
-            self._ended.popitem(last=False)
-        self._remove(session)
+    def subscriptions(self, session_id: str) -> tuple[str, ...]:
+        """Return to what the client of a session was subscribed when it was over."""
+        return self._notes.subscriptions(session_id)
+
+    def note_end(self, session_id: str) -> None:
+        """Note that a client ended its session, there or not: its id means nothing from now on."""
+        self._notes.note_end(session_id)
+
+    def tell_missed_news(self, session: HttpSession) -> None:
+        """Tell a client whose stream of news has just begun what it may have missed while it had none."""
+        if session.missed_news and self._group is not None:
+            session.missed_news = False
+            self._group.start_soon(session.tell_subscribers)
+
+    def remove(self, session: HttpSession) -> None:
+        """End one session; whoever has its id may go on with it, unless its end was noted."""
+        for known, key in ((self._sessions, session.id), (self._shared, session.grant.digest)):
+            if known.get(key) is session:
+                del known[key]
+        session.end()
 
     def end_stale(self, still_good: Callable[[Grant], bool]) -> None:
         """End every session that was idle too long, or whose token is not good any more."""
@@ -224,7 +245,7 @@ class HttpSessions:
         for session in self:
             over = session.idle and now - session.used_at >= self._settings.session_idle_seconds
             if over or not still_good(session.grant):
-                self._remove(session)
+                self.remove(session)
 
     async def leave(self) -> None:
         """End every stream at once, and every session when all is answered or the time is over that the settings grant."""
@@ -238,12 +259,6 @@ class HttpSessions:
 
     def _describe_all(self) -> list[dict[str, Any]]:
         return [one.describe() for one in self]
-
-    def _remove(self, session: HttpSession) -> None:
-        for known, key in ((self._sessions, session.id), (self._shared, session.grant.digest)):
-            if known.get(key) is session:
-                del known[key]
-        session.end()
 
     def _sealed(self, digits: str, grant: Grant) -> str:
         """Return the session id that begins with some digits: a seal that only this server can make for one token follows."""
@@ -268,6 +283,8 @@ class HttpSessions:
         server = MemoryServer(limiter, scope, settings.zone, views, state_key=key)
         session_id = session_id or self._sealed(f"{self._random_source.bits(_SESSION_ID_BITS):0{_ID_DIGITS}x}", grant)
         transport = StreamableHTTPServerTransport(session_id, security_settings=self._security) if lasting else None
+        if lasting:
+            server.on_subscriptions(partial(self._notes.note_subscriptions, session_id))
         return HttpSession(session_id, grant, scope, server, transport, self._now, self._now(), self._clock.now())
 
     async def _start(self, session: HttpSession, known: dict[str, HttpSession]) -> HttpSession | Refusal:
@@ -295,7 +312,7 @@ class HttpSessions:
         except Exception as error:  # noqa: BLE001 - one client's failure is not the others'
             log_failure("serving a client", error)
         finally:
-            self._remove(session)
+            self.remove(session)
             with anyio.move_on_after(_CLOSE_TIMEOUT_SECONDS, shield=True):
                 if transport is not None and not transport.is_terminated:
                     await transport.terminate()

@@ -209,6 +209,14 @@ class MemoryServer(MCPServer[None]):
         except (InvalidInput, NotFound):
             return None
 
+    def on_subscriptions(self, call: Callable[[frozenset[str]], object]) -> None:
+        """Have something called with all URIs to which older clients are subscribed, before each change of that is answered."""
+        self._notifier.on_subscriptions = call
+
+    async def tell_subscribers(self) -> None:
+        """Notify older clients of all to which they are subscribed, changed or not: they may have missed that."""
+        await self._notifier.tell_all()
+
     async def announce(self, uris: Iterable[str]) -> None:
         """Notify open streams that these resources may have changed."""
         await self._notifier.announce(uris)

@@ -81,6 +81,7 @@ class ChangeNotifier:
         where.on_move(self._moved)
         self._watchers: dict[tuple[str, int], tuple[str, ServerSession]] = {}
         self._connections: set[int] = set()
+        self.on_subscriptions: Callable[[frozenset[str]], object] = lambda _: None
         self._end: Callable[[], None] | None = None
         self._running: list[tuple[BlockingPortal, anyio.abc.TaskGroup]] = []
         self._lock = threading.Lock()
@@ -120,18 +121,27 @@ class ChangeNotifier:
             self._connections.add(id(connection))
             connection.exit_stack.callback(self._leave, id(connection))
         self._watchers[unquote(uri), id(connection)] = uri, ctx.session
+        self._note_subscriptions()
         return EmptyResult()
 
     async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
         """Serve ``resources/unsubscribe``; what was not subscribed is no error."""
         connection = connection_of(ctx.session)
         self._watchers.pop((unquote(str(params.uri)), id(connection)), None)
+        self._note_subscriptions()
         return EmptyResult()
 
     async def announce(self, uris: Iterable[str]) -> None:
         """Tell streams of news about some URIs, changed or not: their client may have missed that."""
         for uri in uris:
             await self.bus.publish(ResourceUpdated(uri=uri))
+
+    async def tell_all(self) -> None:
+        """Tell clients of older protocols about everything that they are subscribed to."""
+        await self._tell([uri for uri, _ in self._watchers])
+
+    def _note_subscriptions(self) -> None:
+        self.on_subscriptions(frozenset(asked for asked, _ in self._watchers.values()))
 
     def _wanted(self) -> bool:
         return bool(self._watchers) or self.bus.has_listeners

@@ -175,6 +175,13 @@ def quick_uvicorn(monkeypatch):
     monkeypatch.setattr("uvicorn.server.asyncio", SimpleNamespace(**vars(uvicorn.server.asyncio) | {"sleep": sleep}))
 
 
+def listening_at(place):
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(place))
+    listening.listen()
+    return listening
+
+
 @pytest.fixture
 def at_socket(tmp_path_factory, quick_uvicorn):
     """Serve an application with uvicorn at a Unix socket; gives a maker of the SDK's clients."""
@@ -182,9 +189,7 @@ def at_socket(tmp_path_factory, quick_uvicorn):
     @asynccontextmanager
     async def run(app):
         place = tmp_path_factory.mktemp("s") / "s"
-        listening = socket.socket(socket.AF_UNIX)
-        listening.bind(str(place))
-        listening.listen()
+        listening = listening_at(place)
 
         @asynccontextmanager
         async def connect(token, **options):
@@ -196,9 +201,22 @@ def at_socket(tmp_path_factory, quick_uvicorn):
             ):
                 yield client
 
-        connect.place = str(place)
+        async def restart(another):
+            """Serve with another application from now on, as after a restart."""
+            serving.cancel()
+            await ended.wait()
+            place.unlink()
+            group.start_soon(serve_app, another, another.settings, listening_at(place), lambda: None)
+
+        async def serve():
+            with serving:
+                await serve_app(app, app.settings, listening, lambda: None)
+            ended.set()
+
+        connect.place, connect.restart = str(place), restart
+        serving, ended = anyio.CancelScope(), anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(serve_app, app, app.settings, listening, lambda: None)
+            group.start_soon(serve)
             try:
                 yield connect
             finally:

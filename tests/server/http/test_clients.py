@@ -65,6 +65,34 @@ async def test_an_older_client_hears_of_a_write_of_another(build, at_socket, tok
                 await heard.wait()
 
 
+async def test_an_older_client_hears_again_after_a_restart_without_subscribing_anew(
+    build, at_socket, token, other_token
+):
+    heard, news = anyio.Event(), anyio.create_memory_object_stream[str](100)
+
+    async def listen(message):
+        if isinstance(message, ResourceUpdatedNotification):
+            heard.set()
+            await news[0].send(str(message.params.uri))
+
+    with news[0], news[1]:
+        async with at_socket(build()) as connect, connect(token, mode="legacy", message_handler=listen) as listener:
+            await listener.subscribe_resource(RECENT)
+            async with connect(other_token, mode="legacy") as writer:
+                while not heard.is_set():  # the SDK's client opens its stream of news when it likes
+                    await call(writer, "write_memory", content="Ada")
+                    with anyio.move_on_after(0.2):
+                        await heard.wait()
+            while news[1].statistics().current_buffer_used:
+                await news[1].receive()
+            await connect.restart(build())
+            with anyio.fail_after(20):
+                assert await news[1].receive() == RECENT  # it may have missed something
+                async with connect(other_token, mode="legacy") as writer:
+                    await call(writer, "write_memory", content="Grace plays chess")
+                assert await news[1].receive() == RECENT
+
+
 async def test_a_newer_client_hears_on_its_stream(build, at_socket, token, other_token):
     async with (
         at_socket(build()) as connect,

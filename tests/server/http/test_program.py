@@ -25,6 +25,9 @@ pytestmark = [
 ]
 
 
+RECENT = "memory://most_recent_memories"
+
+
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
     """These tests may speak to this machine."""
@@ -49,6 +52,7 @@ class Server:
         self.process = process
         self.port = port
         self.token = token
+        self.opened = []
 
     def ask(self, method, *, token=None, **params):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
@@ -67,6 +71,26 @@ class Server:
         finally:
             connection.close()
 
+    def older(self, method, session=None, *, verb="POST", **message):
+        """Send a message of the older protocol, or ask for the stream of news; returns the answer, which is not read."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+        } | ({"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"} if session else {})
+        body = json.dumps({"jsonrpc": "2.0", "method": method} | message) if verb == "POST" else None
+        connection.request(verb, "/mcp", body, headers)
+        response = connection.getresponse()
+        self.opened += [response, connection]
+        return response
+
+    def kill(self):
+        """End it as the system does when memory is short."""
+        self.process.kill()
+        self.process.wait()
+        self.process.returncode = 0  # as it was meant
+
     def call(self, tool, **arguments):
         status, answer = self.ask("tools/call", name=tool, arguments=arguments)
         assert status == 200, answer
@@ -77,13 +101,24 @@ class Server:
 
 
 @contextmanager
+def closing_all(opened):
+    try:
+        yield
+    finally:
+        for one in opened:
+            one.close()
+
+
+@contextmanager
 def serving(home, token, *more):
     command = [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--http", "--port", "0", "--home", str(home), *more]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         told = process.stderr.readline()
         assert "serving http://127.0.0.1:" in told, told + process.stderr.read()
-        yield Server(process, int(told.rsplit(":", 1)[1].split("/")[0]), token)
+        server = Server(process, int(told.rsplit(":", 1)[1].split("/")[0]), token)
+        with closing_all(server.opened):
+            yield server
         process.send_signal(signal.SIGTERM)
         assert process.wait(15) == 0
         assert "Traceback" not in process.stderr.read()
@@ -91,6 +126,30 @@ def serving(home, token, *more):
         process.kill()
         process.wait()
         process.stderr.close()
+
+
+def test_a_session_of_the_older_protocol_keeps_its_subscription_over_a_kill_and_stays_ended(tmp_path, token):
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    with serving(tmp_path, token) as server:
+        kept, ended = (server.older("initialize", id=1, params=params).headers["mcp-session-id"] for _ in range(2))
+        for session in (kept, ended):
+            server.older("notifications/initialized", session).read()
+            server.older("resources/subscribe", session, id=2, params={"uri": RECENT}).read()
+        assert server.older("", ended, verb="DELETE").status == 200
+        server.kill()
+    with serving(tmp_path, token) as server:
+        news = server.older("", kept, verb="GET")
+        assert RECENT in _event(news)  # it may have missed something
+        server.call("write_memory", content="Grace plays chess")
+        assert RECENT in _event(news)
+        news.close()
+        assert server.older("ping", ended, id=3).status == 404
+
+
+def _event(stream):
+    while not (line := stream.readline()).startswith(b"data:"):
+        assert line, "the stream has ended"
+    return line.decode()
 
 
 def test_memory_outlives_the_server_a_revoked_token_does_not_and_relays_are_served_beside(tmp_path, token):

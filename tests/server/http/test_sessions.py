@@ -15,6 +15,9 @@ pytestmark = pytest.mark.anyio
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
+RECENT = "memory://most_recent_memories"
+
+
 async def test_a_session_id_is_worth_nothing_with_another_token(app, token, other_token, foreign_token):
     session = await Raw(app, token).initialize()
     for thief in (Raw(app, other_token), Raw(app, foreign_token)):
@@ -224,6 +227,56 @@ async def test_what_a_client_ended_or_begins_anew_is_not_gone_on_with(serving, t
         assert (await raw.ask("DELETE", mcp_session_id=left)).status == 404
         assert (await raw.post({"jsonrpc": "2.0", "id": 1, "method": "initialize"}, mcp_session_id=left)).status == 404
         assert app.sessions.count == 0
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_what_a_client_ended_stays_ended_over_a_restart(serving, token, restarted):
+    async with serving() as app:
+        raw = Raw(app, token)
+        ended = await raw.initialize()
+        if not restarted:
+            assert (await raw.ask("DELETE", mcp_session_id=ended)).status == 200
+    if restarted:
+        async with serving() as app:
+            assert (await Raw(app, token).ask("DELETE", mcp_session_id=ended)).status == 404
+    async with serving() as app:
+        assert (await Raw(app, token).call(ended, "read_memories")).status == 404
+        assert app.sessions.count == 0
+
+
+async def test_after_a_restart_a_client_is_subscribed_to_what_it_was(serving, token):
+    async with serving() as app:
+        raw = Raw(app, token)
+        one, two, none = [await raw.initialize() for _ in range(3)]
+        for session, method, uri in (
+            (one, "subscribe", RECENT),
+            (two, "subscribe", RECENT),
+            (two, "subscribe", RECENT + "/plans"),
+            (two, "unsubscribe", RECENT),
+        ):
+            asked = {"jsonrpc": "2.0", "id": 5, "method": f"resources/{method}", "params": {"uri": uri}}
+            assert (await raw.post(asked, mcp_session_id=session)).status == 200
+    for _ in range(2):
+        async with serving() as app:
+            raw, heard = Raw(app, token), {}
+
+            async def listen(session, raw=raw, heard=heard):
+                heard[session] = (await raw.ask("GET", mcp_session_id=session)).body.decode()
+
+            async with anyio.create_task_group() as group:
+                for session in (one, two, none):
+                    group.start_soon(listen, session)
+                await anyio.wait_all_tasks_blocked()
+                await app.leave()
+            uris = {
+                session: [
+                    json.loads(line[5:])["params"]["uri"]
+                    for line in body.splitlines()
+                    if line.startswith(("data:{", "data: {"))
+                ]
+                for session, body in heard.items()
+            }
+            assert uris == {one: [RECENT], two: [RECENT + "/plans"], none: []}
 
 
 async def test_who_was_idle_for_long_goes_on_within_the_limits(serving, token):
