@@ -140,9 +140,11 @@ REMEMBERED: tuple[Rule, ...] = (
         r" (?:your |the )?memory)"
         r"(?:\s*(?:,|:|-|–|—)\s*(?:that )?|\s+(?:this|the following)(?: for (?:later|next time"
         r"|the future|me))?\s*[:,-]\s*|\s+that\s+"
-        r"|\s+(?=(?:my|our|i|i'm|we|we're)\b))(?P<text>(?!(?:when|how|what|if|where|why|to|the time)\b).{8,})",
+        r"|\s+(?=(?:my|our|i|i'm|we|we're)\b)"
+        r"|\s+(?=the (?!(?:[\w'-]+ ){0,2}<CODE>\b)[\w' -]{2,40}? (?:is|are|only|works?|has|have|needs?|runs?|lives?|expires?|closes?|opens?)\b))(?P<text>(?!(?:when|how|what|if|where|why|to|the time)\b).{8,})",
         asked=True,
     ),
+    _rule(Kind.FACT, 0.8, r"for later\s*[:–—]\s*(?P<text>.{8,})", asked=True),
     _rule(Kind.FACT, 0.8, r"note(?:\s+for (?:later|the future|next time))?\s*[:–—]\s*(?P<text>.{8,})", asked=True),
 )
 """Said outright. What is to be remembered need not look like anything else, but has to stand alone."""
@@ -214,6 +216,10 @@ _PREFERENCES = (
         r"(?:i|we)(?: follow| keep| eat| am on|'m on| adhere to) (?:an? |the )?(?:strict |mostly "
         r"|very )?(?:[\w-]+(?:,| and)? ){0,4}?diet\b.*"
     ),
+    r"going (?:vegetarian|vegan|pescatarian|gluten[- ]free|sober|dairy[- ]free)\b(?! for (?:a|one|two|\d+) (?:day|week)).*",
+    r"(?:i|we)(?:'d| would) rather have <THING>(?!the\b)(?=.*\b(?:everywhere|always|by default|in (?:our|all|my))\b).{3,}",
+    r"favou?rite [\w' -]{2,30} of all time is <THING>.{2,}",
+    r"(?:i|we) only ever (?:use|eat|drink|buy|write|read|wear|cook|fly|listen to|watch) <THING>.{2,}",
     (
         r"i'm (?:a |an )?(?:strict |mostly |lifelong )?(?:vegetarian|vegan|pescatarian|pescetarian"
         r"|teetotal(?:ler)?|flexitarian|night owl|early bird|morning person)\b"
@@ -361,7 +367,8 @@ _DECISIONS = (
         r"|replac(?:e|ing)|deprecat(?:e|ing)|retir(?:e|ing)|sunset(?:ting)?|skip(?:ping)?|renam(?:e"
         r"|ing) (?:the )?(?:product|company|project|app)) (?!a\b|an\b|the\b|your\b|my\b|some\b|going\b"
         rf"|trying\b){_NO_TASK}<THING><NOTNOW>(?=.*\b(?:for|instead|from|on|as|to|until|only|everywhere"
-        r"|anymore|any more|not|because|support)\b|.*<TIME>|.*\b(?:decision|decided)\b"
+        r"|anymore|any more|not|because|support)\b|.*\bin (?:the|our|all|every) [\w -]{0,30}(?:repos?|projects?|apps?|backend"
+        rf"|frontend|services?)\b|.*<TIME>|.*\b(?:decision|decided)\b"
         rf"|[\w .-]{{2,30}}$).{{3,}}"
     ),
     rf"we (?:don't|do not|no longer) (?:support|ship|use|allow|accept|maintain) <THING>{_NO_TASK}<NOTNOW>.{{2,}}",
@@ -375,6 +382,7 @@ _DECISIONS = (
         r"(?:we|i) no longer (?!(?:get|see|have (?:the|this|that)|need (?:it|this|that)|see|know"
         r"|receive|understand|care)\b)[a-z]{2,} <THING>.{2,}"
     ),
+    r"(?:we|i) (?:use|go with|take) [^,]{2,60}, decided$",
     r"not (?P<name>[\w.+#-]+)(?: [\w.+#-]+)? any ?more[,;] (?:we|i) .{4,}",
     r"(?:final decision|decision|decided|agreed|settled|resolved|verdict)\s*[:–—-]+\s*(?!we\b).{4,}",
     r"(?:it's|it is|it was|it has been) (?:been )?(?:decided|agreed|settled)(?: that|:|,) .{6,}",
@@ -384,11 +392,12 @@ _DECISIONS = (
     ),
     (
         r"(?:actually,? |ok,? )?(?:scrap|forget|drop|ditch) [\w.+-]+(?: [\w.+-]+)?, (?=(?:we'll"
-        r"|we will|we're|let's|i'll) )(?P<text>.{8,})"
+        r"|we will|we're|let's (?:use|go|take|stick|switch|stay|fly|meet|do)|i'll) )(?P<text>.{8,})"
     ),
 )
 
 _PLANS = (
+    r"(?:planning|going|gonna|hoping) (?:to )?(?:run|move|fly|travel|visit|get married|quit|launch|retire)\b(?! (?:the|this|these|that|it|my) (?!<EVENT>|\w+ marathon|job))<HASTIME><NOTNOW>.{4,}",
     (
         r"(?:(?:please|pls|can you|could you|and)\s+){0,2}(?:remind (?:me|us) (?:to (?!the\b)|that "
         r"|about (?:the|my|our) |of (?:the|my|our) |(?:on|in|at|next|tomorrow|by|before)\b.{2,40} to )"
@@ -399,7 +408,7 @@ _PLANS = (
     (
         r"(?:i|we)(?:'m| am|'re| are) <ADV>(?:flying|travell?ing|going|moving|driving|heading|leaving"
         r"|getting|visiting|meeting|starting|launching|shipping|releasing|presenting|taking|hosting"
-        r"|having|running|off|on (?:vacation|holiday|leave|parental leave|call)"
+        r"|having|running|migrating|upgrading|hiring|rolling out|off|on (?:vacation|holiday|leave|parental leave|call)"
         r"|out of office|out of the office|away|training|seeing|attending|giving|doing|expecting"
         r"|buying|selling|closing|opening|back|due|booked|scheduled|planning|speaking|publishing"
         r"|switching jobs|changing jobs|retiring|returning|throwing|celebrating|picking up|joining"
@@ -464,7 +473,7 @@ _PLANS = (
     ),
     (
         r"(?:the |our )?(?:[\w'-]+ ){0,2}(?:launch|release|beta|go-live|code freeze|freeze|deadline"
-        r"|demo|deploy|deployment)(?: date)? (?:is|has been|was|got|will be|moves"
+        r"|demo|deploy|deployment)(?: date)?(?: (?:for|of) (?:the |our |my )?[\w'-]+(?: [\w'-]+)?)? (?:is|has been|was|got|will be|moves"
         r"|moved)\b<HASTIME>.{3,}"
     ),
 )
@@ -511,7 +520,7 @@ _REL_PREDICATE = (
     r"|(?:really |always |absolutely |only |never )?(?:prefers?|loves|likes|hates|dislikes|eats"
     r"|drinks|enjoys|wants (?=.{0,40}\b(?:always|only|every)\b)|approves|handles|signs off|owns"
     r"|runs)|starts(?= (?:school|kindergarten|university|college|work|at|her|his|a new job))"
-    r"|turns \d|turned \d|(?:passed away|died) (?:in|on|last)|moved to|was born|graduat\w+|retired"
+    r"|turns \d|turned \d|(?:passed away|died) (?:in|on|last)|moved to|was born|turned \d{1,3}|turns \d{1,3}|graduat\w+|retired"
     r"|got (?:married|divorced|promoted)|goes to|uses|takes)\b"
 )
 
@@ -635,7 +644,7 @@ _FACTS = tuple(
             ),
             (
                 r"(?:i'm|i am) (?P<name>[a-z][\w'-]+)(?: (?P<name2>[a-z][\w'-]+))?(?:$|,? (?:and "
-                r"|from |the |a |an |i |by the way|btw)).*"
+                r"|from |the |a |an |i |by the way|btw|freelance |your new )).*"
             ),
             (
                 r"(?:i|we) (?:now |currently |still |also |actually |both |all |just |recently "
@@ -646,7 +655,7 @@ _FACTS = tuple(
             (
                 r"(?:i|we)(?:'ve| have)? (?:just |recently |actually |now |finally )?(?:moved"
                 r"|relocated) (?:from [\w' -]{2,40} )?(?:back )?to (?!(?:the|a|another|use|using|it"
-                r"|this|that|next|production|prod|line)\b)\S.*"
+                r"|this|that|next|production|prod|line|page|step|phase|version|chapter|level)\b)\S.*"
             ),
             (
                 r"i (?:now |currently |still |also |actually |mainly |only )?(?:work|teach|volunteer"
@@ -682,6 +691,21 @@ _FACTS = tuple(
                 r"|ibuprofen)|work (?:on )?(?:mondays|tuesdays|wednesdays|thursdays|fridays|weekends"
                 r"|sundays|saturdays))\b(?! (?:it|this|that)\b).*"
             ),
+            r"i'm learning (?!(?:how|to|about|that|this|a lot|more|it)\b)(?P<name>[a-z]\w+)\b(?! (?:to (?:fix|do|build)|for this)).*",
+            (
+                r"(?:i|we) (?:run|swim|cycle|bike|climb|hike|jog|row|train|practi[cs]e|volunteer|sing|play)(?! (?:the|this|that|it|my|our|these|all)\b)(?: [\w-]+){0,3} (?:every|each|on) "
+                r"(?:other )?(?:<DAY>|week|morning|weekday|weekend|day)\b.*"
+            ),
+            r"(?:i've|i have) been (?:a )?(?:vegetarian|vegan|pescatarian|sober|married|divorced|retired|diabetic) (?:for|since)\b.*",
+            (
+                r"(?P<name>[a-z]\w+)(?: left(?: the (?:company|team))?, (?P<name2>[a-z]\w+))? (?:owns|maintains|leads) "
+                r"the (?:[\w-]+ ){1,3}(?:service|team|project|repo|app|api|module|department|channel|pipeline|database)\b.*"
+            ),
+            (
+                r"(?:the|our) (?!(?:[\w'-]+ ){0,3}<CODE>\b)(?:[\w-]+ ){1,4}is (?:done|owned|maintained|led|managed) by (?P<name>[a-z]\w+)\b"
+                r"(?! (?:function|class|method|thread|process|script))\S*.*"
+            ),
+            r"our (?:[\w-]+ )?(?:deploy|release|maintenance|change) window is (?=.{0,80}<TIME>).{4,}",
             r"i'm not (?:a native (?:\w+ )?speaker|allowed to (?:eat|drink|drive|lift|fly))\b.*",
             (
                 r"(?:we|i) use (?!(?:a|an|the|this|that|these|it|my|your|our|two|one|some|to|here|as"
@@ -713,13 +737,30 @@ _FACTS = tuple(
                 r"(?:i|we) got (?:engaged|married|divorced|promoted|a (?:new )?(?:job|puppy|dog|cat"
                 r"|kitten)|an offer from)\b.*"
             ),
-            r"i(?:'ve| have) been (?:\w+ing) (?:\w+ ){0,4}?(?:since|every|for (?:\w+ ){1,2}years)\b.*",
+            (
+                r"(?:<FAMILY>)'s (?:birthday|phone(?: number)?|email|address|due date|anniversary) is (?:on |in (?=<MONTH>))?(?!in\b|on\b|wrong|missing|not\b)"
+                r"\S.*"
+            ),
+            (
+                r"i (?:also |still )?play (?:the )?(?:\w+ )?(?:guitar|bass|piano|drums|violin|viola|cello|flute|sax(?:ophone)?|trumpet|clarinet"
+                r"|football|soccer|tennis|chess|basketball|volleyball|hockey|badminton|rugby|golf)\b(?! with (?:this|that)).*"
+            ),
+            (
+                r"(?:(?:our |the )?(?:ci|ci/cd)|our (?:pipeline|backend|frontend|website|site|shop|blog|monitoring|backups?|data|api))"
+                r" (?:runs?|lives?|(?:is|are) hosted) (?:on|in) (?!(?:my|the|a|an|every|each|port|this|\d+)\b)\S.*"
+            ),
+            r"the (?:company|team|project|school|firm|startup|hospital|university) (?:that )?(?:i|we) [\w ]{2,20} is (?:called|named) \S.*",
+            (
+                r"(?:the|our) (?:[\w-]+ ){0,2}(?:job|backups?|cron|sync|report|import|export) runs? (?:(?:every|each) (?:other )?(?:night|day"
+                r"|morning|evening|hour|week|month|weekday|\d+|<DAY>)|nightly|daily|hourly|weekly|at \d)\b.*"
+            ),
+            r"i(?:'ve| have)? been (?:\w+ing) (?:[\w+#.-]+ ){0,4}?(?:since|every|for (?:\w+ ){1,2}years)\b.*",
         ),
     )
 )
 
 LED_IN = _p(
-    r"(?:in|for|at|on|with|during|outside|as|when (?:writing|coding|doing|using|working (?:on|with"
+    r"(?:in|for|at|on|with|during|outside|as|after|when (?:writing|coding|doing|using|working (?:on|with"
     r"|in)|testing|naming)) (?!(?:this|that|it|the|case|order|general"
     r"|addition|fact|short)\b)(?:[\w.+#/-]+ ){0,3}[\w.+#/-]+,? (?=(?:i|we|i'm|we're) )"
 )
@@ -742,7 +783,7 @@ CORRECTS = _p(
     r"|(?:that's|that is|this is|it's|you're|you are|i was|was)(?: actually| just)? (?:wrong"
     r"|not (?:right|correct|true)|incorrect|mistaken|false)"
     rf"(?:{_STOP}|\s+(?=(?:the|my|our|his|her|we|i)\b))"
-    r"|i (?:got|had|said|wrote|told you|typed) (?:that|it|this|the wrong)(?: \w+){0,3}? ?(?:wrong|incorrectly|before)?"
+    r"|i (?:got|had|said|wrote|told you|typed) (?:that|it|this|the wrong|wrong(?:ly)?)(?: \w+){0,3}? ?(?:wrong|incorrectly|before)?"
     rf"(?:{_STOP}|\s+(?=(?:the|my|our|his|her|we)\b))|(?:small |quick |one )?correction{_STOP}"
     rf"|i (?:misspoke|mistyped|meant to say){_STOP}"
     rf"|(?:i(?:'ve| have)? )?changed my mind{_STOP}|change of plans?{_STOP}|on second thoughts?{_STOP}"

@@ -324,7 +324,7 @@ _FRENCH = (
         0.7,
         r"(?:mon|ma|mes|notre|nos)(?: (?:petite?|grande?|meilleure?|nouve(?:au|lle)|ex"
         r"|ancien(?:ne)?|jeune))? <FR_PERSON>(?: (?!est\b|a\b|dit\b|s'appelle\b|et moi\b"
-        r"|veut\b)\w[\w'-]*){0,2} (?:s'appelle(?:nt)?|est (?:\w+ment )?(?:allergique|née?"
+        r"|veut\b)\w[\w'-]*){0,2} (?:s'appelle(?:nt)?|est (?:\w+ment )?(?:allergique|intolérante?|née?"
         r"|végétarien(?:ne)?|végane?|enceinte|diabétique|infirmière|médecin|prof|ingénieure?"
         r"|mariée?)|a \d{1,3} ans|a (?:une allergie|le diabète|deux|trois)|habite|vit (?:à|en|au)"
         r"|travaille (?:comme|chez|à|pour)|aime (?!ça)|n'aime pas|déteste|adore|préfère"
@@ -395,7 +395,7 @@ _SPANISH = (
         Kind.DECISION,
         0.75,
         r"(?:(?:ya )?(?:hemos|he|el equipo ha) (?:decidido|acordado|elegido|optado|quedado en"
-        r"|descartado)(?: (?:que|por|en|no))* ?<ES_LOOSE>.{3,}|(?:decidimos|acordamos|elegimos"
+        r"|descartado)(?: (?:que|por|en|no))* ?<ES_LOOSE>.{3,}|(?:al final |finalmente |ya )?(?:decidimos|acordamos|elegimos"
         r"|optamos por|decidí|elegí|opté por|nos quedamos con"
         r"|quedamos en)(?: que)? <ES_LOOSE>.{3,}|vamos a (?:usar|utilizar|quedarnos con|migrar a"
         r"|lanzar|dejar de) <ES_LOOSE>(?!una?\b|la\b|el\b|los\b)[\w.+#-]{2,}.*|(?:decisión"
@@ -515,7 +515,7 @@ _PORTUGUESE = (
         Kind.PLAN,
         0.65,
         r"(?=.{0,160}<PT_TIME>)(?:(?:no|em|na|dia|próxim[oa]|até) .{0,30}?)?(?:eu )?(?:viajo"
-        r"|viajamos|vou (?:viajar|para|me mudar|casar|apresentar|entregar|estar|ter)"
+        r"|viajamos|vou (?:viajar|para|me mudar|casar|apresentar|entregar|estar|ter|fazer (?:o|a) (?!que\b))"
         r"|vamos (?:viajar|para|nos mudar|lançar|apresentar|entregar)|voo|me mudo|me caso"
         r"|tenho (?:uma? |que |o |de |consulta|prova|reunião|voo)|temos (?:uma? |que |o )"
         r"|preciso (?:entregar|renovar|pagar|enviar|terminar)|começo|lançamos|entrego|apresento"
@@ -612,7 +612,7 @@ _CHINESE = (
     _rule(
         Kind.FACT,
         0.7,
-        r"我(?:现在|目前|一直|家)?(?:住在?|住|来自|老家(?:是|在)|出生(?:于|在)|毕业于|在.{2,12}(?:工作|上班|上学|读书|教书)|搬(?:到"
+        r"我(?:现在|目前|一直|家)?(?:住在?|住|来自|老家(?:是|在)|出生(?:于|在)|毕业于|在.{2,12}(?:工作|上班|上学|读书|教书|做[^，。什么]{2,10})|搬(?:到"
         r"|去)了?)(?!.*(?:酒店|几天)).{1,}|我(?:叫|的名字(?:是|叫)|名叫|姓)(?!你|他|她|它|做|什|不).{1,12}$|我是(?:一名|一个|一位"
         r"|个)?[^，。这那]{0,8}(?:医生|护士|老师|教师|工程师|程序员|律师|学生|设计师|会计|记者|翻译|厨师|作家|研究员|经理|左撇子|色盲)(?:.{0,20})$"
         r"|我对.{1,12}过敏.*|我(?:有|得了|患有).{0,4}(?:糖尿病|哮喘|高血压|过敏|乳糖不耐).*|我(?:今年)?\d{1,3}岁.*|我(?:的)?生日(?:是"
@@ -689,7 +689,7 @@ _JAPANESE = (
     _rule(
         Kind.FACT,
         0.7,
-        r"(?:私は|僕は|俺は|わたしは|今は?|現在)?[^、。これそ]{1,20}(?:に住んで(?:います|いる|る|ます)|出身です|で働いて(?:います|いる|ます)"
+        r"(?:私は|僕は|俺は|わたしは|今は?|現在)?[^、。これそ]{1,20}(?:に住んで(?:います|いる|る|ます|いて、[^。]{2,30}(?:です|ます))|出身です|で働いて(?:います|いる|ます)"
         r"|に勤めて(?:います|いる)|に引っ越しました|生まれです|アレルギーです|アレルギーがあります)(?:ので|から|。)*$|(?:私は|僕は"
         r"|わたしは)[^、。]{0,16}(?:医者|医師|看護師|教師|エンジニア|プログラマー|弁護士|学生|大学生|会社員|デザイナー|左利き|\d{1,3}歳)(?:です|だ|なので"
         r"|。)*$|(?:私|僕)の(?:名前|誕生日|職業|出身|母国語|血液型|メールアドレス|電話番号|住所|タイムゾーン)は(?!何).{2,}"

@@ -138,10 +138,10 @@ _PLAY = (
         r"|\bfrom the (?:perspective|point of view) of\b|\bin my (?:story|novel|book|game|script"
         r"|screenplay|dream|campaign|fanfic|comic|play|roleplay|fiction)\b"
         r"|\b(?:the|my) (?:main )?(?:character|protagonist|hero|heroine|narrator|villain)\b"
-        r"|\blorem ipsum\b|\btest test\b|\bthis is (?:just )?a test\b|\basdf|\btesting,? testing\b",
+        r"|\bknock,? knock\b|\blet'?s play\s*[:,]|\blet'?s play (?:pretend|a role)|\blorem ipsum\b|\btest test\b|\bthis is (?:just )?a test\b|\basdf|\btesting,? testing\b",
         "pretend pretending imagine roleplay role roleplaying part character perspective point"
         " story novel book game screenplay script dream campaign fanfic"
-        " comic play fiction protagonist hero heroine narrator villain lorem test testing asdf asdfasdf",
+        " comic play fiction protagonist hero heroine narrator villain lorem test testing asdf asdfasdf knock play",
     ),
     _sign(
         r"\bwrite (?:me )?(?:an? )?(?:\w+ ){0,3}(?:story|poem|song|dialogue|monologue|scene|script"
@@ -325,10 +325,12 @@ _ASKED_FOR = (
     r"|(?:so |and |then |now |please |pls |just )*(?:help|give|show|tell|find|suggest|recommend"
     r"|update|change|fix|adapt|draft|create|generate|rewrite|summari[sz]e|adjust|translate"
     r"|make (?:me|a|the|sure it)|write me|refactor|plan (?:me|a))\b"
-    r"|(?:bitte |und |also |jetzt )*(?:kannst|könntest|was|wie|hilf|gib|zeig|mach|schreib)\b"
-    r"|(?:et |alors |donc )*(?:peux-tu|tu peux|pourrais|que|comment|aide|donne)\b"
-    r"|(?:y |así que |entonces )*(?:puedes|podrías|qué|cómo|ayúdame|dame)\b"
-    r"|(?:e |então )*(?:você pode|pode|o que|como|me ajud|ajuda|me dá)\b"
+    r"|(?:so |and |now )*(?:quiz|teach|coach|remind|guide|walk) me\b|so please\b"
+    r"|(?:bitte |und |also |jetzt )*(?:kannst|könntest|was|wie|welche[rsn]?|hilf|gib|zeig|mach|schreib)\b"
+    r"|(?:sie|er|ich|wir) brauch(?:t|e|en) (?:hilfe|tipps|ideen)\b"
+    r"|(?:et |alors |donc )*(?:peux-tu|tu peux|pourrais|que|quel(?:le)?s?|une idée|des idées|comment|aide|donne)\b"
+    r"|(?:y |así que |entonces )*(?:puedes|podrías|qué|cuál|cómo|ayúdame|dame|crea|haz|escribe)\b"
+    r"|(?:e |então )*(?:você pode|pode|o que|qual|quais|como|me ajud|ajuda|me dá|monta|faz|cria|escreve)\b"
 )
 """How a request begins behind a comma."""
 _ASKED_BARE = (
@@ -338,6 +340,14 @@ _ASKED_BARE = (
     r"|having (?:trouble|issues|problems)|worried|thinking|not sure|kinda|a bit|still"
     r"|want(?:ed)? to|need to (?:know|understand|make sure)|feel like|would like|was hoping|hope"
     r"|don't know|can't seem|'d like|to)\b"
+    r"|(?:and|but|so) (?:now )?(?:i|we)(?:'m|'re| am| are|m)? (?:need|want|looking for|after|searching for)"
+    r" (?:some |a few |a good |an? )?(?:ideas?|tips|advice|suggestions?|inspiration|recommendations?|[\w ]{0,20}route|gift|name|setlist)\b"
+    r"|(?:and|but|so) i'?m looking for\b"
+    r"|is (?:that|it|this) (?:dangerous|ok|okay|bad|normal|safe|possible|allowed)\b"
+    r"|(?:which|what) (?:[\w-]+ ){1,4}(?:would|should|could|fits?)\b"
+    r"|(?:und|aber) (?:ich |wir )?(?:brauche|brauchen|suche|suchen) (?:ich |wir )?(?:hilfe|tipps|ideen|eine?n?)\b"
+    r"|(?:et|mais) (?:j'ai besoin|je cherche|il me faut)\b|y (?:necesito|busco|quiero) (?:ideas|ayuda|consejos|una?)\b"
+    r"|e (?:preciso de|procuro|quero) (?:ideias|ajuda|dicas|uma?)\b"
     r"|(?:and|but|so) i(?:'m| am| have|'ve)? (?:have )?(?:no idea|not sure|need (?:help|gift|some"
     r"|an? |your|to know)|want (?:to know|you to)|wonder|don't know|was wondering|am looking"
     r"|'m looking|looking|would like|'d like)\b"
@@ -358,4 +368,4 @@ _REQUESTS_SOFT = (
     LazyPattern(rf"[,;–—-]\s*(?:{_ASKED_FOR}|{_DOES})"),
     LazyPattern(rf"\s(?:{_ASKED_BARE}|{_DOES_BARE})"),
 )
-_REQUEST_DENSE = LazyPattern(r"[，,](?:帮我|请|你能|怎么|什么|能不能|可以)")
+_REQUEST_DENSE = LazyPattern(r"[，,](?:帮我|想知道|想转|应该|有什么|推荐|请|你能|怎么|什么|能不能|可以)")

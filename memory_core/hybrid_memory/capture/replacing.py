@@ -265,7 +265,7 @@ _HOLDS = r"(?=i |we |let's |i'|we')"
 _NEXT = r"(?:,|;|\.|:| -+)"
 _OVER_BEFORE = (
     LazyPattern(
-        r"(?:scratch|forget|drop|ditch|scrap|dump|no more) (?!that\b|it\b|this\b|about\b)"
+        r"(?:scratch|forget|drop|ditch|scrap|dump|no more) (?!(?:that|it|this|about|the|a|an|my|your|these)\b)"
         rf"{_OBJECT}{_NEXT} {_HOLDS}"
     ),
     LazyPattern(

@@ -160,7 +160,7 @@ def _correction(sentence: Sentence, turn: Turn, kept: list[Statement], *, correc
         return None
     rest = _shortened(rest)
     told = _of_rules(rest, _rules_for(rest), turn, None)
-    known = told is not None or _names_a_value(rest) or frame_of(rest.raw) is not None
+    known = told is not None or _names_a_value(rest) or (_OWN.match(rest.low) and frame_of(rest.raw) is not None)
     return _put_right(rest, turn, told) if known else None
 
 
@@ -385,11 +385,12 @@ _REPORT = LazyPattern(
     r"|diz)\b"
 )
 _OWN_CHANGE = LazyPattern(r"(?:i|we|i'\w+|we'\w+|let's|scratch|drop|ditch|scrap|forget|dump)\b")
+_OWN = LazyPattern(r"(?:i|we|my|our|i'\w+|we'\w+)\b")
 _DENIALS = ("not", "n't", "nicht", "pas", "no es", "não é")  # "not because I prefer tabs"
 _BOUNDARY = LazyPattern(
     r"(?:[,;:–—-]\s+|\s(?:and|but|so|because|since|cause|und|aber|weil|denn|et|mais|car|y|pero|porque|e|mas)\s+)"
     r"(?:(?:and|but|so|because|also|und|aber|et|mais|y|pero|e|mas)\s+)?"
-    r"(?=(?:i|i'm|i've|i'd|i'll|im|we|we're|we'll|we've|my|our|from now on|please|pls|always|never"
+    r"(?=(?:i|i'm|i've|i'd|i'll|im|ive|id|dont|we|we're|we'll|we've|my|our|from now on|please|pls|always|never"
     r"|remember|remind|call me|let's|lets|don't|fyi|for the record"
     r"|ich|wir|mein|meine|unser|unsere|bitte|ab jetzt|je|j'\w+|on|nous|mon|ma|notre|yo|mi|mis"
     r"|prefiero|vivo|nuestr[oa]|eu|meu|minha|nosso|nossa|prefiro|moro)\b)|[，、]"
@@ -420,7 +421,8 @@ _GATES: tuple[tuple[Sequence[Rule], frozenset[str]], ...] = (
             " pls plz the let's lets call calls keep answer reply"
             " respond use write stop from in whenever when every for going don't dont is are"
             " it's decision decided agreed settled verdict at"
-            " remind no actually scrap if team as"
+            " remind no actually scrap if team as going gonna planning hoping favourite favorite ci backend frontend website"
+            " monitoring backups wifes wife's husbands husband's moms mom's dads dad's mums mum's"
         ),
     ),
     (
