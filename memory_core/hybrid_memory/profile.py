@@ -5,14 +5,15 @@ Used by ``reads.py``; what is shown of it is decided by the pure rules of `retri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.capture.replacing import outdated
+from hybrid_memory.model import Memory, MemoryId, MemoryType, Scope, Trust
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.aspects import Aspect
 from hybrid_memory.retrieval.brief import BriefMemories, open_and_done
@@ -67,7 +68,25 @@ def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery
         listed = set(index.select(where, now, asked_at=asked_at, among=disputes.values()))
         disputes = {one: disputed for one, disputed in disputes.items() if disputed in listed}
     decisions = [one.id for one in lists["weighty"] if one.aspects & Aspect.DECISION]
-    return BriefMemories(**lists, as_of=asked_at, vectors=index.vectors_of(decisions), disputes=disputes)
+    return BriefMemories(
+        **lists,
+        as_of=asked_at,
+        vectors=index.vectors_of(decisions),
+        disputes=disputes,
+        outdated=_outdated(found.values()),
+    )
+
+
+def _outdated(memories: Iterable[Memory]) -> frozenset[MemoryId]:
+    """Return the memories to whose value a later one of the same speaker and at least the same trust gives another."""
+    groups: dict[tuple[str | None, Trust, str], list[Memory]] = {}
+    for one in memories:
+        groups.setdefault((one.speaker, one.trust, one.namespace), []).append(one)
+    found: set[MemoryId] = set()
+    for some in groups.values():
+        some.sort(key=lambda one: (one.occurred_at or one.created_at, one.created_at))
+        found.update(some[at].id for at in outdated([one.content for one in some]))
+    return frozenset(found)
 
 
 def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -> Ranking:

@@ -434,7 +434,7 @@ def brief(
     fetch = fetch_of(store, scope)
     memories = gather(index, fetch, scope, SearchQuery(where=request.where, now=now, asked_at=position.asked_at))
     sections = select_lines(memories)
-    left_out = repeats_of(sections, memories)
+    left_out = repeats_of(sections, memories) | (memories.outdated - sections.keys())
     all_ids, first_page = index.with_few_untrusted(all_ids, sections, left_out)
     listing = _SectionsFirst(sections, all_ids, left_out)
     if readings is not None and request.cursor is None:

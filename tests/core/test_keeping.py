@@ -128,6 +128,15 @@ def test_a_correction_of_something_else_takes_no_place(service, clock, one, othe
     assert len(brief(service)) == 2
 
 
+def test_of_two_values_of_one_thing_the_brief_shows_the_newest(service, clock):
+    for text in ("The deploy is on Tuesday", "The deploy is on Thursday", "The demo is on Friday"):
+        clock.advance(seconds=300)
+        service.write(SCOPE, WriteRequest(content=text, origin=Origin.USER, memory_type=MemoryType.LONG_TERM))
+    clock.advance(seconds=300)
+
+    assert sorted(brief(service)) == ["The demo is on Friday", "The deploy is on Thursday"]
+
+
 def test_what_is_not_the_persons_own_word_stays(service, clock):
     tell(service, clock, "I live in Braga", origin=Origin.IMPORT)
     (told,) = statements([Turn("I moved to Porto", clock.now() + timedelta(days=1))])

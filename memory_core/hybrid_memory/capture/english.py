@@ -141,7 +141,9 @@ REMEMBERED: tuple[Rule, ...] = (
         r"(?:\s*(?:,|:|-|–|—)\s*(?:that )?|\s+(?:this|the following)(?: for (?:later|next time"
         r"|the future|me))?\s*[:,-]\s*|\s+that\s+"
         r"|\s+(?=(?:my|our|i|i'm|we|we're)\b)"
-        r"|\s+(?=the (?!(?:[\w'-]+ ){0,2}<CODE>\b)[\w' -]{2,40}? (?:is|are|only|works?|has|have|needs?|runs?|lives?|expires?|closes?|opens?)\b))(?P<text>(?!(?:when|how|what|if|where|why|to|the time)\b).{8,})",
+        r"|\s+(?=the (?!(?:[\w'-]+ ){0,2}<CODE>\b)[\w' -]{2,40}? (?:is|are|only|works?|has|have|needs?"
+        r"|runs?|lives?|expires?|closes?|opens?)\b))"
+        r"(?P<text>(?!(?:when|how|what|if|where|why|to|the time)\b).{8,})",
         asked=True,
     ),
     _rule(Kind.FACT, 0.8, r"for later\s*[:–—]\s*(?P<text>.{8,})", asked=True),
@@ -397,7 +399,10 @@ _DECISIONS = (
 )
 
 _PLANS = (
-    r"(?:planning|going|gonna|hoping) (?:to )?(?:run|move|fly|travel|visit|get married|quit|launch|retire)\b(?! (?:the|this|these|that|it|my) (?!<EVENT>|\w+ marathon|job))<HASTIME><NOTNOW>.{4,}",
+    (
+        r"(?:planning|going|gonna|hoping) (?:to )?(?:run|move|fly|travel|visit|get married|quit|launch|retire)\b"
+        r"(?! (?:the|this|these|that|it|my) (?!<EVENT>|\w+ marathon|job))<HASTIME><NOTNOW>.{4,}"
+    ),
     (
         r"(?:(?:please|pls|can you|could you|and)\s+){0,2}(?:remind (?:me|us) (?:to (?!the\b)|that "
         r"|about (?:the|my|our) |of (?:the|my|our) |(?:on|in|at|next|tomorrow|by|before)\b.{2,40} to )"
@@ -693,7 +698,8 @@ _FACTS = tuple(
             ),
             r"i'm learning (?!(?:how|to|about|that|this|a lot|more|it)\b)(?P<name>[a-z]\w+)\b(?! (?:to (?:fix|do|build)|for this)).*",
             (
-                r"(?:i|we) (?:run|swim|cycle|bike|climb|hike|jog|row|train|practi[cs]e|volunteer|sing|play)(?! (?:the|this|that|it|my|our|these|all)\b)(?: [\w-]+){0,3} (?:every|each|on) "
+                r"(?:i|we) (?:run|swim|cycle|bike|climb|hike|jog|row|train|practi[cs]e|volunteer|sing|play)"
+                r"(?! (?:the|this|that|it|my|our|these|all)\b)(?: [\w-]+){0,3} (?:every|each|on) "
                 r"(?:other )?(?:<DAY>|week|morning|weekday|weekend|day)\b.*"
             ),
             r"(?:i've|i have) been (?:a )?(?:vegetarian|vegan|pescatarian|sober|married|divorced|retired|diabetic) (?:for|since)\b.*",
@@ -738,11 +744,12 @@ _FACTS = tuple(
                 r"|kitten)|an offer from)\b.*"
             ),
             (
-                r"(?:<FAMILY>)'s (?:birthday|phone(?: number)?|email|address|due date|anniversary) is (?:on |in (?=<MONTH>))?(?!in\b|on\b|wrong|missing|not\b)"
+                r"(?:<FAMILY>)'s (?:birthday|phone(?: number)?|email|address|due date|anniversary) is "
+                r"(?:on |in (?=<MONTH>))?(?!in\b|on\b|wrong|missing|not\b)"
                 r"\S.*"
             ),
             (
-                r"i (?:also |still )?play (?:the )?(?:\w+ )?(?:guitar|bass|piano|drums|violin|viola|cello|flute|sax(?:ophone)?|trumpet|clarinet"
+                r"i (?:also |still )?play (?:the )?(?:\w+ )?(?:guitar|bass|piano|drums|violin|viola|cello|flute|sax(?:ophone)?|trumpet"
                 r"|football|soccer|tennis|chess|basketball|volleyball|hockey|badminton|rugby|golf)\b(?! with (?:this|that)).*"
             ),
             (
@@ -751,7 +758,8 @@ _FACTS = tuple(
             ),
             r"the (?:company|team|project|school|firm|startup|hospital|university) (?:that )?(?:i|we) [\w ]{2,20} is (?:called|named) \S.*",
             (
-                r"(?:the|our) (?:[\w-]+ ){0,2}(?:job|backups?|cron|sync|report|import|export) runs? (?:(?:every|each) (?:other )?(?:night|day"
+                r"(?:the|our) (?:[\w-]+ ){0,2}(?:job|backups?|cron|sync|report|import|export) runs? "
+                r"(?:(?:every|each) (?:other )?(?:night|day"
                 r"|morning|evening|hour|week|month|weekday|\d+|<DAY>)|nightly|daily|hourly|weekly|at \d)\b.*"
             ),
             r"i(?:'ve| have)? been (?:\w+ing) (?:[\w+#.-]+ ){0,4}?(?:since|every|for (?:\w+ ){1,2}years)\b.*",

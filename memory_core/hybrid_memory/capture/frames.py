@@ -73,6 +73,8 @@ def _stems(text: str) -> frozenset[str]:
 
 def _of_person(text: str, low: str) -> Iterator[Frame]:
     """Yield where somebody lives or works, and what they are called."""
+    if _PERSON_VERB.search(low) is None:
+        return
     for attribute, sort, pattern in _OF_PERSON:
         found = pattern.fullmatch(low)
         if found is None:
@@ -140,6 +142,8 @@ def _of_schedule(_: str, low: str) -> Iterator[Frame]:
 
 def _of_thing(text: str, low: str) -> Iterator[Frame]:
     """Yield what a thing is, when or where: "the report deadline moved to March 10th"."""
+    if _THING_VERB.search(low) is None or _STARTS_THING.match(low) is None:
+        return
     for sort, pattern in _OF_THING:
         found = pattern.fullmatch(low)
         if found is None:
@@ -288,6 +292,10 @@ _OF_PERSON = (
         _p(rf"{_WHO}(?:'ve| have|'s| has)? {_RECENTLY}(?P<moved>joined|started at) (?P<value>{_PLACE_VALUE}){_REST}"),
     ),
 )
+_PERSON_VERB = LazyPattern(r"liv|based|resid|moved|relocated|works?\b|joined|started")
+_THING_VERB = LazyPattern(
+    r"\bis\b|'s |\bwas |moved|pushed|changed|will be"
+)  # most texts have none, and need not be matched
 _OF_SELF = (
     (
         "name",

@@ -138,7 +138,8 @@ _PLAY = (
         r"|\bfrom the (?:perspective|point of view) of\b|\bin my (?:story|novel|book|game|script"
         r"|screenplay|dream|campaign|fanfic|comic|play|roleplay|fiction)\b"
         r"|\b(?:the|my) (?:main )?(?:character|protagonist|hero|heroine|narrator|villain)\b"
-        r"|\bknock,? knock\b|\blet'?s play\s*[:,]|\blet'?s play (?:pretend|a role)|\blorem ipsum\b|\btest test\b|\bthis is (?:just )?a test\b|\basdf|\btesting,? testing\b",
+        r"|\bknock,? knock\b|\blet'?s play\s*[:,]|\blet'?s play (?:pretend|a role)"
+        r"|\blorem ipsum\b|\btest test\b|\bthis is (?:just )?a test\b|\basdf|\btesting,? testing\b",
         "pretend pretending imagine roleplay role roleplaying part character perspective point"
         " story novel book game screenplay script dream campaign fanfic"
         " comic play fiction protagonist hero heroine narrator villain lorem test testing asdf asdfasdf knock play",

@@ -19,6 +19,7 @@ from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.text import words
 
 _LONGEST_FOREIGN = 8  # words of a statement in another language that is replaced whole: nothing else can be in it
+_LONGEST_COMPARED = 120  # characters of a text that gives one thing a value
 _FEW_FIGURES = 2  # words of a value that is a name and a number: "Postgres 16"
 
 
@@ -110,6 +111,21 @@ def corrected(text: str, earlier: Sequence[str], *, corrects: bool = False) -> C
         if holds is not None:
             return Corrected(place, holds)
     return None
+
+
+def outdated(texts: Sequence[str]) -> set[int]:
+    """Return the places of texts, the oldest first, in whose place a later one stands as it is: it gives the same thing another value."""
+    rivals: dict[tuple[str, str, frozenset[str]], list[int]] = {}
+    found: set[int] = set()
+    for at, text in enumerate(texts):
+        said = _take_apart(text, corrects=False) if len(text) <= _LONGEST_COMPARED else None
+        frame = None if said is None else said.frame
+        if said is None or frame is None:
+            continue
+        earlier = rivals.setdefault((frame.attribute, frame.sort, frame.scope), [])
+        found.update(one for one in earlier if one not in found and _replaces(said, texts[one]) == text)
+        earlier.append(at)
+    return found
 
 
 def _replaces(said: _Said, earlier: str) -> str | None:

@@ -114,7 +114,8 @@ class BriefMemories:
     """What a brief is chosen from: each list newest first, a memory may stand in several.
 
     ``weighty`` are candidates for what is known about the user, open and decided; ``as_of`` is when the brief was asked for;
-    ``vectors`` are those of weighty memories, as far as there are any; ``disputes`` leads from memories to those that they dispute.
+    ``vectors`` are those of weighty memories, as far as there are any; ``disputes`` leads from memories to those that they dispute;
+    ``outdated`` are those to whose value a later one gives another ("the deploy is on Tuesday", "... on Thursday").
     """
 
     pinned: Sequence[Memory]
@@ -125,6 +126,7 @@ class BriefMemories:
     as_of: datetime
     vectors: Mapping[MemoryId, NDArray[np.float32]] = field(default_factory=dict)
     disputes: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
+    outdated: frozenset[MemoryId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,12 @@ def open_and_done(memories: BriefMemories) -> tuple[list[Memory], set[MemoryId]]
 def _judge(memories: BriefMemories) -> tuple[list[_Candidate], set[MemoryId]]:
     """Return the candidates that still hold, with the names of user and family known, and the ids of the others."""
     candidates = _with_known_names([_Candidate(one, _aspects_of(one)) for one in memories.weighty])
-    hidden = _closed(candidates) | _taken_back(candidates, memories.vectors) | _past(candidates, memories.as_of)
+    hidden = (
+        set(memories.outdated)
+        | _closed(candidates)
+        | _taken_back(candidates, memories.vectors)
+        | _past(candidates, memories.as_of)
+    )
     return [one for one in candidates if one.memory.id not in hidden], hidden
 
 
