@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.project_names import AUTO, OFF, PERSON, check_project_name, project_namespace
+from hybrid_memory.project_names import AUTO, OFF, PERSON, check_project_name, project_namespace, project_of
 from hybrid_memory_mcp.relay.processes import UntrustedFile, read_own
 
 if TYPE_CHECKING:
@@ -35,6 +35,15 @@ _UNUSABLE = (
 _READ_ONLY = (
     "nothing is written here, because read_only = true in {marker}; take that line out, or work in another folder"
 )
+_KEPT = (
+    "the {marker} that named project {project} is not found any more. What is said here stays in project {project} until the client connects "
+    "again: put the file back to go on so, or start the client anew to leave the project"
+)
+_GONE = " That file is not found any more, which counts when the client connects again"
+_MIXED = (
+    "memory is off here, because --namespace (or HYBRID_MEMORY_NAMESPACE) is a project's while another project is at hand, and two projects "
+    "never see each other. Say --project to choose one, or work in a folder without a project"
+)
 _KEY_LENGTH = 40  # characters of an unknown key that are told
 
 
@@ -44,7 +53,8 @@ class Place:
 
     ``personal`` is the person's namespace, ``project`` the name of the project at hand; ``about_me`` says to whom statements about the
     person go that nobody asked to keep. ``marker`` is the file that decided, ``why`` says in words what did. ``problem`` is what is
-    wrong with a marker, ``passed_over`` tells of one that is another user's.
+    wrong with a marker, ``passed_over`` tells of one that is another user's. ``says_none`` is an option that wants no project. ``is_kept``
+    says that the project was at hand before and nothing names it any more (``former_projects.py``), ``change`` that it was another one.
     """
 
     personal: str = PERSON
@@ -56,6 +66,14 @@ class Place:
     why: str = "no marker was found and no option names one"
     problem: str | None = None
     passed_over: tuple[str, ...] = ()
+    says_none: bool = False
+    is_kept: bool = False
+    change: str | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """True if a marker or an option decided, False where nothing is there that names a project or forbids anything."""
+        return self.marker is not None or self.project is not None or self.off or self.says_none
 
     @property
     def namespace(self) -> str:
@@ -70,20 +88,24 @@ class Place:
     @property
     def refuses_reads(self) -> str | None:
         """Why nothing may be read here, in a sentence; None where reading is allowed."""
+        if self.problem == _MIXED:
+            return _MIXED
         if self.problem is not None and self.off:
             return _UNUSABLE.format(marker=self._named, problem=self.problem)
-        return _SWITCHED_OFF.format(marker=self._named) if self.off else None
+        return _SWITCHED_OFF.format(marker=self._named) + self._gone if self.off else None
 
     @property
     def refuses_writes(self) -> str | None:
         """Why nothing may be written here, in a sentence; None where writing is allowed."""
-        return self.refuses_reads or (_READ_ONLY.format(marker=self._named) if self.read_only else None)
+        return self.refuses_reads or (_READ_ONLY.format(marker=self._named) + self._gone if self.read_only else None)
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What the person should know about this place."""
         problem = () if self.problem is None or self.off else (f"{self._named} {self.problem}",)
-        return (*problem, *self.passed_over)
+        kept = (_KEPT.format(marker=self._named, project=self.project),) if self.is_kept else ()
+        change = () if self.change is None else (self.change,)
+        return (*problem, *self.passed_over, *kept, *change)
 
     def scoped(self, scope: Scope) -> Scope:
         """Return a scope of the person as that of this place."""
@@ -107,6 +129,10 @@ class Place:
     @property
     def _named(self) -> str:
         return MARKER
+
+    @property
+    def _gone(self) -> str:
+        return _GONE if self.is_kept else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +159,22 @@ def place_of(
     Precedence: an explicit option or variable; the marker of the first of ``roots`` (each with the words for it) that has one; the
     marker of ``folder`` or of a folder above it. No marker is no project, unless the option says ``auto``: then the git repository is
     one. The switches ``off`` and ``read_only`` of a marker hold whatever names the project. A marker that is wrong switches memory off,
-    unless an option names the project: its words must not go where they do not belong because of a slip. ``home`` is the person's home
-    folder, above which nothing is looked for.
+    unless an option names the project: its words must not go where they do not belong because of a slip. A person's namespace that is
+    itself a project's opens that one alone, where none or the same is at hand. ``home`` is the person's home folder, above which nothing
+    is looked for.
     """
-    home = home or _home()
+    place = _place_of(folder, options, roots, home or _home())
+    person_is = project_of(options.namespace)
+    if person_is is None or place.project is None:
+        return place
+    if person_is == place.project:
+        return replace(place, project=None)
+    return replace(place, project=None, off=True, problem=_MIXED)
+
+
+def _place_of(
+    folder: str | os.PathLike[str] | None, options: Options, roots: Sequence[tuple[str, str]], home: Path | None
+) -> Place:
     folders = [(Path(os.path.realpath(one)), words) for one, words in roots]
     if folder is not None:
         folders.append((Path(os.path.realpath(folder)), WORKING_FOLDER))
@@ -149,11 +187,18 @@ def place_of(
     if chosen != AUTO:
         name = None if chosen == OFF else chosen
         why = "the option --project or HYBRID_MEMORY_PROJECT"
-        return replace(place, project=name, off=False, why=why + (" says off: no project" if name is None else ""))
+        said = why + (" says off: no project" if name is None else "")
+        return replace(place, project=name, off=False, says_none=name is None, why=said)
     repository = next((one for path, _ in folders if (one := _repository(path, home)) is not None), None)
     if found is not None or repository is None:
         return place
     return replace(place, project=_name_of_repository(repository), why=f"the repository in {repository} (auto)")
+
+
+def place_by_marker_in(place: Place, folder: Path, words: str) -> Place | None:
+    """Return the place by the marker of this very folder, with the person of the given place; None where there is none."""
+    found = _marker_in(folder, [])
+    return None if found is None else _by_marker(place, found, words)
 
 
 def folder_of_uri(uri: str) -> str | None:

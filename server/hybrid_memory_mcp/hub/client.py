@@ -39,6 +39,7 @@ from mcp.types import (
 )
 
 from hybrid_memory.store.base import RequestKey
+from hybrid_memory_mcp.former_projects import FormerProject, read_former
 from hybrid_memory_mcp.hub.client_roots import ClientRoots
 from hybrid_memory_mcp.hub.handshake import ClientInfo
 from hybrid_memory_mcp.mcp_api.jsonrpc import read_line, write_message
@@ -56,6 +57,7 @@ from hybrid_memory_mcp.runtime.client_place import ClientPlace
 DISCOVER = "server/discover"
 INITIALIZE = "initialize"
 INITIALIZED = "notifications/initialized"
+_PROJECT = "notifications/hybrid_memory/project"  # a line of the hub's own for the next one, by way of the relay
 CANCELLED = "notifications/cancelled"
 SUBSCRIBE = "resources/subscribe"
 UNSUBSCRIBE = "resources/unsubscribe"
@@ -268,6 +270,8 @@ class ClientConnection:
         self.stats = stats
         self.where = where
         self._roots = None if where is None else ClientRoots(where, self.stats.client.connection)
+        if where is not None:
+            where.on_project(self._hand_over)
         self._on_first_answer: Callable[[], object] | None = on_first_answer
         self._stream = stream
         self._frames = reader
@@ -431,7 +435,8 @@ class ClientConnection:
         assert isinstance(message, JSONRPCResponse | JSONRPCError)  # noqa: S101 - for the type checker
         if self._roots is not None and self._roots.take(message):
             self._outbox.put(pack(protocol.SERVER_REQUEST_OVER, b"", 0, str(message.id)))
-            self._outbox.put(pack(protocol.REMEMBER_LINE, b"", number, "roots"))
+            if isinstance(message, JSONRPCResponse):
+                self._outbox.put(pack(protocol.REMEMBER_LINE, b"", number, "roots"))
             self._send_no_answer(number)
             return
         epoch, _, own_id = str(message.id).partition("-")
@@ -456,12 +461,19 @@ class ClientConnection:
                 # What comes next, as calls that are retried, is refused by a server that is not initialized.
                 with anyio.move_on_after(_INITIALIZE_TIMEOUT_SECONDS):
                     await self._initialized.wait()
+        elif isinstance(message, JSONRPCNotification) and message.method == _PROJECT and self.where is not None:
+            self.where.resume(read_former(message.params))
         elif isinstance(message, JSONRPCNotification):
             if message.method == INITIALIZED:
                 self._ask_for_roots()
             await self._to_server.send(read)
         elif self._roots is not None:
             self._roots.take(message)
+
+    def _hand_over(self, former: FormerProject) -> None:
+        """Let the relay keep for later hubs which project its client is in: its marker may be gone by then."""
+        line = JSONRPCNotification(jsonrpc="2.0", method=_PROJECT, params=former.told())
+        self._outbox.put(pack(protocol.REMEMBER_LINE, write_message(line), 0, "project"))
 
     def _note_roots_capability(self, message: JSONRPCRequest) -> None:
         if self._roots is not None:

@@ -46,7 +46,10 @@ class ClientRoots:
         _, _, name = str(message.id).partition("-")
         if not name.startswith(_NAME):
             return False
-        self._where.set_roots(_first_folder(message.result) if isinstance(message, JSONRPCResponse) else None)
+        if isinstance(message, JSONRPCResponse):
+            self._where.set_roots(_first_folder(message.result))
+        else:
+            self._where.roots_unknown()
         return True
 
 

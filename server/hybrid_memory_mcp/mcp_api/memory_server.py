@@ -154,6 +154,7 @@ class MemoryServer(MCPServer[None]):
         place = await self._where.current()
         if (refused := await self._refusal(place, tool, given)) is not None:
             return refused
+        self._where.note_use()
         scope = _with_client_name(self._where.scope, context)
         call = CallContext(scope, self._zone, None if context is None else self._request_key_of(context))
         on_start = None if context is None else self._on_start_of(context)
@@ -186,7 +187,7 @@ class MemoryServer(MCPServer[None]):
         notices = [*(() if self._notices_given else service.notices()), *place.notices]
         result.content.extend(_notice(one) for one in notices if one not in self._place_notices_given)
         self._notices_given = True
-        self._place_notices_given.update(place.notices)
+        self._place_notices_given = set(place.notices)  # what is over is told again if it comes back
 
     async def _reflect_with_client(
         self, context: Context[None, Any], call: CallContext, given: ReflectArguments

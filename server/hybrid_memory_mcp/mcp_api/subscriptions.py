@@ -22,6 +22,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
 
 from hybrid_memory_mcp.mcp_api.sdk import connection_of
+from hybrid_memory_mcp.runtime import client_place
 from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
@@ -32,11 +33,16 @@ MAX_SUBSCRIPTIONS = 1000  # of the clients of one server: a bound for their memo
 MAX_URI_LENGTH = 2000  # characters; a session's name has 200, escaped at most nine times as long
 # After that a client that does not read loses its subscriptions, so that others hear in time.
 NOTIFY_TIMEOUT_SECONDS = 5.0
+_SHORTEST_PAUSE_SECONDS = 0.01
 
 
 def session_uri(session: str) -> str:
     """Return the URI of a session's most recent memories."""
     return f"{RECENT}/{quote(session, safe='')}"
+
+
+def _nothing() -> None:
+    pass
 
 
 class Bus(InMemorySubscriptionBus):
@@ -45,6 +51,7 @@ class Bus(InMemorySubscriptionBus):
     def __init__(self) -> None:
         super().__init__()
         self._streams = 0
+        self.on_listener: Callable[[], None] = _nothing
 
     @property
     def has_listeners(self) -> bool:
@@ -55,6 +62,7 @@ class Bus(InMemorySubscriptionBus):
         """Register a stream; returns what ends that."""
         end = super().subscribe(listener)
         self._streams += 1
+        self.on_listener()
         ended = False
 
         def unsubscribe() -> None:
@@ -71,7 +79,7 @@ class ChangeNotifier:
     """Announces changes of what a client reads to everybody who asked one server.
 
     Changes that come while an announcement is on its way are announced together afterwards. What a client reads depends on where it is
-    at work, and one that only listens makes no call that would look there: so the announcement looks.
+    at work, and one that only listens makes no call that would look there: so the announcement looks, and somebody does now and then.
     """
 
     def __init__(self, provider: MemoryAccess, where: ClientPlace) -> None:
@@ -79,6 +87,8 @@ class ChangeNotifier:
         self._provider = provider
         self._where = where
         where.on_move(self._moved)
+        self._asked = anyio.Event()
+        self.bus.on_listener = self._note_asked
         self._watchers: dict[tuple[str, int], tuple[str, ServerSession]] = {}
         self._connections: set[int] = set()
         self.on_subscriptions: Callable[[frozenset[str]], object] = lambda _: None
@@ -96,6 +106,8 @@ class ChangeNotifier:
                 self._running.append((portal, group))
                 if self._end is None:
                     self._end = self._provider.listen(self._committed, self._wanted)
+            if self._where.is_followed:
+                group.start_soon(self._follow_place)
             try:
                 yield
             finally:
@@ -122,6 +134,7 @@ class ChangeNotifier:
             connection.exit_stack.callback(self._leave, id(connection))
         self._watchers[unquote(uri), id(connection)] = uri, ctx.session
         self._note_subscriptions()
+        self._note_asked()
         return EmptyResult()
 
     async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
@@ -146,6 +159,19 @@ class ChangeNotifier:
     def _wanted(self) -> bool:
         return bool(self._watchers) or self.bus.has_listeners
 
+    def _note_asked(self) -> None:
+        self._asked.set()
+
+    async def _follow_place(self) -> None:
+        """Look now and then where a client is at work that waits for news: it may call nothing, and nobody may write."""
+        while True:
+            await self._asked.wait()
+            while self._wanted():
+                with log_and_continue("looking where a client is"):
+                    await self._where.current()
+                await anyio.sleep(client_place.LOOK_AGAIN_SECONDS or _SHORTEST_PAUSE_SECONDS)
+            self._asked = anyio.Event()
+
     def _committed(self, namespace: str, sessions: frozenset[str]) -> None:
         """Note what a commit changed, and have it announced; runs in the provider's thread of news."""
         if namespace not in self._where.scope.namespaces and not self._where.look_is_due:
@@ -160,12 +186,14 @@ class ChangeNotifier:
                 self._due.clear()
 
     def _moved(self) -> None:
-        """Have it announced that other memories are read than before; runs in the event loop."""
+        """Have all that was asked for announced, since other memories are read than before; runs in the event loop."""
         if not self._wanted():
             return
         with self._lock:
             group = self._running[-1][1] if self._running and not self._due else None
-            self._due.setdefault(self._where.scope.namespace, set()).add(RECENT)
+            asked = {uri for uri, _ in self._watchers.values()}
+            own = session_uri(self._where.scope.session)
+            self._due.setdefault(self._where.scope.namespace, set()).update({RECENT, own, *asked})
         if group is not None:
             group.start_soon(self._announce)
 

@@ -432,6 +432,8 @@ class Relay:
         kind = frame.kind
         if kind == protocol.REMEMBER_LINE and pending is not None:
             self._remembered[frame.name] = pending.payload
+        elif kind == protocol.REMEMBER_LINE and frame.payload:
+            self._remembered[frame.name] = frame.payload
         elif kind == protocol.FORGET_LINE:
             self._remembered.pop(frame.name, None)
         elif kind == protocol.STREAM_STARTED and pending is not None:

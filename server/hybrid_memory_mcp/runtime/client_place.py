@@ -1,7 +1,8 @@
 """`ClientPlace`: where one client is at work, and with that on whose behalf it is served.
 
 The hub makes one for each relay; `MemoryServer`, its views and its notifier ask it at every call. The place may change while a
-client is served: its roots become known or change, or somebody writes a marker file. Over HTTP the token decides and nothing changes.
+client is served: its roots become known or change, or somebody writes a marker file; one that is taken away changes nothing, but that
+the client is told (``former_projects.py``). Over HTTP the token decides and nothing changes.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import anyio
@@ -16,6 +18,7 @@ import anyio.to_thread
 
 from hybrid_memory.errors import HybridMemoryError
 from hybrid_memory.model import Scope
+from hybrid_memory_mcp.former_projects import FormerProject, former_of, keep_project
 from hybrid_memory_mcp.projects import FIRST_ROOT, Place
 
 LOOK_AGAIN_SECONDS = 2.0  # a look at the folders above a working folder costs some tenths of a millisecond, in a thread
@@ -27,6 +30,7 @@ ROOTS_TIMEOUT_SECONDS = 1.0
 FindPlace: TypeAlias = Callable[[tuple[tuple[str, str], ...]], Place]
 """Finds the place of a client by its roots, each with the words for it; may block."""
 
+_CHANGED = "what is said here goes to {now} from now on ({why}); before it went to {before}"
 _SLOW = "cannot be looked for, because the folder does not answer"
 
 
@@ -52,6 +56,9 @@ class ClientPlace:
         self._does_not_answer = False
         self._limiter: anyio.CapacityLimiter | None = None  # made in the event loop, which is not there yet
         self._on_move: list[Callable[[], None]] = []
+        self._former: FormerProject | None = None
+        self._on_project: Callable[[FormerProject], None] = _nothing
+        self._used_at: Place | None = None  # where the client was when something was last done for it
 
     @property
     def scope(self) -> Scope:
@@ -76,6 +83,20 @@ class ClientPlace:
     def on_move(self, call: Callable[[], None]) -> None:
         """Have something called when other memories are read than before; not at the first look, before which nothing is read."""
         self._on_move.append(call)
+
+    def on_project(self, call: Callable[[FormerProject], None]) -> None:
+        """Have something called with each project that comes to hand, which stays when its marker is taken away."""
+        self._on_project = call
+
+    def resume(self, former: FormerProject | None) -> None:
+        """Take the project that was at hand when another hub served this client."""
+        self._former = former
+        self._look_again_at = -math.inf
+
+    def note_use(self) -> None:
+        """Note that something is done for the client where it is now: a later move is worth a word."""
+        if self._place.refuses_writes is None:
+            self._used_at = self._place
 
     async def current(self) -> Place:
         """Return the place, after waiting for the client's roots for a moment where they are on their way."""
@@ -120,14 +141,22 @@ class ClientPlace:
         if self._roots_came is not None:
             self._roots_came.set()
 
+    def roots_unknown(self) -> None:
+        """Let calls go on: the client could not tell its roots. What it told before holds."""
+        if self._roots_came is not None:
+            self._roots_came.set()
+
     async def _look(self, find: FindPlace) -> None:
         before, roots, was_known = self._place.namespaces, self._roots, self._found
         found: Place | None = None
+        former: FormerProject | None = None
         if self._limiter is None:
             # Its own: a thread that hangs in a folder must take no place of anybody else's.
             self._limiter = anyio.CapacityLimiter(1)
         with anyio.move_on_after(LOOK_TIMEOUT_SECONDS):
-            found = await anyio.to_thread.run_sync(find, roots, abandon_on_cancel=True, limiter=self._limiter)
+            found, former = await anyio.to_thread.run_sync(
+                _find_or_keep, find, roots, self._former, abandon_on_cancel=True, limiter=self._limiter
+            )
         if found is None and not self._found:
             # Not the person's namespace for want of an answer: the folder may be a project's.
             found = Place(personal=self._person.namespace, off=True, problem=_SLOW)
@@ -135,9 +164,35 @@ class ClientPlace:
             self._found = True
         if roots != self._roots:
             return
-        self._place = found or self._place
+        self._place = self._with_change(found or self._place)
+        if former is not None and former != self._former:
+            self._former = former
+            self._on_project(former)
         pause = LOOK_AGAIN_SECONDS if found is not None and found.problem is not _SLOW else SLOW_PAUSE_SECONDS
         self._look_again_at = time.monotonic() + pause
         if was_known and self._place.namespaces != before:
             for call in self._on_move:
                 call()
+
+    def _with_change(self, place: Place) -> Place:
+        """Return the place with a word about where it was before, if words go elsewhere now than those that were said."""
+        before = self._used_at
+        if before is None or before.namespace == place.namespace:
+            return replace(place, change=None if before is None else before.change)
+        return replace(place, change=_CHANGED.format(now=_whose(place), why=place.why, before=_whose(before)))
+
+
+def _find_or_keep(
+    find: FindPlace, roots: tuple[tuple[str, str], ...], former: FormerProject | None
+) -> tuple[Place, FormerProject | None]:
+    folders = tuple(folder for folder, _ in roots)
+    place = keep_project(find(roots), former, folders)
+    return place, former if place.is_kept else former_of(place, folders)
+
+
+def _whose(place: Place) -> str:
+    return "the user's own memories" if place.project is None else f"project {place.project}"
+
+
+def _nothing(_: FormerProject) -> None:
+    pass

@@ -117,6 +117,57 @@ def test_a_marker_that_is_written_later_counts(hub, folder):
         assert client.call("write_memory", content="x y")["isError"]
 
 
+# --- a marker that is gone ------------------------------------------------------------------------------------------------
+
+
+def test_a_marker_that_is_gone_leaves_the_project_and_is_told_once(hub, folder):
+    acme = folder("acme", 'namespace = "acme"')
+    with hub.connected(folder=acme) as client:
+        client.call("write_memory", content="Ada likes tea")
+        (acme / MARKER).unlink()
+        told = client.call("write_memory", content="We decided to use Kafka")
+        again = client.call("write_memory", content="We decided to use Redis")
+        project = client.ask("resources/read", uri="memory://status")["result"]["contents"][0]["text"]
+    assert told["structuredContent"]["namespace"] == "project:acme"
+    assert "is not found any more" in told["content"][-1]["text"]
+    assert len(again["content"]) == len(told["content"]) - 1
+    assert json.loads(project)["project"]["why"] == "what named it before is not found any more"
+    with hub.connected(relay="1" * 32, folder=acme) as client:
+        assert "namespace" not in client.call("write_memory", content="Ada likes tea")["structuredContent"]
+
+
+def test_a_renamed_folder_is_the_same_project_without_a_word(hub, folder):
+    acme = folder("acme", 'namespace = "acme"')
+    with hub.connected(folder=acme) as client:
+        client.call("write_memory", content="Ada likes tea")
+        acme.rename(acme.parent / "renamed")
+        answer = client.call("write_memory", content="We decided to use Kafka")
+    assert answer["structuredContent"]["namespace"] == "project:acme"
+    assert len(answer["content"]) == 1
+
+
+def test_words_that_go_to_another_project_than_before_are_told(hub, folder):
+    with hub.connected(folder=folder("acme", 'namespace = "acme"')) as client:
+        client.call("write_memory", content="Ada likes tea")
+        folder("acme", 'namespace = "beta"')
+        answer = client.call("write_memory", content="We decided to use Kafka")
+    assert answer["structuredContent"]["namespace"] == "project:beta"
+    assert "before it went to project acme" in answer["content"][-1]["text"]
+
+
+def test_a_later_hub_hears_of_the_project_from_the_relay(hub, folder):
+    acme = folder("acme", 'namespace = "acme"')
+    with hub.connected(folder=acme) as client:
+        client.request(1, "tools/call", name="read_memories", arguments={}, _meta=MODERN)
+        frame = client.receive_frame(protocol.REMEMBER_LINE)
+        assert frame.name == "project"
+    (acme / MARKER).unlink()
+    with hub.connected(relay="1" * 32, folder=acme) as client:
+        client.send(json.loads(frame.payload), kind=protocol.REPLAY, number=0)
+        answer = client.call("write_memory", content="Ada likes tea")
+    assert answer["structuredContent"]["namespace"] == "project:acme"
+
+
 # --- switches ----------------------------------------------------------------------------------------------------------
 
 

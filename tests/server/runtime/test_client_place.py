@@ -1,5 +1,6 @@
 """When a client's place is looked for, and what holds while that does not come to an end."""
 
+import json
 import threading
 
 import anyio
@@ -7,6 +8,7 @@ import anyio.lowlevel
 import pytest
 
 from hybrid_memory.model import Scope
+from hybrid_memory_mcp.former_projects import read_former
 from hybrid_memory_mcp.projects import Place
 from hybrid_memory_mcp.runtime import client_place
 from hybrid_memory_mcp.runtime.client_place import ClientPlace, RefusedHere
@@ -92,12 +94,58 @@ async def test_roots_that_come_during_a_look_are_looked_at_before_the_call_goes_
 
 async def test_who_is_elsewhere_now_is_told(monkeypatch):
     monkeypatch.setattr(client_place, "LOOK_AGAIN_SECONDS", 0.0)
-    where = ClientPlace(SCOPE, Looks(ACME, ACME, Place()))
+    where = ClientPlace(SCOPE, Looks(ACME, ACME, Place(project="beta"), ACME))
     moves = []
     where.on_move(lambda: moves.append(where.scope.namespace))
-    for _ in range(4):
+    for _ in range(5):
         await where.current()
-    assert moves == ["default"]
+    assert moves == ["project:beta", "project:acme"]
+
+
+async def test_a_project_that_nothing_names_any_more_stays_unless_the_roots_are_others(monkeypatch):
+    monkeypatch.setattr(client_place, "LOOK_AGAIN_SECONDS", 0.0)
+    where = ClientPlace(SCOPE, Looks(ACME, Place()))
+    await where.current()
+    kept = await where.current()
+    assert (kept.project, kept.is_kept) == ("acme", True)
+    assert "until the client connects again" in kept.notices[0]
+    where.set_roots("/work")
+    assert (await where.current()).project is None
+
+
+async def test_roots_that_a_client_cannot_tell_any_more_are_those_it_told(monkeypatch):
+    monkeypatch.setattr(client_place, "LOOK_AGAIN_SECONDS", 0.0)
+    where = ClientPlace(SCOPE, looks := Looks(ACME, Place()))
+    where.set_roots("/work")
+    await where.current()
+    where.expect_roots()
+    where.roots_unknown()
+    assert (await where.current()).project == "acme"
+    assert looks.roots[-1] == looks.roots[0]
+
+
+async def test_a_later_hub_is_told_the_project_and_keeps_it():
+    told = []
+    where = ClientPlace(SCOPE, Looks(ACME))
+    where.on_project(told.append)
+    await where.current()
+    later = ClientPlace(SCOPE, Looks(Place()))
+    later.resume(read_former(json.loads(json.dumps(told[0].told()))))
+    assert (await later.current()).project == "acme"
+
+
+async def test_who_had_no_project_has_none():
+    assert (await ClientPlace(SCOPE, Looks(Place())).current()).project is None
+
+
+async def test_words_that_go_elsewhere_than_before_are_told(monkeypatch):
+    monkeypatch.setattr(client_place, "LOOK_AGAIN_SECONDS", 0.0)
+    where = ClientPlace(SCOPE, Looks(ACME, Place(project="beta")))
+    assert (await where.current()).notices == ()
+    where.note_use()
+    (notice,) = (await where.current()).notices
+    assert "project beta" in notice
+    assert "project acme" in notice
 
 
 async def test_where_a_folder_does_not_answer_memory_is_off_and_no_more_threads_wait_for_it(monkeypatch):
