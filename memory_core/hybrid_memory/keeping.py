@@ -32,32 +32,41 @@ class Change:
 def change_by(service: MemoryService, scope: Scope, statement: Statement) -> Change | None:
     """Return what to write for a statement; None for a fragment that corrects nothing.
 
-    Only the person's own words (origin "user") of the namespace that the scope writes to are replaced, and only short ones: a longer
-    memory says more than what changed. What was corrected by a fragment holds on with its value exchanged; a fragment speaks of the
+    Only the person's own words (origin "user") are replaced, those of the project at hand before what they told elsewhere, and only short
+    ones: a longer memory says more than what changed. What was corrected by a fragment holds on with its value exchanged; a fragment speaks of the
     conversation that it was said in. Most statements replace nothing, and then nothing is read.
     """
     found: dict[MemoryId, Memory] = {}
     for question in questions(statement):
         result = service.read(scope, ReadRequest(query=question, limit=_LOOKED_AT, weak=True, recalls=False))
         found |= {hit.memory.id: hit.memory for hit in result.hits}
-    own = [one for one in found.values() if _may_give_way(one, scope)]
+    for namespace in scope.namespaces:
+        own = [one for one in found.values() if _may_give_way(one, namespace)]
+        change = _change_of(statement, own, scope)
+        if change is not None:
+            return change
+    return None if statement.fragment else Change(statement)
+
+
+def _change_of(statement: Statement, own: list[Memory], scope: Scope) -> Change | None:
+    """Return what to write where a statement changes one of these memories; None where it changes none."""
     if is_fragment(lowered(statement.text)):
         own = [one for one in own if one.session == scope.session]
     own.sort(key=lambda one: (one.occurred_at or one.created_at, one.created_at))
     corrects = statement.kind is StatementKind.CORRECTION
     change = corrected(statement.text, [one.content for one in own], corrects=corrects)
     if change is None:
-        return None if statement.fragment else Change(statement)
+        return None
     old = own[change.place]
     if change.text != statement.text:
         statement = in_place_of(statement, change.text, tuple(old.tags), old.importance)
     return Change(statement, old.id)
 
 
-def _may_give_way(memory: Memory, scope: Scope) -> bool:
+def _may_give_way(memory: Memory, namespace: str) -> bool:
     return (
         memory.origin is Origin.USER
-        and memory.namespace == scope.namespace
+        and memory.namespace == namespace
         and memory.superseded_by is None
         and not memory.pinned
         and len(memory.content) <= _LONGEST

@@ -36,13 +36,13 @@ _READ_ONLY = (
     "nothing is written here, because read_only = true in {marker}; take that line out, or work in another folder"
 )
 _KEPT = (
-    "the {marker} that named project {project} is not found any more. What is said here stays in project {project} until the client connects "
-    "again: put the file back to go on so, or start the client anew to leave the project"
+    "the {marker} that named project {project} is not found any more. What is said here stays in project {project} until the client "
+    "connects again: put the file back to go on so, or start the client anew to leave the project"
 )
 _GONE = " That file is not found any more, which counts when the client connects again"
 _MIXED = (
-    "memory is off here, because --namespace (or HYBRID_MEMORY_NAMESPACE) is a project's while another project is at hand, and two projects "
-    "never see each other. Say --project to choose one, or work in a folder without a project"
+    "memory is off here, because --namespace (or HYBRID_MEMORY_NAMESPACE) is a project's while another project is at hand, and two "
+    "projects never see each other. Say --project to choose one, or work in a folder without a project"
 )
 _KEY_LENGTH = 40  # characters of an unknown key that are told
 

@@ -25,21 +25,23 @@ _UNHEARD = frozenset(
 _WITH_CONTEXT = frozenset({"session-start", "prompt"})
 
 
-def answer(client: str, event: str, context: str, *, kept: int, loaded: int) -> bytes:
+def answer(client: str, event: str, context: str, *, kept: int, loaded: int, notice: str = "") -> bytes:
     """Return what is printed for a client: ``context`` for the model where the event takes some, and a word for the person.
 
-    ``kept`` and ``loaded`` count memories that were written and that the context holds. Empty where there is nothing to say.
+    ``kept`` and ``loaded`` count memories that were written and that the context holds, ``notice`` is for the person too.
+    Empty where there is nothing to say.
     """
-    told = _told(kept, loaded)
+    told = _told(kept, loaded, notice)
     if client == "windsurf" or (client, event) in _UNHEARD:
         return b""
     values = _of_cursor(event, context, told) if client == "cursor" else _of_others(client, event, context, told)
     return json.dumps(values).encode() + b"\n" if values else b""
 
 
-def _told(kept: int, loaded: int) -> str:
-    """Return the word for the person; nothing where nothing was kept and nothing loaded."""
+def _told(kept: int, loaded: int, notice: str) -> str:
+    """Return the word for the person; nothing where nothing was kept, nothing loaded and nothing is to be said."""
     parts = [f"{count} {word}" for count, word in ((kept, "kept"), (loaded, "loaded")) if count]
+    parts += [notice] if notice else []
     return f"Memory: {', '.join(parts)}" if parts else ""
 
 

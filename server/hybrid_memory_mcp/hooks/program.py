@@ -46,6 +46,7 @@ _READING_SHARE = 0.4  # of the limit, for transcripts
 _ANSWER_SECONDS = 0.1  # of the limit, for what comes after the hub's answer
 _MOST_SWEPT = 20  # earlier conversations whose rest is read when one starts
 _CHUNK_BYTES = 1 << 16
+_TOLD = ("text", "at", "folder", "root", "project")  # of a turn
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -123,11 +124,11 @@ class _Run:
         elif event.name == "prompt":
             if not event.said:
                 return b""
-            conversation.waiting.append({"text": event.said, "at": _now()})
+            conversation.hear(event.said, _now())
             self._collect(conversation, with_transcript=False)
         else:
             if event.said:  # Gemini tells the prompt again at the end of its turn
-                conversation.waiting.append({"text": event.said, "at": _now()})
+                conversation.hear(event.said, _now())
             self._collect(conversation)
             if not self._batches:
                 self._keep_marks([], None)
@@ -166,7 +167,8 @@ class _Run:
                     "session": conversation.session,
                     "folder": conversation.folder,
                     "root": conversation.root,
-                    "turns": [{"text": turn["text"], "at": turn["at"]} for turn in turns],
+                    "project": conversation.project,
+                    "turns": [{name: turn[name] for name in _TOLD if name in turn} for turn in turns],
                 }
             )
 
@@ -184,6 +186,7 @@ class _Run:
                 "session": event.session,
                 "folder": event.folder,
                 "root": event.root,
+                "project": {} if self._begins_anew else self._conversation.project,
                 "source": event.source,
                 "prompt": event.said if is_prompt else "",
                 "shortened": self._conversation.shortened,
@@ -194,11 +197,52 @@ class _Run:
             may_start=not is_prompt and not (is_empty and not self._batches),
         )
         if found is None:
+            self._note_project()
             return b""
+        notice = self._take_project(found)
         context, kept, loaded = str(found.get("context") or ""), _count(found, "kept"), _count(found, "loaded")
         self._keep_marks([str(one) for one in found.get("shown") or ()], found.get("done"))
         self._conversations.note_run(event.client, event.name, kept=kept, loaded=loaded)
-        return answers.answer(event.client, event.name, context, kept=kept, loaded=loaded)
+        return answers.answer(event.client, event.name, context, kept=kept, loaded=loaded, notice=notice)
+
+    @property
+    def _begins_anew(self) -> bool:
+        """True where a conversation starts: then the folder decides, not what was known before."""
+        return self._event.name == "session-start" and self._event.source != "compact"
+
+    def _take_project(self, found: Mapping[str, Any]) -> str:
+        """Keep what the hub says of the project at hand; return a word about it that the person has not been told."""
+        conversation = self._conversation
+        project, notice = found.get("project"), str(found.get("notice") or "")
+        known = conversation.project, conversation.noticed
+        if isinstance(project, dict):  # a hub of before an upgrade says nothing
+            conversation.project = project
+        conversation.noticed = notice
+        if known != (conversation.project, notice):
+            self._conversations.save(conversation)
+        return "" if notice == known[1] else notice
+
+    def _note_project(self) -> None:
+        """Where no hub answers, look for the project here: what was said belongs to it, whatever becomes of the folder."""
+        from types import SimpleNamespace
+
+        from hybrid_memory_mcp.former_projects import former_of
+        from hybrid_memory_mcp.projects import place_of
+
+        conversation = self._conversation
+        asked: Any = SimpleNamespace(namespace="default", project=None)  # what else is chosen decides in the hub anew
+        place = place_of(
+            conversation.folder or None, asked, roots=[(conversation.root, "")] if conversation.root else []
+        )
+        former = former_of(place, (conversation.root, conversation.folder))
+        if former is None:
+            return
+        if self._begins_anew or not conversation.project:
+            conversation.project = former.told()
+        for turn in conversation.waiting:
+            if (turn.get("root"), turn.get("folder")) == (conversation.root, conversation.folder):
+                turn["project"] = turn.get("project") or former.told()
+        self._conversations.save(conversation)
 
     def _keep_marks(self, shown: list[str], done: object) -> None:
         """Note how far the transcripts were read, that what waited has been told, and what was shown.

@@ -41,8 +41,11 @@ class Conversation:
     """What is known of one conversation of a client.
 
     ``begun`` is why, when (seconds since 1970) and by whose hook it was last started. ``folder`` and ``root`` are where the person works,
+    ``project`` is what
+    the hub told of the project there (``former_projects.py``), ``noticed`` the last word about it that the person was told.
     ``mark`` is how far its transcript was read. ``shown`` are the ids of memories that stand in its context, which the client has
-    ``shortened`` or not. ``waiting`` are the turns that no hub has had yet. ``is_new`` says that nothing was known of it.
+    ``shortened`` or not. ``waiting`` are the turns that no hub has had yet, each with where it was said.
+    ``is_new`` says that nothing was known of it.
     """
 
     __slots__ = (
@@ -52,6 +55,8 @@ class Conversation:
         "is_new",
         "mark",
         "name",
+        "noticed",
+        "project",
         "root",
         "session",
         "shortened",
@@ -68,6 +73,9 @@ class Conversation:
         self.is_new = known is None
         self.folder = _text(found.get("folder"))
         self.root = _text(found.get("root"))
+        project = found.get("project")
+        self.project: dict[str, Any] = project if isinstance(project, dict) else {}
+        self.noticed = _text(found.get("noticed"))
         begun = _list(found.get("begun"))
         self.begun: list[Any] = begun if _is_beginning(begun) else ["", 0, ""]
         self.shortened = found.get("shortened") is True
@@ -85,6 +93,11 @@ class Conversation:
         self.root = event.root or self.root
         if event.transcript and event.transcript != self.transcript:
             self.transcript, self.mark = event.transcript, {}
+
+    def hear(self, text: str, at: str) -> None:
+        """Let what was typed wait for a hub: it belongs to where the person works now, wherever they are when a hub has it."""
+        where = {"folder": self.folder, "root": self.root, "project": self.project}
+        self.waiting.append({"text": text, "at": at} | where)
 
     def packed(self) -> bytes:
         """Return the file's content."""

@@ -37,8 +37,8 @@ _SIGNS = (b'user"', b'user_message"', b"UserMessage", b"queued_command", b'user_
 def read_turns(path: str, client: str, mark: Mapping[str, int], deadline: float) -> tuple[list[Turn], Mark]:
     """Return what a person said since the mark, and the new mark; nothing new where the file cannot be read.
 
-    A turn has ``text``, ``at`` (ISO 8601, where the client tells it) and ``end``, how far it reaches. It stops at the ``deadline`` of
-    the monotonic clock; what is left is read the next time.
+    A turn has ``text``, ``at`` (ISO 8601) and ``folder`` where the client tells them, and ``end``, how far it reaches. It stops
+    at the ``deadline`` of the monotonic clock; what is left is read the next time.
     """
     try:
         descriptor = os.open(path, _READ)
@@ -185,7 +185,11 @@ def turns_of(client: str, told: Mapping[str, Any]) -> list[Turn]:
         return []
     text, at, plain = found
     typed = typed_text(text)
-    return [{"text": typed, "at": at if isinstance(at, str) else "", "plain": plain}] if typed else []
+    if not typed:
+        return []
+    turn = {"text": typed, "at": at if isinstance(at, str) else "", "plain": plain}
+    folder = told.get("cwd")
+    return [turn | {"folder": folder} if isinstance(folder, str) and os.path.isabs(folder) else turn]
 
 
 def _claude_code(told: Mapping[str, Any]) -> tuple[str, Any, bool] | None:

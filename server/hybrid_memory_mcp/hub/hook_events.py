@@ -5,11 +5,14 @@ Asked by ``hooks/asking.py`` in one frame. Nothing here asks a model, and nothin
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +28,7 @@ from hybrid_memory.requests import Hit, ReadRequest, ReadResult, WriteRequest
 from hybrid_memory.retrieval.brief import Section
 from hybrid_memory.settings import HookSwitches, hook_switches
 from hybrid_memory.store.base import RequestKey
+from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
 from hybrid_memory_mcp.hooks.definitions import RECALL_TOKENS
 from hybrid_memory_mcp.hooks.typed import FENCE
 from hybrid_memory_mcp.mcp_api.tool_results import quiet_text, read_result
@@ -61,23 +65,27 @@ class TurnTold(BaseModel):
 
     text: str = Field(max_length=100_000)
     at: str = ""
+    folder: str = ""
+    root: str | None = None
+    project: dict[str, Any] | None = None
 
 
 class BatchTold(BaseModel):
-    """What a person said in one conversation."""
+    """What a person said in one conversation. A turn that tells no ``folder``, ``root`` or ``project`` of its own has the batch's."""
 
     client: str = Field(max_length=50)
     session: str = Field(max_length=200)
     folder: str = ""
     root: str = ""
+    project: dict[str, Any] = {}
     turns: list[TurnTold] = Field(max_length=2_000)
 
 
 class EventTold(BaseModel):
     """An event, as a hook tells it.
 
-    ``root`` is the project's folder where the client names one; ``shown`` are memories that stand in the conversation already, which
-    may have been ``shortened``.
+    ``root`` is the project's folder where the client names one; ``project`` is the one that was at hand at an earlier event; ``shown``
+    are memories that stand in the conversation already, which may have been ``shortened``.
     """
 
     event: str
@@ -85,6 +93,7 @@ class EventTold(BaseModel):
     session: str = Field(max_length=200)
     folder: str = ""
     root: str = ""
+    project: dict[str, Any] = {}
     source: str = ""
     prompt: str = ""
     shortened: bool = False
@@ -114,11 +123,21 @@ class _At:
             return replace(self.scope, namespace=self.place.personal, personal=None)
         return self.scope
 
+    def keeps_as(self, other: _At) -> bool:
+        """Return True if what is said in both places is kept in the same way."""
+        here, there = self.place, other.place
+        return (here.namespaces, here.about_me, here.refuses_writes) == (
+            there.namespaces,
+            there.about_me,
+            there.refuses_writes,
+        )
+
 
 def hook_event(provider: ServiceProvider, home: Path, hello: Hello) -> dict[str, Any]:
     """Serve one event and return what the hook prints and remembers.
 
-    ``context`` and ``shown`` (ids), ``loaded`` and ``kept`` (counts), ``done`` (for each batch, whether it need not be told again).
+    ``context`` and ``shown`` (ids), ``loaded`` and ``kept`` (counts), ``done`` (for each batch, whether it need not be told again),
+    ``project`` (the one at hand, to be told at later events) and ``notice`` (what the person should know about it).
 
     Raises:
         InvalidInput: it is no event, or an option or a switch cannot be used.
@@ -140,6 +159,7 @@ def hook_event(provider: ServiceProvider, home: Path, hello: Hello) -> dict[str,
         "loaded": len(shown.ids),
         "kept": sum(one or 0 for one in kept),
         "done": [one is not None for one in kept],
+        **work.project(),
     }
 
 
@@ -157,6 +177,16 @@ class _EventAtWork:
         with log_and_continue("showing memories to a conversation"):
             return what()
         return _Shown()
+
+    def project(self) -> dict[str, Any]:
+        """Return the project at hand as later events are to tell it, and what the person should know about it."""
+        told = self._told
+        with log_and_continue("looking for the project of a conversation"):
+            place = self._at(told).place
+            former = read_former(told.project) if place.is_kept else former_of(place, (told.root, told.folder))
+            notice = "; ".join(place.notices) if place.is_kept else ""
+            return {"project": {} if former is None else former.told(), "notice": notice}
+        return {}
 
     def brief(self) -> _Shown:
         """Return the brief of person and project: nothing where little is known, or it may not be read here.
@@ -213,31 +243,48 @@ class _EventAtWork:
         return None
 
     def _keep(self, batch: BatchTold) -> int:
-        at = self._at(batch)
-        if at.place.refuses_writes:
-            return 0
-        source = f"hook:{batch.client}"
+        kept = 0
+        for at, turns in self._by_place(batch):
+            if not at.place.refuses_writes:
+                kept += self._provider.run(partial(self._keep_turns, batch, at, turns))
+        return kept
 
-        def work(service: MemoryService) -> int:
-            now = service.now()
-            found = statements([Turn(turn.text, _moment(turn.at, now)) for turn in batch.turns], fragments=True)
-            echoes = self._echoes(service, at.scope)
-            kept = 0
-            for one in found:
-                scope = at.scope_for(one)
-                key = _request_key(batch, one.text)
-                if _spoken(one.text) in echoes or service.store.result(scope.namespace, key) is not None:
+    def _by_place(self, batch: BatchTold) -> list[tuple[_At, list[TurnTold]]]:
+        """Return what was said in one place after the other: each turn belongs to where it was said."""
+        places: dict[tuple[str, str, str], _At] = {}
+        found: list[tuple[_At, list[TurnTold]]] = []
+        for turn in batch.turns:
+            said = _where_said(batch, turn)
+            if said not in places:
+                folder, root, project = said
+                told = {"folder": folder, "root": root, "project": json.loads(project)}
+                places[said] = self._at(batch.model_copy(update=told))
+            at = places[said]
+            if found and found[-1][0].keeps_as(at):
+                found[-1][1].append(turn)
+            else:
+                found.append((at, [turn]))
+        return found
+
+    def _keep_turns(self, batch: BatchTold, at: _At, turns: list[TurnTold], service: MemoryService) -> int:
+        now = service.now()
+        echoes = self._echoes(service, at.scope)
+        kept = 0
+        for one in statements([Turn(turn.text, _moment(turn.at, now)) for turn in turns], fragments=True):
+            scope = at.scope_for(one)
+            key = _request_key(batch, one.text)
+            # What corrects something of the person's own went to them.
+            known = any(service.store.result(name, key) is not None for name in scope.namespaces)
+            if known or _spoken(one.text) in echoes:
+                continue
+            with suppress(InvalidInput):  # nothing that another try would mend
+                change = change_by(service, scope, one)
+                if change is None:
                     continue
-                with suppress(InvalidInput):  # nothing that another try would mend
-                    change = change_by(service, scope, one)
-                    if change is None:
-                        continue
-                    request = replace(_request(change.statement, scope, source), supersedes=change.supersedes)
-                    written = service.write(scope, request, key=key)
-                    kept += written.duplicate_of is None
-            return kept
-
-        return self._provider.run(work)
+                request = _request(change.statement, scope, f"hook:{batch.client}")
+                written = service.write(scope, replace(request, supersedes=change.supersedes), key=key)
+                kept += written.duplicate_of is None
+        return kept
 
     def _echoes(self, service: MemoryService, scope: Scope) -> frozenset[tuple[str, ...]]:
         """Return the words of memories that stand in the conversation: who repeats them to the assistant says nothing new."""
@@ -252,9 +299,30 @@ class _EventAtWork:
         hello = self._hello
         folder = told.folder or hello.folder
         options = read_options(hello.arguments, hello.environment, Path(folder))
-        place = place_of(folder, options, roots=[(told.root, PROJECT_FOLDER)] if told.root else [])
+        found = place_of(folder, options, roots=[(told.root, PROJECT_FOLDER)] if told.root else [])
+        place = _with_former(found, told)
         scope = place.scoped(options.scope(f"{told.client}:{told.session}"[:_LONGEST_SESSION]))
         return _At(options, place, replace(scope, actor=f"hook of {told.client}"))
+
+
+def _with_former(found: Place, told: EventTold | BatchTold) -> Place:
+    """Return the place, that of the project which was at hand there before where its marker is gone."""
+    former = read_former(told.project)
+    here: tuple[str, ...] = (told.root, told.folder)
+    if former is not None and former.folder is not None:
+        below = former.folder + os.sep
+        if any(one == former.folder or one.startswith(below) for one in here):
+            here = former.roots
+    return keep_project(found, former, here)
+
+
+def _where_said(batch: BatchTold, turn: TurnTold) -> tuple[str, str, str]:
+    project = batch.project if turn.project is None else turn.project
+    return (
+        turn.folder or batch.folder,
+        batch.root if turn.root is None else turn.root,
+        json.dumps(project, sort_keys=True),
+    )
 
 
 def _is_worth_a_brief(hit: Hit) -> bool:
