@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.capture import Statement, StatementKind, in_place_of
-from hybrid_memory.capture.replacing import corrected, is_fragment, questions
+from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, questions
 from hybrid_memory.capture.sentences import lowered
 from hybrid_memory.model import Memory, MemoryId, Origin, Scope
 from hybrid_memory.requests import ReadRequest
@@ -32,15 +32,17 @@ class Change:
 def change_by(service: MemoryService, scope: Scope, statement: Statement) -> Change | None:
     """Return what to write for a statement; None for a fragment that corrects nothing.
 
-    Only the person's own words (origin "user") are replaced, those of the project at hand before what they told elsewhere, and only short
-    ones: a longer memory says more than what changed. What was corrected by a fragment holds on with its value exchanged; a fragment speaks of the
-    conversation that it was said in. Most statements replace nothing, and then nothing is read.
+    Only the person's own words (origin "user") are replaced, those of the project at hand before what they told elsewhere, and only
+    short ones: a longer memory says more than what changed. What was corrected by a fragment holds on with its value exchanged; a
+    fragment speaks of the conversation that it was said in. Most statements replace nothing, and then nothing is read.
     """
     found: dict[MemoryId, Memory] = {}
     for question in questions(statement):
         result = service.read(scope, ReadRequest(query=question, limit=_LOOKED_AT, weak=True, recalls=False))
         found |= {hit.memory.id: hit.memory for hit in result.hits}
-    for namespace in scope.namespaces:
+    # From a project only what is said to correct goes to what is seen everywhere: "the retro is on Monday" may be this project's own.
+    is_known_everywhere = statement.kind is StatementKind.CORRECTION or is_of_the_person(statement.text)
+    for namespace in scope.namespaces if is_known_everywhere else scope.namespaces[:1]:
         own = [one for one in found.values() if _may_give_way(one, namespace)]
         change = _change_of(statement, own, scope)
         if change is not None:

@@ -60,6 +60,23 @@ def project_namespace(name: str, person: str = PERSON) -> str:
     return f"{PREFIX}{name}{_BETWEEN}{person}"
 
 
+def check_namespace(namespace: str) -> str:
+    """Return a namespace: a person's as it is, a project's if its project has a name.
+
+    Raises:
+        InvalidInput: it looks like a project's and names none.
+    """
+    if namespace.startswith(PREFIX):
+        name = namespace.removeprefix(PREFIX).partition(_BETWEEN)[0]
+        try:
+            sound = check_project_name("namespace", name) == name
+        except InvalidInput:
+            sound = False
+        if not sound or namespace.removeprefix(PREFIX) == name + _BETWEEN:
+            raise InvalidInput("namespace", f"names no project; a project's namespace is written as {PREFIX}acme")
+    return namespace
+
+
 def project_of(namespace: str) -> str | None:
     """Return the name of the project whose namespace this is, None for a person's."""
     if not namespace.startswith(PREFIX):

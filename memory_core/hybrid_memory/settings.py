@@ -20,6 +20,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, Pydant
 from hybrid_memory.config_file import CONFIG, read_config, read_config_text
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import FOLDER_MODE, replace_private
+from hybrid_memory.project_names import check_namespace
 from hybrid_memory.setting_problems import setting_error
 
 PREFIX = "HYBRID_MEMORY_"
@@ -62,8 +63,16 @@ def _switches(value: object) -> object:
     return dict.fromkeys(HookSwitches.model_fields, value) if isinstance(value, bool) else value
 
 
+def _namespace(value: str) -> str:
+    try:
+        return check_namespace(value)
+    except InvalidInput as error:
+        raise PydanticCustomError("setting", "{problem}", {"problem": error.problem}) from None
+
+
 _MemorySize: TypeAlias = Annotated[str, AfterValidator(_memory_size)]
 _EmbedderName: TypeAlias = Annotated[str, Field(max_length=_LONGEST_NAME)]
+_Namespace: TypeAlias = Annotated[str, AfterValidator(_namespace)]
 _Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 
 
@@ -73,7 +82,7 @@ class ClientSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore")
 
     home: Path | None = Field(None, description="Folder of the store; the platform's data folder when not given.")
-    namespace: str = Field(
+    namespace: _Namespace = Field(
         "default", min_length=1, max_length=200, description="The wall around this client's memories."
     )
     agent: str = Field("default", min_length=1, max_length=200, description="Name of the agent that remembers.")

@@ -103,3 +103,43 @@ def test_an_export_of_a_project_holds_nothing_of_the_person(folder, store, tmp_p
     assert run("export", file, "--home", store, "--namespace", "project:acme").exit_code == 0
     assert "concert" in file.read_text()
     assert "attic" not in file.read_text()
+
+
+@pytest.mark.parametrize("name", ["Mein Proj! 2", "app (copy)", "auto", "off"])
+def test_init_in_a_folder_whose_name_is_no_projects_asks_for_one(folder, monkeypatch, name):
+    (folder / name).mkdir()
+    monkeypatch.chdir(folder / name)
+    refused = run("project", "init")
+    assert refused.exit_code == 1
+    assert "say one, as in hybrid-memory-mcp project init acme" in refused.output
+    assert run("project", "init", "acme").exit_code == 0
+
+
+def test_status_counts_what_the_project_has_beside_the_persons(folder, store):
+    run("project", "init")
+    assert json.loads(run("status", "--home", store, "--json").output)["project"]["insights"] == 0
+
+
+def test_commands_on_ids_find_the_projects_memory_or_say_where_it_may_be(folder, store):
+    run("project", "init")
+    service = MemoryService.open(store, clock=SystemClock(), random_source=SystemRandomSource())
+    scope = Scope(session="s", namespace="project:acme")
+    one = service.write(scope, WriteRequest(content="The password is in the drawer")).id
+    service.close()
+    assert "The password is in the drawer" in run("history", one, "--home", store).output
+    for command in ("purge", "redact"):
+        refused = run(command, one, "--home", store, "--yes")
+        assert refused.exit_code == 1
+        assert '--namespace "project:acme"' in refused.output
+    assert run("purge", one, "--home", store, "--yes", "--namespace", "project:acme").exit_code == 0
+
+
+def test_an_id_that_is_nowhere_is_told_as_ever(folder, store):
+    assert "no such memory" in run("history", "06h07j46z6f6g21n6xj5", "--home", store).output
+
+
+@pytest.mark.parametrize("namespace", ["project:../x", "project:", "project:acme@", "project:a/b@bo"])
+def test_a_token_is_for_no_namespace_that_only_looks_like_a_projects(folder, tmp_path, namespace):
+    refused = run("token", "create", "phone", "--home", tmp_path, "--namespace", namespace)
+    assert refused.exit_code == 1
+    assert "project:acme" in refused.output

@@ -329,3 +329,28 @@ def test_an_option_that_is_no_name_is_refused():
 )
 def test_only_a_folder_of_this_machine_counts_as_a_root(uri, folder):
     assert folder_of_uri(uri) == folder
+
+
+# --- a person's namespace that is a project's -------------------------------------------------------------------------
+
+
+def person_of(namespace, folder, home, project=None):
+    return place_of(folder, replace(OPTIONS, namespace=namespace, project=project), home=home)
+
+
+def test_a_projects_namespace_opens_that_project_alone_where_none_is_at_hand(home):
+    found = person_of("project:acme", home, home)
+    assert (found.namespaces, found.refuses_reads) == (("project:acme",), None)
+
+
+@pytest.mark.parametrize("namespace", ["project:acme", "project:acme@bo"])
+def test_a_projects_namespace_does_not_open_it_in_another_project(home, namespace):
+    beta = marked(home / "beta", 'namespace = "beta"')
+    assert "--project" in person_of(namespace, beta, home).refuses_reads
+    assert person_of(namespace, home, home, project="beta").refuses_writes is not None
+    assert person_of(namespace, beta, home, project="off").refuses_reads is None
+
+
+def test_a_projects_namespace_in_its_own_folder_is_that_project(home):
+    acme = marked(home / "acme", 'namespace = "acme"')
+    assert person_of("project:acme", acme, home).namespaces == ("project:acme",)

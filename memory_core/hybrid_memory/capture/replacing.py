@@ -260,6 +260,11 @@ def _places_of(value: str, text: str) -> list[int]:
     return found
 
 
+def is_of_the_person(text: str) -> bool:
+    """Return True if a text tells where a person lives or how they are called, of which they have one wherever they work."""
+    return _slot_of(lowered(text)) in ("residence", "name to be called by")
+
+
 def _slot_of(low: str) -> str | None:
     return next((name for name, _, form in _SLOTS if form.match(low)), None)
 

@@ -15,12 +15,23 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit
+from hybrid_memory.errors import HybridMemoryError
+from hybrid_memory_mcp.cli.operation_call import (
+    AsJson,
+    Home,
+    Namespace,
+    Reveal,
+    call_operation,
+    call_or_exit,
+    one_line_errors,
+)
+from hybrid_memory_mcp.cli.project import other_namespace
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
 
 _LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
+_NOT_THERE = ("no such memory", "not in this namespace")  # in what operations on ids say
 _MEGABYTE = 1e6  # bytes
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}  # by severity
 
@@ -198,12 +209,12 @@ def purge(
         "preview": True,
     }
     if not yes:
-        seen = call_or_exit(home, "purge", arguments, namespace=namespace)
+        seen = _call_by_ids(home, "purge", arguments, namespace)
         _preview(seen, Console(stderr=True, soft_wrap=True))
         typer.confirm("Erase them for good?", abort=True, err=True)
         arguments["count"] = seen["memories"]
     with _progress("purging") as on_progress:
-        done = call_or_exit(home, "purge", arguments | {"preview": False}, namespace=namespace, on_progress=on_progress)
+        done = _call_by_ids(home, "purge", arguments | {"preview": False}, namespace, on_progress=on_progress)
     if _print_json(done, as_json):
         return
     console = _console()
@@ -232,7 +243,7 @@ def redact(
     asked = typer.prompt("What is to be taken out", hide_input=True, err=True) if words else None
     arguments: dict[str, Any] = {"ids": ids, "words": asked, "count": None, "preview": True}
     if not yes:
-        seen = call_or_exit(home, "redact", arguments, namespace=namespace)
+        seen = _call_by_ids(home, "redact", arguments, namespace)
         console = Console(stderr=True, soft_wrap=True)
         console.print(
             f"found: {escape(', '.join(seen['kinds']))}; memories: {seen['memories']} ({seen['named']} named)"
@@ -240,7 +251,7 @@ def redact(
         console.print(f"entries of conversations: {seen['entries']}; also in backups: {seen['backups']}")
         typer.confirm("Take it out for good?", abort=True, err=True)
         arguments["count"] = seen["memories"]
-    done = call_or_exit(home, "redact", arguments | {"preview": False}, namespace=namespace)
+    done = _call_by_ids(home, "redact", arguments | {"preview": False}, namespace)
     if _print_json(done, as_json):
         return
     console = _console()
@@ -257,7 +268,7 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show one memory's life: its versions, what happened to each, when, why and by which client, and how often it was recalled."""
-    found = call_or_exit(home, "history", {"id": memory_id, "reveal": reveal}, namespace=namespace)
+    found = _call_by_ids(home, "history", {"id": memory_id, "reveal": reveal}, namespace, may_look_there=True)
     if _print_json(found, as_json):
         return
     console = _console()
@@ -284,6 +295,30 @@ def history(
         row = (_moment(event["at"]), event["id"], event["action"], event["by"], event["note"])
         table.add_row(*map(escape, row))
     console.print(table)
+
+
+@one_line_errors()
+def _call_by_ids(
+    home: Path | None,
+    operation: str,
+    arguments: dict[str, Any],
+    namespace: str | None,
+    *,
+    may_look_there: bool = False,
+    on_progress: ProgressCallback | None = None,
+) -> dict[str, Any]:
+    """Have an operation done on memories that are named; say where else they may lie, or look there where nothing is changed."""
+    try:
+        return call_operation(home, operation, arguments, namespace=namespace, on_progress=on_progress)
+    except HybridMemoryError as error:
+        other = other_namespace(home, namespace)
+        if other is None or not any(words in str(error) for words in _NOT_THERE):
+            raise
+        if may_look_there:
+            return call_operation(home, operation, arguments, namespace=other)
+        raise HybridMemoryError(
+            f"{error}; those of the project in this folder go by --namespace {json.dumps(other)}"
+        ) from None
 
 
 def _moment(written: str) -> str:

@@ -110,7 +110,8 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
         place = project.place_here(home, namespace)
     values = call_or_exit(home, "status", namespace=namespace)
     of_project = project.namespace_of(place)
-    counted = None if of_project is None else call_or_exit(home, "status", namespace=of_project)["memories"]
+    of_it = {} if of_project is None else call_or_exit(home, "status", namespace=of_project)
+    counted: dict[str, int] = {name: of_it[name] for name in ("memories", "insights") if name in of_it}
     values["project"] = project.described(place, counted)
     with one_line_errors():
         values["hooks"] = hooks.described(home)
@@ -120,8 +121,10 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
     table = Table("what", "value", title="hybrid-memory-mcp")
     for name, value in values.items():
         if name == "project":
-            some = "1 memory is" if counted == 1 else f"{counted} memories are"
-            kept = "" if counted is None else f" {some} kept for it."
+            count, insights = counted.get("memories", 0), counted.get("insights", 0)
+            some = "1 memory is" if count == 1 else f"{count} memories are"
+            more = f", insights: {insights}" if insights else ""
+            kept = f" {some} kept for it{more}." if counted else ""
             table.add_row(name, escape(project.in_words(place) + kept))
         elif name == "hooks":
             table.add_row(name, escape(hooks.in_words(value)))

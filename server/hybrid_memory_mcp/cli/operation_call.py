@@ -21,7 +21,10 @@ Home = Annotated[
     Path | None,
     typer.Option(help="Folder of the store. Default: HYBRID_MEMORY_HOME, else the platform's data folder."),
 ]
-Namespace = Annotated[str | None, typer.Option(help="The wall around the memories. Default: default.")]
+Namespace = Annotated[
+    str | None,
+    typer.Option(help="The wall around the memories. Default: default; `recall` reads the project in this folder too."),
+]
 Reveal = Annotated[
     bool, typer.Option("--reveal", help="Show keys, passwords and card numbers, which are masked otherwise.")
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from hybrid_memory.errors import InvalidInput
+from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.project_names import check_project_name, project_namespace
 from hybrid_memory_mcp.cli.operation_call import AsJson, one_line_errors
 from hybrid_memory_mcp.projects import MARKER, Place, place_of
@@ -31,7 +32,9 @@ def init(
     """Make this folder a project: write .hybrid-memory.toml."""
     folder = Path.cwd()
     with one_line_errors():
-        project = None if off and name is None else check_project_name("name", folder.name if name is None else name)
+        project = (
+            None if off and name is None else _name_of(folder) if name is None else check_project_name("name", name)
+        )
         if folder == Path(os.path.realpath(Path.home())):
             raise InvalidInput(
                 "folder", "is your home folder, so that everything below it would be this project; go into another"
@@ -81,9 +84,25 @@ def in_words(place: Place) -> str:
     return f"{place.project or 'no project'} ({place.why}{where}).{refused}"
 
 
-def described(place: Place, memories: int | None) -> dict[str, Any]:
-    """Return a place as status shows it, with how many memories the project has."""
-    return place.described() | ({} if memories is None else {"memories": memories})
+def described(place: Place, counted: Mapping[str, int]) -> dict[str, Any]:
+    """Return a place as status shows it, with how many memories and insights the project has."""
+    return {**place.described(), **counted}
+
+
+def other_namespace(home: Path | None, namespace: str | None) -> str | None:
+    """Return the namespace of the project at hand where a command goes for the person's own; None where nobody could mean it."""
+    try:
+        return None if namespace is not None else namespace_of(place_here(home))
+    except HybridMemoryError:
+        return None
+
+
+def _name_of(folder: Path) -> str:
+    try:
+        return check_project_name("name", folder.name)
+    except InvalidInput:
+        problem = "is none that this folder's own could give; say one, as in hybrid-memory-mcp project init acme"
+        raise InvalidInput("name", problem) from None
 
 
 def namespace_of(place: Place) -> str | None:

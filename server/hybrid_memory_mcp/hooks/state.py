@@ -126,7 +126,8 @@ class Conversations:
         with _Held(self._home, self._folder):
             other = self.load(conversation.client, conversation.session)
             done = [_key(one) for one in conversation.waiting[:sent]]
-            kept = [one for one in other.waiting if _key(one) not in done]
+            own = {_key(one): one for one in conversation.waiting}  # which may know better where it was said
+            kept = [own.get(_key(one), one) for one in other.waiting if _key(one) not in done]
             known = {_key(one) for one in kept}
             mine = [one for one in conversation.waiting[sent:] if _key(one) not in known]
             conversation.waiting = [*kept, *mine]

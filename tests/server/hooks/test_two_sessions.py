@@ -1,8 +1,10 @@
 """Two conversations: what a person said in the first is known in the second, and no tool was called."""
 
+import json
 import threading
 from contextlib import closing
 from functools import partial
+from shutil import rmtree
 
 import pytest
 from tests.server.hooks import hooking
@@ -15,6 +17,8 @@ from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.hooks import program
+from hybrid_memory_mcp.hooks.asking import HubCaller
+from hybrid_memory_mcp.projects import MARKER
 
 Talk = partial(hooking.Talk, here=True)
 
@@ -272,3 +276,105 @@ def test_the_connected_server_recalls_nothing_unasked_where_that_is_switched_off
     assert "PostgreSQL" not in str(off)
     assert "PostgreSQL" not in str(also_off)
     assert "PostgreSQL" in str(on)
+
+
+# --- where it was said --------------------------------------------------------------------------------------------------
+
+KAFKA = "We decided to use Kafka for the event bus."
+
+
+def project(home, name):
+    folder = home.parent / name
+    folder.mkdir()
+    (folder / MARKER).write_text(f'namespace = "{name}"\n')
+    return folder
+
+
+def knows(home, session, folder, word="Kafka"):
+    return word in Talk(home, session, folder=folder).start()
+
+
+def test_a_prompt_that_waits_for_a_hub_belongs_to_where_it_was_said(home):
+    """No hub is there at the prompt; when one is, the conversation has gone on elsewhere, and the folder is gone."""
+    acme, beta = project(home, "acme"), project(home, "beta")
+    first = Talk(home, "first", client="gemini", folder=acme)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HubCaller, "_start_detached", lambda _: None)
+        assert first.hook("prompt", prompt=KAFKA) is None
+    acme.rename(home.parent / "renamed")
+    first.folder = home.parent
+    opened = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
+    with closing(opened) as service, ThreadedHub(home, service):
+        first.hook("session-end", reason="exit")
+        seen = [knows(home, f"in-{one.name}", one) for one in (home.parent / "renamed", home.parent, beta)]
+    assert seen == [True, False, False]
+
+
+def test_a_line_of_a_transcript_belongs_to_the_folder_that_it_tells(home, service):
+    acme = project(home, "acme")
+    talk = Talk(home, "first", folder=acme)
+    talk.start()
+    talk.say(KAFKA)
+    told = talk.transcript.read_text().replace('"isSidechain"', f'"cwd": {json.dumps(str(acme))}, "isSidechain"')
+    talk.transcript.write_text(told)
+    talk.folder = home.parent
+    talk.hook("stop")
+    assert [knows(home, "second", acme), knows(home, "third", home.parent)] == [True, False]
+
+
+def test_what_is_left_over_of_a_conversation_whose_folder_has_gone_is_the_projects(home, service):
+    acme, beta = project(home, "acme"), project(home, "beta")
+    first = Talk(home, "first", folder=acme)
+    first.start()
+    first.say(KAFKA)
+    rmtree(acme)
+    assert not knows(home, "second", beta)
+    assert not knows(home, "third", home.parent)
+    again = project(home, "again")
+    (again / MARKER).write_text('namespace = "acme"\n')
+    assert knows(home, "fourth", again)
+
+
+def test_a_conversation_whose_marker_is_gone_stays_in_its_project_and_says_so_once(home, service):
+    acme = project(home, "acme")
+    first = Talk(home, "first", folder=acme)
+    first.start()
+    (acme / MARKER).unlink()
+    told = [first.say(text).hook("stop")["systemMessage"] for text in (KAFKA, "We decided to use Redis for caching.")]
+    assert ["project acme is not found any more" in one for one in told] == [True, False]
+    assert not knows(home, "second", home.parent)
+    assert not knows(home, "third", acme)  # a new conversation, and no marker
+    (acme / MARKER).write_text('namespace = "acme"\n')
+    assert knows(home, "fourth", acme)
+
+
+def test_a_correction_in_a_project_corrects_what_was_told_elsewhere(home, service):
+    acme, beta = project(home, "acme"), project(home, "beta")
+    Talk(home, "first").say("I live in Berlin.").say("The retro meeting is on Tuesday.").hook("stop")
+    second = Talk(home, "second", folder=acme)
+    second.say("Actually I moved to Porto.").say("No, the retro meeting is on Thursday, not on Tuesday.").hook("stop")
+    for number, folder in enumerate((acme, beta, home.parent)):
+        context = Talk(home, f"again{number}", folder=folder).start()
+        assert [word in context for word in ("Porto", "Berlin", "Thursday", "retro meeting is on Tuesday")] == [
+            True,
+            False,
+        ] * 2
+    assert second.hook("stop") is None
+
+
+def test_a_word_of_a_project_that_corrects_nothing_stays_there(home, service):
+    acme = project(home, "acme")
+    Talk(home, "first").say("The retro meeting is on Tuesday.").hook("stop")
+    Talk(home, "second", folder=acme).say("The retro meeting is on Monday.").hook("stop")
+    context = Talk(home, "third").start()
+    assert ["Tuesday" in context, "Monday" in context] == [True, False]
+
+
+def test_a_correction_corrects_the_projects_own_before_what_was_told_elsewhere(home, service):
+    acme = project(home, "acme")
+    Talk(home, "first").say("The retro meeting is on Tuesday.").hook("stop")
+    Talk(home, "second", folder=acme).say("The retro meeting is on Monday.").hook("stop")
+    Talk(home, "third", folder=acme).say("No, the retro meeting is on Friday, not on Monday.").hook("stop")
+    context = Talk(home, "fourth").start()
+    assert "Tuesday" in context
+    assert "Friday" not in context

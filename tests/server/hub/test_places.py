@@ -356,6 +356,28 @@ def test_a_client_that_only_listens_hears_of_its_project_also_after_a_change_of_
         assert hears(client)
 
 
+def test_a_client_that_only_listens_hears_that_it_is_in_another_project_now(hub, folder):
+    """Nobody writes, and it calls nothing."""
+    with hub.connected(folder=folder("mine", 'namespace = "acme"')) as client:
+        listening(client)
+        client.call("read_memories")
+        folder("mine", 'namespace = "beta"')
+        assert hears(client)
+
+
+def test_an_older_client_that_subscribed_hears_that_it_is_in_another_project_now(hub, folder):
+    with hub.connected(folder=folder("mine", 'namespace = "acme"')) as client:
+        client.send(INITIALIZE | {"params": INITIALIZE["params"] | {"capabilities": {}}})
+        client.send(INITIALIZED)
+        called(client, "read_memories")
+        for uri in ("memory://status", "memory://most_recent_memories"):
+            client.request(uri, "resources/subscribe", uri=uri)
+            client.receive_frame(protocol.ANSWER)
+        folder("mine", 'namespace = "beta"')
+        assert hears(client)
+        assert hears(client)
+
+
 def test_a_client_that_only_listens_follows_its_marker(hub, folder):
     mine = folder("mine", 'namespace = "acme"')
     beta = folder("beta", 'namespace = "beta"')
