@@ -224,24 +224,17 @@ class _Run:
 
     def _note_project(self) -> None:
         """Where no hub answers, look for the project here: what was said belongs to it, whatever becomes of the folder."""
-        from types import SimpleNamespace
-
-        from hybrid_memory_mcp.former_projects import former_of
-        from hybrid_memory_mcp.projects import place_of
+        from hybrid_memory_mcp.hooks.nearby import project_of
 
         conversation = self._conversation
-        asked: Any = SimpleNamespace(namespace="default", project=None)  # what else is chosen decides in the hub anew
-        place = place_of(
-            conversation.folder or None, asked, roots=[(conversation.root, "")] if conversation.root else []
-        )
-        former = former_of(place, (conversation.root, conversation.folder))
-        if former is None:
+        found = project_of(conversation.root, conversation.folder)
+        if not found:
             return
         if self._begins_anew or not conversation.project:
-            conversation.project = former.told()
+            conversation.project = found
         for turn in conversation.waiting:
             if (turn.get("root"), turn.get("folder")) == (conversation.root, conversation.folder):
-                turn["project"] = turn.get("project") or former.told()
+                turn["project"] = turn.get("project") or found
         self._conversations.save(conversation)
 
     def _keep_marks(self, shown: list[str], done: object) -> None:
