@@ -24,7 +24,7 @@ class Frame:
 
     ``scope`` are the stems of what the attribute is of, and of what it holds for; ``sort`` is what its values are ("day", "name");
     ``start`` and ``end`` is where the value stands in the text. ``settled`` says that another value takes its place without being
-    called a correction, ``changes`` that the verb tells of a change ("moved to"); ``named`` that the scope holds a person's name.
+    called a correction, ``changes`` that the verb tells of a change ("moved to"); ``names`` are the names among the scope.
     """
 
     attribute: str
@@ -35,7 +35,7 @@ class Frame:
     rest: str = ""
     settled: bool = True
     changes: bool = False
-    named: bool = False
+    names: frozenset[str] = frozenset()
 
     def value_in(self, text: str) -> str:
         """Return the value as the text writes it."""
@@ -50,7 +50,9 @@ class Frame:
         """Return True if both give a value to the same attribute of the same; a person's bare name stands for more words."""
         if (self.attribute, self.sort) != (other.attribute, other.sort):
             return False
-        return self.scope == other.scope or (self.named and other.named and self.scope < other.scope)
+        return self.scope == other.scope or (
+            bool(self.names) and self.names == other.names and self.scope < other.scope
+        )
 
 
 @functools.lru_cache(maxsize=2048)
@@ -84,8 +86,10 @@ def _of_person(text: str, low: str) -> Iterator[Frame]:
             continue
         who = text[found.start("who") : found.end("who")]
         own = found["who"].rstrip("'") in ("i", "we")
-        named = not own and any(word[:1].isupper() and word.casefold() not in _OWNERS for word in who.split())
-        if not own and not (named or found["who"].startswith(("my ", "our "))):
+        names = (
+            "" if own else " ".join(one for one in who.split() if one[:1].isupper() and one.casefold() not in _OWNERS)
+        )
+        if not own and not (names or found["who"].startswith(("my ", "our "))):
             continue
         country = sort == "place" and found["value"] in _COUNTRIES
         yield Frame(
@@ -94,9 +98,9 @@ def _of_person(text: str, low: str) -> Iterator[Frame]:
             "country" if country else sort,
             *found.span("value"),
             rest=found["rest"].strip(),
-            settled=own or named,
+            settled=(own or bool(names)) and " for " not in low[: found.start("value")],
             changes=found["moved"] is not None,
-            named=named,
+            names=_stems(names),
         )
 
 
@@ -177,6 +181,10 @@ def _sort_of_thing(sort: str, subject: str, value: str, unit: str) -> str | None
     favourite = _FAVOURITE.search(subject) is not None
     if sort == "number":
         return f"number of {unit.rstrip('s')}" if unit or not favourite else "favourite"
+    if sort == "place" and (
+        not _is_proper(value) or any(one.fullmatch(lowered(value)) for one in (_NO_PLACE, _QUALITY))
+    ):
+        return None
     if sort != "name":
         return sort
     if favourite:
@@ -236,7 +244,7 @@ _SEVERAL_OF = """
 """Of these one has several: "the server" alone may be another one."""
 _ONE_AT_A_TIME = _set(
     """boss manager wife husband spouse fiance fiancee girlfriend boyfriend landlord landlady gp dentist supervisor
-    employer ceo cto cfo president mayor successor predecessor hometown airport bank editor shell codename"""
+    employer ceo cto cfo president mayor successor predecessor hometown airport bank codename"""
 )
 _NOT_IN_SUBJECT = _set(
     "i we you it that this he she they there and or who which not if when is are was think because what i'm says said"
@@ -304,7 +312,13 @@ _OF_SELF = (
         ),
         False,
     ),
-    ("nickname", _p(rf"(?:please |pls |you can |just |everyone |people )*calls? me (?P<value>[\w'.-]+){_REST}"), False),
+    (
+        "nickname",
+        _p(
+            r"(?:please |pls |you can |just |everyone |people )*calls? me (?P<value>[\w'-]+)(?P<rest>(?: please| pls)?)"
+        ),
+        False,
+    ),
     (
         "diet",
         _p(
