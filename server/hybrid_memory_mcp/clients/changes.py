@@ -425,12 +425,19 @@ def _prune(body: str, path: Sequence[str | int], former: Any) -> str:
     while path and _at(value, path) in ({}, []):
         was = _at(former, path)
         if was is not _NOTHING:
-            return jsonc.set_member(body, path, was) if was is None else body
+            return jsonc.set_member(body, path, was) if was is None and not _has_notes(body, path) else body
         if jsonc.has_comments(body, path):
             return body
         body = jsonc.remove_member(body, path)
         value, path = jsonc.parse(body), path[:-1]
     return body
+
+
+def _has_notes(body: str, path: Sequence[str | int]) -> bool:
+    """Return whether comments stand within the value at a path."""
+    item = jsonc.find(body, path)
+    piece = "" if item is None else body[item.value : item.end]
+    return any(piece[start] == "/" for start, _, _ in jsonc.strings(piece))
 
 
 def _install_toml(body: str, parts: Parts, before: Any, entry: Mapping[str, Any]) -> str:

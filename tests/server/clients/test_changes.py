@@ -238,6 +238,12 @@ def test_hooks_of_an_older_version_are_replaced_where_they_stand():
     assert json.loads(install(text, BOTH))["hooks"]["Stop"] == [*BOTH.hooks["Stop"], mine]
 
 
+def test_a_note_that_a_person_wrote_beside_our_entry_stays_where_there_was_nothing_but_null():
+    text = '{\n  "mcpServers": null,\n  "a": 1\n}\n'
+    noted = install(text, SERVERS).replace('    "memory"', '    // my note\n    "memory"')
+    assert "// my note" in uninstall(noted, SERVERS, text)
+
+
 def test_what_a_person_changed_in_a_hook_of_ours_stays_and_only_what_it_runs_is_brought_up_to_date():
     older = install("{}", Parts(hooks=hooks_for("claude-code", ["/old/hybrid-memory-mcp"])))
     changed = older.replace('"timeout": 3', '"timeout": 7, // slow here').replace(
