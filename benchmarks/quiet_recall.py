@@ -3,6 +3,7 @@
     python -m benchmarks.quiet_recall                 # the prompts to develop on
     python -m benchmarks.quiet_recall --set check     # those on which no rule and no number may be made
     python -m benchmarks.quiet_recall --among 1000    # with so many memories of others in the same store
+    python -m benchmarks.quiet_recall --set plain --among 180  # plain questions to short statements, and orders
     python -m benchmarks.quiet_recall --wrong         # and what was wrong
 
 Prompts and memories stand in ``benchmarks/quiet/``. Each prompt is asked in a session of its own.
@@ -125,7 +126,7 @@ def _of_others(count: int) -> list[str]:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", choices=("dev", "check"), default="dev", dest="name")
+    parser.add_argument("--set", choices=("dev", "check", "plain"), default="dev", dest="name")
     parser.add_argument("--embedder", default="static")
     parser.add_argument("--among", type=int, default=0)
     parser.add_argument("--wrong", action="store_true")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Set by hand.
 _LINES = 30  # of each list that a brief is chosen from
 _LAST_SESSION_LINES = 6
+_LAST_SESSIONS = 3  # that a brief looks back on where a conversation begins
 _NEWEST = 150  # memories among which is looked for what closes a commitment
 _WANTED = tuple(
     (int(aspects), count)
@@ -44,8 +45,13 @@ Fetch = Callable[[Sequence[MemoryId]], Mapping[MemoryId, Memory]]
 """Reads memories from the store by id."""
 
 
-def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery) -> BriefMemories:
-    """Return what a brief is chosen from: what passes the filters of a query, and was written before its first page was read."""
+def gather(
+    index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery, *, begins: bool = False
+) -> BriefMemories:
+    """Return what a brief is chosen from: what passes the filters of a query, and was written before its first page was read.
+
+    Where a conversation ``begins``, more of the last session is there, and what the sessions before it said.
+    """
     where, now = query.where, query.now
     asked_at = query.asked_at or now
     chosen = {
@@ -55,7 +61,7 @@ def gather(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuery
             ("working", index.select(Where(memory_type=MemoryType.WORKING), now)),
         )
     }
-    of_last = _last_session(index, scope, now, asked_at)
+    of_last = _last_sessions(index, scope, now, asked_at, begins=begins)
     allowed = set(index.select(where, now, asked_at=asked_at, among=of_last))
     chosen["last_session"] = [one for one in of_last if one in allowed]
     chosen["recent"] = index.first_of_each_trust(index.select(where, now, asked_at=asked_at), _LINES)
@@ -122,15 +128,16 @@ def open_items_first(ranking: Ranking, memories: BriefMemories, question: str) -
     )
 
 
-def _last_session(index: NamespaceIndex, scope: Scope, now: datetime, asked_at: datetime | None) -> Sequence[MemoryId]:
-    named = index.sessions("", 2, now=now, asked_at=asked_at, trusted=True)
-    last = next((one for one in named if one != scope.session), None)
-    if last is None:
-        return ()
-    # Its summary comes first, whenever it was written.
-    summary = Where(session=last, memory_type=MemoryType.EPISODIC)
-    parts = (
-        index.first_of_each_trust(index.select(where, now, asked_at=asked_at), _LAST_SESSION_LINES)
-        for where in (summary, Where(session=last))
-    )
-    return list(dict.fromkeys(one for part in parts for one in part))
+def _last_sessions(
+    index: NamespaceIndex, scope: Scope, now: datetime, asked_at: datetime | None, *, begins: bool
+) -> Sequence[MemoryId]:
+    most, lines = (_LAST_SESSIONS, _LINES) if begins else (1, _LAST_SESSION_LINES)
+    named = index.sessions("", most + 1, now=now, asked_at=asked_at, trusted=True)
+    found: dict[MemoryId, None] = {}
+    for last in [one for one in named if one != scope.session][:most]:
+        # Its summary comes first, whenever it was written.
+        summary = Where(session=last, memory_type=MemoryType.EPISODIC)
+        for where in (summary, Where(session=last)):
+            told = index.first_of_each_trust(index.select(where, now, asked_at=asked_at), lines)
+            found |= dict.fromkeys(told)
+    return list(found)

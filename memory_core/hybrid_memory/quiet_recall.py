@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hybrid_memory import reads
-from hybrid_memory.model import MemoryId, Scope
+from hybrid_memory.languages import ENGLISH
+from hybrid_memory.model import Memory, MemoryId, Scope
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
-from hybrid_memory.retrieval.bearing import LEAST_TOLD, Bearing, bears_on, shared_words, speaks_of_own, telling_of
+from hybrid_memory.retrieval.bearing import LEAST_TOLD, Bearing, bears_on, shared_words, speaks_of_own, tellings_of
 from hybrid_memory.retrieval.brief import is_untrusted
+from hybrid_memory.retrieval.plain_question import NOTHING_ASKED, Asked, asked_by, says_i, tells_of_own
+from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import parse_question
 
 if TYPE_CHECKING:
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 
 QUIET_PAGE = 4  # memories that come unasked at most
 _JUDGED = 12  # best hits of a search that are looked at
+_LOOKED_THROUGH = 40  # memories that may answer in other words
+_BESIDE = 3  # of these at most
 _SESSIONS = 256  # whose shown memories are remembered
 _SHOWN_IDS = 2_000  # of each session
 
@@ -86,10 +92,19 @@ def quiet_recall(
     """
     looked = replace(request, limit=_JUDGED, concise=True, weak=False, explain=False, cursor=None)
     found = reads.search(store, index, scope, looked, vector, now, weights, multilingual=multilingual)
-    if found.unknown or not found.hits:
+    asked = asked_by(request.query)
+    if found.unknown and not asked.own:
+        found = replace(found, hits=())
+    beside = _answers_in_other_words(partial(reads.search, store, index, scope), index, looked, asked, now, weights)
+    known = {hit.memory.id for hit in found.hits}
+    found = replace(found, hits=(*found.hits, *(hit for hit in beside if hit.memory.id not in known)))
+    if not found.hits:
         return replace(found, hits=(), total=0, recalled=None)
-    bearings = _bearings(index, request, vector, found.hits, now)
+    bearings = _bearings(index, request, vector, found.hits, now, asked)
     bearing = {hit.memory.id for hit in found.hits if bears_on(bearings[hit.memory.id])}
+    bearing |= {hit.memory.id for hit in beside}
+    if asked.own:
+        bearing -= _of_others(found.hits, bearings, bearing)
     bearing |= {hit.newer for hit in found.hits if hit.newer is not None and hit.memory.id in bearing}
     most = min(request.limit or QUIET_PAGE, QUIET_PAGE)
     chosen = [
@@ -111,27 +126,83 @@ def quiet_recall(
     )
 
 
+def _answers_in_other_words(
+    search: Callable[..., ReadResult],
+    index: NamespaceIndex,
+    request: ReadRequest,
+    asked: Asked,
+    now: datetime,
+    weights: RankingWeights,
+) -> list[Hit]:
+    """Return memories that answer what is asked without a word of it: a name of the kind of thing asked for, a diet where food is."""
+    found: dict[MemoryId, Hit] = {}
+    subject = parse_question(request.query, now.astimezone(request.zone), index.hasher)
+    for words, wanted in (
+        (" ".join(asked.names), partial(_is_named, asked, frozenset(subject.terms))),
+        (asked.standing_words, partial(_stands, asked, frozenset(subject.terms))),
+    ):
+        if not words:
+            continue
+        _, held = index.words_held(parse_question(words, now.astimezone(request.zone), index.hasher), now)
+        if any(held.values()):
+            hits = search(replace(request, query=words, weak=True, limit=_LOOKED_THROUGH), None, now, weights).hits
+            found |= {hit.memory.id: hit for hit in hits if wanted(hit.memory) and not is_untrusted(hit.memory)}
+    return list(found.values())[:_BESIDE]
+
+
+def _is_named(asked: Asked, subject: frozenset[int], memory: Memory) -> bool:
+    if not asked.names_in(memory.content):
+        return False
+    return asked.own or not subject.isdisjoint(memory.terms)
+
+
+def _stands(asked: Asked, subject: frozenset[int], memory: Memory) -> bool:
+    """Return True if a memory is a standing limit of the user himself, or of somebody whom the prompt names."""
+    if asked.standing is None or not asked.standing.search(memory.content):
+        return False
+    return says_i(memory.content) or not subject.isdisjoint(memory.terms)
+
+
+def _of_others(
+    hits: Sequence[Hit], bearings: Mapping[MemoryId, Bearing], bearing: Collection[MemoryId]
+) -> set[MemoryId]:
+    """Return what is said of others where what is said of the writer answers a question of his own things as well."""
+    told = {hit.memory.id: sum(word.telling for word in bearings[hit.memory.id].shared) for hit in hits}
+    own = {hit.memory.id for hit in hits if hit.memory.id in bearing and tells_of_own(hit.memory.content)}
+    most = max((told[one] for one in own), default=-1.0)
+    return {one for one in bearing if one not in own and told.get(one, 0.0) <= most}
+
+
 def _bearings(
     index: NamespaceIndex,
     request: ReadRequest,
     vector: NDArray[np.float32] | None,
     hits: Sequence[Hit],
     now: datetime,
+    asked: Asked,
 ) -> Mapping[MemoryId, Bearing]:
     question = parse_question(request.query, now.astimezone(request.zone), index.hasher)
     names, held = index.words_held(question, now)
-    tellings = {word.term: telling_of(word, question.language, names[word.term]) for word in question.words}
-    told = max(sum(tellings.values()), LEAST_TOLD)
+    # What is asked of one's own things is answered by what speaks of them; of others the ordinary rule holds.
+    rules = {
+        own: tellings_of(question, names, how)
+        for own, how in ((True, asked), (False, NOTHING_ASKED if asked.own else asked))
+    }
+    own_first = next((hit.memory.id for hit in hits if asked.own and tells_of_own(hit.memory.content)), None)
     cosines = _cosines(index, vector, hits)
     own = speaks_of_own(request.query)
+    expansions = expansion_table(index.hasher).expansions
+    near = {term: expansions(term) for term in question.terms if asked.own and question.language == ENGLISH}
     found = {}
     for place, hit in enumerate(hits):
-        shared = shared_words(question, tellings, held, frozenset(hit.memory.terms))
+        tellings = rules[tells_of_own(hit.memory.content)]
+        told = max(sum(tellings.values()), LEAST_TOLD)
+        shared = shared_words(question, tellings, held, frozenset(hit.memory.terms), near)
         found[hit.memory.id] = Bearing(
             shared=shared,
             share=sum(word.telling for word in shared) / told,
             cosine=cosines.get(hit.memory.id, 0.0),
-            first=place == 0,
+            first=place == 0 or hit.memory.id == own_first,
             weak=hit.weak,
             own=own,
         )

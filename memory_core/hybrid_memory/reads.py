@@ -432,8 +432,9 @@ def brief(
     first_page_at = None if request.cursor is None else position.asked_at
     all_ids = index.select(request.where, now, asked_at=first_page_at)
     fetch = fetch_of(store, scope)
-    memories = gather(index, fetch, scope, SearchQuery(where=request.where, now=now, asked_at=position.asked_at))
-    sections = select_lines(memories)
+    query = SearchQuery(where=request.where, now=now, asked_at=position.asked_at)
+    memories = gather(index, fetch, scope, query, begins=request.begins)
+    sections = select_lines(memories, begins_in=scope.namespace if request.begins else None)
     left_out = repeats_of(sections, memories) | (memories.outdated - sections.keys())
     all_ids, first_page = index.with_few_untrusted(all_ids, sections, left_out)
     listing = _SectionsFirst(sections, all_ids, left_out)

@@ -113,7 +113,8 @@ class ReadRequest:
     the scores fall off, and memories that say the same in nearly the same words are shown once; ``limit`` is an upper bound then,
     and what is left out before it is on the next page. ``recalls`` False looks without counting what is found as recalled.
     ``quiet`` takes the query for a prompt to an assistant, of any length, and answers with the few memories that it is clearly about
-    and that the session was not shown before: usually with none.
+    and that the session was not shown before: usually with none. ``begins`` asks for the brief of a conversation that begins: what the
+    last sessions said has a share of its own, whatever it is about.
     """
 
     query: str = ""
@@ -126,6 +127,7 @@ class ReadRequest:
     concise: bool = False
     recalls: bool = True
     quiet: bool = False
+    begins: bool = False
     zone: tzinfo | None = None
 
     @property

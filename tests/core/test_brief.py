@@ -234,3 +234,15 @@ def test_what_is_pinned_when_it_is_written_never_fades(service, scope, tell, cha
     pinned = tell("the lamp flickers", pinned=True, importance=0.0)
     chatter(40)
     assert service.get(scope, pinned).tier.value in ("sensory", "short_term", "long_term")
+
+
+def test_a_conversation_begins_with_what_the_last_one_said_beside_a_year_of_memories(tell, shown):
+    for number in range(400):
+        tell(f"I prefer brand {number} of tea number {number * 7}", session=f"day {number // 5}", importance=0.9)
+    tell("I'm allergic to penicillin", session="long ago", pinned=True)
+    tell("We decided to use Postgres", session="day 90")
+    late = ["I prefer tabs", "Never push to main", "Our CI runs on Buildkite", "My boss is called Henrik"]
+    for text in late:
+        tell(text, session="yesterday")
+    page = shown(limit=20, begins=True)
+    assert set(page) >= {*late, "I'm allergic to penicillin", "We decided to use Postgres"}

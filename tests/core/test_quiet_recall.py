@@ -123,3 +123,55 @@ def test_the_shown_memories_of_many_sessions_use_bounded_memory():
     assert shown.of(Scope(session="s-0")) == frozenset()
     assert len(shown.of(SCOPE)) == 2_000
     assert "id-9999" in shown.of(SCOPE)
+
+
+@pytest.fixture
+def told(service, scope):
+    """The service with what a person said, a sentence each."""
+    said = (
+        "We use pnpm here, not npm",
+        "Our deploys run on Tuesdays only",
+        "My wife's birthday is on 3 October",
+        "I drive a Skoda Octavia",
+        "My boss is called Henrik",
+        "I'm allergic to peanuts",
+        "I have two kids, Leo and Mia",
+        "We moved from Slack to Zulip",
+        "I live in Graz",
+    )
+    for text in said:
+        remember(service, scope, text)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("which package manager do we use?", "We use pnpm here, not npm"),
+        ("when can we deploy?", "Our deploys run on Tuesdays only"),
+        ("gift ideas for my wife", "My wife's birthday is on 3 October"),
+        ("what car do I have?", "I drive a Skoda Octavia"),
+        ("Wie heißt mein Chef?", "My boss is called Henrik"),
+        ("can you suggest a snack for me?", "I'm allergic to peanuts"),
+        ("what are my children called?", "I have two kids, Leo and Mia"),
+        ("which chat tool do we use now?", "We moved from Slack to Zulip"),
+        ("which city do I live in?", "I live in Graz"),
+    ],
+)
+def test_what_is_plainly_asked_of_ones_own_things_is_answered(service, told, prompt, answer):
+    assert quietly(service, SCOPE, prompt) == [answer]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "refactor this class into two",
+        "add a recipe component to the page",
+        "deploy this function",
+        "what can we do about this error?",
+        "make it one line",
+        "why do we get none here?",
+        "call it my_list",
+    ],
+)
+def test_number_words_and_orders_have_no_topic(service, told, prompt):
+    assert quietly(service, SCOPE, prompt) == []

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hybrid_memory.languages import ENGLISH, word_set
+from hybrid_memory.retrieval.plain_question import NO_TOPIC, NOTHING_ASKED, Asked
+from hybrid_memory.retrieval.question import WordForm
 from hybrid_memory.text import stem_in
 
 if TYPE_CHECKING:
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
 # Set on the development prompts of `python -m benchmarks.quiet_recall`; see docs/benchmarks.md.
 _COMMONEST, _RAREST = 2_000, 30_000  # ranks of English words between which a word comes to tell something
+_NEAR = 0.35  # of a near word, from which it stands for another
 _TELLS_ELSEWHERE = 0.5  # of a word in another language or script, whose rarity nobody knows
+_ASKED, _ASKED_PLAINLY = 0.6, 0.4  # what a common word tells in a question of one's own things, and in one of others
+_ORDER_BESIDE = 0.2  # what an order tells in a question that has another topic
 _FEW = 3  # memories that hold a word, from which on it tells less of each
 _SURE_NAME = 0.8  # the strength from which a word is a name
 _TELLING, _SHARE, _COSINE, _FIRST, _WEAK, _OWN = 1.4, 2.4, 2.5, 1.3, -1.5, 0.3
@@ -41,10 +46,26 @@ _ORDERS = word_set(
     "spelling step stop story string style suggest sum summarise summarize summary support syntax table task tell template term "
     "test text thank thanks thing think time tip title topic train translate translation try turn type typo understand undo update "
     "use user value variable version want way word work write wrong python javascript typescript java bash shell sql html css json yaml "
-    "csv api app class data system day week month year today tomorrow yesterday morning evening night best better people person start "
+    "red green blue black white yellow grey csv api app class data system day week month year today tomorrow "
+    "yesterday morning evening night best better people person start "
     "bad speed play game different way ways"
 )
 """What people say when they ask an assistant for anything at all; it does not tell about what."""
+
+_EMPTY = word_set(
+    "one two three four five six seven eight nine ten eleven twelve hundred thousand first second third fourth "
+    "fifth last next both none all "
+    "any some each every other another same new old own this these those it its he him his she her hers they them "
+    "their theirs we us our you "
+    "your someone something anything nothing everything everyone somebody else more less most least few many much "
+    "lot several single double "
+    "count column columns row rows branch branches bullet big small bigger smaller long short longer shorter top bottom left right "
+    "eins zwei drei vier fünf sechs sieben acht neun zehn erste zweite dritte letzte nächste beide alle einige jede andere neue neuen alte "
+    "deux trois quatre cinq six sept huit neuf dix premier deuxième dernier tous autre nouveau nouvelle dos tres "
+    "cuatro cinco seis siete ocho "
+    "nueve diez primero segundo último todos otro nuevo nueva"
+)
+"""Number words, pronouns and measures: no topic of any order."""
 
 _OWN_WORDS = word_set(
     "i me my mine we us our ours ich mein meine wir unser unsere je mon ma mes nous notre nos yo mi mis nuestro nuestra"
@@ -93,14 +114,36 @@ def bears_on(bearing: Bearing) -> bool:
     return points >= _ENOUGH
 
 
-def telling_of(word: QuestionWord, language: str, name: float = 0.0) -> float:
+def telling_of(word: QuestionWord, language: str, name: float = 0.0, asked: Asked = NOTHING_ASKED) -> float:
     """Return how much a word of a prompt tells of its subject, from 0 to 1: nothing if it only orders something.
 
-    A word in which nobody knows how rare it is (of another language or script) tells half, as a name all.
+    A word in which nobody knows how rare it is (of another language or script) tells half, as a name all; not one that is common and
+    written as any word. What is ``asked`` plainly is no order, so that common words are its topic.
     """
-    if not word.marked or (stem_in(ENGLISH, word.marked) in _order_stems()):
+    if not word.marked or word.marked in _EMPTY:
         return 0.0
-    if name >= _SURE_NAME:
+    if asked.own or asked.plain:
+        if word.marked in NO_TOPIC:
+            return 0.0
+        return max(_rarity(word, language, name), _ASKED if asked.own else _ASKED_PLAINLY)
+    return 0.0 if stem_in(ENGLISH, word.marked) in _order_stems() else _rarity(word, language, name)
+
+
+def tellings_of(question: Question, names: Mapping[int, float], asked: Asked = NOTHING_ASKED) -> dict[int, float]:
+    """Return `telling_of` for each term of a question. Beside another topic an order tells little: "where do I report an incident?"."""
+    found = {
+        word.term: telling_of(word, question.language, names.get(word.term, 0.0), asked) for word in question.words
+    }
+    orders = {word.term for word in question.words if stem_in(ENGLISH, word.marked) in _order_stems()}
+    beside = any(telling > 0 for term, telling in found.items() if term not in orders)
+    return {
+        term: min(telling, _ORDER_BESIDE) if beside and term in orders else telling for term, telling in found.items()
+    }
+
+
+def _rarity(word: QuestionWord, language: str, name: float) -> float:
+    is_common = word.form is WordForm.PLAIN and word.rank is not None and word.rank < _COMMONEST
+    if name >= _SURE_NAME and not is_common:
         return 1.0
     if word.rank is None or language != ENGLISH:
         return _TELLS_ELSEWHERE
@@ -114,16 +157,25 @@ def shared_words(
     tellings: Mapping[int, float],
     held: Mapping[int, int],
     terms: Collection[int],
+    near: Mapping[int, Mapping[int, float]] | None = None,
 ) -> tuple[SharedWord, ...]:
     """Return the words of a prompt that a memory with some ``terms`` holds. ``held``: in how many memories each stands.
 
-    What stands in many of them tells less of each: the name of the user himself, the company's.
+    What stands in many of them tells less of each: the name of the user himself, the company's. Of a word that it does not hold, one that
+    is ``near`` tells as much less as it is farther.
     """
     return tuple(
-        SharedWord(tellings[term] / (1 + math.log2(max(held.get(term, 0), _FEW) / _FEW)))
+        SharedWord(likeness * tellings[term] / (1 + math.log2(max(held.get(term, 0), _FEW) / _FEW)))
         for term in question.terms
-        if term in terms and tellings[term] > 0
+        if tellings[term] > 0 and (likeness := _likeness(term, terms, near or {})) > 0
     )
+
+
+def _likeness(term: int, terms: Collection[int], near: Mapping[int, Mapping[int, float]]) -> float:
+    if term in terms:
+        return 1.0
+    found = max((weight for other, weight in near.get(term, {}).items() if other in terms), default=0.0)
+    return found if found >= _NEAR else 0.0
 
 
 def speaks_of_own(gist: str) -> bool:

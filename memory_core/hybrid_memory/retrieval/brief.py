@@ -7,7 +7,7 @@ keeps the sections' shares, so that a page of any size does, and pages continue 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -66,6 +66,18 @@ SHARES: Mapping[Queue, float] = {
     Queue.RECENT: 0.04,
 }
 """The share of each queue in the tokens of a brief; what one does not use goes to the others in proportion."""
+
+SHARES_AT_BEGINNING: Mapping[Queue, float] = {
+    Queue.PINNED: 0.20,
+    Queue.WHO: 0.16,
+    Queue.PREFERENCES: 0.16,
+    Queue.WORKING: 0.06,
+    Queue.COMMITMENTS: 0.10,
+    Queue.DECISIONS: 0.10,
+    Queue.LAST_SESSION: 0.18,
+    Queue.RECENT: 0.04,
+}
+"""The shares where a conversation begins: nobody asks for a second page there, and what was said last is what people look for first."""
 
 SECTION_OF: Mapping[Queue, Section] = {
     Queue.PINNED: Section.PINNED,
@@ -135,10 +147,12 @@ class _Candidate:
     aspects: int
 
 
-def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
+def select_lines(memories: BriefMemories, *, begins_in: str | None = None) -> dict[MemoryId, Section]:
     """Return the memories of a brief's head with their sections, in an order of which every beginning keeps the shares.
 
-    Left out are near-copies, commitments that are done or long past, and statements that a later one takes back.
+    Left out are near-copies, commitments that are done or long past, and statements that a later one takes back. Where a conversation
+    begins, ``begins_in`` names the namespace that it writes to: what was decided and left open there goes before what was elsewhere, and
+    what the last sessions said comes in their share even if it waits in another queue too.
     """
     candidates, hidden = _judge(memories)
     known = _about_somebody_known(candidates)
@@ -153,20 +167,32 @@ def select_lines(memories: BriefMemories) -> dict[MemoryId, Section]:
         Queue.RECENT: [one for one in memories.recent if one.id not in hidden],
     }
     by_trust: dict[bool, list[tuple[Section, Memory]]] = {}
+    shares = SHARES
+    if begins_in is not None:
+        shares = SHARES_AT_BEGINNING
+        for queue in (Queue.COMMITMENTS, Queue.DECISIONS):
+            queues[queue].sort(key=lambda memory: memory.namespace != begins_in)
     waiting = without_copies(queues)
+    section_of = {memory.id: SECTION_OF[queue] for queue, some in waiting.items() for memory in some}
+    if begins_in is not None:
+        waiting[Queue.LAST_SESSION] = [one for one in queues[Queue.LAST_SESSION] if one.id in section_of]
     for untrusted in (False, True):
         lines = {
             queue: [one for one in some if is_untrusted(one) is untrusted][:_QUEUE_LINES]
             for queue, some in waiting.items()
         }
         by_trust[untrusted] = [
-            (Section.RECENT if memory.id in memories.disputes else SECTION_OF[queue], memory)
-            for queue, memory in fair_order(lines, SHARES, lambda memory: line_cost(memory.content))
+            (Section.RECENT if memory.id in memories.disputes else section_of[memory.id], memory)
+            for _, memory in fair_order(lines, shares, lambda memory: line_cost(memory.content), _id_of)
         ]
     trusted, others = by_trust[False], by_trust[True]
     if others and all(section is not Section.RECENT for section, _ in trusted):
         trusted += [(Section.RECENT, one) for one in _leader(memories.recent, trusted)]
     return _behind_the_disputed(with_few_untrusted(trusted, others), memories.disputes)
+
+
+def _id_of(memory: Memory) -> MemoryId:
+    return memory.id
 
 
 def _leader(recent: Sequence[Memory], lines: Sequence[tuple[Section, Memory]]) -> list[Memory]:
@@ -230,15 +256,20 @@ def _judge(memories: BriefMemories) -> tuple[list[_Candidate], set[MemoryId]]:
 
 
 def fair_order(
-    queues: Mapping[Q, Sequence[T]], shares: Mapping[Q, float], cost: Callable[[T], float]
+    queues: Mapping[Q, Sequence[T]],
+    shares: Mapping[Q, float],
+    cost: Callable[[T], float],
+    name: Callable[[T], Hashable] | None = None,
 ) -> Iterator[tuple[Q, T]]:
     """Yield everything that waits, so that in every beginning each queue has about its share of the costs.
 
     Within a queue the order is kept. A queue is never behind another one by more than a line in proportion to their shares while it
-    waits; what an empty queue leaves goes to the others. Equals come in the order of ``shares``. Costs are above 0.
+    waits; what an empty queue leaves goes to the others. Equals come in the order of ``shares``. Costs are above 0. What waits in several
+    queues under one ``name`` comes once, for the queue that has it first.
     """
     waiting = {queue: deque(queues[queue]) for queue in shares if queues.get(queue)}
     spent = dict.fromkeys(waiting, 0.0)
+    given: set[Hashable] = set()
 
     def turn(queue: Q) -> float:
         return (spent[queue] + _HEAD_START * cost(waiting[queue][0])) / shares[queue]
@@ -246,10 +277,14 @@ def fair_order(
     while waiting:
         queue = min(waiting, key=turn)
         item = waiting[queue].popleft()
-        spent[queue] += cost(item)
+        known = name is not None and name(item) in given
+        if not known:
+            spent[queue] += cost(item)
         if not waiting[queue]:
             del waiting[queue]
-        yield queue, item
+        if not known:
+            given |= {name(item)} if name is not None else set()
+            yield queue, item
 
 
 def line_cost(content: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +17,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mcp.types import TextContent
 from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.capture import Statement, StatementKind, Turn, statements
@@ -28,10 +27,11 @@ from hybrid_memory.requests import Hit, ReadRequest, ReadResult, WriteRequest
 from hybrid_memory.retrieval.brief import Section
 from hybrid_memory.settings import HookSwitches, hook_switches
 from hybrid_memory.store.base import RequestKey
+from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
 from hybrid_memory_mcp.hooks.definitions import RECALL_TOKENS
 from hybrid_memory_mcp.hooks.typed import FENCE
-from hybrid_memory_mcp.mcp_api.tool_results import quiet_text, read_result
+from hybrid_memory_mcp.mcp_api.tool_results import brief_text, quiet_text
 from hybrid_memory_mcp.projects import PROJECT_FOLDER, Place, place_of
 from hybrid_memory_mcp.runtime.client_options import Options, read_options
 from hybrid_memory_mcp.runtime.error_log import log_and_continue
@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 OPERATION = "hook_event"
-BRIEF_TOKENS = 950  # with the words around it about 1,000: what a conversation costs at its start, whatever is stored
+BRIEF_TOKENS = 1_000  # what a conversation costs at its start, whatever is stored
+BRIEF_LINES = 60  # short ones; more do not fit
 BRIEF_CHARACTERS = 9_000  # Claude Code puts a preview in the place of more than 10,000
 _LEAST_TOKENS = 100
 _HEAD_SECTIONS = frozenset({Section.PINNED, Section.USER, Section.OPEN, Section.DECISIONS})
@@ -203,7 +204,7 @@ class _EventAtWork:
         def work(service: MemoryService) -> _Shown:
             if not taken_up:
                 service.forget_shown(at.scope)
-            found = service.read(at.scope, ReadRequest(zone=at.options.zone))
+            found = service.read(at.scope, ReadRequest(limit=BRIEF_LINES, begins=True, zone=at.options.zone))
             new = (hit for hit in found.hits if hit.memory.id not in known)
             hits = tuple(hit for hit in new if said_here is None or hit.memory.session != said_here)
             if not any(map(_is_worth_a_brief, hits)):
@@ -331,17 +332,13 @@ def _is_worth_a_brief(hit: Hit) -> bool:
 
 
 def _brief_page(found: ReadResult, hits: tuple[Hit, ...], at: _At) -> tuple[str, tuple[MemoryId, ...]]:
-    """Return the lines of a brief, as `read_memories` writes them, and the ids that stand in them."""
-    alone = replace(found, hits=hits, total=len(hits), offset=0, asked_at=None, below_floor=0, held_back=0)
-    budget = BRIEF_TOKENS
+    """Return the lines of a brief and the ids of the memories that stand in it, within `BRIEF_TOKENS` with the words around them."""
+    budget = BRIEF_TOKENS - estimate_tokens(_fenced(_BRIEF_WORDS, "")) - 1
     while True:
-        result = read_result(alone, budget, at.scope, at.options.zone)
-        page = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
+        page, ids = brief_text(replace(found, hits=hits), budget, at.scope, at.options.zone)
         if len(page) <= BRIEF_CHARACTERS or budget <= _LEAST_TOKENS:
-            break
+            return page, ids
         budget //= 2
-    shown: Iterable[Mapping[str, Any]] = (result.structured_content or {}).get("memories", ())
-    return page, tuple(MemoryId(one["id"]) for one in shown)
 
 
 def _fenced(before: str, page: str) -> str:

@@ -260,6 +260,48 @@ def quiet_text(
     return "\n".join((QUIET_FENCE, *map(_line, packed))), tuple(entry["id"] for entry in packed)
 
 
+def brief_text(
+    result: ReadResult, budget: int, scope: Scope, zone: tzinfo | None = None
+) -> tuple[str, tuple[MemoryId, ...]]:
+    """Return a brief as one text of at most ``budget`` tokens, and the ids of the memories that stand in it: for who reads no other part.
+
+    Its lines are those of `read_result`. Where not all fit, they go without their ids, which cost as much as a short statement: a reader
+    who wants to change a memory finds it by reading. What does not fit then is left out; a line that is too long makes no end.
+    """
+    entries = [_required(hit, zone, budget * PARTS) | _optional(hit, scope, zone, whole=False) for hit in result.hits]
+    shown = _fitting(entries, budget * PARTS, with_ids=True)
+    with_ids = len(shown) == len(entries)
+    if not with_ids:
+        shown = _fitting(entries, budget * PARTS, with_ids=False)
+    lines: list[str] = []
+    heading = None
+    for entry in in_sections(shown, lambda entry: entry.get("section")):
+        lines += [f"{entry['section']}:"] if entry.get("section") not in (None, heading) else []
+        lines.append(_brief_line(entry, with_ids=with_ids))
+        heading = entry.get("section")
+    return "\n".join(lines), tuple(entry["id"] for entry in shown)
+
+
+def _fitting(entries: Sequence[Structured], room: int, *, with_ids: bool) -> list[Structured]:
+    """Return the entries of a brief of which the lines and their headings cost at most ``room``."""
+    found: list[Structured] = []
+    sections: set[str | None] = {None}
+    for entry in entries:
+        section = entry.get("section")
+        cost = token_cost(_brief_line(entry, with_ids=with_ids)) + token_cost("\n")
+        cost += token_cost(f"{section}:\n") if section not in sections else 0
+        if cost <= room:
+            found.append(entry)
+            sections.add(section)
+            room -= cost
+    return found
+
+
+def _brief_line(entry: Structured, *, with_ids: bool) -> str:
+    line = _line(entry)
+    return line if with_ids else line.removeprefix(f"{entry['id']} ")
+
+
 def quiet_result(
     result: ReadResult, budget: int, scope: Scope, zone: tzinfo | None = None, *, plain: bool = False
 ) -> tuple[CallToolResult, tuple[MemoryId, ...]]:

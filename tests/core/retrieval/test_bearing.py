@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.retrieval.bearing import Bearing, SharedWord, bears_on, speaks_of_own
+from hybrid_memory.retrieval.bearing import Bearing, SharedWord, bears_on, speaks_of_own, telling_of
+from hybrid_memory.retrieval.plain_question import asked_by
+from hybrid_memory.retrieval.question import QuestionWord
 
 shares = st.floats(0, 1)
 words = st.builds(SharedWord, telling=shares)
@@ -46,3 +48,15 @@ def test_a_common_word_alone_does_not_bear():
 )
 def test_who_speaks_of_his_own_is_told_by_the_pronouns(said, own):
     assert speaks_of_own(said) is own
+
+
+@pytest.mark.parametrize("word", ["two", "first", "them", "new", "class", "zwei"])
+def test_number_words_pronouns_and_orders_are_no_topic(word):
+    assert telling_of(QuestionWord(term=1, marked=word, rank=40_000), "english", 1.0) == 0.0
+
+
+def test_an_order_is_the_topic_of_a_question_about_ones_own_things():
+    deploy = QuestionWord(term=1, marked="deploy", rank=900)
+    assert telling_of(deploy, "english") == 0.0
+    assert telling_of(deploy, "english", asked=asked_by("when can we deploy?")) > 0.5
+    assert asked_by("deploy it when we are done") == asked_by("")

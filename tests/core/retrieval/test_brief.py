@@ -11,6 +11,7 @@ from hybrid_memory.model import Origin, Trust
 from hybrid_memory.retrieval.brief import (
     FEW_TRUSTED,
     SHARES,
+    SHARES_AT_BEGINNING,
     BriefMemories,
     Queue,
     Section,
@@ -260,3 +261,10 @@ def test_a_talkative_text_comes_behind_a_statement():
     )
     found = lines(talk, memory("own", "I love cycling", minutes=1, importance=0.3))
     assert list(found) == ["own", "talk"]
+
+
+@given(st.lists(st.integers(0, 9), max_size=20), st.lists(st.integers(0, 9), max_size=20))
+def test_what_waits_in_two_queues_comes_once(some, others):
+    waiting = {Queue.PREFERENCES: some, Queue.LAST_SESSION: others}
+    order = [item for _, item in fair_order(waiting, SHARES_AT_BEGINNING, lambda _: 1, lambda item: item)]
+    assert sorted(order) == sorted({*some, *others})

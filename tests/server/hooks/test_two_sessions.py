@@ -15,6 +15,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
+from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.hooks import program
 from hybrid_memory_mcp.hooks.asking import HubCaller
@@ -378,3 +379,42 @@ def test_a_correction_corrects_the_projects_own_before_what_was_told_elsewhere(h
     context = Talk(home, "fourth").start()
     assert "Tuesday" in context
     assert "Friday" not in context
+
+
+SAID = [
+    "I prefer pytest over unittest",
+    "Always answer in British English",
+    "Never push to main directly",
+    "I use pnpm, not npm",
+    "I can't stand emojis",
+    "My name is Ada Kern",
+    "I work at Siemens in Graz as an architect",
+    "I have two kids, Leo and Mia",
+    "We decided to use Postgres for the orders service",
+    "We chose Svelte for the frontend",
+    "My boss is called Henrik",
+    "We plan to release 2 on 5 March 2027",
+    "I'm allergic to peanuts",
+]
+
+
+def test_a_brief_has_all_of_thirteen_statements(home, service):
+    first = Talk(home, "first")
+    for text in SAID:
+        first.say(f"{text}.")
+    first.hook("stop")
+    context = Talk(home, "second").start()
+    assert [text for text in SAID if text not in context] == []
+    assert estimate_tokens(context) <= 1_000
+
+
+def test_a_brief_has_most_of_forty_statements_within_its_tokens(home, service):
+    texts = [
+        f"I prefer the {number}th {thing}"
+        for number, thing in enumerate(["tea", "book", "road", "song", "cup", "game", "film", "coat"] * 5)
+    ]
+    for text in texts:
+        service.write(SCOPE, WriteRequest(content=text, importance=0.9))
+    context = Talk(home, "second").start()
+    assert sum(text in context for text in texts) >= 30
+    assert estimate_tokens(context) <= 1_000
