@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 OPERATION = "hook_event"
+_KEEPING = (
+    threading.Lock()
+)  # two hooks of one moment tell the same: who comes second finds it kept, and does not count it
 BRIEF_TOKENS = 1_000  # what a conversation costs at its start, whatever is stored
 BRIEF_LINES = 60  # short ones; more do not fit
 BRIEF_CHARACTERS = 9_000  # Claude Code puts a preview in the place of more than 10,000
@@ -247,7 +251,7 @@ class _EventAtWork:
         kept = 0
         for at, turns in self._by_place(batch):
             if not at.place.refuses_writes:
-                kept += self._provider.run(partial(self._keep_turns, batch, at, turns))
+                kept += self._provider.run(partial(self._keep_alone, batch, at, turns))
         return kept
 
     def _by_place(self, batch: BatchTold) -> list[tuple[_At, list[TurnTold]]]:
@@ -266,6 +270,10 @@ class _EventAtWork:
             else:
                 found.append((at, [turn]))
         return found
+
+    def _keep_alone(self, batch: BatchTold, at: _At, turns: list[TurnTold], service: MemoryService) -> int:
+        with _KEEPING:
+            return self._keep_turns(batch, at, turns, service)
 
     def _keep_turns(self, batch: BatchTold, at: _At, turns: list[TurnTold], service: MemoryService) -> int:
         now = service.now()

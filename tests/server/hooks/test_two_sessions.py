@@ -215,13 +215,16 @@ def test_two_hooks_of_one_conversation_at_once_keep_each_statement_once(home, se
     talk.start()
     for text, _ in LASTING.values():
         talk.say(text)
-    threads = [threading.Thread(target=talk.hook, args=("stop",)) for _ in range(3)]
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(talk.hook("stop"))) for _ in range(3)]
     for one in threads:
         one.start()
     for one in threads:
         one.join()
     context = Talk(home, "second", client="codex").start()
     assert [context.count(kept) for _, kept in LASTING.values()] == [1, 1, 1, 1]
+    told = [one["systemMessage"] for one in answers if one is not None]
+    assert sum(int(one.split()[1]) for one in told) == len(LASTING)
 
 
 def test_the_brief_is_short_however_much_is_stored(home, service):
