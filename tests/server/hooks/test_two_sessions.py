@@ -421,3 +421,16 @@ def test_a_brief_has_most_of_forty_statements_within_its_tokens(home, service):
     context = Talk(home, "second").start()
     assert sum(text in context for text in texts) >= 30
     assert estimate_tokens(context) <= 1_000
+
+
+def test_a_project_whose_marker_is_gone_outlives_the_hub(home):
+    """Over real processes: the relay tells the next hub."""
+    acme = project(home, "acme")
+    with started(home, alone=False, folder=acme) as client:
+        client.initialize()
+        client.call(1, "write_memory", content="Ada likes tea")
+        (acme / MARKER).unlink()
+        stop_hub(home)
+        answer = client.call(2, "write_memory", content="We decided to use Kafka")
+    stop_hub(home)
+    assert answer["structuredContent"]["namespace"] == "project:acme"
