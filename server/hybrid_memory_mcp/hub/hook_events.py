@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 OPERATION = "hook_event"
-_KEEPING = (
-    threading.Lock()
-)  # two hooks of one moment tell the same: who comes second finds it kept, and does not count it
+# Two hooks of one moment tell the same: who comes second finds it kept, and does not count it.
+_KEEPING = threading.Lock()
 BRIEF_TOKENS = 1_000  # what a conversation costs at its start, whatever is stored
 BRIEF_LINES = 60  # short ones; more do not fit
 BRIEF_CHARACTERS = 9_000  # Claude Code puts a preview in the place of more than 10,000
