@@ -54,6 +54,8 @@ class HubCaller:
 
     def _connect(self, *, may_start: bool) -> socket.socket | None:
         connection = connecting.connect(self._home)
+        if connection is None and not is_usable(self._home):
+            return None  # no hub could start there, so nobody waits for one
         if connection is None and may_start:
             embedder = paths.option(self._arguments, "--embedder")
             return connecting.connect_or_start(self._home, embedder, self._environment)
@@ -95,10 +97,18 @@ class HubCaller:
 
     def _start_detached(self) -> None:
         """Start a hub and do not wait for it, unless somebody else is just starting one, or one leaves."""
-        os.makedirs(self._home, 0o700, exist_ok=True)
         starting = connecting.StoreLock(self._home, paths.START_LOCK)
         try:
             if starting.try_acquire() and not connecting.hub_is_running(self._home):
                 connecting.start_hub(self._home, paths.option(self._arguments, "--embedder"), self._environment)
         finally:
             starting.release()
+
+
+def is_usable(home: str) -> bool:
+    """Return True if a store can be in the folder ``home``, which is made; False on a disk that cannot be written, or below a file."""
+    try:
+        os.makedirs(home, 0o700, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(home, os.W_OK | os.X_OK)

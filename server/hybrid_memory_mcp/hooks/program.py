@@ -14,7 +14,7 @@ import threading
 import time
 
 from hybrid_memory_mcp.hooks import answers, transcripts
-from hybrid_memory_mcp.hooks.asking import HubCaller
+from hybrid_memory_mcp.hooks.asking import HubCaller, is_usable
 from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES, EVENTS
 from hybrid_memory_mcp.hooks.events import read_event
 from hybrid_memory_mcp.hooks.state import Conversation, Conversations
@@ -47,6 +47,8 @@ _ANSWER_SECONDS = 0.1  # of the limit, for what comes after the hub's answer
 _MOST_SWEPT = 20  # earlier conversations whose rest is read when one starts
 _CHUNK_BYTES = 1 << 16
 _TOLD = ("text", "at", "folder", "root", "project")  # of a turn
+_IDLE_SECONDS = 0.1  # after a whole JSON text: a client that keeps its end open has said all
+_UNUSABLE = "its folder cannot be written, so nothing is kept or loaded"
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
@@ -198,7 +200,8 @@ class _Run:
         )
         if found is None:
             self._note_project()
-            return b""
+            unusable = event.name == "session-start" and not is_usable(self._home)
+            return answers.answer(event.client, event.name, "", kept=0, loaded=0, notice=_UNUSABLE if unusable else "")
         notice = self._take_project(found)
         context, kept, loaded = str(found.get("context") or ""), _count(found, "kept"), _count(found, "loaded")
         self._keep_marks([str(one) for one in found.get("shown") or ()], found.get("done"))
@@ -273,14 +276,32 @@ def _read_input(deadline: float) -> bytes:
     parts: list[bytes] = []
     size = 0
     while size <= MOST_INPUT_BYTES:
-        if sys.platform != "win32" and not select.select([0], [], [], max(deadline - time.monotonic(), 0))[0]:
-            return b""
+        if sys.platform != "win32" and not select.select([0], [], [], _patience(parts, deadline))[0]:
+            if _is_whole(parts):
+                return b"".join(parts)
+            if time.monotonic() >= deadline:
+                return b""
+            continue
         chunk = os.read(0, _CHUNK_BYTES)
         if not chunk:
             return b"".join(parts)
         parts.append(chunk)
         size += len(chunk)
     return b""
+
+
+def _patience(parts: list[bytes], deadline: float) -> float:
+    """Return for how many seconds the client's next words are waited for."""
+    left = max(deadline - time.monotonic(), 0)
+    return min(left, _IDLE_SECONDS) if parts else left
+
+
+def _is_whole(parts: list[bytes]) -> bool:
+    try:
+        json.loads(b"".join(parts))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _claim_standard_output() -> int:

@@ -43,14 +43,16 @@ def run_hook(home, event, client="claude-code", given=b"", *arguments, variables
 
 
 @contextmanager
-def started_hook(home, event, client, given):
-    """A hook that runs and has been told everything; it ends by itself."""
+def started_hook(home, event, client, given, *, keeps_open=False):
+    """A hook that runs and has been told everything, by a client that may keep its end open; it ends by itself."""
     process = subprocess.Popen(
         command_of(event, client), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(home), cwd="/"
     )
     with process:
         process.stdin.write(json.dumps(given).encode())
-        process.stdin.close()
+        process.stdin.flush()
+        if not keeps_open:
+            process.stdin.close()
         yield process
         process.wait(TIMEOUT_SECONDS)
 

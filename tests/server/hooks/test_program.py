@@ -106,7 +106,17 @@ def test_a_store_that_cannot_be_made_is_no_error(tmp_path, event):
     transcript = tmp_path / "t.jsonl"
     transcript.write_text('{"type": "user", "message": {"content": "I prefer tabs."}}\n')
     given = GIVEN | {"transcript_path": str(transcript)}
-    assert run_hook(tmp_path / "file" / "store", event, "codex", given) == b""
+    told = run_hook(tmp_path / "file" / "store", event, "codex", given)
+    says_so = {"systemMessage": "Memory: its folder cannot be written, so nothing is kept or loaded"}
+    assert (json.loads(told) if told else {}) == (says_so if event == "session-start" else {})
+
+
+def test_a_client_that_keeps_its_end_open_is_answered(home):
+    with AnsweringHub(home) as hub, started_hook(home, "prompt", "codex", GIVEN, keeps_open=True) as process:
+        asked = hub.accept()
+        asked.receive_frame(protocol.HELLO)
+        asked.send_frame(protocol.RESULT, json.dumps({"context": "known", "shown": ["a"], "loaded": 1}).encode())
+        assert b"known" in process.stdout.read()
 
 
 def test_a_damaged_store_gives_nothing(home):
