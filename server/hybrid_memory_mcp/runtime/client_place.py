@@ -108,7 +108,7 @@ class ClientPlace:
             self._does_not_answer |= waiting.cancelled_caught
         if time.monotonic() >= self._look_again_at:
             await self._look(self._find)
-            if self._look_again_at == -math.inf:  # roots came meanwhile
+            if self._look_again_at == -math.inf:  # roots came meanwhile, or the project of a former hub
                 await self._look(self._find)
         return self._place
 
@@ -147,7 +147,7 @@ class ClientPlace:
             self._roots_came.set()
 
     async def _look(self, find: FindPlace) -> None:
-        before, roots, was_known = self._place.namespaces, self._roots, self._found
+        before, roots, was_known, was_former = self._place.namespaces, self._roots, self._found, self._former
         found: Place | None = None
         former: FormerProject | None = None
         if self._limiter is None:
@@ -155,15 +155,15 @@ class ClientPlace:
             self._limiter = anyio.CapacityLimiter(1)
         with anyio.move_on_after(LOOK_TIMEOUT_SECONDS):
             found, former = await anyio.to_thread.run_sync(
-                _find_or_keep, find, roots, self._former, abandon_on_cancel=True, limiter=self._limiter
+                _find_or_keep, find, roots, was_former, abandon_on_cancel=True, limiter=self._limiter
             )
         if found is None and not self._found:
             # Not the person's namespace for want of an answer: the folder may be a project's.
             found = Place(personal=self._person.namespace, off=True, problem=_SLOW)
         elif found is not None:
             self._found = True
-        if roots != self._roots:
-            return
+        if roots != self._roots or was_former != self._former:
+            return  # it was told meanwhile what decides: `current` looks again
         self._place = self._with_change(found or self._place)
         if former is not None and former != self._former:
             self._former = former

@@ -134,6 +134,26 @@ async def test_a_later_hub_is_told_the_project_and_keeps_it():
     assert (await later.current()).project == "acme"
 
 
+async def test_a_former_project_that_is_told_during_a_look_holds_for_the_call_that_waits():
+    told = []
+    before = ClientPlace(SCOPE, Looks(ACME))
+    before.on_project(told.append)
+    await before.current()
+    where = ClientPlace(SCOPE, looks := Looks(Place(), may_go_on=False))
+    done = []
+
+    async def ask():
+        done.append((await where.current()).project)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask)
+        while not looks.roots:
+            await anyio.lowlevel.checkpoint()
+        where.resume(told[0])
+        looks.go.set()
+    assert done == ["acme"]
+
+
 async def test_who_had_no_project_has_none():
     assert (await ClientPlace(SCOPE, Looks(Place())).current()).project is None
 
