@@ -96,7 +96,9 @@ def _pass_over(event: Event, conversations: Conversations) -> None:
     conversation = conversations.load(event.client, event.session)
     if not conversation.is_new:
         conversation.follow(event)
-        conversation.mark = transcripts.end_of(conversation.transcript) or conversation.mark
+        end = transcripts.end_of(conversation.transcript)
+        if end:  # not behind what was noted: a transcript that was once begun anew goes on to count as that
+            conversation.mark = end | {"anew": max(end.get("anew", 0), conversation.mark.get("anew", 0))}
         conversations.save(conversation)
 
 

@@ -212,6 +212,21 @@ def test_what_was_said_while_hooks_were_off_is_not_read_later(home):
     assert [turn["text"] for turn in asked["batches"][0]["turns"]] == ["I prefer dots."]
 
 
+def test_that_holds_for_a_transcript_that_its_client_once_began_anew_too(home):
+    talk = Talk(home, "s", client="codex").say("I prefer a long line of words, which the new file has not.")
+    with AnsweringHub(home) as hub:
+        hub.run_hook(talk.given("stop"), "stop", done=[True])
+        talk.transcript.write_text("")
+        talk.say("I prefer tabs.")
+        hub.run_hook(talk.given("stop"), "stop", done=[True])
+        talk.say("I prefer spaces.")
+        talk.variables = {program.SWITCH: "off"}
+        talk.hook("stop")
+        talk.say("I prefer dots.")
+        asked, _ = hub.run_hook(talk.given("stop"), "stop", done=[True])
+    assert [turn["text"] for turn in asked["batches"][0]["turns"]] == ["I prefer dots."]
+
+
 @pytest.mark.parametrize(
     "given",
     [
