@@ -81,6 +81,7 @@ def may_replace(statement: Statement) -> bool:
         or said.frame is not None
         or is_fragment(lowered(statement.text))
         or _slot_of(lowered(statement.text)) is not None
+        or _PREFERS.match(lowered(said.core)) is not None
     )
 
 
@@ -130,8 +131,9 @@ def outdated(texts: Sequence[str]) -> set[int]:
 
 def _replaces(said: _Said, earlier: str) -> str | None:
     """Return what holds after a statement, if it corrects an earlier one."""
-    if words_of(said.text) == words_of(earlier):
-        return None
+    turned_round = is_turned_round(said.core, earlier)
+    if turned_round or words_of(said.text) == words_of(earlier):
+        return said.text if turned_round else None
     slot = _slot_of(lowered(said.core))
     if slot is not None and slot == _slot_of(lowered(earlier)):
         return said.text if len(earlier.split()) <= _LONGEST_FOREIGN else None
@@ -155,6 +157,12 @@ def _gives_another_value(said: _Said, new: Frame, before: _Said, old: Frame) -> 
     if new.limits and not words_of(new.rest) <= words_of(old.rest):
         return False
     return said.marked or new.changes or (new.settled and old.settled)
+
+
+def is_turned_round(text: str, earlier: str) -> bool:
+    """Return True for "I prefer tabs over spaces" and "I prefer spaces over tabs", which are of the same words."""
+    new, old = _PREFERS.fullmatch(lowered(text)), _PREFERS.fullmatch(lowered(earlier.strip(" .!")))
+    return new is not None and old is not None and (new[1], new[2]) == (old[2], old[1])
 
 
 def _with_value(before: _Said, old: Frame, value: str) -> str:
@@ -316,6 +324,10 @@ _USES = LazyPattern(
     r"(?:i|we|let's)(?:'ll|'re|'m|'ve| will| are| am| have)? ?(?:now |always |only )?(?:us(?:e|ing)|go(?:ing)? with|switch(?:ed)? to"
     r"|decided (?:to use|to go with|on)|chose|picked|settled on) "
     r"(?P<what>[\w.+#/-]+(?: (?!for\b)[\w.+#/-]+){0,2}?)(?=$| for | in | on )(?:$|.*)"
+)
+_PREFERS = LazyPattern(
+    r"(?:i|we) (?:always |usually |generally |now |really |much )*(?:prefer|favou?r|like) ([^,;]{1,40}?)(?: better| more)?"
+    r" (?:over|to|than|rather than|instead of) ([^,;]{1,40})"
 )
 _IT = r"(?:it'?s|it is|it was|that'?s|that should be|it should be|i meant?(?: to say)?|make (?:it|that))"
 _VALUE = r"[^,;!?]{1,40}?"

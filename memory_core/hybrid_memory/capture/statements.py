@@ -10,7 +10,14 @@ from hybrid_memory.capture import english, foreign, refusals
 from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
-from hybrid_memory.capture.replacing import corrected, is_fragment, names_what_is_over, tells_of_change, words_of
+from hybrid_memory.capture.replacing import (
+    corrected,
+    is_fragment,
+    is_turned_round,
+    names_what_is_over,
+    tells_of_change,
+    words_of,
+)
 from hybrid_memory.capture.rules import Rule
 from hybrid_memory.capture.sentences import Sentence, lowered, sentence_of, sentences, without_fillers
 from hybrid_memory.lazy_pattern import LazyPattern
@@ -303,7 +310,8 @@ def _keep(new: Statement, kept: list[Statement]) -> None:
     first = max(len(kept) - _LOOKED_BACK, 0)
     for old in kept[first:]:
         earlier = words_of(old.text)
-        if len(said & earlier) >= _ALIKE * len(said | earlier) and figures == _figures(old.text):
+        is_alike = len(said & earlier) >= _ALIKE * len(said | earlier) and figures == _figures(old.text)
+        if is_alike and not is_turned_round(new.text, old.text):
             return
     change = corrected(new.text, [one.text for one in kept[first:]], corrects=new.kind is StatementKind.CORRECTION)
     if change is not None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory.capture.replacing import corrected
+from hybrid_memory.capture.replacing import Corrected, corrected
 
 LOOK_ALIKE = [
     ("I prefer tea in the morning", "I prefer coffee after lunch"),
@@ -184,3 +184,16 @@ def test_what_says_more_than_the_new_statement_is_never_lost(pair, more):
     found = corrected(after, [f"{before.rstrip('.')} {more}"])
 
     assert found is None or more in found.text
+
+
+@pytest.mark.parametrize(
+    ("earlier", "text"),
+    [
+        ("I prefer tabs over spaces.", "I prefer spaces over tabs"),
+        ("We prefer npm to pnpm", "we now prefer pnpm to npm"),
+        ("I like tea more than coffee", "I like coffee more than tea"),
+    ],
+)
+def test_a_preference_that_is_turned_round_replaces_the_former(earlier, text):
+    assert corrected(text, [earlier]) == Corrected(0, text)
+    assert corrected(earlier.lower(), [earlier]) is None
