@@ -317,10 +317,10 @@ def test_an_option_that_is_no_name_is_refused():
 @pytest.mark.parametrize(
     ("uri", "folder"),
     [
-        ("file:///work/a%20b", "/work/a b"),
-        ("file://localhost/work", "/work"),
-        ("file://elsewhere/work", None),
-        ("https://example.org/work", None),
+        ("file:///projects/a%20b", "/projects/a b"),
+        ("file://localhost/projects", "/projects"),
+        ("file://elsewhere/projects", None),
+        ("https://example.org/projects", None),
         ("file:relative", None),
         ("file:///a%00b", None),
         ("file://[", None),

@@ -10,6 +10,7 @@ Who writes a statement to a memory sets: ``content`` its text, ``origin`` user, 
 from __future__ import annotations
 
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
+from hybrid_memory.capture.oneself import is_about_oneself
 from hybrid_memory.capture.statements import LIMIT, in_place_of, statements
 
-__all__ = ["LIMIT", "Statement", "StatementKind", "Turn", "in_place_of", "statements"]
+__all__ = ["LIMIT", "Statement", "StatementKind", "Turn", "in_place_of", "is_about_oneself", "statements"]

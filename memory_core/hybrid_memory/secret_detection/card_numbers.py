@@ -67,9 +67,9 @@ def is_issued(digits: str) -> bool:
     if digits[0] == "4":
         return size in (13, 16, 19)  # Visa
     if 51 <= two <= 55 or 2221 <= four <= 2720:  # noqa: PLR2004 - Mastercard
-        return size == 16  # noqa: PLR2004
+        return size == 16  # noqa: PLR2004 - digits of such a number
     if 300 <= three <= 305 or two in (36, 38, 39):  # noqa: PLR2004 - Diners Club
-        return size == 14  # noqa: PLR2004
+        return size == 14  # noqa: PLR2004 - digits of such a number
     if four == 6011 or 644 <= three <= 649 or two in (65, 62) or 3528 <= four <= 3589:  # noqa: PLR2004 - Discover, UnionPay, JCB
         return size in (16, 19)
     return False

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from hybrid_memory.capture import Statement, StatementKind, Turn, statements
+from hybrid_memory.capture import Statement, Turn, is_about_oneself, statements
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.keeping import change_by
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope, Tier
@@ -59,24 +59,8 @@ _BRIEF_WORDS = (
 )
 _STILL_HOLDS = frozenset({"resume", "fork"})  # conversations that are taken up with all that they were given
 _LOSES_ITS_BRIEF = frozenset({"gemini"})  # takes a conversation up without its first turn, in which the brief stands
-_ABOUT_THE_PERSON = frozenset({StatementKind.PREFERENCE, StatementKind.FACT})
-# Who speaks of a "we" speaks of a project, so that such a word wins.
-_ONESELF = re.compile(
-    r"\b(?:i|i'm|i've|i'd|my|me|ich|mein\w*|mir|mich|je|j'|moi|mon|ma|mes|yo|mi|mis|me|eu|meu|minha|meus|minhas)\b|我(?!们)|私|僕|俺",
-    re.IGNORECASE,
-)
-_WE = re.compile(
-    r"\b(?:we|we're|we've|our|ours|us|wir|unser\w*|uns|nous|notre|nos|nosotros|nosotras|nuestr\w*|nós|noss\w*)\b|我们|私たち|我々",
-    re.IGNORECASE,
-)
 _LONGEST_SESSION = 200
 _ECHOES = 100  # memories whose words are looked for among a person's
-
-
-def is_about_oneself(statement: Statement) -> bool:
-    """Return True if a preference or a fact is told of the person alone: in the first person singular, without a "we"."""
-    text = statement.text
-    return statement.kind in _ABOUT_THE_PERSON and _ONESELF.search(text) is not None and _WE.search(text) is None
 
 
 class TurnTold(BaseModel):

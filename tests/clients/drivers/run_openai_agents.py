@@ -36,7 +36,7 @@ class OneCall(Model):
         return ModelResponse(output=[message], usage=Usage(), response_id=None)
 
     def stream_response(self, *arguments, **named):
-        raise NotImplementedError
+        raise NotImplementedError  # the interface asks for it; this driver never streams
 
 
 class OpenAiAgent:

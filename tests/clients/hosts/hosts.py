@@ -40,19 +40,19 @@ class Host:
 
     def files(self, model: str) -> Mapping[str, str]:
         """Return what lies in the home of somebody who has used it: its settings, which we must not harm."""
-        raise NotImplementedError
+        raise NotImplementedError  # each assistant has its own
 
     def environment(self, model: str) -> Mapping[str, str]:
         """Return the variables that point it at a model, and that keep it from calling home."""
-        raise NotImplementedError
+        raise NotImplementedError  # each assistant has its own
 
     def arguments(self, words: str, *, goes_on: bool) -> list[str]:
         """Return how a person says something without a screen; `goes_on` in the conversation before."""
-        raise NotImplementedError
+        raise NotImplementedError  # each assistant has its own
 
     def told_at_prompt(self, request: Request) -> str:
         """Return what hooks have put beside the last prompt of a request."""
-        raise NotImplementedError
+        raise NotImplementedError  # each assistant has its own
 
     def replies_that_find(self, tool: str) -> list[Reply]:
         """Return what a model says before it can call a tool; most assistants list all tools at once."""

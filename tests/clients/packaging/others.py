@@ -28,7 +28,7 @@ SECONDS = 300
 def run(command: Sequence[str | Path], **options: object) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; what it printed is in what it returns."""
     words = [str(one) for one in command]
-    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]  # options are passed on as they come
         words, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL, check=False, **options
     )
 

@@ -10,10 +10,8 @@ from tests.clients.packaging.others import PROJECT
 PLUGIN = "hybrid-memory@hybrid-memory-mcp"
 
 
-@pytest.fixture
-def claude(folder, installed):
-    """Runs Claude Code on a machine of its own, with the program installed."""
-    program = others.claude_code()
+def on_a_machine(program, folder, installed):
+    """Return what runs a client's program, which must succeed, and gives what it printed."""
 
     def run(*arguments):
         done = others.run([program, *arguments], cwd=folder, env=others.machine(folder / "home", installed))
@@ -21,19 +19,18 @@ def claude(folder, installed):
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def claude(folder, installed):
+    """Runs Claude Code on a machine of its own, with the program installed."""
+    return on_a_machine(others.claude_code(), folder, installed)
 
 
 @pytest.fixture
 def codex(folder, installed):
     """Runs Codex on a machine of its own, with the program installed."""
-    program = others.codex()
-
-    def run(*arguments):
-        done = others.run([program, *arguments], cwd=folder, env=others.machine(folder / "home", installed))
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    return run
+    return on_a_machine(others.codex(), folder, installed)
 
 
 def test_claude_code_connects_to_the_server_of_the_installed_plugin(claude):

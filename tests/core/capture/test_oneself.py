@@ -2,8 +2,7 @@
 
 import pytest
 
-from hybrid_memory.capture import Statement, StatementKind
-from hybrid_memory_mcp.hub.hook_events import is_about_oneself
+from hybrid_memory.capture import Statement, StatementKind, is_about_oneself
 
 
 def said(text, kind):

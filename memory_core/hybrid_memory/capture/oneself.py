@@ -1,0 +1,20 @@
+"""Whether a statement is told of the person who speaks, or of what they work on with others. Pure."""
+
+from __future__ import annotations
+
+from hybrid_memory.capture.model import Statement, StatementKind
+from hybrid_memory.lazy_pattern import LazyPattern
+
+_OF_A_PERSON = frozenset({StatementKind.PREFERENCE, StatementKind.FACT})
+_I = LazyPattern(
+    r"(?i)\b(?:i|i'm|i've|i'd|my|me|ich|mein\w*|mir|mich|je|j'|moi|mon|ma|mes|yo|mi|mis|me|eu|meu|minha|meus|minhas)\b|我(?!们)|私|僕|俺"
+)
+_WE = LazyPattern(
+    r"(?i)\b(?:we|we're|we've|our|ours|us|wir|unser\w*|uns|nous|notre|nos|nosotros|nosotras|nuestr\w*|nós|noss\w*)\b|我们|私たち|我々"
+)
+
+
+def is_about_oneself(statement: Statement) -> bool:
+    """Return True for a preference or a fact in the first person singular; a "we" speaks of a common work, so that it wins."""
+    text = statement.text
+    return statement.kind in _OF_A_PERSON and _I.search(text) is not None and _WE.search(text) is None
