@@ -333,13 +333,14 @@ class Hub:
             given.update(_hook_event(self._resources, hello))
             return given
 
-        await _send(stream, await anyio.to_thread.run_sync(_answer_frame, HOOK_EVENT, event))
+        answer = await anyio.to_thread.run_sync(_answer_frame, HOOK_EVENT, event)
         if given.get("shown") and hello.given.get("event") == "session-start":
             self._briefed[hello.folder] = (anyio.current_time(), tuple(given["shown"]))
             self._briefed = dict(list(self._briefed.items())[-_BRIEFS_KEPT:])
             for one in self.registry:
                 if one.where is not None and one.stats.client.folder == hello.folder:
                     await self._note_brief(one.where, hello.folder)
+        await _send(stream, answer)  # last: the client may ask its server as soon as the hook has ended
 
     async def _note_brief(self, where: ClientPlace, folder: str | None) -> None:
         """Let a client's quiet reads leave out what a hook has just given to a conversation in the same folder."""
