@@ -6,6 +6,7 @@ HybridMemoryError
 ├── ConfirmationNeeded          a destructive request must be repeated with a count
 ├── EmbedderUnavailable         the embedding model cannot be loaded
 └── StoreError
+    ├── StoreMissing            there is no store in the folder yet; names the folder
     ├── StoreLocked             another process has the store open
     ├── StoreFull               no space left, or a size limit reached
     ├── StoreReadOnly           the store or its folder cannot be written
@@ -20,8 +21,11 @@ HybridMemoryError
     ├── ConstraintViolation     a value or a constraint forbids the change
     └── LogTrimmed              the change log was trimmed past the asked position; load a snapshot
 
-A message says what happened and what to do next. It never holds stored text, SQL or a path.
+A message says what happened and what to do next. It never holds stored text, SQL or a path; `StoreMissing` alone names the folder that
+the person's own settings name.
 """
+
+import re
 
 
 class HybridMemoryError(Exception):
@@ -62,6 +66,17 @@ class EmbedderUnavailable(HybridMemoryError):
 
 class StoreError(HybridMemoryError):
     """The store could not do what was asked."""
+
+
+class StoreMissing(StoreError):
+    """There is no store in a folder yet. ``folder`` is the one that an option, a variable or the platform's default names."""
+
+    def __init__(self, folder: object) -> None:
+        super().__init__(
+            f"there is no memory in {folder} yet; a client makes it when it first starts, "
+            "and --home or HYBRID_MEMORY_HOME names another folder"
+        )
+        self.folder = folder
 
 
 class StoreLocked(StoreError):
@@ -128,3 +143,12 @@ class ConstraintViolation(StoreError):
 
 class LogTrimmed(StoreError):
     """The change log no longer reaches back to the asked position; load a snapshot instead."""
+
+
+def error_code(error: BaseException) -> str:
+    """Return the name of an error for programs, which stays when its words change: that of its class, as ``store_locked``.
+
+    An error that came from another process has it as ``code``.
+    """
+    sent = getattr(error, "code", None)
+    return sent if isinstance(sent, str) and sent else re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()

@@ -35,6 +35,14 @@ _QUESTIONS_UNTIL_SAID = 10  # whether the hub is there, until a person is told: 
 _CHUNK_BYTES = 1 << 16  # 64 KiB: what a read of a socket gives at most
 
 
+class OperationFailed(HybridMemoryError):
+    """What an operation said in the hub; ``code`` names the error that it raised there, as `error_code` does."""
+
+    def __init__(self, message: str, code: str | None) -> None:
+        super().__init__(message)
+        self.code = code or "failed"  # a hub that was started before an upgrade does not tell it
+
+
 class HubEnded(StoreError):
     """The hub ended before it had answered; whether it did the operation is not known."""
 
@@ -82,7 +90,8 @@ def call_hub(
                 found: dict[str, Any] = json.loads(frame.payload)
                 return found
             elif frame.kind == protocol.FAILED:
-                raise HybridMemoryError(json.loads(frame.payload)["message"])
+                told = json.loads(frame.payload)
+                raise OperationFailed(told["message"], told.get("code"))
             elif frame.kind == protocol.REFUSED:
                 raise HybridMemoryError(frame.payload.decode("utf-8", "replace"))
     raise HubEnded

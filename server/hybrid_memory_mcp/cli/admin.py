@@ -23,8 +23,8 @@ from hybrid_memory_mcp.cli.operation_call import (
     Reveal,
     call_operation,
     call_or_exit,
-    one_line_errors,
 )
+from hybrid_memory_mcp.cli.output import one_line_errors
 from hybrid_memory_mcp.cli.project import other_namespace
 
 if TYPE_CHECKING:

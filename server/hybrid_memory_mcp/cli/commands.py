@@ -14,8 +14,10 @@ from rich.table import Table
 
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE
 from hybrid_memory_mcp.cli import admin, embedders, hooks, project, tokens
+from hybrid_memory_mcp.cli.command_group import CommandGroup
 from hybrid_memory_mcp.cli.install import install
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit, one_line_errors
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit
+from hybrid_memory_mcp.cli.output import one_line_errors
 
 _OF_AN_OLDER_HUB = {"id": "", "newer": None, "section": None}
 """What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
@@ -23,7 +25,9 @@ _OF_AN_OLDER_HUB = {"id": "", "newer": None, "section": None}
 app = typer.Typer(
     name="hybrid-memory-mcp",
     help="A memory for every MCP client. Without a command it serves MCP over stdin and stdout, as clients start it.",
+    cls=CommandGroup,
     no_args_is_help=False,
+    pretty_exceptions_show_locals=False,  # they may be somebody's memories
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -23,7 +23,8 @@ from rich.table import Table
 
 from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_operation, call_or_exit, one_line_errors
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_operation, call_or_exit
+from hybrid_memory_mcp.cli.output import one_line_errors
 
 if TYPE_CHECKING:
     from hybrid_memory.embedding.fastembed_models import Model

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from hybrid_memory.errors import HybridMemoryError, InvalidInput, StoreLocked
-from hybrid_memory.shortage import shortage_of
+from hybrid_memory.errors import StoreLocked, StoreMissing
+from hybrid_memory_mcp.cli.output import note, one_line_errors
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
@@ -28,28 +25,10 @@ Namespace = Annotated[
 Reveal = Annotated[
     bool, typer.Option("--reveal", help="Show keys, passwords and card numbers, which are masked otherwise.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else, errors too.")]
 
 _HARMLESS = frozenset({"recall", "status", "history", "doctor", "export", "embedder", "pinned"})
 """Operations that change nothing of the store: when the hub ends meanwhile, the next one may be asked. An export is whole or not there."""
-
-
-@contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Turn an error of the library, or of a system that has no memory left, into one line and exit code 1."""
-    try:
-        yield
-    except HybridMemoryError as error:
-        said = str(error)
-    except (MemoryError, OSError, RuntimeError, ImportError) as error:
-        short = shortage_of(error)
-        if short is None:
-            raise
-        said = str(short)
-    else:
-        return
-    Console(stderr=True, soft_wrap=True).print(f"[red]{escape(said)}[/red]")
-    raise typer.Exit(1)
 
 
 def call_operation(
@@ -77,16 +56,16 @@ def call_operation(
     settings = client_settings(home=home, namespace=namespace)
     folder, given, progress = settings.folder(), arguments or {}, on_progress or _ignore_progress
     if not may_be_new and not (folder / DATABASE).exists():
-        raise InvalidInput("home", "there is no memory in that folder yet; a client makes it when it first starts")
+        raise StoreMissing(folder)
     may_repeat = operation in _HARMLESS
     while True:
         try:
-            answer = call_hub(folder, settings.namespace, operation, given, progress, _say)
+            answer = call_hub(folder, settings.namespace, operation, given, progress, note)
         except HubEnded:
             if not may_repeat:
                 raise
             may_repeat = False
-            _say("the memory's hub ended before it was done; asking again")
+            note("the memory's hub ended before it was done; asking again")
             continue
         if answer is not None:
             return answer
@@ -97,11 +76,6 @@ def call_operation(
             # By a hub that a client has just started, as after the end of one that had hung? Then it is asked.
             if not wait_for_hub(folder):
                 raise
-
-
-def _say(text: str) -> None:
-    """Tell a person why it takes so long; what a command prints may be read by a program."""
-    Console(stderr=True, soft_wrap=True).print(escape(text))
 
 
 def _ignore_progress(done: int, total: int) -> None:

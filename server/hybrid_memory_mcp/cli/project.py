@@ -14,7 +14,8 @@ from rich.markup import escape
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.project_names import check_project_name, project_namespace
-from hybrid_memory_mcp.cli.operation_call import AsJson, one_line_errors
+from hybrid_memory_mcp.cli.operation_call import AsJson
+from hybrid_memory_mcp.cli.output import one_line_errors
 from hybrid_memory_mcp.projects import MARKER, Place, place_of
 from hybrid_memory_mcp.runtime.client_options import read_options
 

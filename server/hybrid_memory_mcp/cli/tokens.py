@@ -15,7 +15,8 @@ from rich.table import Table
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import client_settings
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, one_line_errors
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace
+from hybrid_memory_mcp.cli.output import one_line_errors
 from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 
 app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)

@@ -21,7 +21,7 @@ import anyio.abc
 import anyio.to_thread
 
 from hybrid_memory.clock import Clock, RandomSource
-from hybrid_memory.errors import HybridMemoryError, InvalidInput
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, error_code
 from hybrid_memory.ids import is_unnamed_session, new_session
 from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.settings import StoreSettings, hook_switches
@@ -432,7 +432,7 @@ def _answer_frame(name: str, work: Callable[[], dict[str, Any]]) -> bytes:
         result = work()
         return pack(protocol.RESULT, json.dumps(result, ensure_ascii=False, default=str).encode())
     except HybridMemoryError as error:
-        return pack(protocol.FAILED, json.dumps({"message": str(error)}).encode())
+        return pack(protocol.FAILED, json.dumps({"message": str(error), "code": error_code(error)}).encode())
     except Exception as error:  # noqa: BLE001 - the last line before the command
         log_failure(name, error)
         return pack(protocol.FAILED, json.dumps({"message": failure_text(error)}).encode())

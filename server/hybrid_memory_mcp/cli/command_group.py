@@ -1,0 +1,58 @@
+"""The typer group that all commands are in: what ``--json`` means for a command line that is wrong, or that meets a bug."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from hybrid_memory_mcp.cli.output import FAILED, INTERRUPTED, WRONG_USE, print_error_value, set_wants_json
+
+
+class CommandGroup(TyperGroup):
+    """A group that says as JSON too why a command was not done."""
+
+    def main(self, args: Sequence[str] | None = None, *positional: Any, **options: Any) -> Any:
+        """Run a command line."""
+        given = list(sys.argv[1:] if args is None else args)
+        set_wants_json("--json" in (given[: given.index("--")] if "--" in given else given))
+        return super().main(args, *positional, **options)
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Read what stands before the name of a command."""
+        with _told_as_json():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Do a command."""
+        with _told_as_json():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _told_as_json() -> Iterator[None]:
+    """Print as JSON what typer is about to print on stderr. What a command refuses itself is printed already (`typer.Exit`)."""
+    try:
+        yield
+    except typer.Exit:
+        raise
+    except (typer.Abort, EOFError):
+        print_error_value("nobody answered, or the command was stopped", code="aborted", exit_code=FAILED)
+        raise
+    except KeyboardInterrupt:
+        print_error_value("interrupted", code="interrupted", exit_code=INTERRUPTED)
+        raise
+    except Exception as error:
+        # typer has its own copy of click's errors, under a private name; a wrong command line is one that can be formatted.
+        words = getattr(error, "format_message", None)
+        if words is None:
+            print_error_value(
+                "something went wrong that should not; stderr has the traceback", code="internal", exit_code=FAILED
+            )
+        else:
+            print_error_value(words(), code="usage", exit_code=WRONG_USE)
+        raise

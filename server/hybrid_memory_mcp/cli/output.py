@@ -1,0 +1,228 @@
+"""What all commands print with: results as a table or as JSON, errors, questions, progress, and text that does nothing to a terminal.
+
+The rules that hold for each command:
+
+- With ``--json`` stdout is one JSON value in UTF-8 and nothing else: the result, or ``{"error": {"code", "message", "exit_code"}}``.
+- An error is a line on stderr, with ``--json`` too. Questions, notes and progress go to stderr.
+- Stored text passes through `shown` (or `cell`) on its way to a person; never through markup. JSON has it as it is.
+- In a pipe nothing is coloured, cut or wrapped, and a row is one line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hybrid_memory.errors import HybridMemoryError, error_code
+
+if TYPE_CHECKING:
+    from hybrid_memory_mcp.admin.operations import ProgressCallback
+
+DONE, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
+"""The exit codes: all is done; it was not done, something is wrong with the store, or the person said no; the command line is wrong or
+a question cannot be asked, and nothing was done; Ctrl-C."""
+
+_MARKS = dict.fromkeys((0x200E, 0x200F, 0x061C))
+_BREAKS = re.compile(r" *[\n\x0b\x0c\x85\u2028\u2029]+ *")
+_ACTING = re.compile(
+    "\U0001f3f4[\U000e0020-\U000e007f]+"  # the flag of a region, of characters that are invisible elsewhere
+    "|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_wants_json: ContextVar[bool] = ContextVar("wants_json", default=False)
+
+
+def set_wants_json(wanted: bool) -> None:
+    """Say whether this command line asks for JSON; errors are then printed as JSON too."""
+    _wants_json.set(wanted)
+
+
+def out() -> Console:
+    """Return the console for what a person reads: it wraps nothing by itself, and highlights nothing."""
+    return Console(soft_wrap=True, highlight=False, emoji=False)
+
+
+def err() -> Console:
+    """Return the console of stderr, for notes, questions and errors."""
+    return Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
+
+
+def is_terminal() -> bool:
+    """Return True if a person sees what is printed; False in a pipe or a file."""
+    return sys.stdout.isatty()
+
+
+def shown(text: object, *, lines: bool = False) -> str:
+    r"""Return text as a terminal may get it: what would act on it or turn its order round is written out, as ``\x1b``.
+
+    Line breaks become `` ⏎ `` so that it stays one line, unless ``lines`` keeps them. Letters of all scripts and emoji stay; the
+    marks of direction that other programs put around names (U+200E, U+200F, U+061C) are left out.
+    """
+    whole = str(text)
+    if whole.isascii() and whole.isprintable():
+        return whole
+    whole = whole.replace("\r\n", "\n").replace("\t", "    ").translate(_MARKS)
+    if not lines:
+        whole = _BREAKS.sub(" ⏎ ", whole.strip("\n"))
+    return _ACTING.sub(_written_out, whole)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    one = found[0]
+    if len(one) > 1:
+        return one  # a flag
+    code = ord(one)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004 - as Python writes them
+
+
+def cell(text: object, style: str = "", *, lines: bool = False) -> Text:
+    """Return stored text for a table or a console: inert, and without markup."""
+    return Text(shown(text, lines=lines), style=style)
+
+
+def moment(at: str | datetime | None) -> str:
+    """Return a moment in the zone of this machine, to the minute; empty for None."""
+    if at is None:
+        return ""
+    known = datetime.fromisoformat(at) if isinstance(at, str) else at
+    return f"{known.astimezone():%Y-%m-%d %H:%M}"
+
+
+def say(text: object, style: str = "") -> None:
+    """Print one sentence to a person; what stands in it is inert."""
+    out().print(cell(text, style, lines=True))
+
+
+def note(text: object, style: str = "") -> None:
+    """Print one sentence to stderr: what a program that reads the result does not want."""
+    err().print(cell(text, style, lines=True))
+
+
+def print_json(value: object) -> None:
+    """Print one JSON value, in UTF-8 and not wrapped; what acts on a terminal is escaped as JSON does it, so that the value is the same."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    typer.echo(_ACTING.sub(_escaped, text).encode())
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if len(found[0]) == 1 else found[0]  # longer ones are flags
+
+
+def print_result(values: Any, as_json: bool, table: Callable[[], None]) -> None:
+    """Print a result: as JSON, or by calling ``table``, which prints it to a person."""
+    if as_json:
+        print_json(values)
+    else:
+        table()
+
+
+def print_rows(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None) -> None:
+    """Print rows: as a table on a terminal, else a line for each with tabs between, so that `cut`, `sort` and `grep` can take it.
+
+    The first column is never cut nor wrapped (put the id there). A cell may be a `Text` with a style; else it is stored text.
+    """
+    if not is_terminal():
+        for row in rows:
+            typer.echo("\t".join(shown(one.plain if isinstance(one, Text) else _plain(one)) for one in row))
+        return
+    table = Table(title=None if title is None else cell(title), title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, no_wrap=number == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*(one if isinstance(one, Text) else cell(_plain(one), lines=True) for one in row))
+    Console(highlight=False, emoji=False).print(table)
+
+
+def print_values(values: Sequence[tuple[str, object]], *, title: str | None = None) -> None:
+    """Print names with their values: as a table on a terminal, else ``name: value`` lines."""
+    if is_terminal():
+        print_rows(("what", "value"), values, title=title)
+        return
+    for name, value in values:
+        typer.echo(f"{shown(name)}: {shown(_plain(value))}")
+
+
+def _plain(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def fail(message: object, *, code: str = "failed", exit_code: int = FAILED) -> NoReturn:
+    """Print an error (one line on stderr; with ``--json`` the value on stdout too) and end the command.
+
+    Raises:
+        typer.Exit: always, with ``exit_code``.
+    """
+    print_error(message, code=code, exit_code=exit_code)
+    raise typer.Exit(exit_code)
+
+
+def print_error(message: object, *, code: str, exit_code: int = FAILED) -> None:
+    """Print an error as `fail` does, and go on."""
+    print_error_value(message, code=code, exit_code=exit_code)
+    note(message, "red")
+
+
+def print_error_value(message: object, *, code: str, exit_code: int) -> None:
+    """Print an error as JSON on stdout, if JSON is wanted."""
+    if _wants_json.get():
+        print_json({"error": {"code": code, "message": str(message), "exit_code": exit_code}})
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn an error of the library, or of a system that has no memory left, into one line and exit code 1."""
+    from hybrid_memory.shortage import shortage_of
+
+    try:
+        yield
+    except HybridMemoryError as error:
+        said: BaseException = error
+    except (MemoryError, OSError, RuntimeError, ImportError) as error:
+        short = shortage_of(error)
+        if short is None:
+            raise
+        said = short
+    else:
+        return
+    fail(said, code=error_code(said))
+
+
+def can_ask() -> bool:
+    """Return True if a person sits at the terminal and can answer."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def confirm(question: str, *, default: bool = False) -> None:
+    """Ask on stderr and go on if the answer is yes; `yes |` may answer too.
+
+    Raises:
+        typer.Exit: the answer is no (1), or nobody answers (2).
+    """
+    try:
+        said = typer.confirm(question, default=default, err=True)
+    except typer.Abort:
+        typer.echo(err=True)
+        fail("nobody answered, so nothing was changed; --yes does it without asking", code="usage", exit_code=WRONG_USE)
+    if not said:
+        fail("nothing was changed", code="declined")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[ProgressCallback]:
+    """Give what shows on the terminal's stderr how far something is; it is gone afterwards."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
