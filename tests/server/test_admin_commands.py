@@ -75,6 +75,34 @@ def test_restoring_asks_first(home):
     assert "cello" in recalled(home, "What was sold?")[0].content
 
 
+def test_nobody_is_asked_whether_to_restore_what_is_no_backup(home, tmp_path):
+    (tmp_path / "x").write_bytes(b"no database" * 999)
+    done = run("restore", tmp_path / "x", "--home", home, input="y\n")
+    assert (done.exit_code, "Go on?" in done.output) == (1, False)
+    assert recalled(home)[0].content == VIOLIN
+
+
+def test_who_is_asked_whether_to_restore_hears_what_the_backup_holds(home):
+    asked("backup", "--home", home)
+    done = run("restore", "--home", home, input="y\n")
+    assert (done.exit_code, "memories: 1" in done.stderr) == (0, True)
+
+
+def test_nobody_types_a_secret_for_memories_that_are_not_there(home):
+    done = run("redact", "absent", "--words", "--home", home, input="hunter2\n")
+    assert (done.exit_code, "taken out" in done.output) == (1, False)
+
+
+def test_an_export_goes_to_stdout(home, tmp_path):
+    run("export", tmp_path / "x", "--home", home)
+    done = run("export", "-", "--home", home)
+    assert (done.exit_code, done.stdout_bytes) == (0, (tmp_path / "x").read_bytes())
+
+
+def test_an_export_to_stdout_is_no_json_value(home):
+    assert run("export", "-", "--json", "--home", home).exit_code == 2
+
+
 def test_restoring_without_a_backup_says_so(home):
     done = run("restore", "--home", home, "--yes")
     assert (done.exit_code, "there is no backup" in done.output) == (1, True)
@@ -190,7 +218,7 @@ def test_what_is_forgotten_a_session_or_a_namespace_can_be_purged(home):
 def test_a_purge_of_what_is_not_there_changes_nothing(home):
     done = run("purge", "absent", "--home", home, "--yes")
     assert (done.exit_code, "nothing was purged" in done.output) == (1, True)
-    assert run("purge", "--home", home, "--yes").exit_code == 1
+    assert run("purge", "--home", home, "--yes").exit_code == 2
     assert recalled(home)[0].content == VIOLIN
 
 

@@ -63,6 +63,15 @@ def test_status_tells_what_a_store_holds(home):
     assert "memories" in run("status", "--home", home).output
 
 
+def test_status_says_where_the_store_lies_and_what_its_backups_take(home):
+    run("backup", "--home", home)
+    store = json.loads(run("status", "--home", home, "--json").output)["store"]
+    assert (store["folder"], store["file"]) == (str(home), str(home / "memory.duckdb"))
+    assert store["bytes"] == (home / "memory.duckdb").stat().st_size
+    assert (store["backups"]["count"], store["backups"]["newest"]) == (1, str(next((home / "backups").iterdir())))
+    assert f"store: {home}" in run("status", "--home", home).output
+
+
 def test_recall_finds_from_the_terminal(home):
     assert "violin" in run("recall", "Where is the violin?", "--home", home).output
 
@@ -95,7 +104,7 @@ def test_recall_shows_when_a_thing_happened(moved_rehearsal):
 def test_recall_shows_what_a_hub_from_before_an_upgrade_tells(home, monkeypatch):
     hit = {"created_at": "2026-01-10T12:00:00+00:00", "tier": "sensory", "content": "a", "score": 0.5, "weak": True}
     told = {"hits": [hit], "total": 1, "words_alone": False}
-    monkeypatch.setattr("hybrid_memory_mcp.cli.commands.call_or_exit", lambda *_, **__: told)
+    monkeypatch.setattr("hybrid_memory_mcp.cli.memories.call_or_exit", lambda *_, **__: told)
     assert "0.50 (weak)" in run("recall", "a", "--home", home).output
 
 
@@ -116,6 +125,7 @@ def test_a_brief_in_the_terminal_has_sections_and_twenty_lines(tmp_path):
 def test_looking_into_an_empty_folder_makes_nothing(tmp_path, command):
     done = run(command, "--home", tmp_path)
     assert done.exit_code == 1
+    assert str(tmp_path) in done.output
     assert list(tmp_path.iterdir()) == []
 
 

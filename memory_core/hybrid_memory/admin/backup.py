@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.admin.trusted_lines import refusal
@@ -145,6 +146,20 @@ def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda
             raise
         swap(path, aside, on_step)
     return Restored(sums["memory"][0], aside, embedder)
+
+
+def examine(backup: Path, home: Path) -> int:
+    """Read a backup whole, as `restore` does before it changes anything; returns how many memories it holds.
+
+    The copy that is read lies in the store's folder if there is one, which has room for it when `restore` has.
+
+    Raises:
+        StoreDamaged, SchemaTooNew: the backup is none that could be used.
+    """
+    with file_errors(), TemporaryDirectory(prefix=".backup-", dir=home if home.is_dir() else None) as folder:
+        copy = Path(folder) / DATABASE
+        _copy_and_inspect(backup, copy, lambda _: None)
+        return _verify_backup(copy)["memory"][0]
 
 
 @contextmanager

@@ -49,6 +49,16 @@ def check_redaction(namespace: str, ids: Sequence[MemoryId], words: str | None) 
         raise InvalidInput("words", f"give at least {_SHORTEST_WORDS} characters")
 
 
+def check_redaction_ids(plan: RedactionPlan) -> None:
+    """Check that the memories are there.
+
+    Raises:
+        NotFound: an id is not there.
+    """
+    if plan.missing:
+        raise NotFound(f"ids: {plan.missing} of them are not in this namespace; nothing was changed")
+
+
 def check_redaction_plan(plan: RedactionPlan, count: int | None) -> None:
     """Check that there is something to take out, in as many memories as was confirmed.
 
@@ -56,8 +66,7 @@ def check_redaction_plan(plan: RedactionPlan, count: int | None) -> None:
         NotFound: an id is not there, or no secret is.
         ConfirmationNeeded: it is not ``count`` memories.
     """
-    if plan.missing:
-        raise NotFound(f"ids: {plan.missing} of them are not in this namespace; nothing was changed")
+    check_redaction_ids(plan)
     if not plan.kinds:
         raise NotFound("nothing in them is recognised as a secret; say with --words what is to be taken out")
     if count is not None and count != len(plan.ids) + len(plan.others):

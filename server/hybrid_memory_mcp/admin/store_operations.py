@@ -43,7 +43,7 @@ def backup(request: OperationRequest) -> dict[str, Any]:
 
 
 def restore(request: OperationRequest) -> dict[str, Any]:
-    """Put a backup in the place of the store; the argument ``file`` None means the newest of its own."""
+    """Put a backup in the place of the store, or with ``preview`` say whether it can be used; ``file`` None: the newest of its own."""
     named = request.arguments["file"]
     if named is None:
         own = backups.list_backups(request.home)
@@ -52,6 +52,8 @@ def restore(request: OperationRequest) -> dict[str, Any]:
         source = own[-1]
     else:
         source = check_source(Path(named))
+    if request.arguments.get("preview"):
+        return {"file": str(source), "memories": backups.examine(source, request.home)}
     done = request.run_exclusive(lambda: backups.restore(request.home, source, SystemClock().now()))
     _announce(request)
     return _to_json_object(done) | {"file": str(source)}
@@ -145,13 +147,16 @@ def redact(request: OperationRequest) -> dict[str, Any]:
     """Take secrets out of memories for good, or say with ``preview`` what that comes to.
 
     Arguments are ``ids`` (of the request's namespace), ``words`` (to be taken out though not recognised; None), and ``count``: the number
-    of memories that was confirmed, None for any.
+    of memories that was confirmed, None for any. ``only_ids`` only looks whether the memories are there.
     """
     given, namespace = request.arguments, request.scope.namespace
     ids = tuple(MemoryId(str(one)) for one in given["ids"])
     words: str | None = given["words"]
     redactions.check_redaction(namespace, ids, words)
     plan = request.run(lambda service: _duck_store(service).transfer.plan_redaction(namespace, ids, words))
+    if given.get("only_ids"):
+        redactions.check_redaction_ids(plan)
+        return {"named": len(plan.ids)}
     redactions.check_redaction_plan(plan, given["count"])
     copies = purges.find_copies(request.home)
     counts = {

@@ -8,9 +8,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperGroup
 
 from hybrid_memory_mcp.cli.output import FAILED, INTERRUPTED, WRONG_USE, print_error_value, set_wants_json
+
+
+def example(words: str) -> str:
+    """Return the line under the help of a command that shows one use of it; ``words`` follow the name of the program."""
+    return f"Example: [bold]hybrid-memory-mcp {escape(words)}[/bold]"
 
 
 class CommandGroup(TyperGroup):
@@ -22,6 +28,17 @@ class CommandGroup(TyperGroup):
         set_wants_json("--json" in (given[: given.index("--")] if "--" in given else given))
         return super().main(args, *positional, **options)
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of commands in the order in which they were registered; typer puts groups before the rest."""
+        del ctx
+        order = {panel: number for number, panel in enumerate(dict.fromkeys(self._panels()))}
+        return sorted(self.commands, key=lambda name: order[_panel(self.commands[name])])
+
+    def _panels(self) -> Iterator[str | None]:
+        """Return the panels of commands, then those that hold groups alone."""
+        ordered = sorted(self.commands.values(), key=lambda one: isinstance(one, TyperGroup))
+        return map(_panel, ordered)
+
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         """Read what stands before the name of a command."""
         with _told_as_json():
@@ -31,6 +48,11 @@ class CommandGroup(TyperGroup):
         """Do a command."""
         with _told_as_json():
             return super().invoke(ctx)
+
+
+def _panel(command: Any) -> str | None:
+    panel: str | None = getattr(command, "rich_help_panel", None)
+    return panel
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from rich.table import Table
 
 from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
+from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_operation, call_or_exit
 from hybrid_memory_mcp.cli.output import one_line_errors
 
@@ -46,7 +47,7 @@ ModelName = Annotated[
 Later = Annotated[bool, typer.Option("--later", help="Only note the wish; the next server start does the work.")]
 
 
-@app.command("list")
+@app.command("list", epilog=example("embedder list --here"))
 def list_models(
     here: Annotated[bool, typer.Option("--here", help="Only those on this machine.")] = False,
     home: Home = None,
@@ -73,7 +74,7 @@ def list_models(
         console.print(f"The store has {escape(store['pinned'])}: {escape(store['reason'])}.")
 
 
-@app.command()
+@app.command(epilog=example("embedder status"))
 def status(home: Home = None, as_json: AsJson = False) -> None:
     """Show the store's embedder and how its vectors are."""
     values = call_or_exit(home, "embedder")
@@ -87,7 +88,7 @@ def status(home: Home = None, as_json: AsJson = False) -> None:
     console.print(table)
 
 
-@app.command()
+@app.command(epilog=example("embedder use multilingual"))
 def use(model: ModelName, home: Home = None, later: Later = False) -> None:
     """Change the store to a model; one that is not on this machine is downloaded. Memories get new vectors."""
     console = Console(soft_wrap=True)

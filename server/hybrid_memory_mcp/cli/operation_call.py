@@ -27,6 +27,10 @@ Reveal = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value and nothing else, errors too.")]
 
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file of that name.")]
+All = Annotated[str | None, typer.Option("--namespace", help="Only this one. Default: all.")]
+
 _HARMLESS = frozenset({"recall", "status", "history", "doctor", "export", "embedder", "pinned"})
 """Operations that change nothing of the store: when the hub ends meanwhile, the next one may be asked. An export is whole or not there."""
 
@@ -76,6 +80,11 @@ def call_operation(
             # By a hub that a client has just started, as after the end of one that had hung? Then it is asked.
             if not wait_for_hub(folder):
                 raise
+
+
+def absolute(file: Path | None) -> str | None:
+    """Return the full path of a file that a person named: an operation is done in another process, which is at work elsewhere."""
+    return None if file is None else str(file.expanduser().absolute())
 
 
 def _ignore_progress(done: int, total: int) -> None:

@@ -98,6 +98,11 @@ def moment(at: str | datetime | None) -> str:
     return f"{known.astimezone():%Y-%m-%d %H:%M}"
 
 
+def megabytes(size: int) -> str:
+    """Return a size in bytes as a person reads it."""
+    return f"{size / 1e6:.1f} MB"
+
+
 def say(text: object, style: str = "") -> None:
     """Print one sentence to a person; what stands in it is inert."""
     out().print(cell(text, style, lines=True))

@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.project_names import check_project_name, project_namespace
+from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson
 from hybrid_memory_mcp.cli.output import one_line_errors
 from hybrid_memory_mcp.projects import MARKER, Place, place_of
@@ -24,7 +25,7 @@ app = typer.Typer(help="Which project is at hand in a folder.", no_args_is_help=
 _HEAD = "# What is said to an assistant in this folder, and below it, is remembered for this project alone (hybrid-memory-mcp).\n"
 
 
-@app.command()
+@app.command(epilog=example("project init acme"))
 def init(
     name: Annotated[str | None, typer.Argument(help="Name of the project. Default: the folder's.")] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Assistants read here and write nothing.")] = False,
@@ -53,7 +54,7 @@ def init(
     console.print(f"{MARKER} holds the name and no memories, so it may be committed.")
 
 
-@app.command()
+@app.command(epilog=example("project show"))
 def show(as_json: AsJson = False) -> None:
     """Show which project is at hand in this folder, and why."""
     with one_line_errors():

@@ -15,6 +15,7 @@ from rich.table import Table
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import client_settings
+from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace
 from hybrid_memory_mcp.cli.output import one_line_errors
 from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
@@ -29,7 +30,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MAX_LIFETIME = timedelta(days=36_500)  # a hundred years
 
 
-@app.command()
+@app.command(epilog=example("token create laptop --expires 90d"))
 def create(
     name: Name,
     home: Home = None,
@@ -53,7 +54,7 @@ def create(
     )
 
 
-@app.command("list")
+@app.command("list", epilog=example("token list"))
 def list_tokens(home: Home = None, as_json: AsJson = False) -> None:
     """Show which tokens there are; never the tokens themselves."""
     with one_line_errors():
@@ -72,7 +73,7 @@ def list_tokens(home: Home = None, as_json: AsJson = False) -> None:
     console.print(table)
 
 
-@app.command()
+@app.command(epilog=example("token revoke laptop"))
 def revoke(name: Name, home: Home = None) -> None:
     """Take a token back; a running server refuses it at once."""
     with one_line_errors():

@@ -1,0 +1,101 @@
+"""The command ``status``: what a store holds, where it lies, how it is, and who is connected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hybrid_memory_mcp.cli import hooks, project
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
+from hybrid_memory_mcp.cli.output import (
+    cell,
+    megabytes,
+    moment,
+    one_line_errors,
+    print_result,
+    print_rows,
+    print_values,
+    say,
+)
+
+_APART = ("session", "clients", "bytes_on_disk")  # shown otherwise, or of no use to a person
+_CLIENT = ("client", "pid", "namespace", "session", "since", "requests")
+
+
+def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
+    """Show what a store holds, where it lies, how it is, and who is connected."""
+    with one_line_errors():
+        place = project.place_here(home, namespace)
+    values = call_or_exit(home, "status", namespace=namespace)
+    of_project = project.namespace_of(place)
+    of_it = {} if of_project is None else call_or_exit(home, "status", namespace=of_project)
+    counted: dict[str, int] = {name: of_it[name] for name in ("memories", "insights") if name in of_it}
+    with one_line_errors():
+        values["store"] = _store(home)
+        values["hooks"] = hooks.described(home)
+    values["project"] = project.described(place, counted)
+    in_words = {
+        "store": _store_in_words(values["store"]),
+        "project": project.in_words(place) + _counted_in_words(counted),
+        "hooks": hooks.in_words(values["hooks"]),
+    }
+    print_result(values, as_json, lambda: _print(values, in_words))
+
+
+def _store(home: Path | None) -> dict[str, Any]:
+    """Return where the store lies and what it takes there, its backups included (sizes in bytes)."""
+    from hybrid_memory.admin.backup import list_backups
+    from hybrid_memory.settings import DATABASE, client_settings
+
+    folder = client_settings(home=home).folder().absolute()
+    backups = list_backups(folder)
+    sizes = [file.stat().st_size for file in backups]
+    return {
+        "folder": str(folder),
+        "file": str(folder / DATABASE),
+        "bytes": (folder / DATABASE).stat().st_size,
+        "backups": {"count": len(backups), "bytes": sum(sizes), "newest": str(backups[-1]) if backups else None},
+    }
+
+
+def _store_in_words(store: dict[str, Any]) -> str:
+    kept = store["backups"]
+    backups = f"{kept['count']} backups, {megabytes(kept['bytes'])}" if kept["count"] else "no backup yet"
+    return f"{store['folder']} ({megabytes(store['bytes'])}; {backups})"
+
+
+def _counted_in_words(counted: dict[str, int]) -> str:
+    if not counted:
+        return ""
+    count, insights = counted.get("memories", 0), counted.get("insights", 0)
+    some = "1 memory is" if count == 1 else f"{count} memories are"
+    return f" {some} kept for it{f', insights: {insights}' if insights else ''}."
+
+
+def _print(values: dict[str, Any], in_words: dict[str, str]) -> None:
+    shown = [
+        (name.replace("_", " "), in_words.get(name, _plain(value)))
+        for name, value in values.items()
+        if name not in _APART
+    ]
+    first = [row for row in shown if row[0] == "store"]
+    print_values(first + [row for row in shown if row[0] != "store"], title="hybrid-memory-mcp")
+    clients = values["clients"]
+    if not clients:
+        say("nobody is connected")
+        return
+    rows = [
+        [moment(one.get(column)) if column == "since" else cell(one.get(column, "")) for column in _CLIENT]
+        for one in clients
+    ]
+    print_rows(_CLIENT, rows, title="connected")
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items() if count) or "none"
+    if isinstance(value, tuple | list):
+        return "; ".join(str(one) for one in value) or "none"
+    return str(value)
