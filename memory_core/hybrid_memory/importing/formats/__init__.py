@@ -1,0 +1,78 @@
+"""The formats of other programs, each a module of its own; `find_format` knows which one a source is in.
+
+A module has ``NAME`` (what ``--format`` calls it), ``TITLE`` (what people call it), ``recognises(source)`` (cheap: names and first bytes)
+and ``read(source)``, which yields records in the order of the source and never raises for one that is bad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Protocol, cast
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.importing.record import Record, Skipped
+from hybrid_memory.importing.source import Source
+
+_MODULES = {
+    "chatgpt": "chatgpt",
+    "claude": "claude",
+    "gemini": "gemini",
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "letta": "letta",
+    "mem0": "mem0",
+    "zep": "zep",
+    "memory-server": "memory_server",
+    "okf": "okf",
+    "markdown": "markdown",
+}
+"""By name, in the order in which they are asked: the plainest, which take almost anything, come last."""
+
+
+class Format(Protocol):
+    """What a module of a format has."""
+
+    NAME: str
+    TITLE: str
+
+    def recognises(self, source: Source) -> bool:
+        """Return whether a source is in this format, by names and first bytes."""
+        ...
+
+    def read(self, source: Source) -> Iterator[Record | Skipped]:
+        """Yield what a source holds.
+
+        Raises:
+            InvalidInput: it is not in this format at all.
+        """
+        ...
+
+
+def format_names() -> list[str]:
+    """Return what ``--format`` takes."""
+    return list(_MODULES)
+
+
+def format_named(name: str) -> Format:
+    """Return a format by its name.
+
+    Raises:
+        InvalidInput: there is none of that name.
+    """
+    module = _MODULES.get(name.strip().lower().replace("_", "-"))
+    if module is None:
+        raise InvalidInput("format", f"is none that can be read; name one of {', '.join(_MODULES)}")
+    return cast("Format", import_module(f"{__name__}.{module}"))
+
+
+def find_format(source: Source) -> Format | None:
+    """Return the format that a source is in, None where none is recognised."""
+    for name, module in _MODULES.items():
+        if find_spec(f"{__name__}.{module}") is None:
+            continue
+        found = format_named(name)
+        if found.recognises(source):
+            return found
+    return None
