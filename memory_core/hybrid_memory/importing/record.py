@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hybrid_memory.model import Json
+    from hybrid_memory.model import Json, Memory
 
 
 class Author(StrEnum):
@@ -37,7 +37,12 @@ class Record:
     ``key`` is the record's own name in its source: the same record has the same key whenever the source is exported again, and no two
     records of one source share one. ``at`` is when it was said or stored (aware), None where the source does not tell. ``conversation`` is
     the source's own name of the conversation, the folder or the user that it belongs to; ``title`` is what people call that.
-    ``supersedes`` and ``parents`` are keys of records of the same source. Readers copy what the source says and judge nothing.
+    ``supersedes``, ``superseded_by`` and ``parents`` are keys of records of the same source; either end of a pair may tell of
+    it. ``source`` is where a statement was taken from, as in `hybrid_memory.model.Memory`. Readers copy what the source says and judge
+    nothing.
+
+    ``exported`` is the memory as an export of this program had it, for files of our own: it stands for all of it, links, namespace and
+    double words included, and comes in as a line of our own export does.
     """
 
     key: str
@@ -54,7 +59,10 @@ class Record:
     expires_at: datetime | None = None
     forgotten_at: datetime | None = None
     supersedes: str | None = None
+    superseded_by: str | None = None
     parents: tuple[str, ...] = ()
+    source: str | None = None
+    exported: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,6 +236,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "backup": _store_operation("backup"),
     "restore": _store_operation("restore"),
     "export": _store_operation("export"),
+    "export_folder": _store_operation("export_folder_"),
     "import": _store_operation("import_"),
     "purge": _store_operation("purge"),
     "redact": _store_operation("redact"),

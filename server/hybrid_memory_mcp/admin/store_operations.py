@@ -14,6 +14,7 @@ from hybrid_memory.admin import backup as backups
 from hybrid_memory.admin import purge as purges
 from hybrid_memory.admin import redact as redactions
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
+from hybrid_memory.admin.folder_export import FolderLayout, check_folder, export_folder
 from hybrid_memory.admin.user_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput
@@ -75,6 +76,28 @@ def export(request: OperationRequest) -> dict[str, Any]:
                 namespaces=given["namespaces"],
                 vectors=vectors,
                 secrets=None if given.get("reveal") else service.secrets,
+                on_progress=request.on_progress,
+            )
+        )
+    )
+
+
+def export_folder_(request: OperationRequest) -> dict[str, Any]:
+    """Write what the store holds as a folder of Markdown files.
+
+    Arguments are ``folder``, ``layout`` (markdown or okf), ``namespaces`` (None: all), ``force`` and ``reveal``.
+    """
+    given = request.arguments
+    folder = check_folder(Path(given["folder"]), request.home)
+    return _to_json_object(
+        request.run(
+            lambda service: export_folder(
+                _store(service),
+                folder,
+                FolderLayout(given["layout"]),
+                namespaces=given["namespaces"],
+                secrets=None if given["reveal"] else service.secrets,
+                force=bool(given["force"]),
                 on_progress=request.on_progress,
             )
         )
