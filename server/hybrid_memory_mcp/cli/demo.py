@@ -25,6 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.cli.output import fail, print_json
 from hybrid_memory_mcp.clients.command import start_of_this_installation
 from hybrid_memory_mcp.clients.places import this_machine
 from hybrid_memory_mcp.clients.table import SERVER
@@ -63,6 +64,7 @@ class DemoReport:
     """Prints what happens and remembers what was not as promised."""
 
     console: Console
+    kept: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
 
     def begin_part(self, title: str) -> None:
@@ -73,8 +75,7 @@ class DemoReport:
     def check(self, what: str, *, kept: bool) -> None:
         """Print whether a promise was kept."""
         self.console.print(Text("  kept    " if kept else "  BROKEN  ", style="green" if kept else "bold red") + what)
-        if not kept:
-            self.broken.append(what)
+        (self.kept if kept else self.broken).append(what)
 
     def tell(self, text: str) -> None:
         """Say something."""
@@ -104,18 +105,19 @@ class DemoClient:
         return status
 
 
-def run(keep: Path | None) -> int:
-    """Play the demo; returns 0 when everything was as promised, else 1."""
-    report = DemoReport(Console())
+def run(keep: Path | None, *, as_json: bool = False) -> int:
+    """Play the demo; returns 0 when everything was as promised, else 1. As JSON are told which promises were kept and which broken."""
+    report = DemoReport(Console(quiet=as_json))
     with ExitStack() as stack:
         if keep is not None:
-            keep.mkdir(parents=True, exist_ok=True)
-            home = keep.absolute()
+            home = _folder_to_keep(keep)
         else:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hybrid-memory-demo-")))
         stack.callback(stop_hub, home)
         anyio.run(_play, home, report)
     report.console.print()
+    if as_json:
+        print_json({"kept": report.kept, "broken": report.broken, "entry": client_entry()})
     if report.broken:
         report.console.print(f"[bold red]{len(report.broken)} promises were broken.[/bold red]")
         return 1
@@ -125,6 +127,14 @@ def run(keep: Path | None) -> int:
     )
     report.console.print(json.dumps(client_entry(), indent=2), markup=False, highlight=False, soft_wrap=True)
     return 0
+
+
+def _folder_to_keep(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        fail(f"keep: {folder} is no folder, and none can be made there", code="invalid_input")
+    return folder.absolute()
 
 
 def client_entry() -> dict[str, Any]:

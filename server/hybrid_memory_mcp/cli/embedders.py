@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -19,13 +17,23 @@ from rich.progress import (
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
-from rich.table import Table
 
 from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_operation, call_or_exit
-from hybrid_memory_mcp.cli.output import one_line_errors
+from hybrid_memory_mcp.cli.output import (
+    INTERRUPTED,
+    err,
+    fail,
+    note,
+    one_line_errors,
+    out,
+    print_json,
+    print_result,
+    print_values,
+    say,
+)
 
 if TYPE_CHECKING:
     from hybrid_memory.embedding.fastembed_models import Model
@@ -35,7 +43,8 @@ app = typer.Typer(help="Embedding models: list them, look at the store's, use an
 _MEGABYTE = 1e6  # bytes
 _NAME_WIDTH = 48  # characters: all but two of fastembed's names
 _ROWS = {"pinned": "vectors of"}  # what `embedder status` calls other than the operation does
-_INTERRUPTED_EXIT_CODE = 130  # what shells give a command that Ctrl-C ended
+
+Tell: TypeAlias = Callable[[object], None]
 
 ModelName = Annotated[
     str,
@@ -59,67 +68,73 @@ def list_models(
     with one_line_errors():
         rows = [*_own_rows(), *(_row(model) for model in known_models())]
     rows = [row for row in rows if row["here"] or not here]
-    if as_json:
-        Console().print_json(json.dumps(rows))
-        return
-    console = Console(soft_wrap=True)
-    console.print(f"[bold]{_list_line('model', 'dim.', 'MB', 'licence', 'here')}[/bold]")
+    print_result(rows, as_json, lambda: _print_models(rows, home))
+
+
+def _print_models(rows: list[dict[str, object]], home: Path | None) -> None:
+    out().print(_list_line("model", "dim.", "MB", "licence", "here"), style="bold")
     for row in rows:
         here_or_not = "yes" if row["here"] else ""
-        line = _list_line(row["name"], row["dimensions"], row["megabytes"], row["licence"], here_or_not)
-        console.print(escape(line), highlight=False)
-    console.print("`hybrid-memory-mcp embedder use MODEL` fetches a model if need be, and changes the store to it.")
+        say(_list_line(row["name"], row["dimensions"], row["megabytes"], row["licence"], here_or_not))
+    say("`hybrid-memory-mcp embedder use MODEL` fetches a model if need be, and changes the store to it.")
     with suppress(HybridMemoryError):  # the list is of use without a store, or while one cannot be asked
         store = call_operation(home, "embedder")
-        console.print(f"The store has {escape(store['pinned'])}: {escape(store['reason'])}.")
+        say(f"The store has {store['pinned']}: {store['reason']}.")
 
 
 @app.command(epilog=example("embedder status"))
 def status(home: Home = None, as_json: AsJson = False) -> None:
     """Show the store's embedder and how its vectors are."""
     values = call_or_exit(home, "embedder")
-    console = Console(soft_wrap=True)
-    if as_json:
-        console.print_json(json.dumps(values))
-        return
-    table = Table("what", "value", title="embedder")
-    for name, value in values.items():
-        table.add_row(_ROWS.get(name, name.replace("_", " ")), escape("none" if value is None else str(value)))
-    console.print(table)
+    named = [
+        (_ROWS.get(name, name.replace("_", " ")), "none" if value is None else value) for name, value in values.items()
+    ]
+    print_result(values, as_json, lambda: print_values(named, title="embedder"))
 
 
 @app.command(epilog=example("embedder use multilingual"))
-def use(model: ModelName, home: Home = None, later: Later = False) -> None:
+def use(model: ModelName, home: Home = None, later: Later = False, as_json: AsJson = False) -> None:
     """Change the store to a model; one that is not on this machine is downloaded. Memories get new vectors."""
-    console = Console(soft_wrap=True)
+    tell = _silent if as_json else say
     with one_line_errors():
-        spec = _fetched(model, console)
+        spec = _fetched(model, tell)
         dimensions = _tried(spec)
-    console.print(f"{escape(_shown(spec))} works on this machine: {dimensions} dimensions")
-    _change(spec, home, console, later=later)
+    tell(f"{_shown(spec)} works on this machine: {dimensions} dimensions")
+    done = _change(spec, home, tell, later=later)
+    if as_json:
+        print_json({"embedder": spec, "dimensions": dimensions} | done)
 
 
 def reembed(
     to: Annotated[str | None, typer.Option("--to", metavar="MODEL", help="Change to this model.")] = None,
     home: Home = None,
+    as_json: AsJson = False,
 ) -> None:
     """Give all memories vectors of the wanted embedder. Can be interrupted; run again, it goes on where it was."""
-    console = Console(soft_wrap=True)
+    tell = _silent if as_json else say
     if to is None:
-        _embed_anew(home, console)
-        return
-    with one_line_errors():
-        from hybrid_memory.embedding.fastembed_models import find_model, spec_named
+        done = _embed_anew(home, tell)
+    else:
+        with one_line_errors():
+            from hybrid_memory.embedding.fastembed_models import find_model, spec_named
 
-        spec = spec_named(to)
-        found = find_model(spec)
-        if found is not None and not found.here:
-            raise EmbedderUnavailable(f"{found.name} is not on this machine; `embedder use {found.name}` fetches it")
-        _tried(spec)
-    _change(spec, home, console, later=False)
+            spec = spec_named(to)
+            found = find_model(spec)
+            if found is not None and not found.here:
+                raise EmbedderUnavailable(
+                    f"{found.name} is not on this machine; `embedder use {found.name}` fetches it"
+                )
+            dimensions = _tried(spec)
+        done = {"embedder": spec, "dimensions": dimensions} | _change(spec, home, tell, later=False)
+    if as_json:
+        print_json(done)
 
 
-def _fetched(wanted: str, console: Console) -> str:
+def _silent(text: object) -> None:
+    """Say nothing: the JSON has it."""
+
+
+def _fetched(wanted: str, tell: Tell) -> str:
     """Return the setting of a model, which is on this machine afterwards."""
     from hybrid_memory.embedding.fastembed_models import download, find_model, spec_named
 
@@ -127,9 +142,9 @@ def _fetched(wanted: str, console: Console) -> str:
     model = find_model(spec)
     if model is None or model.here:
         return spec
-    console.print(f"{model.name}: about {model.size / _MEGABYTE:.0f} MB, licence {model.licence}")
+    tell(f"{model.name}: about {model.size / _MEGABYTE:.0f} MB, licence {model.licence}")
     columns = (TextColumn("downloading"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=err()) as progress:
         task = progress.add_task("", total=model.size)
         download(model, lambda size: progress.update(task, completed=size, total=max(size, model.size)))
     return spec
@@ -142,8 +157,8 @@ def _tried(spec: str) -> int:
     return make_embedder(spec).dimensions
 
 
-def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> None:
-    """Note the wish, and fulfil it if nobody else has the store open."""
+def _change(spec: str, home: Path | None, tell: Tell, *, later: bool) -> dict[str, object]:
+    """Note the wish, and fulfil it if nobody else has the store open. Returns what became of it, with ``state`` for programs."""
     from hybrid_memory.config_file import CONFIG
     from hybrid_memory.settings import DATABASE, client_settings, store_settings
 
@@ -151,18 +166,21 @@ def _change(spec: str, home: Path | None, console: Console, *, later: bool) -> N
         folder = client_settings(home=home).folder()
         pinned, holder = _pinned(home) if (folder / DATABASE).exists() else (None, None)
         _note(folder, spec, pinned, known=holder is None)
-        console.print(f"noted in {CONFIG} of the store: embedder = {escape(spec)}")
-        if store_settings(folder).embedder != spec:
-            console.print("[yellow]HYBRID_MEMORY_EMBEDDER is set to another embedder and wins over that file[/yellow]")
-            return
+        tell(f"noted in {CONFIG} of the store: embedder = {spec}")
+        overruled = store_settings(folder).embedder != spec
+    if overruled:
+        note("HYBRID_MEMORY_EMBEDDER is set to another embedder and wins over that file", "yellow")
+        return {"state": "overruled"}
     if holder is not None:
-        console.print(f"{holder} The change begins when its server starts next.")
-    elif pinned is None:
-        console.print("no memory has a vector yet; the first one will be of this embedder")
-    elif later:
-        console.print("the next server start makes the vectors anew while it serves; `reembed` does it at once")
-    else:
-        _embed_anew(home, console)
+        tell(f"{holder} The change begins when its server starts next.")
+        return {"state": "noted"}
+    if pinned is None:
+        tell("no memory has a vector yet; the first one will be of this embedder")
+        return {"state": "empty"}
+    if later:
+        tell("the next server start makes the vectors anew while it serves; `reembed` does it at once")
+        return {"state": "noted"}
+    return {"state": "changed"} | _embed_anew(home, tell)
 
 
 def _pinned(home: Path | None) -> tuple[str | None, str | None]:
@@ -196,7 +214,7 @@ def _folder_of(pinned: str | None, *specs: str | None) -> str | None:
     return next((one for one in folders if Path(one.removeprefix(FASTEMBED)).name == name), None)
 
 
-def _embed_anew(home: Path | None, console: Console) -> None:
+def _embed_anew(home: Path | None, tell: Tell) -> dict[str, Any]:
     columns = (
         TextColumn("embedding"),
         BarColumn(),
@@ -205,20 +223,22 @@ def _embed_anew(home: Path | None, console: Console) -> None:
         TimeRemainingColumn(),
     )
     try:
-        with Progress(*columns, console=console) as progress:
+        with Progress(*columns, console=err(), transient=True) as progress:
             task = progress.add_task("", total=0)
             result = call_or_exit(
                 home, "reembed", on_progress=lambda now, total: progress.update(task, completed=now, total=total)
             )
     except KeyboardInterrupt:
-        console.print(
-            "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on"
+        fail(
+            "stopped; until it is finished the store answers with its former embedder. Run `reembed` to go on",
+            code="interrupted",
+            exit_code=INTERRUPTED,
         )
-        raise typer.Exit(_INTERRUPTED_EXIT_CODE) from None
     with one_line_errors():
         _forget_former(home)
     filled = f", {result['late']} of them had waited for one" if result["late"] else ""
-    console.print(f"{result['total']} memories have vectors of {escape(result['embedder'])}{filled}")
+    tell(f"{result['total']} memories have vectors of {result['embedder']}{filled}")
+    return {"vectors_of": result["embedder"], "memories": result["total"], "waited": result["late"]}
 
 
 def _forget_former(home: Path | None) -> None:

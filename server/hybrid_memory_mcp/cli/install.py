@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
@@ -17,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hybrid_memory_mcp.cli.operation_call import AsJson
+from hybrid_memory_mcp.cli.output import WRONG_USE, fail, print_json
 from hybrid_memory_mcp.clients import toml_text
 from hybrid_memory_mcp.clients.command import Start, start_of_this_installation
 from hybrid_memory_mcp.clients.installer import (
@@ -87,7 +87,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
         console.print(f"note: {escape(start.remark)}")
     plans = _plans(named, machine, start, uninstall=uninstall, with_hooks=not no_hooks, may_replace=replace)
     if not plans:
-        _say_nothing_found(console, uninstall=uninstall, as_json=as_json)
+        _say_nothing_found(console, uninstall=uninstall)
     ask = not (yes or dry_run or named or as_json)
     if not uninstall and machine.is_of_another():
         console.print("note: you are root here, and this home is another user's: what is made new will be root's")
@@ -96,9 +96,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
         _done(plan, console, machine, ask=ask, dry_run=dry_run, may_replace=replace, again=again) for plan in plans
     ]
     if as_json:
-        typer.echo(
-            json.dumps([_as_values(result, plan) for result, plan in zip(results, plans, strict=True)], indent=2)
-        )
+        print_json([_as_values(result, plan) for result, plan in zip(results, plans, strict=True)])
     else:
         _print_summary(console, results, machine, dry_run=dry_run)
     if any(result.problem for result in results):
@@ -212,8 +210,9 @@ def _answered(question: str, *, default: bool) -> bool:
     try:
         return typer.confirm(question, default=default)
     except typer.Abort:
-        typer.echo("\nNobody answered; nothing more was changed. Name the clients, or use --yes.", err=True)
-        raise typer.Exit(1) from None
+        typer.echo(err=True)
+        words = "Nobody answered; nothing more was changed. Name the clients, or use --yes."
+        fail(words, code="usage", exit_code=WRONG_USE)
 
 
 def _print_diffs(console: Console, plan: Plan) -> None:
@@ -275,23 +274,19 @@ def _print_entries(named: Sequence[Client], machine: Machine, start: Start, *, a
 
 
 def _print_value(value: Mapping[str, Any]) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    print_json(value)
 
 
 def _print_links(as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(all_links(), indent=2))
+        print_json(all_links())
         return
     for title, link in all_links().items():
         typer.echo(f"{title}: {link}")
 
 
-def _say_nothing_found(console: Console, *, uninstall: bool, as_json: bool) -> None:
+def _say_nothing_found(console: Console, *, uninstall: bool) -> None:
     if uninstall:
         console.print("The memory is in no client's files.")
         return
-    if not as_json:
-        typer.echo(f"No client was found here. Name one ({_NAMES}), or take the entry from --print.", err=True)
-    else:
-        typer.echo("[]")
-    raise typer.Exit(1)
+    fail(f"No client was found here. Name one ({_NAMES}), or take the entry from --print.", code="no_client")

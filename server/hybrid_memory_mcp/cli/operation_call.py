@@ -60,7 +60,7 @@ def call_operation(
     settings = client_settings(home=home, namespace=namespace)
     folder, given, progress = settings.folder(), arguments or {}, on_progress or _ignore_progress
     if not may_be_new and not (folder / DATABASE).exists():
-        raise StoreMissing(folder)
+        raise StoreMissing(folder.absolute())
     may_repeat = operation in _HARMLESS
     while True:
         try:

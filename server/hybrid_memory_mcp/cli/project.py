@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.project_names import check_project_name, project_namespace
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson
-from hybrid_memory_mcp.cli.output import one_line_errors
+from hybrid_memory_mcp.cli.output import one_line_errors, print_result, say
 from hybrid_memory_mcp.projects import MARKER, Place, place_of
 from hybrid_memory_mcp.runtime.client_options import read_options
 
@@ -30,6 +28,7 @@ def init(
     name: Annotated[str | None, typer.Argument(help="Name of the project. Default: the folder's.")] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Assistants read here and write nothing.")] = False,
     off: Annotated[bool, typer.Option("--off", help="Assistants neither read nor write here.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make this folder a project: write .hybrid-memory.toml."""
     folder = Path.cwd()
@@ -44,14 +43,18 @@ def init(
         said = {"namespace": project, "off": off, "read_only": read_only}
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in said.items() if value]
         _write_new(folder / MARKER, _HEAD + "".join(lines))
-    console = Console(soft_wrap=True)
-    if off:
-        console.print("Memory is off in this folder and below it.")
-        return
-    console.print(
-        f"This folder is the project {escape(str(project))}: what is said here stays here, what you said elsewhere is known here."
-    )
-    console.print(f"{MARKER} holds the name and no memories, so it may be committed.")
+
+    def table() -> None:
+        if off:
+            say("Memory is off in this folder and below it.")
+            return
+        say(
+            f"This folder is the project {project}: what is said here stays here, what you said elsewhere is known here."
+        )
+        say(f"{MARKER} holds the name and no memories, so it may be committed.")
+
+    values = {"file": str(folder / MARKER), "project": project, "read_only": read_only, "off": off}
+    print_result(values, as_json, table)
 
 
 @app.command(epilog=example("project show"))
@@ -59,13 +62,13 @@ def show(as_json: AsJson = False) -> None:
     """Show which project is at hand in this folder, and why."""
     with one_line_errors():
         place = place_here()
-    if as_json:
-        typer.echo(json.dumps(place.described()))
-        return
-    console = Console(soft_wrap=True)
-    console.print(escape(in_words(place)))
-    for notice in place.notices:
-        console.print(escape(notice))
+
+    def table() -> None:
+        say(in_words(place))
+        for notice in place.notices:
+            say(notice)
+
+    print_result(place.described(), as_json, table)
 
 
 def place_here(home: Path | None = None, namespace: str | None = None) -> Place:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hybrid_memory_mcp.cli.operation_call import AsJson
+
 
 def serve(context: typer.Context) -> None:
     """Serve MCP over stdin and stdout, or over HTTP."""
@@ -39,8 +41,9 @@ def hook(
 
 def demo(
     keep: Annotated[Path | None, typer.Option(help="Keep the demo's store in this folder to look at it.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Play a short life on a real MCP client: write, repeat, correct, reflect, restart, remember."""
     from hybrid_memory_mcp.cli.demo import run
 
-    raise typer.Exit(run(keep))
+    raise typer.Exit(run(keep, as_json=as_json))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import datetime, timedelta
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.settings import client_settings
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace
-from hybrid_memory_mcp.cli.output import one_line_errors
+from hybrid_memory_mcp.cli.output import moment, note, one_line_errors, print_json, print_result, print_rows, say
 from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 
 app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
@@ -39,6 +35,7 @@ def create(
     expires: Annotated[
         str | None, typer.Option(help="How long it is good, as 90d, 12h or 30m. Default: for ever.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Make a token and print it, this once; only its hash is kept."""
     with one_line_errors():
@@ -46,11 +43,13 @@ def create(
         lifetime = None if expires is None else _lifetime(expires)
         tokens = Tokens(settings.folder(), SystemClock(), SystemRandomSource())
         token = tokens.create(name, namespace=settings.namespace, agent=settings.agent, lifetime=lifetime)
+        (grant,) = (one for one in tokens.grants() if one.name == name)
+    if as_json:
+        print_json({"token": token, **_row(grant, SystemClock().now())})
+        return
     typer.echo(token)
-    Console(stderr=True).print(
-        f"Keep it: it is not shown again. Namespace {escape(settings.namespace)}; clients send it as "
-        "[bold]Authorization: Bearer <token>[/bold].",
-        highlight=False,
+    note(
+        f"Keep it: it is not shown again. Namespace {settings.namespace}; clients send it as Authorization: Bearer <token>."
     )
 
 
@@ -59,26 +58,35 @@ def list_tokens(home: Home = None, as_json: AsJson = False) -> None:
     """Show which tokens there are; never the tokens themselves."""
     with one_line_errors():
         grants = _tokens_of(home).grants()
-    console = Console()
     now = SystemClock().now()
-    if as_json:
-        console.print_json(json.dumps([_row(grant, now) for grant in grants]))
-        return
-    table = Table("name", "namespace", "agent", "made", "good until")
-    for grant in grants:
-        until = "for ever" if grant.expires_at is None else f"{grant.expires_at:%Y-%m-%d %H:%M}"
-        over = " (over)" if grant.expired(now) else ""
-        made = f"{grant.created_at:%Y-%m-%d %H:%M}"
-        table.add_row(escape(grant.name), escape(grant.namespace), escape(grant.agent), made, until + over)
-    console.print(table)
+    values = [_row(grant, now) for grant in grants]
+
+    def table() -> None:
+        rows = [
+            (
+                grant.name,
+                grant.namespace,
+                grant.agent,
+                moment(grant.created_at),
+                ("for ever" if grant.expires_at is None else moment(grant.expires_at))
+                + (" (over)" if grant.expired(now) else ""),
+            )
+            for grant in grants
+        ]
+        if rows:
+            print_rows(("name", "namespace", "agent", "made", "good until"), rows)
+        else:
+            note("there is no token yet; `hybrid-memory-mcp token create NAME` makes one")
+
+    print_result(values, as_json, table)
 
 
 @app.command(epilog=example("token revoke laptop"))
-def revoke(name: Name, home: Home = None) -> None:
+def revoke(name: Name, home: Home = None, as_json: AsJson = False) -> None:
     """Take a token back; a running server refuses it at once."""
     with one_line_errors():
         _tokens_of(home).revoke(name)
-    typer.echo(f"{name} is revoked")
+    print_result({"revoked": name}, as_json, lambda: say(f"{name} is revoked"))
 
 
 def _tokens_of(home: Home) -> Tokens:

@@ -151,7 +151,7 @@ def test_nobody_found_is_said(person):
 def test_nobody_there_to_answer_means_nothing_is_changed(person):
     person.write(".cursor/mcp.json", "{}")
     result = person.install()
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "--yes" in result.output
     assert person.json(".cursor/mcp.json") == {}
 

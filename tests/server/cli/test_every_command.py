@@ -1,0 +1,239 @@
+"""Every command, beside a live client and without one, used rightly and wrongly, for a person and with ``--json``.
+
+The commands are those of the program itself: one without a row in `ROWS` fails.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+import typer
+from tests.server.hubs import relay, short_folder
+from typer.testing import CliRunner
+
+from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.cli.commands import app
+
+VIOLIN = "The violin is in the attic"
+PASSWORD = "The password of the router is: hunter2-Xyz-4711"  # noqa: S105 - made up, to be redacted
+
+
+@dataclass(frozen=True)
+class Row:
+    """A command's uses. ``right`` and ``wrong`` follow its name; ``{id}`` and such are of `Place`.
+
+    ``shows`` is in what a person sees of the right use. The wrong one ends with ``exit_code``, and JSON names ``error``.
+    """
+
+    right: str
+    shows: str
+    wrong: str
+    exit_code: int = 2
+    error: str = "usage"
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A command that is a program of its own, or prints what is no JSON: where it is tested, and a use of it that is wrong."""
+
+    tested_in: str
+    wrong: str
+
+
+ROWS: dict[str, Row | Apart] = {
+    "install": Row("cursor --dry-run", "cursor", "no-such-client"),
+    "recall": Row("'Where is the violin?'", VIOLIN, "violin --limit 0"),
+    "history": Row("{id}", VIOLIN, "absent", 1, "not_found"),
+    "import": Row("{lines}", "new: 1", "{new}", 1, "invalid_input"),
+    "export": Row("{new}", "memories: ", "{folder}", 1, "invalid_input"),
+    "status": Row("", "memories", "--namespace ''", 1, "invalid_input"),
+    "doctor": Row("", "read whole", "--no-such"),
+    "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
+    "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
+    "purge": Row("{id} --yes", "gone for good: 1", "absent --yes", 1, "not_found"),
+    "redact": Row("{secret} --yes", "taken out of memories: 1", "absent --yes", 1, "not_found"),
+    "reembed": Row("", "have vectors of", "--to no-such-model", 1, "invalid_input"),
+    "embedder list": Row("--here", "static", "--no-such"),
+    "embedder status": Row("", "vectors of", "--no-such"),
+    "embedder use": Row("static", "works on this machine", "no-such-model", 1, "invalid_input"),
+    "project init": Row("acme", "This folder is the project acme", "'a/b'", 1, "invalid_input"),
+    "project show": Row("", "no project", "--no-such"),
+    "token create": Row("{unused} --expires 90d", "hmm_", "laptop --expires soon", 1, "invalid_input"),
+    "token list": Row("", "", "--no-such"),
+    "token revoke": Row("{token}", "is revoked", "nobody", 1, "invalid_input"),
+    "demo": Apart(
+        "the command is a test itself: it checks each step and ends with 1 when one is not as promised", "--no-such"
+    ),
+    "serve": Apart("tests/server/test_process.py", ""),
+    "hook": Apart("tests/server/hooks/test_program.py", ""),
+}
+
+
+def commands(group=None, name=""):
+    """All commands that the program knows, by the words that one types."""
+    group = group or typer.main.get_command(app)
+    for word, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{name}{word} ")
+        else:
+            yield f"{name}{word}", command
+
+
+COMMANDS = dict(commands())
+TRIED = [name for name, row in ROWS.items() if isinstance(row, Row)]
+
+
+class Place:
+    """A store with a few memories, and a folder with files for commands; ``write`` makes one more memory."""
+
+    def __init__(self, home, folder, write):
+        self.home, self.folder, self.write = home, folder, write
+        self._numbers = count()
+
+    def __getitem__(self, name):
+        """What stands for a name in braces."""
+        return str(getattr(self, f"make_{name}")())
+
+    def make_folder(self):
+        return self.folder
+
+    def make_new(self):
+        return self.folder / f"new-{next(self._numbers)}"
+
+    def make_id(self):
+        return self.write(VIOLIN)
+
+    def make_secret(self):
+        return self.write(PASSWORD)
+
+    def make_lines(self):
+        path = self.make_new()
+        path.write_text(json.dumps({"content": f"The cello number {path} was sold"}) + "\n")
+        return path
+
+    def make_backup(self):
+        path = self.make_new()
+        self.run("backup", [str(path)])
+        return path
+
+    def make_unused(self):
+        return f"token-{next(self._numbers)}-{self.folder.parent.name}"
+
+    def make_token(self):
+        name = self.make_unused()
+        self.run("token create", [name])
+        return name
+
+    def run(self, name, arguments):
+        home = ["--home", str(self.home)] if any(one.name == "home" for one in COMMANDS[name].params) else []
+        return CliRunner().invoke(app, [*name.split(), *arguments, *home])
+
+    def use(self, name, words, *more):
+        return self.run(name, [*(one.format_map(self) for one in shlex.split(words)), *more])
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    home = tmp_path_factory.mktemp("prepared") / "home"
+    _write(home, VIOLIN)
+    return home
+
+
+def _write(home, content):
+    service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
+    try:
+        return service.write(Scope(session="s"), WriteRequest(content=content)).id
+    finally:
+        service.close()
+
+
+@pytest.fixture(scope="module")
+def client(prepared):
+    """A client that is connected all the time, with the hub that its relay has started."""
+    with short_folder() as home:
+        shutil.copytree(prepared, home)
+        with relay(home) as client:
+            client.initialize()
+            client.home = home
+            client.numbers = count(1)
+            yield client
+        stop_hub(home)
+
+
+@pytest.fixture(params=["live", "alone"])
+def place(request, tmp_path, prepared, monkeypatch):
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "FASTEMBED_CACHE_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    (tmp_path / "person").mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    if request.param == "alone":
+        home = shutil.copytree(prepared, tmp_path / "home")
+        return Place(home, tmp_path / "work", lambda content: _write(home, content))
+    client = request.getfixturevalue("client")
+
+    def write(content):
+        done = client.call(next(client.numbers), "write_memory", content=content)
+        return done["structuredContent"]["id"]
+
+    return Place(client.home, tmp_path / "work", write)
+
+
+def test_every_command_has_a_row_and_every_row_a_command():
+    assert sorted(ROWS) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_of_its_use_and_a_place_in_the_help(name):
+    command = COMMANDS[name]
+    assert f"hybrid-memory-mcp {name}" in command.epilog
+    assert command.rich_help_panel or " " in name
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_a_command_does_what_it_is_for(place, name):
+    done = place.use(name, ROWS[name].right)
+    assert done.exit_code == 0, done.output
+    assert ROWS[name].shows in done.stdout
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_a_command_answers_with_one_json_value(place, name):
+    done = place.use(name, ROWS[name].right, "--json")
+    assert done.exit_code == 0, done.output
+    assert isinstance(json.loads(done.stdout), dict | list)
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_a_command_that_cannot_be_done_says_so_and_nothing_on_stdout(place, name):
+    done = place.use(name, ROWS[name].wrong)
+    assert (done.exit_code, done.stdout) == (ROWS[name].exit_code, "")
+    assert done.stderr.strip()
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_a_command_that_cannot_be_done_says_so_as_json(place, name):
+    row = ROWS[name]
+    done = place.use(name, row.wrong, "--json")
+    error = json.loads(done.stdout)["error"]
+    assert (done.exit_code, error["code"], error["exit_code"]) == (row.exit_code, row.error, row.exit_code)
+    assert error["message"]
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if isinstance(row, Apart)])
+def test_what_is_tested_apart_is_there(name):
+    where = ROWS[name].tested_in
+    assert " " in where or (Path(__file__).parents[3] / where).is_file()
+    assert CliRunner().invoke(app, [*name.split(), "--help"]).exit_code == 0
