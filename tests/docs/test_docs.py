@@ -1,6 +1,7 @@
 """What the pages of the project say about it is true."""
 
 import ast
+import html
 import json
 import re
 import tomllib
@@ -14,15 +15,17 @@ from hybrid_memory.model import Scope
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.testing import FakeClock, FakeRandomSource
+from hybrid_memory_mcp.clients.table import CLIENTS
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext
 
 PROJECT = Path(__file__).resolve().parents[2]
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
+ANSWERS = (PROJECT / "docs" / "answers.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_names_the_commands_and_ci_runs_the_tests_as_it_says():
-    assert "pip install uv && uv run --no-dev hybrid-memory-mcp demo\n" in README
-    assert "    pip install uv && uv run pytest\n" in README
+    assert "`pip install uv && uv run --no-dev hybrid-memory-mcp demo`" in README
+    assert "\npip install uv && uv run pytest\n" in README
     assert "uv run pytest\n" in (PROJECT / ".ci" / "run").read_text(encoding="utf-8")
 
 
@@ -58,11 +61,11 @@ def test_every_link_between_our_pages_leads_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
-def test_the_readme_lists_every_client_setting():
-    from hybrid_memory.settings import PREFIX, ClientSettings
-
-    for name in ClientSettings.model_fields:
-        assert PREFIX + name.upper() in README
+def test_every_page_is_in_the_index():
+    index = (PROJECT / "docs" / "README.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(([^)#]+)\)", index))
+    pages = {page.name for page in (PROJECT / "docs").glob("*.md")} - {"README.md"}
+    assert pages <= linked
 
 
 def lines_of(function):
@@ -89,11 +92,25 @@ def test_the_page_on_templates_names_every_template():
         assert f"`{template.name}`" in page
 
 
-def test_the_readme_names_every_tool_and_every_argument_of_writing():
+def test_the_page_of_what_an_assistant_sees_names_every_tool_and_every_argument_of_writing():
     for tool in TOOLS:
-        assert f"| `{tool.name}` |" in README
+        assert f"| `{tool.name}` |" in ANSWERS
     (write,) = [tool for tool in TOOLS if tool.name == "write_memory"]
-    assert all(f"`{name}`" in README for name in write.takes.model_fields)
+    assert all(f"`{name}`" in ANSWERS for name in write.takes.model_fields)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_the_readme_tells_of_each_client_what_to_type_and_what_to_do_then(client):
+    (row,) = [line for line in README.splitlines() if f"`hybrid-memory-mcp install {client.name}`" in line]
+    assert all(part in row for part in client.next_step.split("; ")[0].split(" and ")), client.next_step
+    assert ("when the model calls" in row) == (client.hooks is None)
+
+
+def test_the_readme_shows_what_a_new_conversation_is_given_as_it_is_in_the_picture():
+    (shown,) = re.findall(r"```text\n(Memory: .*?)```", README, re.DOTALL)
+    picture = re.sub(r"<[^>]+>", " ", (PROJECT / "docs" / "figures" / "first-minute.svg").read_text(encoding="utf-8"))
+    words = html.unescape(picture).replace("\xa0", " ").split()
+    assert " ".join(shown.split()) in " ".join(words)
 
 
 def test_the_index_of_decisions_names_each_once_and_the_numbers_have_no_gap():
@@ -122,7 +139,7 @@ def test_every_file_and_name_that_a_page_for_contributors_points_to_exists(name)
     assert missing == []
 
 
-SAMPLES = re.findall(r"```text\n(.*?)\n```", README, re.DOTALL)
+SAMPLES = re.findall(r"```text\n(.*?)\n```", ANSWERS, re.DOTALL)
 _ID = re.compile(r"\b[0-9a-z]{20}\b")
 DAY = datetime(2025, 11, 3, 9, tzinfo=UTC)
 
@@ -153,17 +170,17 @@ def answer(written, **asked):
         service.close()
 
 
-def test_the_readme_shows_an_answer_as_it_is():
+def test_the_page_shows_an_answer_as_it_is():
     written = (
         (0, {"content": "Rui's rehearsal is on Tuesdays."}),
         (68, {"content": "Rui's rehearsal was moved to Thursdays at 19:30."}),
     )
     question = "When is Rui's rehearsal?"
     assert with_numbers_for_ids(answer(written, query=question)) == with_numbers_for_ids(SAMPLES[0])
-    assert question in README
+    assert question in ANSWERS
 
 
-def test_the_readme_shows_a_brief_as_it_is():
+def test_the_page_shows_a_brief_as_it_is():
     written = (
         (0, {"content": "Rui plays the viola in the orchestra of Porto.", "pinned": True}),
         (2, {"content": "Rui is allergic to peanuts."}),

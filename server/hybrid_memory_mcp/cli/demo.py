@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hybrid_memory.private_files import FOLDER_MODE
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.cli.output import fail, print_json
 from hybrid_memory_mcp.clients.command import start_of_this_installation
@@ -131,7 +132,7 @@ def run(keep: Path | None, *, as_json: bool = False) -> int:
 
 def _folder_to_keep(folder: Path) -> Path:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     except OSError:
         fail(f"keep: {folder} is no folder, and none can be made there", code="invalid_input")
     return folder.absolute()
