@@ -148,7 +148,10 @@ def _options_of(parser: argparse.ArgumentParser) -> str:
 
 
 def _epilog(command: Any) -> str:
-    return f"{_plain(command.epilog)}\n" if getattr(command, "epilog", None) else ""
+    """Return what stands below the options: an example is a command line, anything else a sentence."""
+    said = _plain(getattr(command, "epilog", None))
+    example = re.fullmatch(r"(Examples?): (.+)", said, re.DOTALL)
+    return f"{example[1]}: {code(example[2])}\n" if example else f"{said}\n" if said else ""
 
 
 def _first(text: str | None) -> str:
