@@ -147,6 +147,11 @@ def is_mostly_of_other_scripts(text: str) -> bool:
     return 2 * sum(letter > _LAST_LATIN for letter in letters) > len(letters)
 
 
+def has_unspaced_script(text: str) -> bool:
+    """Return True if a text holds a character of a script without spaces between words."""
+    return not text.isascii() and any(_character_class(character) == "dense" for character in text)
+
+
 def excerpt(text: str, limit: int) -> str:
     """Return the text if it has at most ``limit`` characters, else its beginning, cut between words, with an ellipsis.
 

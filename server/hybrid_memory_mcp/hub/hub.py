@@ -87,10 +87,12 @@ class HubResources:
 class Hub:
     """Serves relays, and commands of people, over one store.
 
-    The relay in the hub's own process, if there is one, is served first.
+    The relay in the hub's own process, if there is one, is served first. ``server_of`` makes the MCP server of a client, of the arguments
+    of `MemoryServer`.
     """
 
-    def __init__(self, resources: HubResources) -> None:
+    def __init__(self, resources: HubResources, server_of: Callable[..., MemoryServer] = MemoryServer) -> None:
+        self._server_of = server_of
         self.registry = ConnectionRegistry()
         self._first_place: ClientPlace | None = None
         self._resources = resources
@@ -281,7 +283,7 @@ class Hub:
             clients=partial(self.registry.describe, options.namespace),
             notices=_notices(client),
         )
-        return MemoryServer(
+        return self._server_of(
             limiter,
             where,
             options.zone,

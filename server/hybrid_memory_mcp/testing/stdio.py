@@ -1,0 +1,113 @@
+"""The memory of a test behind real pipes: the client starts the program, as everywhere, and the program finds a hub in the test's process.
+
+The relay is the product's, in a process of its own; the hub is the product's too, in a thread here, over a store in a temporary folder
+and by the test's clock.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio.from_thread import BlockingPortal
+
+from hybrid_memory_mcp.hub.hub import Hub, HubResources
+from hybrid_memory_mcp.hub.listener import acquire_listener
+from hybrid_memory_mcp.hub.state_key import STATE_KEY_BYTES
+from hybrid_memory_mcp.testing.server import ObservedServer
+
+if TYPE_CHECKING:
+    from hybrid_memory.clock import Clock, RandomSource
+    from hybrid_memory.settings import StoreSettings
+    from hybrid_memory_mcp.runtime.provider import ServiceProvider
+    from hybrid_memory_mcp.testing.server import Observer
+
+_START_SECONDS = 20.0  # a thread and a socket; under load a machine may take seconds
+_END_SECONDS = 10.0
+
+
+class TemporaryHome:
+    """A folder for a store, with a name short enough for a socket in it, which goes with the test."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="hm-"))
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+class HubInThread:
+    """A hub that serves the relays of one test."""
+
+    def __init__(
+        self,
+        home: Path,
+        provider: ServiceProvider,
+        observer: Observer,
+        *,
+        clock: Clock,
+        random_source: RandomSource,
+        limits: StoreSettings,
+    ) -> None:
+        self._provider = provider
+        resources = HubResources(
+            home=home,
+            provider=provider,
+            clock=clock,
+            random_source=random_source,
+            state_key=random_source.bits(8 * STATE_KEY_BYTES).to_bytes(STATE_KEY_BYTES, "big"),
+            limits=limits,
+        )
+        self._hub_of = partial(Hub, resources, server_of=partial(ObservedServer, observer))
+        listener = acquire_listener(home)
+        if listener is None:
+            raise RuntimeError("the folder of the test has a hub already")
+        self._listener = listener
+        self._ready = threading.Event()
+        self._problem: BaseException | None = None
+        self._hub: Hub
+        self._portal: BlockingPortal
+        self._thread = threading.Thread(target=self._run, name="hub of a test", daemon=True)
+        self._thread.start()
+        if not self._ready.wait(_START_SECONDS):
+            raise RuntimeError("the hub of the test has not started")
+
+    def close(self) -> None:
+        """End: requests at work are answered, relays that are still there lose their hub."""
+        with suppress(RuntimeError):  # it has ended by itself
+            self._portal.start_task_soon(self._hub.leave)
+        self._thread.join(_END_SECONDS)
+        self._listener.close()
+        self._provider.close(None)
+        self._listener.release()
+
+    def _run(self) -> None:
+        anyio.run(self._serve)
+
+    async def _serve(self) -> None:
+        self._hub = self._hub_of()
+        async with BlockingPortal() as self._portal:
+            self._ready.set()
+            await self._hub.serve(self._listener, stays=True)
+
+
+def relay_command(home: Path, *, namespace: str, session: str, agent: str, timezone: str) -> list[str]:
+    """Return the command that a client starts; it says all that the environment could say otherwise."""
+    options = {
+        "home": str(home),
+        "namespace": namespace,
+        "session": session,
+        "agent": agent,
+        "timezone": timezone,
+        "project": "off",
+    }
+    given = [part for name, value in options.items() for part in (f"--{name}", value)]
+    return [sys.executable, "-m", "hybrid_memory_mcp", *given]
