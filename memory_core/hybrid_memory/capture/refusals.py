@@ -75,9 +75,19 @@ def is_question(low: str) -> bool:
 
 def is_refused(sentence: Sentence) -> bool:
     """Return True if a sentence is supposed, ironical, hedged, reported, or made of test words."""
+    return is_supposed(sentence) or is_unsure(sentence)
+
+
+def is_supposed(sentence: Sentence) -> bool:
+    """Return True if a sentence is supposed, ironical, or lacks words: what stands behind that is so as well."""
     if GAP in sentence.low or any(mark in sentence.low for mark in _IRONY):
         return True
-    return _any_within(_SUPPOSED, sentence) or _any_within(_UNSURE, sentence)
+    return _any_within(_SUPPOSED, sentence)
+
+
+def is_unsure(sentence: Sentence) -> bool:
+    """Return True if a sentence is hedged, or made of test words."""
+    return _any_within(_UNSURE, sentence)
 
 
 def is_loose(low: str) -> bool:

@@ -63,7 +63,7 @@ def _read(turn: Turn, kept: list[Statement]) -> None:
     text = turn.text[:_READ_TURN]
     if is_pasted(text):
         return
-    own = list(_own_sentences(text))
+    own = list(own_sentences(text))
     if any(refusals.takes_message_out(sentence) for sentence in own):
         return
     before: Sentence | None = None
@@ -90,7 +90,7 @@ def _read(turn: Turn, kept: list[Statement]) -> None:
         before, corrects = sentence, False
 
 
-def _own_sentences(text: str) -> Iterator[Sentence]:
+def own_sentences(text: str) -> Iterator[Sentence]:
     """Yield the sentences of a person's own words, without what is material for a task."""
     lines = [(line, lowered(line)) for line in own_lines(text) if line]
     if len(lines) > 1 and any(refusals.is_about_material(low) for _, low in lines):
@@ -116,12 +116,12 @@ def _found_in(
         return correction
     if names_what_is_over(sentence.low) and (changed := _changed(sentence, turn)) is not None:
         return changed
-    return _of_clauses(sentence, before, turn) or _changed(sentence, turn)
+    return _ofclauses(sentence, before, turn) or _changed(sentence, turn)
 
 
 def _changed(sentence: Sentence, turn: Turn) -> Statement | None:
     """Return a sentence that gives something another value: "I eat meat again now"; of somebody else it is a fragment."""
-    shown = None if sentence.dense else _declared(sentence, loose=True)
+    shown = None if sentence.dense else declared(sentence, loose=True)
     if shown is None:
         return None
     if is_fragment(shown.low):
@@ -137,13 +137,13 @@ def _as_fragment(shown: Sentence, turn: Turn) -> Statement | None:
     return None if made is None else replace(made, fragment=True)
 
 
-def _of_clauses(sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
+def _ofclauses(sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
     for clause in _clauses(sentence):
         asked = _of_rules(clause, _asking_rules(clause), turn, before)
         if asked is not None:
             return asked
         noted = english.WEAK_NOTE.match(clause.low)
-        shown = _declared(clause if noted is None else without_fillers(clause.behind(noted.end())))
+        shown = declared(clause if noted is None else without_fillers(clause.behind(noted.end())))
         found = None if shown is None else _told(shown, turn)
         if found is not None:
             return found
@@ -158,7 +158,7 @@ def _correction(sentence: Sentence, turn: Turn, kept: list[Statement], *, correc
     lead = english.CORRECTS.match(sentence.low) or foreign.CORRECTS.match(sentence.low)
     if lead is None and not corrects:
         return None
-    rest = _declared(without_fillers(sentence.behind(lead.end() if lead is not None else 0)), loose=True)
+    rest = declared(without_fillers(sentence.behind(lead.end() if lead is not None else 0)), loose=True)
     if rest is not None and (named := _IT_IS_NAMED.match(rest.low)) and rest.raw[named.start("name")].isupper():
         return _put_right(rest, turn, None)
     if rest is not None and (is_fragment(rest.low) or _IT_IS.match(rest.low)):
@@ -219,7 +219,7 @@ def _asked_for(before: Sentence | None, turn: Turn) -> Statement | None:
     """Return the sentence before "remember that", if it stands alone."""
     if before is None or refusals.is_refused(before):
         return None
-    shown = _declared(before)
+    shown = declared(before)
     return None if shown is None else _made(shown, StatementKind.FACT, _ASKED, turn)
 
 
@@ -234,7 +234,7 @@ def _clauses(sentence: Sentence) -> Iterator[Sentence]:
             yield clause
 
 
-def _declared(clause: Sentence, *, loose: bool = False) -> Sentence | None:
+def declared(clause: Sentence, *, loose: bool = False) -> Sentence | None:
     """Return a clause without the request behind it; None if it asks or, unless ``loose``, means something only beside others."""
     if not clause.raw or refusals.is_question(clause.low):
         return None

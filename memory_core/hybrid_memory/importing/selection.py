@@ -3,57 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
+from hybrid_memory.importing.chosen import Choice, Chosen, Messages, pieces
+from hybrid_memory.importing.conversations import Conversation, is_one_at_a_time, newest_of_the_person
 from hybrid_memory.importing.record import Author, Record, RecordKind, Skipped
 
-
-class Messages(StrEnum):
-    """Which messages of conversations are taken; memories always are."""
-
-    TOLD = "told"
-    """What the person tells: no questions, orders, pasted texts and small talk."""
-    PERSON = "person"
-    """Every message of the person."""
-    ALL = "all"
-    """The assistant's too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What a person wants of a source."""
-
-    messages: Messages = Messages.TOLD
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """A part of a record that becomes a memory.
-
-    ``text`` are its words, ``part`` counts the parts of one record from 0. ``importance`` is None where it is as of any other text.
-    ``supersedes`` names what it takes the place of: the key of a record of the same source, and the part of it.
-    """
-
-    record: Record
-    text: str
-    importance: float | None = None
-    tags: tuple[str, ...] = ()
-    part: int = 0
-    supersedes: tuple[str, int] | None = None
+__all__ = ["Choice", "Chosen", "Messages", "select"]
 
 
 def select(records: Iterable[Record | Skipped], choice: Choice) -> Iterator[Chosen | Skipped]:
-    """Yield what comes in of a source, in its order, and what is left out with the reason."""
+    """Yield what comes in of a source, and what is left out with the reason.
+
+    A conversation is looked at as a whole: what the person took back there does not come in, and what they put right takes the place of
+    what was wrong. So its messages come in when it ends. What a person has one of (where they live, what they are called, what they do
+    not eat) is compared over all conversations and comes last.
+    """
+    if choice.messages is Messages.TOLD:
+        yield from _told(records)
+        return
     for record in records:
-        if isinstance(record, Skipped):
-            yield record
-        elif (
-            record.kind is RecordKind.MESSAGE
-            and record.author is not Author.PERSON
-            and choice.messages is not Messages.ALL
-        ):
-            yield Skipped("said by the assistant", record.key)
+        found = _apart(record, choice)
+        if found is None and isinstance(record, Record):
+            yield from _whole(record)
+        elif found is not None:
+            yield found
+
+
+def _told(records: Iterable[Record | Skipped]) -> Iterator[Chosen | Skipped]:
+    conversation = Conversation()
+    of_the_person: list[Chosen] = []
+    name: str | None = None
+    for record in records:
+        found = _apart(record, Choice())
+        if found is not None or not isinstance(record, Record):
+            if found is not None:
+                yield found
+            continue
+        if record.conversation is None or record.conversation != name:
+            yield from _ended(conversation, of_the_person)
+            conversation, name = Conversation(), record.conversation
+        left_out = conversation.add(record)
+        if left_out is not None:
+            yield left_out
+    yield from _ended(conversation, of_the_person)
+    yield from newest_of_the_person(of_the_person)
+
+
+def _ended(conversation: Conversation, of_the_person: list[Chosen]) -> Iterator[Chosen | Skipped]:
+    """Yield what a conversation gives, but for what is compared with other conversations."""
+    for one in conversation.chosen():
+        if isinstance(one, Chosen) and is_one_at_a_time(one):
+            of_the_person.append(one)
         else:
-            supersedes = None if record.supersedes is None else (record.supersedes, 0)
-            yield Chosen(record=record, text=record.text, tags=record.tags, supersedes=supersedes)
+            yield one
+
+
+def _apart(record: Record | Skipped, choice: Choice) -> Chosen | Skipped | None:
+    """Return what becomes of a record that is no message of the person to look at: a memory, or what is left out."""
+    if isinstance(record, Skipped):
+        return record
+    if record.kind is RecordKind.MEMORY:
+        supersedes = None if record.supersedes is None else (record.supersedes, 0)
+        return Chosen(record=record, text=record.text, tags=record.tags, supersedes=supersedes)
+    if record.author is Author.OTHER:
+        return Skipped("said by a tool or another one", record.key)
+    if record.author is Author.ASSISTANT and choice.messages is not Messages.ALL:
+        return Skipped("said by the assistant", record.key)
+    return None
+
+
+def _whole(record: Record) -> Iterator[Chosen]:
+    """Yield a message in pieces of which each is short enough for one memory."""
+    for part, piece in enumerate(pieces(record.text)):
+        yield Chosen(record=record, text=piece, tags=record.tags, part=part)
