@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from hybrid_memory.clock import RandomSource, to_micros
+from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import MemoryId
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o and u, which are misread
@@ -16,6 +18,9 @@ _DRAW_BYTES = 8  # more than the 53 bits that a float holds
 _DIGEST_BYTES = 16  # of which `ID_LENGTH` use 100 bits
 
 ID_LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_PER_CHARACTER
+SHORTEST_BEGINNING = 6
+"""Characters of the beginning of an id that stand for it, at least: fewer are more often a slip than an id."""
+_TOLD_IDS = 4  # of those that begin alike; more would not be read
 _SESSION_PREFIX = "s-"
 _SESSION_CHARACTERS = 12
 _SESSION_BITS = _SESSION_CHARACTERS * _BITS_PER_CHARACTER
@@ -28,6 +33,27 @@ def new_id(now: datetime, random_source: RandomSource) -> MemoryId:
     """
     milliseconds = (to_micros(now) // 1000) & ((1 << _TIME_BITS) - 1)
     return MemoryId(_base32((milliseconds << _RANDOM_BITS) | random_source.bits(_RANDOM_BITS), ID_LENGTH))
+
+
+def whole_id(given: str, ids_beginning: Callable[[str, int], Sequence[MemoryId]]) -> MemoryId:
+    """Return the id that a text is the beginning of; ``ids_beginning`` gives so many ids that begin with a text.
+
+    Raises:
+        InvalidInput: it begins several, or it is shorter than `SHORTEST_BEGINNING`.
+        NotFound: it begins none.
+    """
+    text = given.strip().rstrip("…")
+    if text != given and (found := ids_beginning(text, 1)) and found[0] == text:
+        return found[0]
+    if len(text) < SHORTEST_BEGINNING:
+        raise InvalidInput("id", f"give at least the first {SHORTEST_BEGINNING} characters of one, or the whole of it")
+    found = ids_beginning(text, _TOLD_IDS + 1) or ids_beginning(text.lower(), _TOLD_IDS + 1)
+    if not found:
+        raise NotFound("id: no such memory")
+    if len(found) > 1 and found[0] not in (text, text.lower()):
+        told = ", ".join(found[:_TOLD_IDS]) + (", ..." if len(found) > _TOLD_IDS else "")
+        raise InvalidInput("id", f"several begin so: {told}; give more characters of it")
+    return found[0]
 
 
 def id_of(text: str) -> MemoryId:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from enum import StrEnum
 
 from hybrid_memory.cursor import PagePosition, encode_cursor, mark_of
 from hybrid_memory.model import (
     Json,
+    Kind,
     Memory,
     MemoryId,
     MemoryType,
@@ -213,9 +215,52 @@ class Insight:
     importance: float | None = None
 
 
+class MemoryState(StrEnum):
+    """How a memory stands; the first that holds: it is forgotten, a newer version replaced it, its time is over, or it is current."""
+
+    FORGOTTEN = "forgotten"
+    SUPERSEDED = "superseded"
+    EXPIRED = "expired"
+    CURRENT = "current"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListRequest:
+    """Which memories a list holds, the newest first; all given filters must hold.
+
+    ``state`` None lists whatever its state. ``tags``: every one of them. ``since`` (included) and ``until`` (excluded) bound the time
+    something happened (``occurred_at``, else ``created_at``). ``pinned`` lists those alone that are. ``offset`` passes over so many.
+    """
+
+    state: MemoryState | None = MemoryState.CURRENT
+    kind: Kind | None = None
+    tier: Tier | None = None
+    origin: Origin | None = None
+    trust: Trust | None = None
+    session: str | None = None
+    tags: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    pinned: bool = False
+    limit: int = 20
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListResult:
+    """One page of a list; ``total`` counts the memories of all its pages."""
+
+    memories: tuple[Memory, ...]
+    total: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateRequest:
-    """Changes to one memory; None leaves a field as it is. New ``content`` makes a new version."""
+    """Changes to one memory; None leaves a field as it is. New ``content`` makes a new version.
+
+    ``origin`` is who says the new words. The user's own words, as typed into the command line, are the user's whatever they correct;
+    anybody else's are trusted no more than the version before.
+    """
 
     id: MemoryId
     content: str | None = None
@@ -223,6 +268,7 @@ class UpdateRequest:
     tags: tuple[str, ...] | None = None
     pinned: bool | None = None
     expires_at: datetime | None = None
+    origin: Origin = Origin.AGENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

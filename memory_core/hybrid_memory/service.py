@@ -35,7 +35,7 @@ from hybrid_memory.embedding.registry import check_spec, choose_embedders
 from hybrid_memory.embedding.table_choice import NAMED, reason
 from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable, NotFound, StoreClosed, StoreFull, StoreRemoved
 from hybrid_memory.idempotency import idempotent
-from hybrid_memory.ids import new_id
+from hybrid_memory.ids import new_id, whole_id
 from hybrid_memory.language_share import LanguageShare
 from hybrid_memory.model import Json, Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
@@ -46,6 +46,8 @@ from hybrid_memory.requests import (
     ForgetResult,
     Hit,
     Insight,
+    ListRequest,
+    ListResult,
     Progress,
     ReadRequest,
     ReadResult,
@@ -451,6 +453,33 @@ class MemoryService:
             raise NotFound("id: no such memory")
         return self.secrets.shown(memory)
 
+    @shared
+    def list_memories(self, scope: Scope, request: ListRequest) -> ListResult:
+        """Return the memories that pass some filters, those written last first, whatever their state if that is asked for.
+
+        Raises:
+            InvalidInput: names the filter that is wrong.
+        """
+        validation.check_scope(scope)
+        request = validation.check_list(request)
+        page, total = self.store.list_memories(scope.namespaces, request, self._now())
+        found = self._fetch_from(page)
+        return ListResult(tuple(self.secrets.shown(found[one]) for one in page if one in found), total)
+
+    @shared
+    def whole_ids(self, scope: Scope, given: Sequence[str]) -> tuple[MemoryId, ...]:
+        """Return the ids that some texts name: each is an id, or the beginning of one alone, in whatever state its memory is.
+
+        Raises:
+            InvalidInput: it begins several, or it is too short to tell.
+            NotFound: names the text that begins none.
+        """
+        known = self._fetch(scope, [MemoryId(one) for one in given])
+        return tuple(
+            MemoryId(one) if one in known else whole_id(one, partial(self.store.ids_beginning, scope.namespaces))
+            for one in given
+        )
+
     def revealed(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         """Return memories with the secrets that they hold, forgotten ones included: for the person at the command line alone."""
         return self._fetch(scope, ids)
@@ -685,6 +714,14 @@ class MemoryService:
 
     def _fetch(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         return dict(reads.fetch_of(self.store, scope)(ids))
+
+    def _fetch_from(self, places: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], Memory]:
+        """Return the memories at some places, each a namespace with an id."""
+        found: dict[tuple[str, MemoryId], Memory] = {}
+        for namespace in dict.fromkeys(namespace for namespace, _ in places):
+            memories = self.store.get(namespace, [id_ for name, id_ in places if name == namespace])
+            found |= {(namespace, id_): memory for id_, memory in memories.items()}
+        return found
 
     def _commit_insights(
         self, scope: Scope, by_home: Mapping[Scope, Sequence[PreparedInsight]], key: RequestKey | None

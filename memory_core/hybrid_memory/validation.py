@@ -16,7 +16,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.model import Json, MemoryId, MemoryType, Scope
 from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
-from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.requests import ForgetRequest, Insight, ListRequest, ReadRequest, UpdateRequest, Where, WriteRequest
 
 # Limits of length count characters, the others things of one request. All were set by hand: far above what a conversation
 # needs, low enough that one request cannot fill the memory of the machine.
@@ -29,6 +29,7 @@ METADATA_LIMIT = 16_384  # as JSON
 METADATA_DEPTH = 8
 IDS_LIMIT = 100
 PAGE_LIMIT = 100  # memories of one answer
+LIST_LIMIT = 10_000  # memories of one page of a list, which a program may read
 INSIGHTS_LIMIT = 20  # of one call
 EVIDENCE_LIMIT = 100  # ids of one insight
 _INTEGER_BOUND = 1 << 63  # a column of the store holds 64 bits
@@ -112,6 +113,20 @@ def check_where(field: str, where: Where) -> Where:
     if where.since is not None and where.until is not None and where.until <= where.since:
         raise InvalidInput(prefix + "until", "must be later than since")
     return replace(where, tags=_clean_tags(prefix + "tags", where.tags))
+
+
+def check_list(request: ListRequest) -> ListRequest:
+    """Return the request with cleaned filters.
+
+    Raises:
+        InvalidInput: names the first filter that is wrong.
+    """
+    if not 1 <= request.limit <= LIST_LIMIT:
+        raise InvalidInput("limit", f"must be from 1 to {LIST_LIMIT:,}")
+    if request.offset < 0:
+        raise InvalidInput("offset", "must not be negative")
+    where = check_where("", Where(tags=request.tags, session=request.session, since=request.since, until=request.until))
+    return replace(request, tags=where.tags)
 
 
 def check_focus(focus: str) -> str | None:

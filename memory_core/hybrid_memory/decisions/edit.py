@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from hybrid_memory.decisions.tier_context import buffer_changes, buffers_of
 from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Origin, Scope
+from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Memory, MemoryId, Origin, Scope, Trust
 from hybrid_memory.requests import UpdateRequest, UpdateResult
 from hybrid_memory.store.base import Insert, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
-from hybrid_memory.trust import may_displace, trust_of
+from hybrid_memory.trust import have_one_authority, may_displace, trust_of
 
 if TYPE_CHECKING:
     from hybrid_memory.model import EncodedText
@@ -80,7 +80,7 @@ def _change_attributes(old: Memory, changed: Memory, prepared: PreparedUpdate, v
 def _new_version(
     old: Memory, changed: Memory, encoded: EncodedText, prepared: PreparedUpdate, view: WriteView
 ) -> WriteBatch:
-    trust = trust_of(Origin.AGENT, [old.trust])
+    trust = _trust_of_new_words(prepared.request.origin, old.trust)
     displaces = may_displace(trust, old.trust)
     new = replace(
         changed,
@@ -93,10 +93,10 @@ def _new_version(
         encoding=encoded.words.encoding,
         created_at=view.now,
         supersedes=old.id if displaces else None,
-        disputes=old.disputes if displaces else old.id,
+        disputes=_disputed_by_new(old, trust) if displaces else old.id,
         duplicate_of=None,
         reflected_at=None,
-        origin=Origin.AGENT,
+        origin=prepared.request.origin,
         trust=trust,
         rev=1,
     )
@@ -115,6 +115,18 @@ def _new_version(
         buffers=_replaced_in_buffers(view, old, new) if displaces and old.tier in BUFFER_TIERS else (),
         result=result,
     )
+
+
+def _trust_of_new_words(origin: Origin, before: Trust) -> Trust:
+    """Return the trust of a new version: the user's own words are the user's, and what the user confirmed stays so in them."""
+    if origin is not Origin.USER:
+        return trust_of(origin, [before])
+    return max(trust_of(origin), before, key=TRUST_ORDER.index)
+
+
+def _disputed_by_new(old: Memory, trust: Trust) -> MemoryId | None:
+    """Return what a new version disputes: what the one before did, unless it is more trusted than that."""
+    return old.disputes if have_one_authority(trust, old.trust) else None
 
 
 def _replaced_in_buffers(view: WriteView, old: Memory, new: Memory) -> tuple[BufferState, ...]:

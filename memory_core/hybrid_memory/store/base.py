@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
+    from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.audit_chain import ChainCheck
     from hybrid_memory.terms import TermHasher
 
@@ -590,6 +591,16 @@ class Store(ConversationLog, Protocol):
 
     def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist in this namespace, by id, forgotten ones included."""
+        ...
+
+    def list_memories(
+        self, namespaces: Sequence[str], wanted: ListRequest, now: datetime
+    ) -> tuple[Sequence[tuple[str, MemoryId]], int]:
+        """Return namespace and id of the memories of one page of a list, those written last first, and how many all pages hold."""
+        ...
+
+    def ids_beginning(self, namespaces: Sequence[str], beginning: str, limit: int) -> Sequence[MemoryId]:
+        """Return at most so many ids of memories, in whatever state, that begin with a text; sorted."""
         ...
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:

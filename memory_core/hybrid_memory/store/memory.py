@@ -37,12 +37,14 @@ from hybrid_memory.store.base import (
 )
 from hybrid_memory.store.batch import is_member
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, object_to_json
+from hybrid_memory.store.listing import is_listed
 from hybrid_memory.terms import KEY_BITS, TermHasher
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.batch import ChangeSet
 
 _Value = TypeVar("_Value")
@@ -416,6 +418,23 @@ class MemoryStore:
         """Return the memories that exist in this namespace."""
         with self._data.reading():
             return _existing(self._namespace(namespace).memories, ids)
+
+    def list_memories(
+        self, namespaces: Sequence[str], wanted: ListRequest, now: datetime
+    ) -> tuple[Sequence[tuple[str, MemoryId]], int]:
+        """Return namespace and id of the memories of one page of a list, and how many all pages hold."""
+        with self._data.reading():
+            all_ = [one for name in dict.fromkeys(namespaces) for one in self._namespace(name).memories.values()]
+        found = [one for one in all_ if is_listed(one, wanted, now)]
+        found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
+        page = found[wanted.offset : wanted.offset + wanted.limit]
+        return [(one.namespace, one.id) for one in page], len(found)
+
+    def ids_beginning(self, namespaces: Sequence[str], beginning: str, limit: int) -> Sequence[MemoryId]:
+        """Return at most so many ids that begin with a text; sorted."""
+        with self._data.reading():
+            ids = {one for name in namespaces for one in self._namespace(name).memories if one.startswith(beginning)}
+        return sorted(ids)[:limit]
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""

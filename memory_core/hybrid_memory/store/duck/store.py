@@ -38,6 +38,7 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.files.swap import finish_swap
+from hybrid_memory.store.duck.list_table import ids_beginning, list_memories
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.duck.recovery.odd_rows import Refusal
 
 _COUNT = "SELECT count(*) FROM memory"
@@ -249,6 +251,18 @@ class DuckStore:
         """Return the memories that exist in this namespace."""
         with self._engine.reading() as session:
             return memories_by_id(session, namespace, ids)
+
+    def list_memories(
+        self, namespaces: Sequence[str], wanted: ListRequest, now: datetime
+    ) -> tuple[Sequence[tuple[str, MemoryId]], int]:
+        """Return namespace and id of the memories of one page of a list, and how many all pages hold."""
+        with self._engine.snapshot() as session:
+            return list_memories(session, namespaces, wanted, now)
+
+    def ids_beginning(self, namespaces: Sequence[str], beginning: str, limit: int) -> Sequence[MemoryId]:
+        """Return at most so many ids that begin with a text; sorted."""
+        with self._engine.reading() as session:
+            return ids_beginning(session, namespaces, beginning, limit)
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""

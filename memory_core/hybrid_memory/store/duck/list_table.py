@@ -1,0 +1,69 @@
+"""The statements that list memories by filters, and find them by the beginning of their ids; what they hold `store/listing.py` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.duck.sql_session import SqlSession
+from hybrid_memory.store.encoding import to_json
+
+if TYPE_CHECKING:
+    from hybrid_memory.requests import ListRequest
+
+_FILTERED = """
+    FROM memory
+    WHERE namespace IN (SELECT unnest(from_json($1, '["VARCHAR"]')))
+        AND ($2::VARCHAR IS NULL OR kind = $2)
+        AND ($3::VARCHAR IS NULL OR tier = $3)
+        AND ($4::VARCHAR IS NULL OR origin = $4)
+        AND ($5::VARCHAR IS NULL OR trust = $5)
+        AND ($6::VARCHAR IS NULL OR session = $6)
+        AND ($7::BIGINT IS NULL OR coalesce(occurred_at, created_at) >= $7)
+        AND ($8::BIGINT IS NULL OR coalesce(occurred_at, created_at) < $8)
+        AND (pinned OR NOT $9::BOOLEAN)
+        AND ($10::VARCHAR IS NULL OR $10 = CASE
+            WHEN forgotten_at IS NOT NULL THEN 'forgotten'
+            WHEN superseded_by IS NOT NULL THEN 'superseded'
+            WHEN expires_at <= $11::BIGINT THEN 'expired'
+            ELSE 'current'
+        END)
+        AND ($12::VARCHAR = '[]' OR CASE WHEN json_type(CASE WHEN json_valid(tags) THEN tags END) = 'ARRAY'
+            THEN list_has_all(json_extract_string(tags, '$[*]'), from_json($12, '["VARCHAR"]')) ELSE FALSE END)
+"""
+_LIST = "SELECT namespace, id" + _FILTERED + "ORDER BY created_at DESC, id DESC LIMIT $13 OFFSET $14"
+_COUNT = "SELECT count(*)" + _FILTERED
+_BEGINNING = """
+    SELECT DISTINCT id FROM memory
+    WHERE namespace IN (SELECT unnest(from_json($1, '["VARCHAR"]'))) AND starts_with(id, $2)
+    ORDER BY id LIMIT $3
+"""
+
+
+def list_memories(
+    session: SqlSession, namespaces: Sequence[str], wanted: ListRequest, now: datetime
+) -> tuple[list[tuple[str, MemoryId]], int]:
+    """Return namespace and id of the memories of one page, and how many all pages hold."""
+    choices = (wanted.kind, wanted.tier, wanted.origin, wanted.trust)
+    bounds = (wanted.since, wanted.until)
+    values = (
+        to_json(list(namespaces)),
+        *(None if one is None else one.value for one in choices),
+        wanted.session,
+        *(None if one is None else to_micros(one) for one in bounds),
+        wanted.pinned,
+        None if wanted.state is None else wanted.state.value,
+        to_micros(now),
+        to_json(list(wanted.tags)),
+    )
+    total = session.rows(_COUNT, *values)[0][0]
+    rows = session.rows(_LIST, *values, wanted.limit, wanted.offset) if total else []
+    return [(namespace, MemoryId(id_)) for namespace, id_ in rows], total
+
+
+def ids_beginning(session: SqlSession, namespaces: Sequence[str], beginning: str, limit: int) -> list[MemoryId]:
+    """Return at most so many ids that begin with a text, sorted."""
+    return [MemoryId(id_) for (id_,) in session.rows(_BEGINNING, to_json(list(namespaces)), beginning, limit)]
