@@ -1,7 +1,8 @@
 """What commands ask of a store, done wherever the store is open: in its hub, or else in the command's own process.
 
 An operation takes an `OperationRequest` and returns a JSON object; both cross a socket when a hub does the work. `OPERATIONS`
-at the end is the list. Those on the whole store (backup, restore, export, import, purge) are in `store_operations`.
+at the end is the list. Those on the whole store (backup, restore, export, import, purge) are in `store_operations`, those on single
+memories in `memory_operations`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Scope
-from hybrid_memory.requests import ReadRequest
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 if TYPE_CHECKING:
@@ -74,39 +74,6 @@ def run_operation(name: str, request: OperationRequest) -> dict[str, Any]:
 def status(request: OperationRequest) -> dict[str, Any]:
     """Return what the store holds and who is connected."""
     return request.run(lambda service: service.shown_status(request.scope, request.clients()))
-
-
-def recall(request: OperationRequest) -> dict[str, Any]:
-    """Return what a question finds, or a brief without one; arguments are ``query``, ``limit`` and ``reveal``.
-
-    ``personal`` is the person's namespace that is read beside a project's. Who looks from outside recalls nothing. Secrets are masked
-    unless ``reveal`` is given.
-    """
-    from hybrid_memory.retrieval.brief import in_sections
-
-    query, limit = str(request.arguments["query"]), int(request.arguments["limit"])
-    question = ReadRequest(query=query, limit=limit, recalls=False)
-    scope = replace(request.scope, personal=request.arguments.get("personal"))
-    result = request.run(lambda service: service.read(scope, question))
-    texts: dict[str, str] = {hit.memory.id: hit.memory.content for hit in result.hits}
-    if request.arguments.get("reveal"):
-        whole = request.run(lambda service: service.revealed(scope, [hit.memory.id for hit in result.hits]))
-        texts |= {id_: memory.content for id_, memory in whole.items()}
-    hits = [
-        {
-            "id": hit.memory.id,
-            "created_at": hit.memory.created_at.isoformat(),
-            "when": (hit.memory.occurred_at or hit.memory.created_at).isoformat(),
-            "tier": hit.memory.tier.value,
-            "content": texts[hit.memory.id],
-            "score": hit.score,
-            "weak": hit.weak,
-            "newer": hit.newer,
-            "section": hit.section,
-        }
-        for hit in in_sections(result.hits, lambda hit: hit.section)
-    ]
-    return {"hits": hits, "total": result.total, "words_alone": result.words_alone, "unknown": result.unknown}
 
 
 def doctor(request: OperationRequest) -> dict[str, Any]:
@@ -172,6 +139,18 @@ def _store_operation(name: str) -> Operation:
     return operation
 
 
+def _memory_operation(name: str) -> Operation:
+    """Return an operation on single memories; its module is imported when it is asked for."""
+
+    def operation(request: OperationRequest) -> dict[str, Any]:
+        from hybrid_memory_mcp.admin import memory_operations
+
+        found: Operation = getattr(memory_operations, name)
+        return found(request)
+
+    return operation
+
+
 def _report_as_json(report: Report) -> dict[str, Any]:
     return {
         "sound": report.sound,
@@ -230,7 +209,16 @@ def _licence_of(spec: str | None) -> str:
 
 OPERATIONS: Mapping[str, Operation] = {
     "status": status,
-    "recall": recall,
+    "recall": _memory_operation("recall"),
+    "remember": _memory_operation("remember"),
+    "list": _memory_operation("list_memories"),
+    "show": _memory_operation("show"),
+    "correct": _memory_operation("correct"),
+    "forget": _memory_operation("forget"),
+    "pin": _memory_operation("pin"),
+    "reflect": _memory_operation("reflect"),
+    "store_insights": _memory_operation("store_insights"),
+    "history": _memory_operation("history"),
     "doctor": doctor,
     "repair": repair,
     "backup": _store_operation("backup"),
@@ -240,7 +228,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "import": _store_operation("import_"),
     "purge": _store_operation("purge"),
     "redact": _store_operation("redact"),
-    "history": _store_operation("history"),
     "embedder": embedder_state,
     "pinned": embedder_identity,
     "reembed": reembed,

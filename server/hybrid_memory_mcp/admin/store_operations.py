@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,12 +18,10 @@ from hybrid_memory.admin.user_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import MemoryId
-from hybrid_memory.store.memory_fields import DERIVED
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory_mcp.hooks.state import Conversations
 
 if TYPE_CHECKING:
-    from hybrid_memory.admin.history import MemoryVersion
     from hybrid_memory.service import MemoryService
     from hybrid_memory.store.duck.store import DuckStore
     from hybrid_memory.store.transfer import PurgePlan, TransferableStore
@@ -200,34 +197,6 @@ def redact(request: OperationRequest) -> dict[str, Any]:
     Conversations(str(request.home)).forget_words()
     _announce(request)
     return counts | _to_json_object(done)
-
-
-def history(request: OperationRequest) -> dict[str, Any]:
-    """Return one memory's life; arguments are ``id`` and ``reveal``, without which secrets are masked."""
-    from hybrid_memory.admin.history import memory_history
-
-    memory_id, reveal = MemoryId(str(request.arguments["id"])), bool(request.arguments["reveal"])
-    found = request.run(
-        lambda service: memory_history(
-            service.store, request.scope.namespace, memory_id, None if reveal else service.secrets
-        )
-    )
-    return {
-        "id": found.id,
-        "versions": [_version_as_json(one) for one in found.versions],
-        "events": [asdict(one) | {"at": one.at.isoformat()} for one in found.events],
-    }
-
-
-def _version_as_json(version: MemoryVersion) -> dict[str, Any]:
-    left_out = {*DERIVED, "namespace", "content_hash", "agent"}
-    fields = {name: value for name, value in asdict(version.memory).items() if name not in left_out}
-    told = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in fields.items()}
-    recalled_at = version.recalled_at.isoformat() if version.recalled_at else None
-    return {name: value for name, value in told.items() if value not in (None, (), {}, [])} | {
-        "recalls": version.recalls,
-        "recalled_at": recalled_at,
-    }
 
 
 def _counts(plan: PurgePlan) -> dict[str, Any]:

@@ -1,29 +1,59 @@
-"""The commands about memories: ``recall``, ``history``."""
+"""The commands on memories: recall, remember, list, show, correct, forget, restore-memory, history, pin, reflect.
+
+They read the project in the folder at hand beside the person's own memories, as an assistant does that works there, unless a namespace
+is named. What is written goes to the project, and is the person's word. Results go to stdout; what is told beside them to stderr.
+"""
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE
-from hybrid_memory_mcp.cli import project
-from hybrid_memory_mcp.cli.by_ids import call_by_ids
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Reveal, call_or_exit
-from hybrid_memory_mcp.cli.output import one_line_errors, out, print_json
+from hybrid_memory.clock import SystemClock
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.model import Kind, MemoryType, Origin, Tier, Trust
+from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE, MemoryState
+from hybrid_memory.validation import LIST_LIMIT
+from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
+from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_memory, print_whole
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
+from hybrid_memory_mcp.cli.output import (
+    moment,
+    note,
+    one_line_errors,
+    print_json,
+    print_rows,
+    say,
+)
+from hybrid_memory_mcp.cli.project import place_here
 
-_LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
-_OF_AN_OLDER_HUB = {"id": "", "newer": None, "section": None}
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        help="The wall around the memories. Default: the project in this folder together with your own; else your own."
+    ),
+]
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID...", help="Ids, or their first characters (6 or more); - reads them from stdin."),
+]
+OneId = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, or its first characters (6 or more).")]
+
+_OF_AN_OLDER_HUB: Mapping[str, Any] = {"id": "", "newer": None, "section": None}
 """What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
+
+_BESIDE_CHARACTERS = 160  # of a memory that is told of beside the result: enough to see whether it says something else
+_LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
 
 
 def recall(
-    query: Annotated[str, typer.Argument(help="A question in your own words; empty for a brief.")] = "",
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUESTION]...", help="In your own words; without it a brief.")
+    ] = None,
     home: Home = None,
     namespace: Namespace = None,
     limit: Annotated[
@@ -33,87 +63,364 @@ def recall(
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Search a store from the terminal."""
-    brief = not query.strip()
-    shown = limit or (BRIEF_PAGE if brief else DEFAULT_PAGE)
-    asked: dict[str, Any] = {"query": query, "limit": shown, "reveal": reveal}
-    with one_line_errors():
-        here = project.place_here(home, namespace)
-    if namespace is None and here.project is not None:  # as an assistant reads that works in this folder
-        namespace = here.namespace
-        asked["personal"] = here.personal
-    result = call_or_exit(home, "recall", asked, namespace=namespace)
+    """Find what is remembered, by a question in your own words; without one, the brief that an assistant begins with."""
+    question = " ".join(query or ())
+    brief = not question.strip()
+    wanted = limit or (BRIEF_PAGE if brief else DEFAULT_PAGE)
+    result = _call(home, "recall", {"query": question, "limit": wanted, "reveal": reveal}, namespace)
+    hits = [{**_OF_AN_OLDER_HUB, "when": hit["created_at"], **hit} for hit in result["hits"]]
     if as_json:
-        print_json(result)
+        print_json(result | {"hits": hits})
         return
-    console = Console()
     if result.get("unknown"):
         from hybrid_memory_mcp.mcp_api.tool_results import PROBABLY_UNKNOWN
 
-        console.print(PROBABLY_UNKNOWN)
-    last = "section" if brief else "score"
-    table = Table("", "when", "tier", "memory", last, title="brief" if brief else query, show_lines=True)
-    hits = [_OF_AN_OLDER_HUB | {"when": hit["created_at"]} | hit for hit in result["hits"]]
-    places = {hit["id"]: place for place, hit in enumerate(hits, 1)}
-    for place, hit in enumerate(hits, 1):
-        when = datetime.fromisoformat(hit["when"])
-        table.add_row(str(place), f"{when:%Y-%m-%d %H:%M}", hit["tier"], escape(hit["content"]), _judged(hit, places))
-    console.print(table)
+        note(PROBABLY_UNKNOWN)
+    for hit in hits:
+        print_memory(hit, [*_judged(hit), hit["tier"]], when=hit["when"])
+    if not hits:
+        note("nothing is remembered yet" if brief else "nothing is remembered about this")
     if result["words_alone"]:
-        console.print("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
+        note("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
     if result["total"] > len(hits) and not result.get(
         "unknown"
     ):  # of what is unknown three are shown, whatever the limit
-        console.print(f"{result['total'] - len(result['hits'])} more; raise --limit to see them")
+        note(f"{result['total'] - len(hits)} more; raise --limit to see them")
 
 
-def _judged(hit: dict[str, Any], places: dict[str, int]) -> str:
-    """Return the section of a line of a brief; else the score and what is claimed of the hit, a newer one by its place in the table."""
+def _judged(hit: Mapping[str, Any]) -> list[str]:
+    """Return the section of a line of a brief; else the score and what is claimed of the hit."""
     if hit["section"] is not None:
-        return str(hit["section"])
-    remarks = ["weak"] if hit["weak"] else []
-    remarks += [f"newer: {places.get(hit['newer'], hit['newer'])}"] if hit["newer"] else []
-    score = "" if hit["score"] is None else f"{hit['score']:.2f}"
-    return score + (f" ({', '.join(remarks)})" if remarks else "")
+        return [str(hit["section"])]
+    marks = [] if hit["score"] is None else [f"{hit['score']:.2f}"]
+    marks += ["weak"] if hit["weak"] else []
+    return marks + ([f"newer: {hit['newer']}"] if hit["newer"] else [])
+
+
+def remember(
+    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="One statement; - reads it from stdin.")],
+    *,
+    home: Home = None,
+    namespace: Namespace = None,
+    tag: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
+    importance: Annotated[
+        float | None, typer.Option(min=0, max=1, help="0 to 1; 0.9: must never be missed, as an allergy.")
+    ] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="Put it at the head of each brief.")] = False,
+    when: Annotated[
+        str | None, typer.Option(help="When it happened: 2026-01-31, or words such as last Friday.")
+    ] = None,
+    expires: Annotated[str | None, typer.Option(help="Until when it holds: a date, or words such as 30 days.")] = None,
+    type_: Annotated[MemoryType, typer.Option("--type", help="What becomes of it.")] = MemoryType.LONG_TERM,
+    as_json: AsJson = False,
+) -> None:
+    """Remember a statement, as yours. The first one makes the store."""
+    given = {
+        "content": text_of(text),
+        "tags": tag or [],
+        "importance": importance,
+        "pinned": pin,
+        "occurred_at": moment_of("--when", when, "moment"),
+        "expires_at": moment_of("--expires", expires, "end"),
+        "memory_type": type_.value,
+        "session": f"terminal-{SystemClock().now().astimezone():%Y-%m-%d}",
+    }
+    done = _call(home, "remember", given, namespace, writes=True)
+    if as_json:
+        print_json(done)
+        return
+    note("known already:" if done["known"] else "remembered:")
+    print_memories([done["memory"]])
+    if done["said_before"]:
+        note(f"the same words were said before, in another conversation: {done['said_before']}")
+    _note_secrets(done, _place_again(home, namespace))
+    if done["related"]:
+        note("what is known about the same; `correct ID TEXT` mends one, `forget ID` takes one away:")
+        _note_memories(done["related"])
+
+
+def list_(
+    *,
+    home: Home = None,
+    namespace: Namespace = None,
+    since: Annotated[
+        str | None, typer.Option(help="What happened, or was written, since then: a date or words.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="And until then; a day is meant whole.")] = None,
+    kind: Annotated[Kind | None, typer.Option(help="What sort of statement it is.")] = None,
+    tier: Annotated[Tier | None, typer.Option(help="Where it stands in attention.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="May be given several times; a memory has all of them.")] = None,
+    session: Annotated[str | None, typer.Option(help="Of this conversation.")] = None,
+    origin: Annotated[Origin | None, typer.Option(help="Whose word it is.")] = None,
+    trust: Annotated[Trust | None, typer.Option(help="How far it is trusted.")] = None,
+    imported: Annotated[
+        bool, typer.Option("--imported", help="What was imported; the same as --origin import.")
+    ] = False,
+    pinned: Annotated[bool, typer.Option("--pinned", help="What is pinned.")] = False,
+    forgotten: Annotated[
+        bool, typer.Option("--forgotten", help="What is forgotten, instead of what is current.")
+    ] = False,
+    superseded: Annotated[bool, typer.Option("--superseded", help="Versions that were replaced.")] = False,
+    expired: Annotated[bool, typer.Option("--expired", help="What is over.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All of these and what is current.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=LIST_LIMIT, help="How many on a page.")] = 20,
+    page: Annotated[int, typer.Option(min=1, help="Which page.")] = 1,
+    reveal: Reveal = False,
+    as_json: AsJson = False,
+) -> None:
+    """List memories with their ids, the newest first. In a pipe each is one line: id, time, remarks and text, with tabs between."""
+    states = {
+        MemoryState.FORGOTTEN: forgotten,
+        MemoryState.SUPERSEDED: superseded,
+        MemoryState.EXPIRED: expired,
+    }
+    chosen = [state for state, wanted in states.items() if wanted]
+    if len(chosen) + everything > 1:
+        raise typer.BadParameter("choose one of --forgotten, --superseded, --expired and --all")
+    if imported and origin not in (None, Origin.IMPORT):
+        raise typer.BadParameter("--imported and another --origin exclude each other")
+    wanted_state = None if everything else (chosen or [MemoryState.CURRENT])[0].value
+    given = {
+        "since": moment_of("--since", since, "begin"),
+        "until": moment_of("--until", until, "through"),
+        "kind": kind,
+        "tier": tier,
+        "origin": Origin.IMPORT if imported else origin,
+        "trust": trust,
+        "tags": tag or [],
+        "session": session,
+        "pinned": pinned,
+        "state": wanted_state,
+        "limit": limit,
+        "offset": (page - 1) * limit,
+        "reveal": reveal,
+    }
+    found = _call(home, "list", given, namespace)
+    if as_json:
+        print_json(found)
+        return
+    print_memories(found["memories"])
+    _note_page(found, page)
+
+
+def _note_page(found: Mapping[str, Any], page: int) -> None:
+    first, count, total = found["offset"] + 1, len(found["memories"]), found["total"]
+    if not total:
+        note("no memory is like that; `list --all` shows all, `import` brings in what other assistants know")
+    elif not count:
+        note(f"there are {total} only, which is less than {page} pages")
+    elif first + count <= total:
+        note(f"{first} to {first + count - 1} of {total}; --page {page + 1} shows what follows")
+
+
+def show(
+    ids: Ids,
+    home: Home = None,
+    namespace: Namespace = None,
+    reveal: Reveal = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show all that is known of memories: the whole text, times, whose word it is, versions, links. Also of forgotten ones."""
+    found = _call(home, "show", {"ids": ids_of(ids), "reveal": reveal}, namespace)
+    if as_json:
+        print_json(found)
+        return
+    for number, one in enumerate(found["memories"]):
+        if number:
+            say("")
+        print_whole(one)
+
+
+def correct(
+    memory_id: OneId,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What is right; - reads it from stdin.")],
+    home: Home = None,
+    namespace: Namespace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a memory new words, as yours. The former version is kept: `list --superseded` and `history` show it."""
+    done = _call(home, "correct", {"id": memory_id, "content": text_of(text)}, namespace)
+    if as_json:
+        print_json(done)
+        return
+    if not done["changed"]:
+        note("nothing to change, it says that already:")
+    else:
+        note(f"corrected; {done['before']['id']} is kept as the former version:")
+    print_memories([done["memory"]])
+    _note_secrets(done, _place_again(home, namespace))
+
+
+def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
+    """Forget memories: nothing finds them any more. `restore-memory` brings them back; `purge` erases for good."""
+    done = _call(home, "forget", {"ids": ids_of(ids), "restore": False}, namespace)
+    if as_json:
+        print_json(done)
+        return
+    if done["memories"]:
+        note("forgotten:")
+        print_memories(done["memories"])
+    for one in done["unchanged"]:
+        note(f"was forgotten before: {one['id']}")
+    if done["revived"]:
+        note("current again, because more trusted; forget these too if they are meant:")
+        _note_memories(done["revived"])
+    if done["memories"]:
+        named = " ".join(one["id"] for one in done["memories"])
+        note(f"`hybrid-memory-mcp restore-memory {named}{_place_again(home, namespace)}` brings back")
+
+
+def restore_memory(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
+    """Bring back memories that were forgotten. `list --forgotten` shows which there are."""
+    done = _call(home, "forget", {"ids": ids_of(ids), "restore": True}, namespace)
+    if as_json:
+        print_json(done)
+        return
+    if done["memories"]:
+        note("brought back:")
+        print_memories(done["memories"])
+    for one in done["unchanged"]:
+        note(f"is not forgotten: {one['id']}")
+    for held in done["held"]:
+        note(f"stays forgotten: {held['id']}, in its place stands {held['by']}; forget that one first")
+
+
+def pin(
+    ids: Ids,
+    off: Annotated[bool, typer.Option("--off", help="Take them from there.")] = False,
+    home: Home = None,
+    namespace: Namespace = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put memories at the head of each brief, where an assistant always reads them. `list --pinned` shows which are."""
+    done = _call(home, "pin", {"ids": ids_of(ids), "off": off}, namespace)
+    if as_json:
+        print_json(done)
+        return
+    if done["memories"]:
+        note("no longer pinned:" if off else "pinned:")
+        print_memories(done["memories"])
+    for one in done["unchanged"]:
+        note(f"is not pinned: {one['id']}" if off else f"is pinned already: {one['id']}")
+
+
+def reflect(
+    focus: Annotated[list[str] | None, typer.Argument(metavar="[TOPIC]...", help="What to think about.")] = None,
+    *,
+    home: Home = None,
+    namespace: Namespace = None,
+    session: Annotated[str | None, typer.Option(help="Of this conversation.")] = None,
+    since: Annotated[str | None, typer.Option(help="What was told since then: a date or words.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=20, help="How many groups.")] = 3,
+    insights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON|FILE|-",
+            help='Store conclusions: a list of {"text": "...", "evidence": ["ID", ...]}, as JSON, in a file or from stdin.',
+        ),
+    ] = None,
+    reveal: Reveal = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show groups of memories that are worth a thought; with --insights store what follows from them."""
+    if insights is not None:
+        done = _call(home, "store_insights", {"insights": insights_of(insights)}, namespace)
+        if as_json:
+            print_json(done)
+            return
+        note("stored:")
+        print_memories(done["memories"])
+        return
+    given = {
+        "focus": " ".join(focus) if focus else None,
+        "session": session,
+        "since": moment_of("--since", since, "begin"),
+        "limit": limit,
+        "reveal": reveal,
+    }
+    found = _call(home, "reflect", given, namespace)
+    if as_json:
+        print_json(found)
+        return
+    for number, group in enumerate(found["groups"], 1):
+        note(f"group {number}:", "bold")
+        for one in group["memories"]:
+            print_memory(one, [f"group {number}", *marks_of(one)])
+    if found["groups"]:
+        note("What follows from a group that none of its memories says alone? --insights stores it")
+    else:
+        note("nothing is worth a thought yet; tell more, or name another topic")
 
 
 def history(
-    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, or of one that was purged.")],
+    memory_id: Annotated[
+        str,
+        typer.Argument(metavar="ID", help="The id of a memory, or its beginning; of one that was purged the whole id."),
+    ],
     home: Home = None,
     namespace: Namespace = None,
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
     """Show one memory's life: its versions, what happened to each, when, why and by which client, and how often it was recalled."""
-    found = call_by_ids(home, "history", {"id": memory_id, "reveal": reveal}, namespace, may_look_there=True)
+    found = _call(home, "history", {"id": memory_id, "reveal": reveal}, namespace)
     if as_json:
         print_json(found)
         return
-    console = out()
     for one in found["versions"]:
-        told = [
-            one["kind"],
-            one["tier"],
-            f"origin {one['origin']}",
-            f"trust {one['trust']}",
-            f"session {one['session']}",
-        ]
+        told = [f"origin {one['origin']}", f"trust {one['trust']}", f"session {one['session']}"]
         told += [f"said by {one['speaker']}"] if "speaker" in one else []
         told += [f"{name.replace('_', ' ')} {one[name]}" for name in _LINKS if name in one]
         told += [f"evidence {' '.join(one['parents'])}"] if "parents" in one else []
-        told.append(
-            f"recalled {one['recalls']} times" + (f", last {_moment(one['recalled_at'])}" if one["recalled_at"] else "")
-        )
-        console.print(f"[bold]{escape(one['id'])}[/bold] {escape(json.dumps(one['content'], ensure_ascii=False))}")
-        console.print(f"  {escape('; '.join(told))}")
+        last = f", last {moment(one['recalled_at'])}" if one["recalled_at"] else ""
+        told.append(f"recalled {one['recalls']} times{last}")
+        print_memory(one, [*marks_of(one), *told])
     if not found["versions"]:
-        console.print("purged: nothing is left but what the audit log tells")
-    table = Table("when", "memory", "what", "by", "changed", title=f"history of {escape(memory_id)}")
-    for event in found["events"]:
-        row = (_moment(event["at"]), event["id"], event["action"], event["by"], event["note"])
-        table.add_row(*map(escape, row))
-    console.print(table)
+        note("purged: nothing is left but what the audit log tells")
+    rows = [(one["id"], moment(one["at"]), one["action"], one["by"], one["note"]) for one in found["events"]]
+    print_rows(("memory", "when", "what", "by", "changed"), rows, title="what happened")
 
 
-def _moment(written: str) -> str:
-    return f"{datetime.fromisoformat(written).astimezone():%Y-%m-%d %H:%M:%S}"
+@one_line_errors()
+def _call(
+    home: Path | None, operation: str, arguments: Mapping[str, Any], namespace: str | None, *, writes: bool = False
+) -> dict[str, Any]:
+    """Have an operation done in the namespace that is named, else where an assistant would read that works in this folder.
+
+    ``writes`` says that something new goes there.
+
+    Raises:
+        InvalidInput: nothing may be written in this folder.
+    """
+    given = dict(arguments)
+    if namespace is None:
+        here = place_here(home)
+        if writes and here.refuses_writes:
+            raise InvalidInput("folder", f"{here.refuses_writes}; or name a namespace with --namespace")
+        if here.project is not None:
+            namespace = here.namespace
+            given["personal"] = here.personal
+    return call_operation(home, operation, given, namespace=namespace, may_be_new=writes)
+
+
+def _place_again(home: Path | None, namespace: str | None) -> str:
+    """Return the options that say where a command was done, for a command that is named."""
+    given = {"--home": None if home is None else str(home), "--namespace": namespace}
+    return "".join(f" {option} {shlex.quote(value)}" for option, value in given.items() if value is not None)
+
+
+def _note_memories(memories: Sequence[Mapping[str, Any]]) -> None:
+    """Tell of memories that are not the result, on stderr."""
+    for one in memories:
+        note(f"  {one['id']}  {' '.join(str(one['content']).split())[:_BESIDE_CHARACTERS]}")
+
+
+def _note_secrets(done: Mapping[str, Any], place: str) -> None:
+    if not done["secrets"]:
+        return
+    kinds = ", ".join(done["secrets"])
+    if done["secrets_left_out"]:
+        note(f"left out what looks like a secret ({kinds})", "yellow")
+        return
+    told = f"it holds what looks like a secret ({kinds}), which is shown masked from now on"
+    note(f"{told}; `hybrid-memory-mcp redact {done['memory']['id']}{place}` takes it out for good", "yellow")

@@ -1,0 +1,124 @@
+"""How memories look in a terminal and in a pipe.
+
+On a terminal each has a line with its id, its time and what is remarkable about it, and its text below, indented: so an id is never cut,
+any width will do, and text of any script stays on lines of its own. In a pipe each is one line, whole: id, time, remarks and text with
+tabs between.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from hybrid_memory.model import Kind, Trust
+from hybrid_memory.requests import MemoryState
+from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, shown
+
+_SHOWN_CHARACTERS = 600  # of a text in a list on a terminal; a whole page of a book would hide the others
+_INDENT = 2
+
+MemoryJson = Mapping[str, Any]
+
+
+def print_memories(memories: Iterable[MemoryJson]) -> None:
+    """Print memories, as operations tell them, below each other."""
+    for one in memories:
+        print_memory(one, marks_of(one))
+
+
+def print_memory(memory: MemoryJson, marks: Sequence[str], *, when: str | None = None) -> None:
+    """Print one memory with some remarks; ``when`` is the time that is told, that of the writing if None."""
+    told = moment(when or memory.get("created_at"))
+    text = shown(memory.get("content", ""))
+    if not is_terminal():
+        typer.echo("\t".join((shown(memory.get("id", "")), told, shown(", ".join(marks)), text)))
+        return
+    head = Text.assemble(cell(memory.get("id", ""), "bold"), "  ", told)
+    if marks:
+        head.append_text(Text("  ")).append_text(cell(", ".join(marks), "dim"))
+    console = Console(highlight=False, emoji=False)
+    console.print(head)
+    console.print(Padding(_cut(text), (0, 0, 0, _INDENT), expand=False))
+
+
+def _cut(text: str) -> Text:
+    if len(text) <= _SHOWN_CHARACTERS:
+        return Text(text, overflow="fold")
+    more = len(text) - _SHOWN_CHARACTERS
+    return Text.assemble(
+        (text[:_SHOWN_CHARACTERS] + "…", ""), (f" {more:,} more characters; `show` has them", "dim"), overflow="fold"
+    )
+
+
+def marks_of(memory: MemoryJson) -> list[str]:
+    """Return what is remarkable about a memory: its tier or kind, how it stands, whose word it is, its tags."""
+    kind = memory.get("kind")
+    marks = [str(memory.get("tier", "")) if kind == Kind.OBSERVATION.value else str(kind)]
+    if memory.get("state") not in (None, MemoryState.CURRENT.value):
+        marks.append(str(memory["state"]))
+    marks += ["pinned"] if memory.get("pinned") else []
+    if memory.get("trust") == Trust.UNTRUSTED.value:
+        marks.append(f"untrusted, from {memory.get('origin')}")
+    return [*marks, *(f"#{tag}" for tag in memory.get("tags", ()))]
+
+
+def print_whole(memory: MemoryJson) -> None:
+    """Print all that is known of a memory: its id, its text with its lines, then a line for each field.
+
+    The text is indented, so that no line of it looks like a field.
+    """
+    terminal = is_terminal()
+    console = Console(highlight=False, emoji=False, soft_wrap=not terminal)
+    console.print(cell(memory["id"], "bold"))
+    for line in shown(memory.get("content", ""), lines=True).split("\n"):
+        whole = Text(line, overflow="fold")
+        console.print(Padding(whole, (0, 0, 0, _INDENT), expand=False) if terminal else Text(" " * _INDENT) + whole)
+    for name, value in fields_of(memory):
+        console.print(Text.assemble((f"{name}: ", "dim"), cell(value)))
+
+
+def fields_of(memory: MemoryJson) -> list[tuple[str, str]]:
+    """Return the fields of a memory in words, those that say something."""
+    recalls = f"{memory.get('recalls', 0)} times" + (
+        f", last {moment(memory['recalled_at'])}" if memory.get("recalled_at") else ""
+    )
+    whose = f"{memory.get('origin')}, trust {memory.get('trust')}"
+    fields: list[tuple[str, Any]] = [
+        ("state", memory.get("state")),
+        ("written", moment(memory.get("created_at"))),
+        ("happened", moment(memory.get("occurred_at"))),
+        ("expires", moment(memory.get("expires_at"))),
+        ("forgotten", moment(memory.get("forgotten_at"))),
+        ("kind", f"{memory.get('kind')}, {memory.get('tier')}" + (", pinned" if memory.get("pinned") else "")),
+        ("importance", _rounded(memory.get("importance"))),
+        ("whose word", whose),
+        ("said by", memory.get("speaker")),
+        ("tags", ", ".join(memory.get("tags", ()))),
+        ("source", memory.get("source")),
+        ("session", memory.get("session")),
+        ("namespace", memory.get("namespace")),
+        ("key", memory.get("key")),
+        ("metadata", _metadata(memory.get("metadata"))),
+        ("replaces", memory.get("supersedes")),
+        ("replaced by", memory.get("superseded_by")),
+        ("same words as", memory.get("duplicate_of")),
+        ("disputes", memory.get("disputes")),
+        ("disputed by", " ".join(memory.get("disputed_by", ()))),
+        ("rests on", " ".join(memory.get("parents", ()))),
+        ("recalled", recalls),
+    ]
+    return [(name, str(value)) for name, value in fields if value not in (None, "")]
+
+
+def _rounded(number: float | None) -> str:
+    return "" if number is None else f"{number:.2g}"
+
+
+def _metadata(metadata: Mapping[str, Any] | None) -> str:
+    return json.dumps(metadata, ensure_ascii=False) if metadata else ""
