@@ -10,6 +10,7 @@ from tests.core.speaking import remember, texts
 
 from hybrid_memory.model import TRUST_ORDER, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where
+from hybrid_memory.store.base import Update, WriteBatch
 from hybrid_memory.trust import have_one_authority, least_trust, may_displace, trust_of
 
 FACT, LIE = "Ada's account number is 123", "Ada's account number is 666"
@@ -403,3 +404,21 @@ def test_the_users_and_the_assistants_words_have_one_authority():
 @given(st.sampled_from(Origin), st.lists(TRUSTS))
 def test_nothing_is_trusted_further_than_its_sources(origin, sources):
     assert all(least_trust([trust_of(origin, sources), source]) is trust_of(origin, sources) for source in sources)
+
+
+def test_what_the_user_types_as_a_correction_is_the_users_word_whatever_it_corrects(service, scope, fact, lie):
+    done = service.update(scope, UpdateRequest(id=lie, content="Ada's account number is 126", origin=Origin.USER))
+    corrected = service.get(scope, done.id)
+    assert (corrected.trust, corrected.origin, corrected.disputes) == (Trust.USER, Origin.USER, None)
+    assert service.get(scope, lie).superseded_by == done.id
+
+
+def test_the_user_may_correct_what_the_user_confirmed(service, scope, fact):
+    confirmed = replace(service.get(scope, fact), trust=Trust.CONFIRMED)
+    batch = WriteBatch(action="confirm", actor="test", updates=(Update(confirmed),))
+    service.store.write(scope.namespace, None, lambda _: batch)
+    by_assistant = service.update(scope, UpdateRequest(id=fact, content="Ada's account number is 126"))
+    assert by_assistant.disputes == fact
+    by_user = service.update(scope, UpdateRequest(id=fact, content="Ada's account number is 127", origin=Origin.USER))
+    assert by_user.supersedes == fact
+    assert service.get(scope, by_user.id).trust is Trust.CONFIRMED

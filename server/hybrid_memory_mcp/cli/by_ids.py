@@ -25,17 +25,14 @@ def call_by_ids(
     arguments: dict[str, Any],
     namespace: str | None,
     *,
-    may_look_there: bool = False,
     on_progress: ProgressCallback | None = None,
 ) -> dict[str, Any]:
-    """Have an operation done on memories that are named; say where else they may lie, or look there where nothing is changed."""
+    """Have an operation done on memories that are named; say where else they may lie."""
     try:
         return call_operation(home, operation, arguments, namespace=namespace, on_progress=on_progress)
     except HybridMemoryError as error:
         other = other_namespace(home, namespace)
         if other is None or not any(words in str(error) for words in _NOT_THERE):
             raise
-        if may_look_there:
-            return call_operation(home, operation, arguments, namespace=other)
         words = f"{error}; those of the project in this folder go by --namespace {json.dumps(other)}"
         raise OperationFailed(words, error_code(error)) from None

@@ -39,12 +39,19 @@ def print_memory(memory: MemoryJson, marks: Sequence[str], *, when: str | None =
     if not is_terminal():
         typer.echo("\t".join((shown(memory.get("id", "")), told, shown(", ".join(marks)), text)))
         return
-    head = Text.assemble(cell(memory.get("id", ""), "bold"), "  ", told)
-    if marks:
-        head.append_text(Text("  ")).append_text(cell(", ".join(marks), "dim"))
     console = Console(highlight=False, emoji=False)
-    console.print(head)
-    console.print(Padding(_cut(text), (0, 0, 0, _INDENT), expand=False))
+    head = Text.assemble(cell(memory.get("id", ""), "bold"), "  ", told)
+    remarks = cell(", ".join(marks), "dim")
+    if head.cell_len + len("  ") + remarks.cell_len <= console.width:
+        console.print(Text.assemble(head, "  ", remarks))
+    else:
+        console.print(head)
+        console.print(_indented(remarks))
+    console.print(_indented(_cut(text)))
+
+
+def _indented(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, _INDENT), expand=False)
 
 
 def _cut(text: str) -> Text:
@@ -78,7 +85,7 @@ def print_whole(memory: MemoryJson) -> None:
     console.print(cell(memory["id"], "bold"))
     for line in shown(memory.get("content", ""), lines=True).split("\n"):
         whole = Text(line, overflow="fold")
-        console.print(Padding(whole, (0, 0, 0, _INDENT), expand=False) if terminal else Text(" " * _INDENT) + whole)
+        console.print(_indented(whole) if terminal else Text(" " * _INDENT) + whole)
     for name, value in fields_of(memory):
         console.print(Text.assemble((f"{name}: ", "dim"), cell(value)))
 

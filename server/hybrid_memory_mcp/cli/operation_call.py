@@ -31,7 +31,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file of that name.")]
 All = Annotated[str | None, typer.Option("--namespace", help="Only this one. Default: all.")]
 
-_HARMLESS = frozenset({"recall", "status", "history", "doctor", "export", "export_folder", "embedder", "pinned"})
+_HARMLESS = frozenset(
+    {"recall", "list", "show", "reflect", "status", "history", "doctor", "export", "export_folder", "embedder", "pinned"}
+)
 """Operations that change nothing of the store: when the hub ends meanwhile, the next one may be asked. An export is whole or not there."""
 
 
