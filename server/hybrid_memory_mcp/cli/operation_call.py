@@ -32,7 +32,19 @@ Force = Annotated[bool, typer.Option("--force", help="Replace a file of that nam
 All = Annotated[str | None, typer.Option("--namespace", help="Only this one. Default: all.")]
 
 _HARMLESS = frozenset(
-    {"recall", "list", "show", "reflect", "status", "history", "doctor", "export", "export_folder", "embedder", "pinned"}
+    {
+        "recall",
+        "list",
+        "show",
+        "reflect",
+        "status",
+        "history",
+        "doctor",
+        "export",
+        "export_folder",
+        "embedder",
+        "pinned",
+    }
 )
 """Operations that change nothing of the store: when the hub ends meanwhile, the next one may be asked. An export is whole or not there."""
 

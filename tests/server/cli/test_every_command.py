@@ -53,6 +53,14 @@ class Apart:
 ROWS: dict[str, Row | Apart] = {
     "install": Row("cursor --dry-run", "cursor", "no-such-client"),
     "recall": Row("'Where is the violin?'", VIOLIN, "violin --limit 0"),
+    "remember": Row("Ada likes tea", "Ada likes tea", "''", 1, "invalid_input"),
+    "list": Row("--limit 1000", VIOLIN, "--forgotten --all"),
+    "show": Row("{id}", VIOLIN, "absent", 1, "not_found"),
+    "correct": Row("{id} 'The violin was sold'", "The violin was sold", "absent 'It was sold'", 1, "not_found"),
+    "forget": Row("{id}", VIOLIN, "absent", 1, "not_found"),
+    "restore-memory": Row("{forgotten}", VIOLIN, "absent", 1, "not_found"),
+    "pin": Row("{id}", VIOLIN, "absent", 1, "not_found"),
+    "reflect": Row("--insights {insight}", "It is a quiet house", "--insights nothing-here.json"),
     "history": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "import": Row("{lines}", "new: 1", "{new}", 1, "invalid_input"),
     "export": Row("{new}", "memories: ", "{folder}", 1, "invalid_input"),
@@ -115,6 +123,16 @@ class Place:
 
     def make_secret(self):
         return self.write(PASSWORD)
+
+    def make_forgotten(self):
+        made = self.make_id()
+        self.run("forget", [made])
+        return made
+
+    def make_insight(self):
+        path = self.make_new()
+        path.write_text(json.dumps([{"text": "It is a quiet house", "evidence": [self.make_id()]}]))
+        return path
 
     def make_lines(self):
         path = self.make_new()
