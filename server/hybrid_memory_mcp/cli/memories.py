@@ -169,17 +169,9 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List memories with their ids, the newest first. In a pipe each is one line: id, time, remarks and text, with tabs between."""
-    states = {
-        MemoryState.FORGOTTEN: forgotten,
-        MemoryState.SUPERSEDED: superseded,
-        MemoryState.EXPIRED: expired,
-    }
-    chosen = [state for state, wanted in states.items() if wanted]
-    if len(chosen) + everything > 1:
-        raise typer.BadParameter("choose one of --forgotten, --superseded, --expired and --all")
+    state = _listed_state(forgotten=forgotten, superseded=superseded, expired=expired, everything=everything)
     if imported and origin not in (None, Origin.IMPORT):
         raise typer.BadParameter("--imported and another --origin exclude each other")
-    wanted_state = None if everything else (chosen or [MemoryState.CURRENT])[0].value
     given = {
         "since": moment_of("--since", since, "begin"),
         "until": moment_of("--until", until, "through"),
@@ -190,7 +182,7 @@ def list_(
         "tags": tag or [],
         "session": session,
         "pinned": pinned,
-        "state": wanted_state,
+        "state": state,
         "limit": limit,
         "offset": (page - 1) * limit,
         "reveal": reveal,
@@ -201,6 +193,14 @@ def list_(
         return
     print_memories(found["memories"])
     _note_page(found, page)
+
+
+def _listed_state(*, everything: bool, **wanted: bool) -> str | None:
+    """Return the state that a list is of, None for all; what is current unless one is wanted."""
+    chosen = [MemoryState(name) for name, is_wanted in wanted.items() if is_wanted]
+    if len(chosen) + everything > 1:
+        raise typer.BadParameter("choose one of --forgotten, --superseded, --expired and --all")
+    return None if everything else (chosen or [MemoryState.CURRENT])[0].value
 
 
 def _note_page(found: Mapping[str, Any], page: int) -> None:
