@@ -257,11 +257,7 @@ def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: As
     if as_json:
         print_json(done)
         return
-    if done["memories"]:
-        note("forgotten:")
-        print_memories(done["memories"])
-    for one in done["unchanged"]:
-        note(f"was forgotten before: {one['id']}")
+    _print_outcome(done, "forgotten:", "forgotten before:")
     if done["revived"]:
         note("current again, because more trusted; forget these too if they are meant:")
         _note_memories(done["revived"])
@@ -276,11 +272,7 @@ def restore_memory(ids: Ids, home: Home = None, namespace: Namespace = None, as_
     if as_json:
         print_json(done)
         return
-    if done["memories"]:
-        note("brought back:")
-        print_memories(done["memories"])
-    for one in done["unchanged"]:
-        note(f"is not forgotten: {one['id']}")
+    _print_outcome(done, "brought back:", "not forgotten:")
     for held in done["held"]:
         note(f"stays forgotten: {held['id']}, in its place stands {held['by']}; forget that one first")
 
@@ -297,11 +289,10 @@ def pin(
     if as_json:
         print_json(done)
         return
-    if done["memories"]:
-        note("no longer pinned:" if off else "pinned:")
-        print_memories(done["memories"])
-    for one in done["unchanged"]:
-        note(f"is not pinned: {one['id']}" if off else f"is pinned already: {one['id']}")
+    if off:
+        _print_outcome(done, "no longer pinned:", "not pinned:")
+    else:
+        _print_outcome(done, "pinned:", "pinned already:")
 
 
 def reflect(
@@ -401,6 +392,14 @@ def _call(
             namespace = here.namespace
             given["personal"] = here.personal
     return call_operation(home, operation, given, namespace=namespace, may_be_new=writes)
+
+
+def _print_outcome(done: Mapping[str, Any], changed: str, unchanged: str) -> None:
+    """Print the memories that a command has changed, and those that were that way before."""
+    for memories, told in ((done["memories"], changed), (done["unchanged"], unchanged)):
+        if memories:
+            note(told)
+            print_memories(memories)
 
 
 def _place_again(home: Path | None, namespace: str | None) -> str:

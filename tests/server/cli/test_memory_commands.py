@@ -225,7 +225,8 @@ def test_what_list_prints_is_taken_from_stdin(run, done, memory):
 def test_pinning_and_unpinning(done, run, memory):
     one = memory.keep("Ada is allergic to peanuts")
     assert done("pin", one.id)["memories"][0]["pinned"]
-    assert "is pinned already" in run("pin", one.id).stderr
+    again = run("pin", one.id)
+    assert ("pinned already" in again.stderr, again.stdout.split("\t")[0]) == (True, one.id)
     done("pin", one.id, "--off")
     assert not memory.memories[one.id].pinned
 
