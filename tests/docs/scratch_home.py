@@ -14,10 +14,22 @@ from pathlib import Path
 
 from tests.docs.page_blocks import Block
 
+from hybrid_memory import MemoryService, Origin, Scope, WriteRequest
+
 _OURS = Path(sys.executable).parent  # where the command of this project lies
 _MOVED_BY = ("XDG_", "HYBRID_MEMORY_", "CLAUDE_", "CODEX_", "APPDATA", "LOCALAPPDATA", "GEMINI_", "FASTEMBED")
 _ID = re.compile(r"\bID\b")
 _CHANGING = re.compile(r"\b[0-9a-z]{20}\b|\d{4}-\d\d-\d\d|\d\d:\d\d(:\d\d)?|[0-9.]+ (MB|KB|kB|s)\b")
+_DATA = (
+    "Library/Application Support" if sys.platform == "darwin" else ".local/share"
+)  # where a platform keeps a program's data
+TOLD = (
+    "I prefer tabs over spaces.",
+    "My sister Maria is allergic to peanuts.",
+    "We deploy on Tuesdays, never on Fridays.",
+    "My dentist is Dr. Bauer.",
+    "The password of the router is Tr0ub4dor-and-3-horses.",
+)
 _NEWEST_ID = """#!{python}
 import json, subprocess, sys, tempfile
 with tempfile.TemporaryDirectory() as folder:
@@ -29,13 +41,15 @@ SECONDS = 60  # for one block; most take one
 
 
 class ScratchHome:
-    """A home with a working folder in it, in which lie the files that pages speak of."""
+    """The home of somebody who has a memory already, with a working folder in it, in which lie the files that pages speak of."""
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
         self.work = self.home / "notes"
         self.work.mkdir(parents=True)
+        (self.home / "vault").mkdir()
         add_sample_files(self.work)
+        fill_store(self.home / _DATA)
         programs = folder / "bin"
         self._add_newest_id(programs)
         state = shlex.quote(str(folder / "shell"))
@@ -111,6 +125,15 @@ def _alike(line: str) -> str:
 
 def _trimmed(text: str) -> str:
     return "\n".join(" ".join(line.split()) for line in text.strip("\n").splitlines())
+
+
+def fill_store(data: Path) -> None:
+    """Make the memory of somebody who has told a few things already; the last one is a secret."""
+    data.mkdir(parents=True)
+    memory = MemoryService.open(data / "hybrid-memory-mcp")
+    for said in TOLD:
+        memory.write(Scope(session="yesterday"), WriteRequest(content=said, origin=Origin.USER))
+    memory.close()
 
 
 def add_sample_files(folder: Path) -> None:

@@ -99,6 +99,8 @@ def _class(name: str, thing: type) -> str:
         parts += [prose(thing.__doc__) + "\n", table(("field", "type", "default"), fields)]
     else:
         parts.append(prose(thing.__doc__) + "\n")
+    values = [(code(name), code(_returns(one.fget)), prose(one.__doc__)) for name, one in _properties(thing)]
+    parts.append(table(("value", "type", "what it is"), values))
     rows = [(code(f"{method}{_signature(one)}"), prose(one.__doc__)) for method, one in _methods(thing)]
     parts.append(table(("method", "what it does"), rows))
     return "\n".join(part for part in parts if part)
@@ -111,12 +113,21 @@ def _default(field: dataclasses.Field[Any]) -> str:
     return "" if field.default_factory is dataclasses.MISSING else "empty"
 
 
+def _properties(thing: type) -> list[tuple[str, property]]:
+    """Return the public properties that a class itself has, in their order."""
+    return [(name, one) for name, one in vars(thing).items() if isinstance(one, property) and not name.startswith("_")]
+
+
 def _methods(thing: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods and properties that a class itself has, in their order."""
+    """Yield the public methods that a class itself has, in their order."""
     for name, one in vars(thing).items():
-        called = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
+        called = getattr(one, "__func__", one)
         if not name.startswith("_") and inspect.isfunction(called) and called.__doc__:
             yield name, called
+
+
+def _returns(called: Any) -> str:
+    return str(inspect.signature(called).return_annotation).strip("'")
 
 
 def _signature(thing: Any) -> str:
