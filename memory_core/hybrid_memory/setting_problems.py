@@ -32,16 +32,20 @@ _PROBLEMS: Mapping[str, str] = {
 }
 
 
-def setting_error(error: ValidationError, names: Collection[str], place_of: Callable[[str], str]) -> InvalidInput:
+def setting_error(
+    error: ValidationError, names: Collection[str], place_of: Callable[[str], str], alone: str | None = None
+) -> InvalidInput:
     """Return the error for the first setting that is wrong.
 
-    ``names`` are all settings; ``place_of`` says where a setting was given, as in ``in config.toml``.
+    ``names`` are all settings; ``place_of`` says where a setting was given, as in ``in config.toml``. ``alone`` is the setting, where
+    it was checked by itself; a place that is empty is left out.
     """
     first = error.errors(include_url=False, include_input=False)[0]
-    name = str(first["loc"][0]) if first["loc"] else "settings"
+    name = alone or (str(first["loc"][0]) if first["loc"] else "settings")
     if first["type"] == "extra_forbidden":
-        return InvalidInput(plain(name), f"is no setting{_nearest(name, names)} ({place_of(name)})")
-    return InvalidInput(name, f"{_problem(first['type'], first.get('ctx', {}))} ({place_of(name)})")
+        return InvalidInput(plain(name), f"{no_setting(name, names)} ({place_of(name)})")
+    place = place_of(name)
+    return InvalidInput(name, _problem(first["type"], first.get("ctx", {})) + (f" ({place})" if place else ""))
 
 
 def plain(name: str) -> str:
@@ -55,8 +59,15 @@ def _problem(kind: str, context: Mapping[str, Any]) -> str:
     return template.format(**context) if template else "has a value that cannot be used"
 
 
-def _nearest(name: str, names: Collection[str]) -> str:
+def nearest_name(name: str, names: Collection[str]) -> str | None:
+    """Return which setting a name may have meant that is none."""
     import difflib
 
     found = difflib.get_close_matches(name[:_SHOWN_NAME_LENGTH].lower().replace("-", "_"), names, n=1, cutoff=0.5)
-    return f"; the nearest is {found[0]}" if found else "; README.md names them all"
+    return found[0] if found else None
+
+
+def no_setting(name: str, names: Collection[str]) -> str:
+    """Return what is wrong with a name that is none of the settings."""
+    nearest = nearest_name(name, names)
+    return "is no setting; " + (f"the nearest is {nearest}" if nearest else "`hybrid-memory-mcp config` names them all")

@@ -56,7 +56,7 @@ class HookSwitches(BaseModel):
     capture: bool = Field(default=True, description="Keep what a person said that lasts.")
 
 
-def _switches(value: object) -> object:
+def as_switches(value: object) -> object:
     """Return switches for a single word too: ``off`` or ``on``, as in the variable and in ``hooks = false``."""
     if isinstance(value, str):
         value = {"off": False, "false": False, "0": False, "no": False}.get(value.strip().lower(), True)
@@ -153,7 +153,7 @@ class StoreSettings(BaseSettings):
     requests_at_once: int = Field(64, ge=1, le=10_000, description="Requests of one client that are at work.")
     requests_waiting: int = Field(1000, ge=0, le=100_000, description="Requests of one client that wait behind those.")
     linger_seconds: float = Field(5, ge=0, le=86_400, description="How long the hub stays after its last client.")
-    hooks: Annotated[HookSwitches, NoDecode, BeforeValidator(_switches)] = Field(
+    hooks: Annotated[HookSwitches, NoDecode, BeforeValidator(as_switches)] = Field(
         HookSwitches(), description="brief, recall, capture: what the hooks of clients do. See docs/hooks.md."
     )
 
@@ -220,15 +220,21 @@ def hook_switches(home: Path) -> HookSwitches:
     """
     found = read_config(home).get("hooks", {})
     try:
-        return HookSwitches.model_validate(_switches(found))
+        return HookSwitches.model_validate(as_switches(found))
     except ValidationError as error:
         raise setting_error(error, HookSwitches.model_fields, lambda _: f"[hooks] in {CONFIG}") from None
 
 
-def change_config(home: Path, changes: Mapping[str, str | None]) -> None:
-    """Set top-level values of a store's ``config.toml``, or remove those that are None; the rest, comments included, stays.
+def variables() -> dict[str, str]:
+    """Return the variables of this process that name settings, by the names of these, in small letters and without the prefix."""
+    found = os.environ.items()  # noqa: TID251 - the one place for the environment
+    return {name[len(PREFIX) :].lower(): value for name, value in found if name.upper().startswith(PREFIX)}
 
-    The file is replaced whole, or not at all.
+
+def change_config(home: Path, changes: Mapping[str, str | float | None]) -> None:
+    """Set values of a store's ``config.toml``, or remove those that are None; the rest, comments included, stays.
+
+    A name is that of a top-level value, or ``hooks.brief`` for one in a table. The file is replaced whole, or not at all.
 
     Raises:
         InvalidInput: the file is not TOML, or cannot be read or written.
@@ -242,16 +248,36 @@ def change_config(home: Path, changes: Mapping[str, str | None]) -> None:
     try:
         document = tomlkit.parse(text)
         for name, value in changes.items():
+            table, _, inner = name.rpartition(".")
+            holder: Any = document if not table else _table_in(document, table, needed=value is not None)
             if value is not None:
-                document[name] = value
-            elif name in document:
-                del document[name]
+                holder[inner] = value
+            elif inner in holder:
+                del holder[inner]
         file.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         replace_private(file, tomlkit.dumps(document).encode())
     except (TOMLKitError, ValueError, RecursionError):
         raise InvalidInput(CONFIG, "is not valid TOML; nothing was changed") from None
     except OSError:
         raise InvalidInput(CONFIG, "cannot be read or written; nothing was changed") from None
+
+
+def _table_in(document: Any, name: str, *, needed: bool) -> Any:
+    """Return a table of a document, which is made if it is needed; a single word in its place stands for all its switches."""
+    import tomlkit
+
+    held = document.get(name)
+    if isinstance(held, dict):
+        return held
+    if held is None and not needed:
+        return {}
+    table = tomlkit.table()
+    for switch, value in (as_switches(held) if isinstance(held, str | bool) else {}).items():  # type: ignore[attr-defined] # a dict of these
+        table[switch] = bool(value)
+    if name in document:
+        del document[name]
+    document[name] = table
+    return table
 
 
 def model_folders() -> tuple[Path, ...]:

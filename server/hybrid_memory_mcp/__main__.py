@@ -5,6 +5,7 @@ It decides before it imports anything that takes time, because a client waits fo
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -12,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _HELP_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
+_COMPLETION = "_HYBRID_MEMORY_MCP_COMPLETE"  # a shell that completes a command line sets it, and gives the words apart
 _COMMAND_LINE_OPTIONS = frozenset({"--http"})  # a person starts it, so importing the command line first is no loss
 
 
 def main() -> None:
     """Run what the arguments ask for, see `role_of`."""
     arguments = sys.argv[1:]
-    role = role_of(arguments)
+    role = "commands" if _COMPLETION in os.environ else role_of(arguments)  # noqa: TID251 - decided before settings are imported
     if role in ("relay", "standalone"):
         from hybrid_memory_mcp.relay import relay
 

@@ -51,8 +51,8 @@ def test_a_folder_without_a_file_has_the_defaults(tmp_path):
 
 HOSTILE = [
     ("sensory_bufer = 4", "sensory_bufer: is no setting; the nearest is sensory_buffer (in config.toml)"),
-    ("qqqq = 4", "qqqq: is no setting; README.md names them all (in config.toml)"),
-    ('"a\\u0007b\\n" = 1', "a?b?: is no setting; README.md names them all (in config.toml)"),
+    ("qqqq = 4", "qqqq: is no setting; `hybrid-memory-mcp config` names them all (in config.toml)"),
+    ('"a\\u0007b\\n" = 1', "a?b?: is no setting; `hybrid-memory-mcp config` names them all (in config.toml)"),
     ("[sensory_buffer]\nx = 1", "sensory_buffer: must be a whole number (in config.toml)"),
     ("sensory_buffer = 'many'", "sensory_buffer: must be a whole number (in config.toml)"),
     ("sensory_buffer = 4.5", "sensory_buffer: must be a whole number (in config.toml)"),

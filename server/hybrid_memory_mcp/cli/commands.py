@@ -13,6 +13,7 @@ import typer
 
 from hybrid_memory_mcp.cli import (
     care,
+    config,
     embedders,
     erasing,
     exporting,
@@ -89,6 +90,7 @@ _add(STORE, care.restore, "restore memory-backup.duckdb")
 _add(STORE, erasing.purge, "purge 06h082aa7p6hm85pxyqj")
 _add(STORE, erasing.redact, "redact 06h082aa7p6hm85pxyqj --words")
 _add(STORE, embedders.reembed, "reembed --to multilingual")
+_add_group(STORE, config.app, "config")
 _add_group(STORE, embedders.app, "embedder")
 _add_group(STORE, project.app, "project")
 _add_group(STORE, tokens.app, "token")

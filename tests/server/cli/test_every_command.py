@@ -71,6 +71,10 @@ ROWS: dict[str, Row | Apart] = {
     "purge": Row("{id} --yes", "gone for good: 1", "absent --yes", 1, "not_found"),
     "redact": Row("{secret} --yes", "taken out of memories: 1", "absent --yes", 1, "not_found"),
     "reembed": Row("", "have vectors of", "--to no-such-model", 1, "invalid_input"),
+    "config": Row("", "keep_backups", "--no-such"),
+    "config get": Row("keep_backups", "10", "no-such", 1, "invalid_input"),
+    "config set": Row("linger_seconds 5", "linger_seconds = 5.0", "keep_backups 0"),
+    "config unset": Row("linger_seconds", "linger_seconds = 5", "no-such"),
     "embedder list": Row("--here", "static", "--no-such"),
     "embedder status": Row("", "vectors of", "--no-such"),
     "embedder use": Row("static", "works on this machine", "no-such-model", 1, "invalid_input"),
@@ -91,9 +95,10 @@ def commands(group=None, name=""):
     """All commands that the program knows, by the words that one types."""
     group = group or typer.main.get_command(app)
     for word, command in group.commands.items():
-        if hasattr(command, "commands"):
+        inner = hasattr(command, "commands")
+        if inner:
             yield from commands(command, f"{name}{word} ")
-        else:
+        if not inner or command.invoke_without_command:
             yield f"{name}{word}", command
 
 

@@ -1,0 +1,170 @@
+"""The command ``config``: every setting with its value, where that comes from and what it means; ``get``, ``set`` and ``unset``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.setting_sources import (
+    HOOKS,
+    SettingsReport,
+    SettingState,
+    check_store_setting,
+    parse_setting,
+    report_settings,
+    store_setting_names,
+)
+from hybrid_memory_mcp.cli.command_group import example
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home
+from hybrid_memory_mcp.cli.output import cell, note, one_line_errors, print_result, print_rows, say
+
+app = typer.Typer(
+    help="Show every setting: its value, where it comes from, what it means. `config set` changes one of the store.",
+    invoke_without_command=True,
+    epilog=example("config set keep_backups 30"),
+)
+
+_EMBEDDER = "embedder"
+
+
+def _names(incomplete: str) -> list[str]:
+    """Complete the name of a setting."""
+    return [name for name in store_setting_names() if name.startswith(incomplete)]
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="As `config` shows it.", autocompletion=_names)]
+
+
+@app.callback()
+def config(context: typer.Context, home: Home = None, as_json: AsJson = False) -> None:
+    """Show every setting: its value, where it comes from, what it means."""
+    if context.invoked_subcommand is not None:
+        if home is not None or as_json:
+            raise typer.BadParameter(
+                f"goes behind the word: config {context.invoked_subcommand} ...", param_hint="--home, --json"
+            )
+        return
+    with one_line_errors():
+        report = report_settings({"home": home})
+    print_result(_values(report), as_json, lambda: _print(report))
+
+
+@app.command(epilog=example("config get keep_backups"))
+def get(name: Name, home: Home = None, as_json: AsJson = False) -> None:
+    """Print the value of one setting. With --json where it comes from and what it means, too."""
+    with one_line_errors():
+        report = report_settings({"home": home})
+    found = [one for one in report.settings if one.name == name or one.name.startswith(f"{name}.")]
+    if not found:
+        with one_line_errors():
+            check_store_setting(name)
+    for one in found:
+        if one.problem:
+            note(f"{one.name}: {one.problem} ({one.place})", "yellow")
+    values: Any = _value(found[0]) if len(found) == 1 else [_value(one) for one in found]
+
+    def table() -> None:
+        for one in found:
+            say(_written(one) if len(found) == 1 else f"{one.name} = {_written(one)}")
+
+    print_result(values, as_json, table)
+
+
+@app.command("set", epilog=example("config set hooks.capture off"))
+def set_value(
+    name: Name,
+    value: Annotated[str, typer.Argument(metavar="VALUE")],
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set a value in the store's config.toml. Comments and all else in it stay."""
+    if name == _EMBEDDER:
+        raise typer.BadParameter(
+            "the embedder has a command of its own, which looks whether it works: hybrid-memory-mcp embedder use MODEL",
+            param_hint="NAME",
+        )
+    _change(name, _parsed(name, value), home, as_json=as_json)
+
+
+@app.command(epilog=example("config unset keep_backups"))
+def unset(name: Name, home: Home = None, as_json: AsJson = False) -> None:
+    """Take a value out of the store's config.toml, so that the default holds again."""
+    with one_line_errors():
+        strays = [one.name for one in report_settings({"home": home}).unknown]
+    try:
+        if name not in strays:  # what was written there by mistake can be taken out
+            check_store_setting(name)
+    except InvalidInput as error:
+        raise typer.BadParameter(str(error)) from None
+    _change(name, {name: None}, home, as_json=as_json)
+
+
+def _parsed(name: str, value: str) -> dict[str, Any]:
+    try:
+        return dict(parse_setting(name, value))
+    except InvalidInput as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _change(name: str, changes: dict[str, Any], home: Path | None, *, as_json: bool) -> None:
+    """Write changes of the file, and say what holds now."""
+    from hybrid_memory.settings import change_config
+
+    with one_line_errors():
+        change_config(report_settings({"home": home}).folder, changes)
+        after = report_settings({"home": home})
+    found = [one for one in after.settings if one.name == name or one.name.startswith(f"{name}.")]
+    overruled = [one for one in found if one.source == "variable"]
+
+    def table() -> None:
+        for one in found:
+            say(f"{one.name} = {_written(one)} ({_source(one)})")
+        if not name.startswith(HOOKS):
+            say("It holds from the next start of the memory's server, when its last client has left.")
+
+    for one in overruled:
+        note(f"{one.place} is set here and wins over the file", "yellow")
+    print_result({"file": str(after.file), "settings": [_value(one) for one in found]}, as_json, table)
+
+
+def _print(report: SettingsReport) -> None:
+    rows = []
+    for one in report.settings:
+        meaning = f"{one.meaning} It {one.problem}." if one.problem else one.meaning
+        style = "red" if one.problem else "" if one.source == "default" else "bold"
+        rows.append((cell(one.name, style), cell(_written(one), style), _source(one), meaning))
+    print_rows(("setting", "value", "from", "what it means"), rows)
+    for unknown in report.unknown:
+        meant = f"; the nearest is {unknown.nearest}" if unknown.nearest else ""
+        note(f"{unknown.name} in {unknown.place} is no setting{meant}", "yellow")
+    there = "" if report.file.exists() else " (there is none yet)"
+    note(f"file: {report.file}{there}; as this shell sees it: each client has its own variables")
+
+
+def _source(one: SettingState) -> str:
+    return {"file": "config.toml", "default": "default"}.get(one.source, one.place)
+
+
+def _written(one: SettingState) -> str:
+    if one.value is None:
+        return "not set"
+    return str(one.value).lower() if isinstance(one.value, bool) else str(one.value)
+
+
+def _value(one: SettingState) -> dict[str, Any]:
+    values = asdict(one)
+    return values | {"place": values["place"] or None}
+
+
+def _values(report: SettingsReport) -> dict[str, Any]:
+    return {
+        "folder": str(report.folder),
+        "file": str(report.file),
+        "file_exists": report.file.exists(),
+        "settings": [_value(one) for one in report.settings],
+        "unknown": [asdict(one) for one in report.unknown],
+    }
