@@ -32,10 +32,11 @@ def _below(path: str, group: Any) -> Iterator[tuple[str, Any]]:
     for name, command in group.commands.items():
         if getattr(command, "hidden", False):
             continue
-        if hasattr(command, "commands"):
-            yield from _below(f"{path} {name}", command)
-        else:
+        inner = hasattr(command, "commands")
+        if not inner or command.invoke_without_command:
             yield f"{path} {name}", command
+        if inner:
+            yield from _below(f"{path} {name}", command)
 
 
 def page() -> str:

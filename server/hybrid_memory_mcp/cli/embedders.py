@@ -46,10 +46,17 @@ _ROWS = {"pinned": "vectors of"}  # what `embedder status` calls other than the 
 
 Tell: TypeAlias = Callable[[object], None]
 
+
+def _completed(incomplete: str) -> list[str]:
+    """Complete what is built in; the other names are known to a library that takes a second to start."""
+    return [name for name in (STATIC, MULTILINGUAL, MINILM) if name.startswith(incomplete)]
+
+
 ModelName = Annotated[
     str,
     typer.Argument(
         metavar="MODEL",
+        autocompletion=_completed,
         help="static, multilingual, minilm, a name that `embedder list` shows, or a folder with a model.",
     ),
 ]

@@ -42,11 +42,17 @@ _CONTRADICTIONS = (
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
+def _completed(incomplete: str) -> list[str]:
+    return [name for name in BY_NAME if name.startswith(incomplete.lower())]
+
+
 def install(  # noqa: PLR0917 - typer makes options of them
     clients: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[CLIENT]...", help=f"Which ones. Default: those that are here, each asked for. {_NAMES}."
+            metavar="[CLIENT]...",
+            help=f"Which ones. Default: those that are here, each asked for. {_NAMES}.",
+            autocompletion=_completed,
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
-from hybrid_memory.errors import InvalidInput
+from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory.settings import client_settings
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace
@@ -18,9 +18,20 @@ from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 
 app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
 
+
+def _completed(incomplete: str) -> list[str]:
+    """Complete the name of a token that there is, of the store that the variables name."""
+    try:
+        return [grant.name for grant in _tokens_of(None).grants() if grant.name.startswith(incomplete)]
+    except HybridMemoryError:
+        return []
+
+
 Name = Annotated[
     str, typer.Argument(help="What the token is called here, as the client's name: it stands in the audit.")
 ]
+
+Known = Annotated[str, typer.Argument(help="As `token list` shows it.", autocompletion=_completed)]
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MAX_LIFETIME = timedelta(days=36_500)  # a hundred years
@@ -82,7 +93,7 @@ def list_tokens(home: Home = None, as_json: AsJson = False) -> None:
 
 
 @app.command(epilog=example("token revoke laptop"))
-def revoke(name: Name, home: Home = None, as_json: AsJson = False) -> None:
+def revoke(name: Known, home: Home = None, as_json: AsJson = False) -> None:
     """Take a token back; a running server refuses it at once."""
     with one_line_errors():
         _tokens_of(home).revoke(name)

@@ -1,0 +1,42 @@
+"""What a shell is told that completes a command line: it starts the program without arguments and sets a variable."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def completed(words, home):
+    variables = {
+        "_HYBRID_MEMORY_MCP_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+        "HOME": str(home),
+        "HYBRID_MEMORY_HOME": str(home / "store"),
+    }
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "hybrid-memory-mcp")],
+        env=os.environ | variables,  # noqa: TID251 - handed on
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("hybrid-memory-mcp stat", ["status"]),
+        ("hybrid-memory-mcp config set keep_b", ["keep_backups"]),
+        ("hybrid-memory-mcp install claude-d", ["claude-desktop"]),
+        ("hybrid-memory-mcp embedder use mult", ["multilingual"]),
+    ],
+)
+def test_words_are_completed(words, found, tmp_path):
+    assert completed(words, tmp_path) == found
+    assert list(tmp_path.iterdir()) == []
