@@ -122,7 +122,7 @@ def purge(
     def erase(session: SqlSession, plan: PurgePlan) -> int:
         # Another copy may hold more that belongs to the selection, such as versions that are gone from the store.
         ids = plan.ids | plan_purge(session, selection).ids
-        return purge_rows(session, selection, ids, at=now, actor=actor, remaining_state=_remaining_state)
+        return purge_rows(session, selection, ids, at=now, actor=actor, remaining_state=remaining_state)
 
     return erase_everywhere(home, now, make_plan, erase, on_step)
 
@@ -237,7 +237,7 @@ def _plain_files(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def _remaining_state(state: str, ids: frozenset[MemoryId]) -> str | None:
+def remaining_state(state: str, ids: frozenset[MemoryId]) -> str | None:
     """Return a buffer's state without some memories; None where nothing is left or it cannot be read."""
     try:
         buffers = decode_buffers(state)

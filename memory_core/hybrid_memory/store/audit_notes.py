@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from hybrid_memory.model import Memory
+import re
+
+from hybrid_memory.model import Memory, Tier
 
 _OTHERS = ("disputes", "tags", "metadata", "expires_at", "parents", "key", "source", "speaker")
+_LINKS = ("supersedes", "duplicate_of", "session")  # which no change of this version changes
+_REASON = re.compile(r" \(.*?\)")
+_MOVED = re.compile(rf"({'|'.join(Tier)}) to ({'|'.join(Tier)})")
+_WORDS = ("content", "tags", "metadata", "source", "speaker", "key")
+_ALL_LINKS = ("superseded_by", "supersedes", "duplicate_of", "disputes", "parents")
+_TOLD_AS = {
+    "superseded by ": "superseded_by",
+    "current again": "superseded_by",
+    "restored": "forgotten_at",
+    "forgotten": "forgotten_at",
+    "pinned": "pinned",
+    "no longer pinned": "pinned",
+    "importance ": "importance",
+    "trust ": "trust",
+    "served as evidence": "reflected_at",
+} | {f"{name.replace('_', ' ')} changed": name for name in (*_OTHERS, *_LINKS)}
+_BEFORE_NOTES = frozenset((*_TOLD_AS.values(), "tier"))
+"""What an entry without a note may have changed: earlier versions made none."""
 
 
 def note_of_insert(memory: Memory) -> str:
@@ -35,6 +55,26 @@ def note_of_change(before: Memory, after: Memory, reason: str) -> str:
     if before.reflected_at != after.reflected_at:
         parts.append("served as evidence")
     parts += [
-        field.replace("_", " ") + " changed" for field in _OTHERS if getattr(before, field) != getattr(after, field)
+        field.replace("_", " ") + " changed"
+        for field in (*_OTHERS, *_LINKS)
+        if getattr(before, field) != getattr(after, field)
     ]
     return ", ".join(parts)
+
+
+def fields_of(action: str, note: str) -> frozenset[str]:
+    """Return the fields of a memory that an entry of the log for a change says were changed."""
+    if action == "purge":
+        return frozenset(_ALL_LINKS)  # of which those went that led to what was purged
+    if action == "redact":
+        return frozenset(_WORDS)
+    if not note:
+        return _BEFORE_NOTES
+    found: set[str] = set()
+    for part in _REASON.sub("", note).split(", "):
+        if _MOVED.fullmatch(part):
+            found.add("tier")
+        found |= {
+            name for told, name in _TOLD_AS.items() if part == told or (told[-1] == " " and part.startswith(told))
+        }
+    return frozenset(found)

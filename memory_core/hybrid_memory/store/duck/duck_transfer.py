@@ -29,6 +29,7 @@ from hybrid_memory.store.encoding import (
     object_to_json,
     to_json,
 )
+from hybrid_memory.store.export_order import in_order, readable_texts
 from hybrid_memory.store.memory_fields import check_memory
 from hybrid_memory.store.transfer import (
     BufferItem,
@@ -70,7 +71,12 @@ _COUNTS = """
         (SELECT count(*) FROM conversation SEMI JOIN wanted USING (namespace)),
         (SELECT count(*) FROM entry SEMI JOIN wanted USING (namespace))
 """
-_PLACES = "SELECT rowid FROM memory WHERE concat(namespace) = ? ORDER BY created_at, rowid"
+_PLACES = "SELECT rowid, created_at, id FROM memory WHERE concat(namespace) = ? ORDER BY created_at, id"
+_LINKS_OF_MOMENTS = """
+    SELECT id, supersedes, duplicate_of, disputes, parents FROM memory WHERE concat(namespace) = ?
+        AND (supersedes IS NOT NULL OR duplicate_of IS NOT NULL OR disputes IS NOT NULL OR parents IS NOT NULL)
+        AND created_at IN (SELECT created_at FROM memory WHERE concat(namespace) = ? GROUP BY created_at HAVING count(*) > 1)
+"""
 _CONVERSATIONS = "SELECT namespace, name, kind, last FROM conversation WHERE namespace = ? ORDER BY name, kind"
 _ENTRIES = """
     SELECT namespace, conversation, kind, number, body FROM entry
@@ -160,7 +166,7 @@ class DuckTransfer:
         memories = [item for item in items if isinstance(item, MemoryItem)]
         buffers = [item for item in items if isinstance(item, BufferItem)]
         with self._engine.transaction() as transaction:
-            new = _insert_memories(
+            new = store_memories(
                 transaction,
                 self._without_existing(memories),
                 transaction.cache.write_time(self._clock),
@@ -200,7 +206,7 @@ def _insert_buffers(transaction: Transaction, buffers: Sequence[BufferItem]) -> 
 
 def _read_items(session: SqlSession, names: Sequence[str], pinned: PinnedEmbedder | None) -> Iterator[TransferItem]:
     for name in names:
-        places = [place for (place,) in session.rows(_PLACES, name)]
+        places = _places(session, name)
         for start in range(0, len(places), _ROWS_AT_ONCE):
             yield from _read_memories(session, name, places[start : start + _ROWS_AT_ONCE], pinned)
         for buffer in tables.read_buffers(session, name):
@@ -212,6 +218,16 @@ def _read_items(session: SqlSession, names: Sequence[str], pinned: PinnedEmbedde
                 value = tables.readable_object(body)
                 if value is not None:
                     yield EntryItem(namespace, conversation_name, kind, number, value)
+
+
+def _places(session: SqlSession, name: str) -> list[int]:
+    """Return the row ids of a namespace's memories in the order of an export: it does not depend on how they came into this store."""
+    rows = session.rows(_PLACES, name)
+    linked = session.rows(_LINKS_OF_MOMENTS, name, name)
+    links = {
+        id_: [one for one in (*named, *readable_texts(parents)) if one is not None] for id_, *named, parents in linked
+    }
+    return [place for place, _, _ in in_order(rows, links)]
 
 
 def _read_memories(
@@ -227,7 +243,7 @@ def _read_memories(
             yield MemoryItem(memory, usage.get(memory.id), vectors.get(memory.id))
 
 
-def _insert_memories(
+def store_memories(
     transaction: Transaction, items: Sequence[MemoryItem], at: datetime, *, action: str, actor: str
 ) -> int:
     """Store memories that are not there yet, with usage and vectors, and log each; returns how many.

@@ -89,6 +89,8 @@ _DELETE_SESSION = (
     _DELETE_BUFFERS,
     "DELETE FROM entry WHERE namespace = ? AND conversation = ?",
     "DELETE FROM conversation WHERE namespace = ? AND name = ?",
+    # That it was there must be known, so that it goes on other machines too; a digest of its words must not.
+    "UPDATE sync_item SET digest = '' WHERE namespace = ? AND kind <> 'buffer' AND first = ?",
 )
 _DELETE_NAMESPACE = (
     "DELETE FROM memory WHERE namespace = ?",
@@ -101,6 +103,11 @@ _DELETE_NAMESPACE = (
     "DELETE FROM namespace WHERE name = ?",
     "DELETE FROM log_head WHERE namespace = ?",
     "UPDATE mark SET namespace = NULL, position = NULL, link = NULL WHERE namespace = ?",
+    # What stays in `sync_log` tells the next synchronisation that the namespace was erased.
+    "DELETE FROM sync_row WHERE namespace = ?",
+    "DELETE FROM sync_usage WHERE namespace = ?",
+    "DELETE FROM sync_item WHERE namespace = ?",
+    "DELETE FROM sync_folder WHERE namespace = ?",
 )
 _DELETE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
 
@@ -248,7 +255,7 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
     cleaned = [
         (before, _without_references(before, ids)) for before in memories_by_id(session, namespace, referring).values()
     ]
-    for table in ("memory", "usage"):
+    for table in ("memory", "usage", "sync_usage"):
         session.change(_DELETE.substitute(table=table), namespace, wanted)
     delete_vectors(session, namespace, wanted)
     for before, memory in cleaned:
@@ -271,7 +278,11 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
         for number, (change, id_, rev, digest) in enumerate(changes, 1)
     ]
     append_to_closed_log(session, namespace, log)
-    # The stored answer of a request names what it wrote.
+    forget_requests_about(session, namespace, ids)
+
+
+def forget_requests_about(session: SqlSession, namespace: str, ids: Ids) -> None:
+    """Delete the stored answers of requests that name some memories."""
     for relay, number, result in session.rows(_REQUESTS, namespace):
         # A result that cannot be read may name anything.
         answer = tables.readable_object(result)

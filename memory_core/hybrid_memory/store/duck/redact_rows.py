@@ -135,6 +135,26 @@ def redact_rows(session: SqlSession, namespace: str, plan: RedactionPlan, *, at:
     return len(changed)
 
 
+def exchange_words(session: SqlSession, redacted: Sequence[Memory]) -> int:
+    """Give memories of a file the words that they have after a redaction elsewhere; returns how many had others."""
+    changed = 0
+    session.begin()
+    try:
+        for namespace in sorted({memory.namespace for memory in redacted}):
+            wanted = {memory.id: memory for memory in redacted if memory.namespace == namespace}
+            for there in memories_by_id(session, namespace, wanted).values():
+                if there.content != wanted[there.id].content:
+                    _write(session, replace(wanted[there.id], rev=there.rev))
+                    delete_vectors(session, namespace, to_json([there.id]))
+                    erase_digests(session, namespace, to_json([there.id]))
+                    changed += 1
+        session.commit()
+    except BaseException:
+        session.rollback()
+        raise
+    return changed
+
+
 def _shared(values: Mapping[str, str]) -> dict[str, str]:
     return {value: kind for value, kind in values.items() if len(value) >= _LEAST_SHARED}
 

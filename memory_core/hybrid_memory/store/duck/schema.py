@@ -162,9 +162,47 @@ _AUDIT_CHAIN = (
 
 M006_TRUST = Migration(6, "trust", (*_TERM_KEY, *_DISPUTES, *_AUDIT_CHAIN))
 
+# What is known of other machines' stores, and of the folders through which they are met (`hybrid_memory.store.syncing`). Without keys:
+# rows are replaced within one transaction, which DuckDB 1.5 refuses where there is an index.
+M007_SYNC = Migration(
+    7,
+    "sync",
+    (
+        "CREATE TABLE sync_note (name VARCHAR NOT NULL, value VARCHAR NOT NULL)",
+        """
+        CREATE TABLE sync_log (
+            namespace VARCHAR NOT NULL, position BIGINT NOT NULL, link VARCHAR, clock BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE sync_row (
+            namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, born BIGINT NOT NULL, gone BIGINT NOT NULL, fields VARCHAR
+        )
+        """,
+        """
+        CREATE TABLE sync_usage (
+            namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, accessed_at BIGINT NOT NULL, count BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE sync_item (
+            namespace VARCHAR NOT NULL, kind VARCHAR NOT NULL, first VARCHAR NOT NULL, second VARCHAR NOT NULL,
+            number BIGINT NOT NULL, stamp BIGINT NOT NULL, digest VARCHAR, own BOOLEAN NOT NULL, written BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE sync_folder (
+            folder VARCHAR NOT NULL, namespace VARCHAR NOT NULL, sent BIGINT NOT NULL, cleaned BIGINT NOT NULL,
+            written BIGINT NOT NULL
+        )
+        """,
+        "CREATE TABLE sync_segment (folder VARCHAR NOT NULL, name VARCHAR NOT NULL)",
+    ),
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS, M005_ASPECTS),
-    M006_TRUST,
+    *(M006_TRUST, M007_SYNC),
 )
 
 

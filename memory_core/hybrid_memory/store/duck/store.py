@@ -32,6 +32,7 @@ from hybrid_memory.store.base import (
     VectorIndex,
 )
 from hybrid_memory.store.duck import tables
+from hybrid_memory.store.duck.duck_sync import DuckSync
 from hybrid_memory.store.duck.duck_transfer import DuckTransfer
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
 from hybrid_memory.store.duck.engine import Engine
@@ -75,8 +76,9 @@ _NAMESPACES = """
 class DuckStore:
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.base.Store` for what each method does.
 
-    One process opens a file at a time. Reads run beside each other and beside the one write. ``embedder_change``, ``reencoding``
-    and ``transfer`` are the parts that change the embedder, encode words anew, and copy, export and fill the whole store.
+    One process opens a file at a time. Reads run beside each other and beside the one write. ``embedder_change``, ``reencoding``,
+    ``transfer`` and ``syncing`` are the parts that change the embedder, encode words anew, copy, export and fill the whole store, and
+    synchronise it.
     """
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
@@ -84,6 +86,7 @@ class DuckStore:
         self._clock = clock
         self.embedder_change = DuckEmbedderChange(engine, clock)
         self.transfer = DuckTransfer(engine, clock)
+        self.syncing = DuckSync(engine, clock)
         self.reencoding = DuckWordColumns(engine)
         with engine.reading() as session:
             self.hasher = TermHasher(read_term_key(session))

@@ -1,0 +1,75 @@
+"""The name under which a store writes into folders, and how a store notices that it is a copy or was set back.
+
+Two stores must not write under one name. A copy of a store's folder has the same name noted in it; it notices that it lies in another
+place or on another machine. A store that a backup replaced does not know segments that lie under its name. Both go on under a new name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from hybrid_memory.clock import RandomSource
+    from hybrid_memory.sync.folder import SegmentFile
+
+NOTE = "machine"
+_NAME_BITS = 64
+_MACHINE_ID = Path("/etc/machine-id")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """``name`` is the store's own, ``former`` are those that it had before; ``place`` tells where it lies."""
+
+    name: str
+    place: str
+    former: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All names under which this store has written."""
+        return frozenset((self.name, *self.former))
+
+    def as_text(self) -> str:
+        """Return what is noted of it."""
+        return json.dumps({"name": self.name, "place": self.place, "former": list(self.former)})
+
+
+def place_of(home: Path) -> str:
+    """Return what is the same as long as a store's folder stays where it is."""
+    parts = [platform.node(), str(home.resolve())]
+    with suppress(OSError):
+        parts.append(_MACHINE_ID.read_text(encoding="ascii", errors="replace").strip())
+    with suppress(OSError):
+        parts.append(str(home.stat().st_ino))
+    return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
+
+
+def machine_of(notes: Mapping[str, str], place: str, random_source: RandomSource) -> Machine:
+    """Return the machine of a store; a new one where none is noted, or where the store is a copy."""
+    known = json.loads(notes[NOTE]) if NOTE in notes else None
+    if known is None or known["place"] != place:
+        return Machine(_new_name(random_source), place)
+    return Machine(known["name"], place, tuple(known["former"]))
+
+
+def after_setback(
+    machine: Machine, files: Collection[SegmentFile], known: Collection[str], random_source: RandomSource
+) -> Machine:
+    """Return the machine under a new name if segments lie under its name that it does not know: a backup took the store's place."""
+    if all(one.machine != machine.name or one.key in known for one in files):
+        return machine
+    return Machine(_new_name(random_source), machine.place, (*machine.former, machine.name))
+
+
+def _new_name(random_source: RandomSource) -> str:
+    return f"{random_source.bits(_NAME_BITS):016x}"

@@ -1,0 +1,76 @@
+"""The operation ``sync``: let the store and a folder tell each other what is new (`hybrid_memory.sync`)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.errors import StoreError
+from hybrid_memory.sync import erasing
+from hybrid_memory.sync.folder import SyncFolder
+from hybrid_memory.sync.synchronise import Erased, Synced, synchronise
+from hybrid_memory_mcp.hooks.state import Conversations
+
+if TYPE_CHECKING:
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory.store.duck.store import DuckStore
+    from hybrid_memory_mcp.admin.operations import OperationRequest
+
+_RUNNING = threading.Lock()  # one process has the store open, so no other lock is needed
+
+
+def sync(request: OperationRequest) -> dict[str, Any]:
+    """Synchronise with a folder; arguments are ``folder``, ``namespace`` (None: all) and ``preview``, which only counts.
+
+    Raises:
+        InvalidInput: the folder is none that can be used.
+        StoreError: another synchronisation is under way.
+    """
+    given = request.arguments
+    folder = SyncFolder.check(Path(given["folder"]), request.home)
+    if not _RUNNING.acquire(blocking=False):
+        raise StoreError("another synchronisation of this memory is under way; try again when it is done")
+    try:
+        erased = Erased()
+
+        def work(service: MemoryService) -> Synced:
+            store = cast("DuckStore", service.store)
+            service.flush_recalls()
+            try:
+                return synchronise(
+                    store,
+                    request.home,
+                    folder,
+                    SystemRandomSource(),
+                    embed=service.encode_texts,
+                    actor=request.scope.actor,
+                    namespace=given["namespace"],
+                    preview=bool(given["preview"]),
+                    erased=erased,
+                    on_progress=request.on_progress,
+                )
+            finally:
+                if not erased.is_empty:
+                    erasing.note_waiting(store, erased)
+
+        done = request.run(work)
+        if not done.preview:
+            _erase(request)
+    finally:
+        _RUNNING.release()
+    if done.new or done.changed or done.purged:
+        request.provider.announce(request.run(lambda service: service.store.namespaces()))
+    return asdict(done)
+
+
+def _erase(request: OperationRequest) -> None:
+    """Take what was purged elsewhere out of the store's files, which must be closed for that."""
+    if not request.run(lambda service: erasing.is_waiting(cast("DuckStore", service.store))):
+        return
+    now, actor = SystemClock().now(), request.scope.actor
+    request.run_exclusive(lambda: erasing.erase_waiting(request.home, now, actor=actor))
+    Conversations(str(request.home)).forget_words()  # what waits for a hub may say it again
+    request.run(lambda service: erasing.forget_waiting(cast("DuckStore", service.store)))
