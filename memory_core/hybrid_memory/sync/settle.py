@@ -97,18 +97,20 @@ def _said_at(memory: Memory, family: Mapping[MemoryId, Memory]) -> datetime:
 
 
 def _repeated(memories: Iterable[Memory]) -> dict[MemoryId, MemoryId]:
-    """Return the memories that repeat an earlier one and do not say so, and which; none repeats what is less trusted."""
+    """Return the memories that repeat an earlier one and do not say so, and which; none repeats what is less trusted.
+
+    What says that it repeats another is no first saying, whatever its time: so there are no circles.
+    """
     by_words: dict[str, list[Memory]] = {}
     for memory in memories:
-        if memory.forgotten_at is None and memory.superseded_by is None:
+        if memory.forgotten_at is None and memory.superseded_by is None and memory.duplicate_of is None:
             by_words.setdefault(memory.content_hash, []).append(memory)
     found: dict[MemoryId, MemoryId] = {}
     for same in by_words.values():
         same.sort(key=lambda memory: (memory.created_at, memory.id))
         for at, memory in enumerate(same):
-            if memory.duplicate_of is None:
-                rank = TRUST_ORDER.index(memory.trust)
-                first = next((one for one in same[:at] if TRUST_ORDER.index(one.trust) >= rank), None)
-                if first is not None:
-                    found[memory.id] = first.id
+            rank = TRUST_ORDER.index(memory.trust)
+            first = next((one for one in same[:at] if TRUST_ORDER.index(one.trust) >= rank), None)
+            if first is not None:
+                found[memory.id] = first.id
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.memory_fields import DERIVED, NAMES
-from hybrid_memory.store.syncing import ItemKey, ItemState, LogMark, RowStamps, SyncBatch, SyncView
+from hybrid_memory.store.syncing import SYNC, ItemKey, ItemState, LogMark, RowStamps, SyncBatch, SyncView
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.sync.merge import State, join, join_items
 from hybrid_memory.sync.segments import WHOLE_NAMESPACE, Change, ItemChange, MemoryChange
@@ -81,6 +81,7 @@ class _Step:
     view: SyncView
     encoded: Mapping[MemoryId, Encoded] = field(default_factory=dict)
     noticed: set[MemoryId] = field(default_factory=set)
+    _considered: set[MemoryId] = field(default_factory=set)
     _mark: LogMark = field(default_factory=LogMark)
     _erased: int = 0
     _rows: dict[MemoryId, RowStamps] = field(default_factory=dict)
@@ -106,7 +107,7 @@ class _Step:
             self._rows[WHOLE_NAMESPACE] = RowStamps(gone=self._erased)
             mark = LogMark(0, None, self._erased)
         entries = view.log(mark.position, limit)
-        self.noticed = {entry.id for entry in entries if entry.id}
+        self.noticed = {entry.id for entry in entries if entry.id and entry.action != SYNC}
         found, clock = stamped(entries, view.rows(self.noticed), mark.clock, self._erased)
         self._rows |= found
         self._mark = mark
@@ -207,15 +208,17 @@ class _Step:
                 id_ for id_, one in self._states.items() if one.memory is not None and one.memory.content_hash in words
             }
             pending = near - seen
+        self._considered |= seen
 
     def batch(self, looked_at: int) -> SyncBatch:
         """Return what of all this is new."""
         self._drop_links_to_purged()
-        said = {id_: one.memory for id_, one in self._states.items() if one.memory is not None}
-        stand = settled(said)
+        # What was loaded alone and did not change is as it should be: what it follows from is not at hand.
+        states = {id_: one for id_, one in self._states.items() if id_ in self._considered or one.memory is None}
+        stand = settled({id_: one.memory for id_, one in states.items() if one.memory is not None})
         inserts, updates, usage = [], [], {}
-        removed = [id_ for id_, one in self._states.items() if one.memory is None and id_ in self._before]
-        for id_, state in self._states.items():
+        removed = [id_ for id_, one in states.items() if one.memory is None and id_ in self._before]
+        for id_, state in states.items():
             self._note_row(id_, state, stand.get(id_))
             memory = stand.get(id_)
             if memory is None:
@@ -239,7 +242,7 @@ class _Step:
             updates=tuple(updates),
             removed=tuple(removed),
             usage=usage,
-            heard={id_: one for id_, one in self._heard.items() if id_ in said},
+            heard={id_: one for id_, one in self._heard.items() if id_ in self._before or id_ in stand},
             items=self._items,
             own=frozenset(self._own),
             result=result,

@@ -151,6 +151,13 @@ def _memory_operation(name: str) -> Operation:
     return operation
 
 
+def sync(request: OperationRequest) -> dict[str, Any]:
+    """Synchronise with a folder."""
+    from hybrid_memory_mcp.admin import sync_operation
+
+    return sync_operation.sync(request)
+
+
 def _report_as_json(report: Report) -> dict[str, Any]:
     return {
         "sound": report.sound,
@@ -228,6 +235,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "import": _store_operation("import_"),
     "purge": _store_operation("purge"),
     "redact": _store_operation("redact"),
+    "sync": sync,
     "embedder": embedder_state,
     "pinned": embedder_identity,
     "reembed": reembed,

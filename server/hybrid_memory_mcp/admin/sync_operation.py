@@ -38,7 +38,8 @@ def sync(request: OperationRequest) -> dict[str, Any]:
 
         def work(service: MemoryService) -> Synced:
             store = cast("DuckStore", service.store)
-            service.flush_recalls()
+            if not given["preview"]:
+                service.flush_recalls()
             try:
                 return synchronise(
                     store,

@@ -22,6 +22,7 @@ from hybrid_memory_mcp.cli import (
     project,
     serving,
     status,
+    syncing,
     tokens,
 )
 from hybrid_memory_mcp.cli.command_group import CommandGroup, example
@@ -83,6 +84,7 @@ _add(MEMORIES, memories.pin, "pin 06h082aa7p")
 _add(MEMORIES, memories.reflect, "reflect music")
 _add(FILES, importing.import_, "import memories.jsonl --namespace default", name="import")
 _add(FILES, exporting.export, "export memories.jsonl")
+_add(FILES, syncing.sync, "sync ~/Dropbox/memory")
 _add(STORE, status.status, "status")
 _add(STORE, care.doctor, "doctor")
 _add(STORE, care.backup, "backup")

@@ -44,9 +44,10 @@ _HARMLESS = frozenset(
         "export_folder",
         "embedder",
         "pinned",
+        "sync",
     }
 )
-"""Operations that change nothing of the store: when the hub ends meanwhile, the next one may be asked. An export is whole or not there."""
+"""Operations that may be asked of the next hub when one ends meanwhile: they change nothing, are whole or not there, or join to the same."""
 
 
 def call_operation(

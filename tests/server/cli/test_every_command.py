@@ -64,6 +64,7 @@ ROWS: dict[str, Row | Apart] = {
     "history": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "import": Row("{lines}", "new: 1", "{new}", 1, "invalid_input"),
     "export": Row("{new}", "memories: ", "{folder}", 1, "invalid_input"),
+    "sync": Row("{shared}", "sent: ", "{new}", 1, "invalid_input"),
     "status": Row("", "memories", "--namespace ''", 1, "invalid_input"),
     "doctor": Row("", "read whole", "--no-such"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
@@ -122,6 +123,11 @@ class Place:
 
     def make_new(self):
         return self.folder / f"new-{next(self._numbers)}"
+
+    def make_shared(self):
+        path = self.make_new()
+        path.mkdir()
+        return path
 
     def make_id(self):
         return self.write(VIOLIN)

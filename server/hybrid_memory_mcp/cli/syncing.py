@@ -1,0 +1,46 @@
+"""The command ``sync``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hybrid_memory_mcp.cli.operation_call import All, AsJson, Home, absolute, call_or_exit
+from hybrid_memory_mcp.cli.output import print_result, progress, say
+
+
+def sync(
+    folder: Annotated[Path, typer.Argument(help="A folder that Dropbox, Syncthing, git or a stick brings along.")],
+    home: Home = None,
+    namespace: All = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let this store and a folder tell each other what is new, so that two machines or more come to remember the same.
+
+    Each machine writes only files of its own there, so nothing collides; run it on each when you like, in any order. What was said on
+    two machines stays: of two corrections the later is current, the other an earlier version. The files hold your memories as plain text.
+    """
+    arguments = {"folder": absolute(folder), "namespace": namespace, "preview": dry_run}
+    with progress("synchronising") as on_progress:
+        done = call_or_exit(home, "sync", arguments, may_be_new=not dry_run, on_progress=on_progress)
+    print_result(done, as_json, lambda: _print(done))
+
+
+def _print(done: dict[str, Any]) -> None:
+    would = "would be " if done["preview"] else ""
+    say(
+        f"{would}sent: {done['sent']}, {would}new: {done['new']}, {would}changed: {done['changed']}, {would}purged: {done['purged']}"
+    )
+    if done["renamed"]:
+        say("this store is a copy, or a backup took its place: it writes under a new name from now on")
+    if done["torn"]:
+        say(f"files that are not whole yet: {done['torn']}; run it again when the folder has arrived")
+    if done["newer"]:
+        say(f"files of a later version, passed over: {done['newer']}; upgrade this machine to read them")
+    if done["refused"]:
+        say(f"lines that no version writes, passed over: {done['refused']}")
+    if done["cleaned"]:
+        say(f"files of this machine that lost purged words: {done['cleaned']}")
