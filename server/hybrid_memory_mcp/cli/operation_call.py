@@ -47,7 +47,7 @@ _HARMLESS = frozenset(
         "sync",
     }
 )
-"""Operations that the next hub may be asked for when one ends meanwhile: they change nothing, are whole or not there, or join to the same."""
+"""Operations that may be asked of the next hub if one ends meanwhile: they change nothing, are whole or not there, or join to the same."""
 
 
 def call_operation(
