@@ -1,0 +1,313 @@
+"""Notes of a person or an assistant, taken apart into statements: what could stand in a memory by itself.
+
+A list item, a paragraph, a row of a table and each line of ``name: value`` is a statement. Items of an item belong to it; code belongs
+to what stands before it. A statement that says too little by itself ("peanuts") gets the words that introduce it: the line before its
+list, else its heading. What a reader does not see (comments, front matter), what was crossed out, pictures and queries are left out.
+
+The blocks are those of CommonMark with tables, found by markdown-it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory.markdown.inline import Line, words_of
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+_LONGEST_ITEM = 800  # characters of an item with the items in it; of a longer one each is a statement
+_LONGEST_INTRODUCTION = 160  # characters that go before a statement
+_FEW_WORDS = 6
+_FEW_CHARACTERS = 14  # of a script without blanks between words
+_DEEPEST = 20  # blocks in blocks
+
+_COMMENT_SIGNS = (("<!--", "-->"), ("%%", "%%"))
+_UNSEEN_TAG = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_BOX = re.compile(r"^\[([ xX/>-])\]\s+")
+_DONE = frozenset("xX")
+_IMPORT = re.compile(r"@[\w./~-]+")  # in CLAUDE.md, and in GEMINI.md
+_CALLOUT = re.compile(r"^\[![\w-]+\][+-]?[ \t]*")
+_PAIR = re.compile(r"^(?:[-*] )?[^:\n]{1,40}:{1,2}(?: .*)?$")
+_ENDS_A_SENTENCE = (".", "!", "?", "。", "！", "？", "…", ":", "।")
+_BEGINS_A_SENTENCE = re.compile(
+    r"^(?:i|i['’]m|i['’]ve|my|we|our|he|she|they|it|his|her|their|the|this|user|you|your|ich|mein|wir|je|mon)\b",
+    re.IGNORECASE,
+)
+_QUERIES = frozenset(
+    {
+        "dataview",
+        "dataviewjs",
+        "query",
+        "tasks",
+        "mermaid",
+        "plantuml",
+        "base",
+        "excalidraw",
+        "button",
+        "chart",
+        "leaflet",
+    }
+)
+_GENERIC = re.compile(
+    r"(?:readme|index|notes?|memory|memories|claude(?:\.local)?|agents?|gemini|todo|inbox|daily|untitled|home|about|misc|\d[\d\W_]*)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a note says in one place, under which headings, with its tags and the notes that it links to.
+
+    ``done`` says of a task whether it is ticked off.
+    """
+
+    text: str
+    headings: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    done: bool | None = None
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A part of a note that is no statement."""
+
+    reason: str
+
+
+def statements(markdown: str, *, title: str | None) -> list[Statement | LeftOut]:
+    """Return what a note says, in its order. ``title`` is the note's own, which introduces what stands under no heading."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    seen = without_comments(markdown)
+    root = SyntaxTreeNode(_parser().parse(seen))
+    walk = _Walk(None if title is None or _GENERIC.fullmatch(title) else title)
+    walk.blocks(root.children)
+    return walk.found
+
+
+def without_comments(markdown: str) -> str:
+    """Return a note without what its reader does not see: comments of HTML and Obsidian, scripts and styles."""
+    for opening, closing in _COMMENT_SIGNS:
+        markdown = _cut(markdown, opening, closing)
+    return _UNSEEN_TAG.sub("", markdown) if "</" in markdown else markdown
+
+
+def _cut(text: str, opening: str, closing: str) -> str:
+    parts, reached = [], 0
+    while (start := text.find(opening, reached)) >= 0:
+        end = text.find(closing, start + len(opening))
+        if end < 0:
+            break
+        parts.append(text[reached:start])
+        reached = end + len(closing)
+    return "".join([*parts, text[reached:]])
+
+
+@functools.cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # Without the rules for what stands in a line: `hybrid_memory.markdown.inline` knows those of more programs.
+    return MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable("table").disable("inline")
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Goes through the blocks of a note. ``introduction`` is a line that ends in a colon, of the list that follows it."""
+
+    title: str | None
+    found: list[Statement | LeftOut] = field(default_factory=list)
+    headings: list[tuple[int, str]] = field(default_factory=list)
+    introduction: str | None = None
+
+    def blocks(self, nodes: Sequence[SyntaxTreeNode]) -> None:
+        """Take blocks apart, one after the other."""
+        for number, node in enumerate(nodes):
+            follower = nodes[number + 1].type if number + 1 < len(nodes) else None
+            kind = node.type
+            if kind == "heading":
+                self._heading(node)
+            elif kind == "paragraph":
+                self._paragraph(_content(node), follower)
+            elif kind in ("bullet_list", "ordered_list"):
+                for item in node.children:
+                    self._item(item)
+                self.introduction = None
+            elif kind in ("fence", "code_block"):
+                self._code(node)
+            elif kind == "blockquote":
+                self._quote(node)
+            elif kind == "table":
+                self._table(node)
+            elif kind == "html_block":
+                self._paragraph(node.content, follower)
+
+    def _heading(self, node: SyntaxTreeNode) -> None:
+        level, line = int(node.tag[1:]), words_of(_content(node))
+        self.headings = [(depth, text) for depth, text in self.headings if depth < level]
+        if line.text:
+            self.headings.append((level, line.text))
+        self.introduction = None
+
+    def _paragraph(self, content: str, follower: str | None) -> None:
+        self._introduce_alone()
+        lines = content.splitlines()
+        if len(lines) > 1 and all(_PAIR.match(line.strip()) for line in lines):
+            for line in lines:
+                self._say(words_of(line))
+            return
+        said = words_of(content)
+        if follower in ("bullet_list", "ordered_list", "fence", "table") and said.text.endswith((":", "：")):
+            self.introduction = said.text
+            return
+        self._say(said)
+
+    def _introduce_alone(self) -> None:
+        """Say a line that introduced nothing."""
+        if self.introduction is not None:
+            self.found.append(Statement(self.introduction.rstrip(":： "), self._titles()))
+            self.introduction = None
+
+    def _say(self, line: Line, done: bool | None = None) -> None:
+        if line.crossed_out:
+            self.found.append(LeftOut("crossed out"))
+        elif _IMPORT.fullmatch(line.text):
+            self.found.append(LeftOut("the name of another file"))
+        elif any(one.isalnum() for one in line.text):
+            self.found.append(Statement(self._introduced(line.text), self._titles(), line.tags, done, line.links))
+        elif line.text:
+            self.found.append(LeftOut("no words"))
+
+    def _item(self, item: SyntaxTreeNode) -> None:
+        line, inner = _item_line(item)
+        box = _BOX.match(line.text)
+        done = None if box is None else box[1] in _DONE
+        text = line.text[box.end() :] if box else line.text
+        if not text.strip():
+            self.found.append(LeftOut("crossed out" if "~~" in _source_of(item) else "no words"))
+            return
+        if len(text) <= _LONGEST_ITEM or not inner:
+            self._say(replace(line, text=text), done)
+            return
+        # A long item with items of its own: each of these is a statement, introduced by it.
+        own = words_of(_first_paragraph(item))
+        before = self.introduction
+        self._say(own, done)
+        for child in inner:
+            self.introduction = own.text[:_LONGEST_INTRODUCTION].rstrip(":： .") + ":" if own.text else before
+            self._item(child)
+        self.introduction = before
+
+    def _code(self, node: SyntaxTreeNode) -> None:
+        language = (node.info or "").split(maxsplit=1)[0].strip("{}").lower() if node.info.strip() else ""
+        code = node.content.rstrip("\n")
+        if language in _QUERIES:
+            self.found.append(LeftOut("a query or a drawing"))
+            return
+        if not code.strip():
+            return
+        if self.introduction is not None:
+            self.found.append(Statement(f"{self.introduction}\n{code}", self._titles()))
+            self.introduction = None
+            return
+        last = self.found[-1] if self.found else None
+        if isinstance(last, Statement) and last.headings == self._titles():
+            self.found[-1] = replace(last, text=f"{last.text}\n{code}")
+        else:
+            before = self._nearest()
+            self.found.append(Statement(f"{before}:\n{code}" if before else code, self._titles()))
+
+    def _quote(self, node: SyntaxTreeNode) -> None:
+        children = list(node.children)
+        if children and children[0].type == "paragraph" and (callout := _CALLOUT.match(_content(children[0]))):
+            title, _, rest = _content(children[0])[callout.end() :].partition("\n")
+            if title.strip():
+                self._say(words_of(title))
+            if rest.strip():
+                self._paragraph(rest, None)
+            children = children[1:]
+        self.blocks(children)
+
+    def _table(self, node: SyntaxTreeNode) -> None:
+        rows = [
+            [words_of(_content(cell)).text for cell in row.children] for part in node.children for row in part.children
+        ]
+        if not rows:
+            return
+        names, *others = rows
+        for row in others:
+            cells = [f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell]
+            if cells:
+                self._say(Line("; ".join(cells)))
+        self.introduction = None
+
+    def _introduced(self, text: str) -> str:
+        """Return a statement with what introduces it, where it has a line of its own for that, or says little without."""
+        if self.introduction is not None:
+            return f"{self.introduction[:_LONGEST_INTRODUCTION]} {text}"
+        before = self._nearest()
+        if before is None or not _says_little(text) or before.casefold() in text.casefold():
+            return text
+        return f"{before}: {text}"
+
+    def _nearest(self) -> str | None:
+        text = self.headings[-1][1] if self.headings else self.title
+        return None if text is None or len(text) > _LONGEST_INTRODUCTION else text.rstrip(":： ")
+
+    def _titles(self) -> tuple[str, ...]:
+        return tuple(text for _, text in self.headings)
+
+
+def _says_little(text: str) -> bool:
+    if text.endswith(_ENDS_A_SENTENCE) or _BEGINS_A_SENTENCE.match(text) or "\n" in text or ": " in text:
+        return False
+    spaced = text.split()
+    return len(spaced) <= _FEW_WORDS if text.isascii() or len(spaced) > 1 else len(text) <= _FEW_CHARACTERS
+
+
+def _item_line(item: SyntaxTreeNode) -> tuple[Line, list[SyntaxTreeNode]]:
+    """Return all that an item says, with the items in it as lines below it, and these items."""
+    parts: list[str] = []
+    said: list[Line] = []
+    inner: list[SyntaxTreeNode] = []
+    for child in item.children:
+        if child.type in ("bullet_list", "ordered_list"):
+            inner += child.children
+            for below in child.children:
+                line, _ = _item_line(below)
+                said.append(line)
+                parts.append("- " + line.text.replace("\n", "\n  ") if line.text else "")
+        elif child.type in ("fence", "code_block"):
+            parts.append(child.content.rstrip("\n"))
+        else:
+            said.append(words_of(_source_of(child)))
+            parts.append(said[-1].text)
+    tags = tuple(dict.fromkeys(tag for line in said for tag in line.tags))
+    links = tuple(dict.fromkeys(link for line in said for link in line.links))
+    return Line("\n".join(part for part in parts if part), tags, links), inner
+
+
+def _first_paragraph(item: SyntaxTreeNode) -> str:
+    return next((_content(child) for child in item.children if child.type == "paragraph"), "")
+
+
+def _source_of(node: SyntaxTreeNode) -> str:
+    """Return what stands in a block and the blocks in it."""
+    if node.type in ("inline", "html_block", "fence", "code_block"):
+        return str(node.content)
+    return "\n".join(_source_of(child) for child in _children(node))
+
+
+def _content(node: SyntaxTreeNode) -> str:
+    return "\n".join(str(child.content) for child in _children(node) if child.type == "inline")
+
+
+def _children(node: Any) -> Iterator[Any]:
+    return iter(node.children)
