@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -113,6 +113,8 @@ def _project(named: str | None) -> str | None:
 def _zone(name: str | None) -> tzinfo | None:
     if not name:
         return None
+    if name == "UTC":  # also where the system has no zones, as Windows
+        return UTC
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mcp import Client, StdioServerParameters
 from mcp.server import MCPServer
@@ -32,6 +32,7 @@ from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext
 from hybrid_memory_mcp.mcp_api.views import Views
 from hybrid_memory_mcp.testing.checks import Checks
 from hybrid_memory_mcp.testing.clock import STEP, MovableClock
+from hybrid_memory_mcp.testing.connection import held_open
 from hybrid_memory_mcp.testing.providers import OffProvider, OrderedProvider
 from hybrid_memory_mcp.testing.recording import Event, RecordMode
 from hybrid_memory_mcp.testing.replay import Tape, replayed
@@ -127,7 +128,7 @@ class MemoryForTests(Checks):
         self._transport = transport
         self._namespace = namespace
         self._timezone = timezone
-        self._zone = ZoneInfo(timezone)
+        self._zone = _zone(timezone)
         self._seed = seed
         self._settings = settings
         self._tape = tape
@@ -185,15 +186,13 @@ class MemoryForTests(Checks):
         ``mode="legacy"``.
         """
         session = session or self._new_session()
-        if self._stdio is not None:
-            async with Client(self.server_parameters(session=session, agent=agent), **options) as client:
-                yield client
-            return
+        server = self.server if self._stdio is None else self.server_parameters
+        connected = Client(server(session=session, agent=agent), **options)
         try:
-            async with Client(self.server(session=session, agent=agent), **options) as client:
+            async with held_open(lambda: connected) as client:
                 yield client
         finally:
-            if is_unnamed_session(session):
+            if is_unnamed_session(session) and any(call.session == session for call in self._calls):
                 self._end(session, agent)
 
     def server(self, *, session: str | None = None, agent: str = "default") -> MCPServer[Any]:
@@ -377,11 +376,13 @@ class MemoryForTests(Checks):
         )
 
     def _end(self, session: str, agent: str) -> None:
-        """End a conversation, as the hub does when a client has left."""
-        if any(call.session == session for call in self._calls):
-            scope = Scope(namespace=self._namespace, session=session, agent=agent)
-            self._opened().run(lambda service: service.end_session(scope))
-            self._events.append(Event(does="end", at=self.clock.now(), session=session, agent=agent))
+        """End a conversation whose client has left, as the hub does; over stdio wait until it has done it."""
+        if self._stdio is not None:
+            self._stdio.wait_for_end(session)
+            return
+        scope = Scope(namespace=self._namespace, session=session, agent=agent)
+        self._opened().run(lambda service: service.end_session(scope))
+        self._events.append(Event(does="end", at=self.clock.now(), session=session, agent=agent))
 
     def _close(self) -> None:
         provider = self._opened()
@@ -425,6 +426,10 @@ class _StdioParts:
         from hybrid_memory_mcp.testing.stdio import relay_command
 
         return relay_command(self.home.path, **given)
+
+    def wait_for_end(self, session: str) -> None:
+        """Wait until the hub has ended the conversation of a client that left."""
+        self._hub.wait_for_end(session)
 
     def close(self) -> None:
         """End the hub and remove the folder."""
@@ -477,6 +482,20 @@ def _open(
 def _embedder(spec: str) -> Embedder:
     """Return a built-in embedder, whose table the tests of a process share."""
     return make_embedder(spec)
+
+
+def _zone(name: str) -> tzinfo:
+    """Return the zone of a name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if name == "UTC":  # where the system has no zones, as Windows
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"timezone: {name!r} is not a known time zone; write it as Europe/Berlin") from None
 
 
 def _answered(name: str, arguments: dict[str, Any], call: CallContext, service: MemoryService) -> CallToolResult:

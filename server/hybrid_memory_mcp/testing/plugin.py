@@ -5,6 +5,7 @@ pytest loads it wherever the program is installed, so it imports nothing but pyt
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Generator
@@ -22,6 +23,7 @@ _PROPERTY = "hybrid_memory"
 _MEMORY = pytest.StashKey["MemoryForTests"]()
 _FORMER = pytest.StashKey["str | None"]()
 _RECORDINGS = "recordings"
+_LONGEST_NAME = 100  # characters of a recording's file, of those that a file system takes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -78,6 +80,7 @@ def memory(request: pytest.FixtureRequest) -> Generator[MemoryForTests]:
     with memory_for_tests(**options) as made:
         request.node.stash[_MEMORY] = made
         yield made
+        del request.node.stash[_MEMORY]  # a run has thousands of tests
 
 
 def _options_of(request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -98,7 +101,10 @@ def _file_of(request: pytest.FixtureRequest, recorded: str | bool) -> Path:
     folder = Path(request.path).parent
     if isinstance(recorded, str):
         return folder / recorded
-    name = re.sub(r"[^\w.-]+", "-", request.node.name).strip("-")
+    named = ".".join(request.node.nodeid.split("::")[1:])
+    name = re.sub(r"[^\w.-]+", "-", named).strip("-")
+    if len(name) > _LONGEST_NAME or not re.fullmatch(r"[\w.]+(\[[\w.-]+\])?", named):  # else two names could become one
+        name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
     return folder / _RECORDINGS / Path(request.path).stem / f"{name}.json"
 
 

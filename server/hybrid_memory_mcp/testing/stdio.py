@@ -24,8 +24,13 @@ from hybrid_memory_mcp.hub.state_key import STATE_KEY_BYTES
 from hybrid_memory_mcp.testing.server import ObservedServer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.settings import StoreSettings
+    from hybrid_memory_mcp.hub.client import ConnectionStats
+    from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
+    from hybrid_memory_mcp.runtime.client_place import ClientPlace
     from hybrid_memory_mcp.runtime.provider import ServiceProvider
     from hybrid_memory_mcp.testing.server import Observer
 
@@ -42,6 +47,37 @@ class TemporaryHome:
     def remove(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+class _Ended:
+    """The conversations that the hub has ended."""
+
+    def __init__(self) -> None:
+        self._sessions: set[str] = set()
+        self._changed = threading.Condition()
+
+    def note(self, session: str) -> None:
+        """Note that a conversation has ended."""
+        with self._changed:
+            self._sessions.add(session)
+            self._changed.notify_all()
+
+    def wait_for(self, session: str) -> None:
+        """Wait for a conversation, for `_END_SECONDS` at most: a program that hangs is no reason for the test to."""
+        with self._changed:
+            self._changed.wait_for(lambda: session in self._sessions, _END_SECONDS)
+
+
+class _Hub(Hub):
+    """A hub that tells which conversations it has ended."""
+
+    def __init__(self, resources: HubResources, ended: _Ended, server_of: Callable[..., MemoryServer]) -> None:
+        super().__init__(resources, server_of)
+        self._ended_sessions = ended
+
+    def _forget_relay(self, stats: ConnectionStats, where: ClientPlace) -> None:
+        super()._forget_relay(stats, where)
+        self._ended_sessions.note(where.scope.session)
 
 
 class HubInThread:
@@ -66,7 +102,8 @@ class HubInThread:
             state_key=random_source.bits(8 * STATE_KEY_BYTES).to_bytes(STATE_KEY_BYTES, "big"),
             limits=limits,
         )
-        self._hub_of = partial(Hub, resources, server_of=partial(ObservedServer, observer))
+        self._ended = _Ended()
+        self._hub_of = partial(_Hub, resources, self._ended, server_of=partial(ObservedServer, observer))
         listener = acquire_listener(home)
         if listener is None:
             raise RuntimeError("the folder of the test has a hub already")
@@ -77,8 +114,14 @@ class HubInThread:
         self._portal: BlockingPortal
         self._thread = threading.Thread(target=self._run, name="hub of a test", daemon=True)
         self._thread.start()
-        if not self._ready.wait(_START_SECONDS):
-            raise RuntimeError("the hub of the test has not started")
+        if not self._ready.wait(_START_SECONDS) or self._problem is not None:
+            listener.close()
+            listener.release()
+            raise RuntimeError("the hub of the test has not started") from self._problem
+
+    def wait_for_end(self, session: str) -> None:
+        """Wait until the hub has ended the conversation of a client that left."""
+        self._ended.wait_for(session)
 
     def close(self) -> None:
         """End: requests at work are answered, relays that are still there lose their hub."""
@@ -90,7 +133,12 @@ class HubInThread:
         self._listener.release()
 
     def _run(self) -> None:
-        anyio.run(self._serve)
+        try:
+            anyio.run(self._serve)
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the thread raises it
+            self._problem = error
+        finally:
+            self._ready.set()
 
     async def _serve(self) -> None:
         self._hub = self._hub_of()

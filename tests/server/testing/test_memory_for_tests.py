@@ -268,3 +268,15 @@ def test_the_command_of_a_client_is_there_over_stdio_alone(memory):
 def test_an_unknown_transport_is_an_error():
     with pytest.raises(ValueError, match="neither 'memory' nor 'stdio'"):
         memory_for_tests(transport="http")
+
+
+@pytest.mark.hybrid_memory(transport="stdio")
+async def test_over_stdio_too_an_unnamed_conversation_has_ended_when_its_client_has_left(memory):
+    async with memory.client() as client:
+        await client.call_tool("write_memory", {"content": "passing", "memory_type": "working", "key": "a"})
+    memory.assert_not_remembered("passing")
+
+
+def test_a_wrong_time_zone_is_an_error():
+    with pytest.raises(ValueError, match="Europe/Berlin"):
+        memory_for_tests(timezone="Mars/Base")

@@ -143,3 +143,27 @@ def test_the_tests_of_the_example_pass_and_fail_without_their_memory(pytester, m
         (pytester.path / file).write_text((EXAMPLE / file).read_text(encoding="utf-8"), encoding="utf-8")
     pytester.runpytest_inprocess("-q", *NO).assert_outcomes(passed=5)
     pytester.runpytest_inprocess("-q", *NO, "--no-memory").assert_outcomes(passed=1, failed=4)
+
+
+def test_recordings_of_tests_with_similar_names_are_files_of_their_own(run, pytester):
+    run(
+        """
+        import pytest
+
+        pytestmark = pytest.mark.hybrid_memory(recorded=True)
+
+        class TestOne:
+            def test_it(self, memory):
+                memory.remember("one")
+
+        class TestTwo:
+            def test_it(self, memory):
+                memory.remember("two")
+
+        @pytest.mark.parametrize("said", ["tea?", "tea!", "x" * 300])
+        def test_said(memory, said):
+            memory.remember(said)
+        """
+    ).assert_outcomes(passed=5)
+    assert len(list((pytester.path / "recordings" / "test_it").iterdir())) == 5
+    run("def test_it(memory): pass").assert_outcomes(passed=1)
