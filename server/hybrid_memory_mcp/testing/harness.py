@@ -244,7 +244,7 @@ class MemoryForTests(Checks):
         request = WriteArguments.model_validate({"content": content, **given}).to_request(CallTime(self._zone, at))
         written = self._opened().run(lambda service: service.write(self._scope(EARLIER), request))
         arguments = {"content": content, **{name: _as_argument(value) for name, value in fields.items()}}
-        self._events.append(Event(does="remember", at=at, arguments=arguments))
+        self._events.append(Event(does="remember", at=at, arguments=arguments, answer={"id": written.id}))
         self.clock.advance(seconds=STEP.total_seconds())
         return str(written.id)
 

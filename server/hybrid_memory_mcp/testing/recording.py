@@ -55,8 +55,10 @@ class Event:
             shown |= {"session": self.session, "agent": self.agent}
         if self.does != "end":
             shown["arguments"] = dict(self.arguments)
+        if self.does != "end":
+            shown["answer"] = dict(self.answer)
         if self.does == "call":
-            shown |= {"failed": self.failed, "answer": dict(self.answer), "text": self.text.split("\n")}
+            shown |= {"failed": self.failed, "text": self.text.split("\n")}
         return shown
 
     @classmethod
@@ -176,7 +178,7 @@ def _compared(event: Event) -> dict[str, Any]:
     shown = event.to_json()
     shown.pop("session", None)
     if event.answer:
-        shown.pop("text")  # says the same in words, with scores cut to their digits
+        shown.pop("text", None)  # says the same in words, with scores cut to their digits
     return shown
 
 

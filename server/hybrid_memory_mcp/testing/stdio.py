@@ -6,7 +6,9 @@ and by the test's clock.
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -42,7 +44,7 @@ class TemporaryHome:
     """A folder for a store, with a name short enough for a socket in it, which goes with the test."""
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="hm-"))
+        self.path = Path(tempfile.mkdtemp(prefix="hm-test-"))
 
     def remove(self) -> None:
         """Remove the folder."""
@@ -124,13 +126,19 @@ class HubInThread:
         self._ended.wait_for(session)
 
     def close(self) -> None:
-        """End: requests at work are answered, relays that are still there lose their hub."""
+        """End the hub, and the programs that are still connected: they would start another hub in a folder that is gone."""
         with suppress(RuntimeError):  # it has ended by itself
-            self._portal.start_task_soon(self._hub.leave)
+            self._portal.start_task_soon(self._leave)
         self._thread.join(_END_SECONDS)
         self._listener.close()
         self._provider.close(None)
         self._listener.release()
+
+    def _leave(self) -> None:
+        for connection in self._hub.registry:
+            with suppress(OSError):  # it has just ended by itself
+                os.kill(connection.stats.client.pid, signal.SIGTERM)
+        self._hub.leave()
 
     def _run(self) -> None:
         try:

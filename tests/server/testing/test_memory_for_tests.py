@@ -2,9 +2,11 @@
 
 import logging
 import os
+import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import anyio
 import pytest
@@ -179,7 +181,8 @@ def test_the_settings_of_the_machine_do_not_count(monkeypatch):
         assert memory.assert_remembered("AKIAIOSFODNN7EXAMPLE").namespace == "default"
 
 
-async def test_it_leaves_environment_umask_log_and_threads_as_they_were():
+@pytest.mark.parametrize("transport", ["memory", "stdio"])
+async def test_it_leaves_environment_umask_log_and_threads_as_they_were(transport):
     def state():
         mask = os.umask(0o022)
         os.umask(mask)
@@ -188,7 +191,7 @@ async def test_it_leaves_environment_umask_log_and_threads_as_they_were():
         return mask, variables, list(root.handlers), root.level, set(threading.enumerate())
 
     before = state()
-    with memory_for_tests() as memory:
+    with memory_for_tests(transport=transport) as memory:
         await written(memory, "Ada likes tea.")
     assert state() == before
 
@@ -235,8 +238,6 @@ def test_a_variable_switches_the_memory_off(monkeypatch):
 
 
 def test_nothing_heavy_is_imported_with_the_plugin():
-    import subprocess
-
     code = (
         "import sys; before = set(sys.modules); import pytest; after = set(sys.modules);"
         "import hybrid_memory_mcp.testing.plugin; print(sorted(set(sys.modules) - after))"
@@ -280,3 +281,17 @@ async def test_over_stdio_too_an_unnamed_conversation_has_ended_when_its_client_
 def test_a_wrong_time_zone_is_an_error():
     with pytest.raises(ValueError, match="Europe/Berlin"):
         memory_for_tests(timezone="Mars/Base")
+
+
+def test_a_program_that_is_left_running_ends_with_the_memory_and_leaves_no_folder():
+    with memory_for_tests(transport="stdio") as memory:
+        command = memory.command()
+        home = Path(command[command.index("--home") + 1])
+        program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        program.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        program.stdin.flush()
+        assert program.stdout.readline()
+    with program:
+        program.stdin.close()
+        program.wait(10)
+    assert not home.exists()

@@ -25,12 +25,13 @@ def file(tmp_path):
 
 
 async def agent(memory, what="tea"):
-    memory.remember("Ada lives in Bonn.", tags=("home",))
+    bonn = memory.remember("Ada lives in Bonn.", tags=("home",))
     async with memory.client() as client:
         result = await client.call_tool("write_memory", {"content": f"Ada likes {what}."})
         made = result.structured_content["id"]
         await client.call_tool("update_memory", {"id": made, "content": f"Ada loves {what}."})
         await client.call_tool("forget_memories", {"ids": ["0" * 20]})
+        await client.call_tool("update_memory", {"id": bonn, "pinned": True})
     memory.clock.advance(days=2)
     async with memory.client() as client:
         await client.read_resource("memory://status")
@@ -49,7 +50,7 @@ async def test_the_first_run_is_recorded_and_the_next_is_as_recorded(file):
     assert file.read_text(encoding="utf-8") == text
     assert [event.does for event in Recording.load(file).events] == [
         "remember",
-        *["call"] * 3,
+        *["call"] * 4,
         "end",
         *["call"] * 2,
         "end",
@@ -73,8 +74,8 @@ async def test_a_call_more_or_less_is_a_difference(file):
         memory.remember("One more.")
         memory.save_recording(file.with_name("more.json"))
     short, long = Recording.load(file), Recording.load(file.with_name("more.json"))
-    assert [one.number for one in short.differences(long.events)] == [9]
-    assert [one.number for one in long.differences(short.events)] == [9]
+    assert [one.number for one in short.differences(long.events)] == [10]
+    assert [one.number for one in long.differences(short.events)] == [10]
 
 
 async def test_other_ids_are_no_difference(file):
@@ -118,7 +119,7 @@ async def test_what_was_recorded_is_done_again_without_the_agent(file):
         with memory_for_tests(seed=seed) as memory:
             memory.replay(file)
             memory.assert_remembered("Ada loves tea")
-            memory.assert_calls("write_memory", "update_memory", "forget_memories", "read_memories")
+            memory.assert_calls("write_memory", "update_memory", "forget_memories", "update_memory", "read_memories")
 
 
 async def test_a_memory_that_answers_otherwise_is_found_out(file):
