@@ -1,5 +1,6 @@
 """Every example of docs/testing.md runs as it stands, and the page names all that there is."""
 
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -10,6 +11,10 @@ from hybrid_memory_mcp.testing import MemoryForTests, memory_for_tests
 from hybrid_memory_mcp.testing.checks import Checks
 
 pytest_plugins = ["pytester"]
+
+# What a run inside the test imports, pytester takes away again, and no compiled module can be imported twice.
+for _name in ("hybrid_memory.store.duck.store", "hybrid_memory_mcp.testing.harness", "hybrid_memory_mcp.testing.stdio"):
+    importlib.import_module(_name)
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

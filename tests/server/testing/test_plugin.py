@@ -1,11 +1,16 @@
 """The pytest plugin, in runs of pytest inside the test."""
 
+import importlib
 import os
 from pathlib import Path
 
 import pytest
 
 pytest_plugins = ["pytester"]
+
+# What a run inside the test imports, pytester takes away again, and no compiled module can be imported twice.
+for _name in ("hybrid_memory.store.duck.store", "hybrid_memory_mcp.testing.harness", "hybrid_memory_mcp.testing.stdio"):
+    importlib.import_module(_name)
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "tested_agent"
 NO = ("-p", "no:randomly", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:timeout")
