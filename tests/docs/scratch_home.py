@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 from tests.docs.page_blocks import Block
@@ -41,15 +42,16 @@ SECONDS = 60  # for one block; most take one
 
 
 class ScratchHome:
-    """The home of somebody who has a memory already, with a working folder in it, in which lie the files that pages speak of."""
+    """A home, of somebody who has a memory already or of a newcomer, with a working folder in it: there lie the files that pages speak of."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, knows_something: bool = True) -> None:
         self.home = folder / "home"
         self.work = self.home / "notes"
         self.work.mkdir(parents=True)
         (self.home / "vault").mkdir()
         add_sample_files(self.work)
-        fill_store(self.home / _DATA)
+        if knows_something:
+            fill_store(self.home / _DATA)
         programs = folder / "bin"
         self._add_newest_id(programs)
         state = shlex.quote(str(folder / "shell"))
@@ -77,18 +79,39 @@ class ScratchHome:
     def _shell(self, block: Block, script: str) -> str:
         """Run lines as the same shell would that ran those before: in its folder, with what was exported."""
         given = _ID.sub('"$(newest-id)"', script)
+        command = ["bash", "-euo", "pipefail", "-c", f"{self._taken_up}\n{given}\n{self._left}"]
+        code, said = self._in_terminal(command) if block.language == "console" else self._in_pipe(command)
+        assert code == 0, f"{block}: {script}\n{said}"
+        return said
+
+    def _in_pipe(self, command: list[str]) -> tuple[int, str]:
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", f"{self._taken_up}\n{given}\n{self._left}"],
+            command,
             cwd=self.work,
             env=self.environment,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=SECONDS,
             check=False,
         )
-        assert done.returncode == 0, f"{block}: {script}\n{done.stdout}{done.stderr}"
-        return done.stdout
+        return done.returncode, done.stdout
+
+    def _in_terminal(self, command: list[str]) -> tuple[int, str]:
+        """Run a command as in a terminal, where what is printed is laid out for people; without colours, and nobody answers."""
+        ours, its = os.openpty()
+        with open(ours, "rb", buffering=0) as screen:  # noqa: PTH123 - a descriptor
+            environment = self.environment | {"NO_COLOR": "1"}
+            process = subprocess.Popen(
+                command, cwd=self.work, env=environment, stdin=subprocess.DEVNULL, stdout=its, stderr=its
+            )
+            os.close(its)
+            pieces = []
+            with suppress(OSError):  # how Linux tells that all of the other side are gone
+                while piece := screen.read(65536):
+                    pieces.append(piece)
+        return process.wait(timeout=SECONDS), b"".join(pieces).decode().replace("\r\n", "\n")
 
     def _add_newest_id(self, folder: Path) -> None:
         """Make the command that prints the id of the memory that was written last: what a page means by ID."""
