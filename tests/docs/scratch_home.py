@@ -42,7 +42,7 @@ SECONDS = 60  # for one block; most take one
 
 
 class ScratchHome:
-    """A home, of somebody who has a memory already or of a newcomer, with a working folder in it: there lie the files that pages speak of."""
+    """A home, of somebody who has a memory already or of a newcomer; in its working folder lie the files that pages speak of."""
 
     def __init__(self, folder: Path, *, knows_something: bool = True) -> None:
         self.home = folder / "home"
