@@ -58,14 +58,24 @@ def statements(turns: Sequence[Turn], *, limit: int = LIMIT, fragments: bool = F
     return tuple(kept)
 
 
+def statements_of(own: Sequence[Sentence], turn: Turn) -> tuple[Statement, ...]:
+    """Return what some sentences of a turn say that is worth keeping, with fragments; they are those of `own_sentences`."""
+    kept: list[Statement] = []
+    _read_sentences(own, turn, kept)
+    return tuple(kept)
+
+
 def _read(turn: Turn, kept: list[Statement]) -> None:
     """Add what a turn says to what is kept, and take out what it takes back."""
     text = turn.text[:_READ_TURN]
     if is_pasted(text):
         return
     own = list(own_sentences(text))
-    if any(refusals.takes_message_out(sentence) for sentence in own):
-        return
+    if not any(refusals.takes_message_out(sentence) for sentence in own):
+        _read_sentences(own, turn, kept)
+
+
+def _read_sentences(own: Sequence[Sentence], turn: Turn, kept: list[Statement]) -> None:
     before: Sentence | None = None
     corrects = False
     for sentence in own:
@@ -116,7 +126,7 @@ def _found_in(
         return correction
     if names_what_is_over(sentence.low) and (changed := _changed(sentence, turn)) is not None:
         return changed
-    return _ofclauses(sentence, before, turn) or _changed(sentence, turn)
+    return _of_clauses(sentence, before, turn) or _changed(sentence, turn)
 
 
 def _changed(sentence: Sentence, turn: Turn) -> Statement | None:
@@ -137,7 +147,7 @@ def _as_fragment(shown: Sentence, turn: Turn) -> Statement | None:
     return None if made is None else replace(made, fragment=True)
 
 
-def _ofclauses(sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
+def _of_clauses(sentence: Sentence, before: Sentence | None, turn: Turn) -> Statement | None:
     for clause in _clauses(sentence):
         asked = _of_rules(clause, _asking_rules(clause), turn, before)
         if asked is not None:

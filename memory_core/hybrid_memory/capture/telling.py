@@ -15,8 +15,10 @@ from hybrid_memory.capture import refusals
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.own_words import GAP, is_pasted
 from hybrid_memory.capture.sentences import Sentence, lowered, sentence_of, without_fillers
-from hybrid_memory.capture.statements import declared, own_sentences, statements
+from hybrid_memory.capture.statements import declared, own_sentences, statements_of
 from hybrid_memory.capture.telling_words import (
+    AT_WORK,
+    AT_WORK_NAMED,
     BESIDE_THE_TALK,
     BROKEN,
     DROPPED,
@@ -24,17 +26,24 @@ from hybrid_memory.capture.telling_words import (
     FOREIGN_NOT,
     I_NOT,
     I_OR_WE,
+    INTRODUCES,
+    LABELLED,
+    LED_IN,
     MINE,
     MINE_NOT,
     NAMED,
     NAMED_NOT,
+    OURS,
     PART,
-    PERSONAL,
+    PERSONAL_WORDS,
     REPORTED,
     SELF_AND_OTHERS,
+    STATED,
     TELLS_DENSE,
     TELLS_DENSE_NOT,
+    THEIRS,
 )
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
 
 # Set by hand.
@@ -45,7 +54,9 @@ _READ = 20_000  # characters of a message; beyond them nobody typed
 _SHORT_TALK = 40  # characters
 _MOST = 20  # of one message
 _TOLD = 0.5  # importance of what no rule of capture knows
+_FEW_SENTENCES = 2  # of a message that is nobody's text, though it does not say "I"
 _PASTED_SENTENCES = 12  # of a message, from which on sentences about others are somebody's text
+_NAME = LazyPattern(r"(?<=\s)[A-ZÀ-Þ]\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +83,13 @@ def told(text: str, said_at: datetime) -> Told:
     if any(refusals.takes_message_out(sentence) for sentence in sentences):
         return Told((), "a story, a role, or not to be remembered")
     turn = Turn(own, said_at)
-    alone = len(sentences) < _PASTED_SENTENCES and any(PERSONAL.search(one.low) for one in sentences)
-    known = list(statements([turn], limit=_MOST, fragments=True))
+    alone = len(sentences) <= _FEW_SENTENCES or (
+        len(sentences) < _PASTED_SENTENCES and any(not PERSONAL_WORDS.isdisjoint(one.words) for one in sentences)
+    )
+    known = list(statements_of(sentences, turn))
     found: list[Statement] = []
     taken_back: list[str] = []
+    introduces = any(INTRODUCES.search(sentence.low) is not None for sentence in sentences)
     for sentence in sentences:
         topic = refusals.takes_back(sentence.low)
         if topic is not None:
@@ -86,7 +100,9 @@ def told(text: str, said_at: datetime) -> Told:
         if of_rules:
             known = [one for one in known if one not in of_rules]
             found += [_whole(one, sentence) for one in of_rules]
-        else:
+        elif introduces and LABELLED.match(sentence.low) is not None:
+            found += _fact(sentence.raw, turn)
+        elif alone or sentence.dense or not PERSONAL_WORDS.isdisjoint(sentence.words):
             found += _facts(sentence, turn, alone=alone)
     found += known  # those of two sentences
     kept = [one for at, one in enumerate(found) if all(one.text != other.text for other in found[:at])][:_MOST]
@@ -154,7 +170,7 @@ def _shown(sentence: Sentence, start: int, stop: int, *, alone: bool) -> str | N
     part = without_fillers(sentence_of(raw, asks=sentence.asks and stop == len(sentence.raw)))
     if refusals.is_unsure(part):
         return None
-    shown = declared(part)
+    shown = declared(part, loose=OURS.match(part.low) is not None)
     if shown is None:
         return None
     at = refusals.request_behind(shown.low, soft=True)
@@ -169,16 +185,37 @@ def _tells(shown: Sentence, *, alone: bool) -> bool:
         return (
             len(low) >= _SHORTEST_DENSE and TELLS_DENSE.search(low) is not None and TELLS_DENSE_NOT.search(low) is None
         )
-    if len(low.split()) < _SHORTEST_WORDS or BESIDE_THE_TALK.search(low) is not None:
+    if STATED.fullmatch(low) is not None:
+        return True
+    if len(low.split()) < _SHORTEST_WORDS or any(form.search(low) is not None for form in (BESIDE_THE_TALK, BROKEN)):
         return False
-    if BROKEN.search(low) is not None:
-        return False
-    for form, unless in ((MINE, MINE_NOT), (I_OR_WE, I_NOT), (DROPPED, None)):
+    lead = LED_IN.match(low)
+    if lead is not None:
+        low = low[lead.end() :]
+    for form, unless in (
+        (MINE, MINE_NOT),
+        (I_OR_WE, I_NOT),
+        (DROPPED, None),
+        (OURS, None),
+        (THEIRS, None),
+        (AT_WORK, None),
+    ):
         if form.match(low) is not None:
             return unless is None or unless.match(low) is None
     if any(form.match(low) is not None for form in FOREIGN):
         return FOREIGN_NOT.search(low) is None
-    return alone and shown.raw[:1].isupper() and NAMED.match(low) is not None and NAMED_NOT.match(low) is None
+    return alone and (
+        _is_of_somebody(shown) or (AT_WORK_NAMED.match(low) is not None and _NAME.search(shown.raw, 1) is not None)
+    )
+
+
+def _is_of_somebody(shown: Sentence) -> bool:
+    """Return True if a sentence begins with a name and tells what one tells of a person."""
+    found = NAMED.match(shown.low)
+    if found is None or not shown.raw[:1].isupper() or NAMED_NOT.match(shown.low) is not None:
+        return False
+    name = shown.raw[: found.end("name")] if found["name"] is not None else shown.raw[:1]
+    return all(word[:1].isupper() or word in ("and", "&") for word in name.split())
 
 
 def _reason(sentences: Sequence[Sentence], text: str) -> str:

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from hybrid_memory.lazy_pattern import LazyPattern
 
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _any(words: str) -> str:
+    """Return an expression for one of some words, which are parted by bars and lines."""
+    return "(?:" + "|".join(one.strip() for line in words.split("\n") for one in line.split("|") if one.strip()) + ")"
+
+
 _ADVERBS = (
     r"(?:just|also|really|actually|currently|now|always|usually|still|only|kinda|kind of|sort of|recently"
     r"|already|basically|honestly|simply|mostly|often|never|both|all|mainly|generally|sometimes|even|finally"
     r"|personally|probably|literally|so|very|pretty|a bit|a little|totally|quite) "
 )
 _TASK_THINGS = (
-    r"(?:code|script|function|query|program|output|errors?|questions?|goal|problem|issue|essay|draft|text"
+    r"(?:code|script|function|query|program|output|errors?|questions?|problem|issue|essay|draft|text"
     r"|sentence|prompt|message|point|idea|concern"
     r"|guess|assumption|understanding|input|request|bad|mistake|apologies|task|assignment|homework|result"
     r"|answer|first thought|thinking|thoughts?"
     r"|class|method|component|regex|loop|variable|table|column|dataframe|data|file|json|html|css|page|button"
     r"|test|tests|build|image|container|pipeline"
-    r"|intro|introduction|conclusion|thesis|paragraph|bullet|prompt|version|formula|spreadsheet|sheet|endpoint"
+    r"|intro|introduction|conclusion|paragraph|bullet|prompt|version|formula|spreadsheet|sheet|endpoint"
     r"|request|response|config|setup)"
 )
 
 MINE = LazyPattern(
-    r"(?:my|our) [\w'’ .&/+-]{1,70}?(?:'s|s)?(?: |'s |'re )"
+    r"(?:both |all |all of |one of |some of |most of )?(?:my|our) [\w'’ .&/+-]{1,70}?(?:'s"
+    r"|s)?(?:,[^,]{2,40},)?(?: |'s |'re )"
     r"(?:is|are|was|were|will|has|have|had|lives?|works?|likes?|loves?|hates?|prefers?|needs?|wants?|turns?"
     r"|turned|got|gets|started|starts|goes"
     r"|plays?|speaks?|died|passed|moved|runs?|uses?|can't|cannot|can|doesn't|does|did|didn't|don't|isn't"
@@ -30,65 +41,99 @@ MINE = LazyPattern(
     r"|bought|broke|gave|made|drives?|eats?"
     r"|calls?|keeps?|owns?|named|called|only|just|recently|currently|usually|used|sleeps?|wears?|collects?"
     r"|arrives?|leaves?|graduated|married"
-    r"|retired|grew|hurts?|and i)\b"
+    r"|retired|grew|hurts?|consists?|told|tells|suggests?|suggested|recommends?|recommended|says?|said|thinks?"
+    r"|asked|cooks?|sings?|loses|lost|knows?|and i)\b"
     r"|(?:my|our) [\w'’ .&-]{1,60}'s (?:\w|\d)|(?:my|our) [\w ]{2,30}: \S"
 )
 MINE_NOT = LazyPattern(
     rf"(?:my|our) (?:\w+ ){{0,2}}{_TASK_THINGS}\b(?: (?:is|was|are|were|has|have|doesn't|does|isn't|returns?"
-    rf"|looks?|should|will|would|can|can't|gets?|keeps?)|:|'s)"
+    rf"|looks?|should|will|would|can|can't|gets?|keeps?|never|always|only|just)|:|'s)"
     r"|(?:my|our) (?:\w+ ){0,2}(?:would|could|should|might|may)\b"
 )
 I_OR_WE = LazyPattern(
     r"(?:i|i'm|im|i've|ive|i'd|i'll|we|we're|we've|we'll|me and my [\w ]+|my [\w ]{2,30} and i|(?:[a-z]+ ){1,2}and i)\s"
 )
+_AT_IT = _any(
+    """
+    trying|looking|wondering|having|getting|seeing|asking|talking|referring|thinking|hoping|facing|making|creating|implementing|adding
+    doing|testing|running into|running a|following|calling|passing|debugging|starting to|finding|considering|kidding|joking|missing
+    about to|supposed|unable|able|on it|heading out|off to|losing
+    """
+).removesuffix(")") + (
+    r"|writing (?:(?:an? |this |some )?(?:\w+ )?(?:email|letter|essay|code|script|function|program|query"
+    r"|tests?|paper|report|blog|article|post"
+    r"|message|unit|sql|regex)|to|this)|going to (?:need|try|ask|test|check|use|run|go|grab)"
+    r"|planning to (?:use|add|try)"
+    r"|using (?:the|this|a|an|your)|building (?:a|an|this) (?:\w+ )?(?:function|script|component|query|class)"
+    r"|working on (?:it|this|that))"
+)
+_IN_A_MOOD = _any(
+    """
+    curious|confused|stuck|struggling|sure|not sure|unsure|keen|relieved|unprepared|completely|overwhelmed|impressed|sorry|glad|happy to
+    happy with|excited|worried|afraid that|back|ready|done|here|not|interested|torn|feeling|aware|open to|fine|good|ok|okay|well|great|tired
+    bored|stressed|sad|lost|really|in a hurry|at a loss|in a meeting|on a call|at the airport|hungry
+    """
+)
+_DONE = _any(
+    """
+    tried|looked|read|seen|checked|attached|set|written|made|run|created|implemented|done|completed|finished the|finished this|finished that
+    reviewed|considered|included|followed|given|got this|got the|configured|added|updated|come across
+    """
+)
 _DO = rf"(?:{_ADVERBS})*"
+_ABOUT_THE_TASK = _any(
+    """
+    need|needed|talked|discussed|went over|went to book|remember|recall|require|want|wanted|wish|hope|try|tried|think|thought|guess|believe
+    assume|suppose|mean|meant|understand|understood|agree|appreciate|wonder|wondered|notice|noticed|noted|found|figure|figured|heard|ran|re-?ran
+    changed|add|added|remove|removed|update|updated|install|installed|copy|copied|paste|pasted|click|clicked|restart|restarted|reinstalled
+    opened|checked|tested|deleted|renamed|fixed|pushed|merged|committed|deployed|typed|entered|said|told|asked|mentioned|explained|expect
+    expected|kept|felt|forgot|missed|must|should|could|would|couldn't|wouldn't|shouldn't|may|might|won't|shall|did|didn't|come|came
+    go ahead|go now|got it|got the|got this|doubt|realize|realized|look|looked|ask|gave you|give|sent you|send|uploaded
+    attached|define|defined|hate to|made this|wrote this|lost track|saw|are given|am given
+    """
+)
+"""What follows "I" where it is about what is being done, not about the person."""
+_WITH_AN_OBJECT = _any(
+    """
+    read|run|keep|see|feel|find|set|put|hear|write|make|start|started|stop|stopped|finished|lost|bought|change|follow|followed|do|get|know
+    love|like|sent|use|used|built|created|made|wrote|closed|moved
+    """
+)
+"""Of these only with an object of the task: "I read it", not "I read mostly non-fiction"."""
+_TASK_OBJECT = (
+    r"(?:it|this|that|these|those|them|your|the (?!piano|guitar|drums|cello|violin|gym|keto|school|bus|train"
+    r"|dog|kids|garden|house)\w+"
+    r"|what|how|why|where|when|if|you|as|so|like (?:this|that|it|the)|like i|an? (?:errors?|bug|problem|blank"
+    r"|warning|message|lists?|404|500"
+    r"|white)|everything|nothing|\w{1,2} (?:to|in) \S+|getting|seeing|adding|trying|having|that's|\d+\b)"
+)
+_MADE_THING = (
+    r"(?:questions?|problems?|issues?|errors?|bugs?|ideas?|doubts?|trouble|difficult(?:y|ies)|following"
+    r"|tables?|lists?|dataframes?|files?"
+    r"|functions?|scripts?|class|classes|strings?|arrays?|dicts?|dictionary|json|csv|components?|pages?|loops?"
+    r"|variables?|columns?|rows?"
+    r"|queries|query|code|text|paragraph|sentence|data|task|feeling|clue|image|picture|triangle|equation"
+    r"|matrix|integers?|numbers? and|csv)"
+)
 I_NOT = LazyPattern(
-    rf"(?:i|we|me) {_DO}(?:need|needed|want|wanted|wish|hope|try|tried|think|thought|guess|believe|assume"
-    rf"|suppose|mean|meant|understand|understood"
-    r"|agree|appreciate|wonder|wondered|see|saw|notice|noticed|noted|found|find (?!it (?:hard|difficult|easier"
-    r"|easy))|figure|figured|hear|heard|read|ran|run|re-?ran|change|changed|add|added|remove"
-    r"|removed|update|updated|install|installed|copy|copied|paste|pasted|click|clicked|follow|followed|restart"
-    r"|restarted|reinstalled|opened|checked"
-    r"|tested|deleted|renamed|fixed|set|put|typed|entered|said|told|asked|mentioned|explained|expect|expected"
-    r"|keep|kept|feel|felt|forgot|missed"
-    r"|must|should|could|would|can(?!'t|not)|(?:can't|cannot) (?!stand|eat|drink|drive|swim|have|tolerate"
-    r"|digest|walk|hear|bear|sleep)|couldn't|wouldn't|shouldn't|may|might|won't|will (?!only|never|always|be)"
-    r"|shall|do (?!not (?:like|eat|drink|enjoy|own|speak|drive|smoke|wear|use|buy|trust))|did|didn't|come|came"
-    r"|go ahead|get (?!(?:\w+ )?(?:anxious|nervous|motion sick|sick|migraines|headaches|up|home))|got it"
-    r"|got the|got this"
+    rf"(?:i|we|me) {_DO}{_ABOUT_THE_TASK}\b"
+    rf"|(?:i|we|me) {_DO}{_WITH_AN_OBJECT}(?:$| {_TASK_OBJECT}(?!\w))"
+    rf"|(?:i|we|me) {_DO}(?:can(?!'t|not)|(?:can't|cannot) (?!stand|eat|drink|drive|swim|have|tolerate|digest"
+    rf"|walk|hear|bear|sleep|come)"
+    r"|will (?!only|never|always|be)|do not (?!like|eat|drink|enjoy|own|speak|drive|smoke|wear|use|buy|trust)"
     r"|don't (?!like|eat|drink|own|speak|drive|enjoy|smoke|celebrate|live|have (?:any )?(?:kids|children|a car"
-    r"|siblings|pets|allergies)|use|work|watch|trust|cook|do well|tolerate|wear|buy|support)"
-    r"|doubt|realize|realized|look|looked|ask|get the|get an?|give|gave you|sent you|send|uploaded|attached"
-    r"|pasted|wrote this|write|made this"
-    r"|know (?:how|what|that|it|this|why|when|where|you|the|i|there)|hate to|love (?:to|it|how|that|this|your)"
-    r"|like (?:it|that|this|your|how|the (?:idea|way|sound|first|second|last|breakdown|structure|plan|approach"
-    r"|name|direction|tone|style))"
-    r"|have (?:a |an |another |one |some |two |no |the |this |these |following |more |few |quick "
-    r"|couple )*(?:questions?|problems?|issues?|errors?|bugs?|ideas?|doubts?|trouble"
-    r"|difficulty|difficulties|to|following|tables?|lists?|dataframes?|files?|functions?|scripts?|class"
-    r"|classes|strings?|arrays?|dicts?|dictionary|json|csv|components?|pages?|loops?"
-    r"|variables?|columns?|queries|query|code|text|paragraph|sentence|data|task|feeling|clue|image|picture)\b"
-    r"|had (?:a |an |some |the )*(?:questions?|problems?|issues?|errors?|ideas?|trouble))\b"
-    rf"|(?:i|we)\S* (?:\S+ ){{0,2}}(?:it|them)\b|(?:i|we) (?:have|had) (?:a |an |some )?(?:headache|good news"
-    rf"|bad news|meeting)\b"
-    rf"|(?:i'm|im|i am|we're|we are|i was|we were) {_DO}(?:trying|looking|wondering|curious|confused|stuck"
-    rf"|struggling|having|getting|seeing|sure|not sure|unsure|sorry|glad|happy to|happy with|excited|worried"
-    r"|afraid|back|ready|done|here|asking|talking|referring|thinking|hoping|not|interested|torn|feeling|aware"
-    r"|facing|writing (?:a|an|this|to)|making|creating|implementing"
-    r"|adding|doing|testing|running into|running a|following|calling|passing|debugging|facing|unable|able"
-    r"|supposed|about to|going to (?:need|try|ask|test|check|use|run|go)|open to|fine|good|ok|okay|well|great"
-    r"|tired|bored|getting|stressed"
-    r"|planning to (?:use|add|try)|using (?:the|this|a|an|your)|starting to|finding|considering|kidding|joking"
-    r"|building (?:a|an|this) (?:\w+ )?(?:function|script|component|query|class)|missing|sad|lost|really"
-    r"|in a hurry|at a loss|in a meeting|on a call|hungry|on it|working on (?:it|this|that)|heading out"
-    r"|off to)\b"
-    rf"|(?:i've|ive|we've|i have|we have) {_DO}(?:tried|looked|read|seen|noticed|heard|checked|found|added"
-    rf"|updated|changed|copied|attached|pasted|uploaded|set|defined|written|made|run|got (?:a|an|the|this|these"
-    rf"|some) (?:error|question|problem|issue|idea|following|code|function|table|list|file|dataframe)"
-    r"|got (?:this|the)|created|implemented|done|completed|finished (?:the|this|that|those|all)|reviewed"
-    r"|considered|thought|wondered|fixed|included|tested|followed|given|asked|told|said|mentioned)\b"
+    r"|siblings|pets|allergies|time for)"
+    r"|use|work|watch|trust|cook|do well|tolerate|wear|buy|support)"
+    r"|get (?!(?:\w+ )?(?:anxious|nervous|motion sick|sick|migraines|headaches|up|home|my|our|about|paid|along)))"
+    rf"|(?:i|we|me) {_DO}have to\b(?! (?:avoid|take|be careful|inject|wear))"
+    rf"|(?:i|we|me) {_DO}(?:have|had|get|got) (?:an? |another |one |some |two |three |four |five |several "
+    rf"|many |\d+ |no |the |this |these |following |more"
+    rf" |few |quick |couple )*(?:\w+ )?{_MADE_THING}\b"
+    r"|(?:i|we)\S* (?:\S+ ){0,2}(?:it|them)\b(?! (?:hard|difficult|easy|easier))"
+    r"|(?:i|we) (?:have|had) (?:an? |some )?(?:headache|good news|bad news|meeting)\b"
+    rf"|(?:i'm|im|i am|we're|we are|i was|we were) {_DO}(?:{_AT_IT}|{_IN_A_MOOD})\b"
+    rf"|(?:i've|ive|we've|i have|we have) {_DO}(?:{_ABOUT_THE_TASK}|{_DONE})\b"
     r"|(?:i'd|we'd|i'll|we'll) (?!be (?:in|at|on (?!it)|away|turning|moving|\d)|turn|rather|prefer)"
-    r"|(?:i|we) (?:be|am|are|was|were) (?:trying|looking)\b"
 )
 BROKEN = LazyPattern(
     r"\b(?:errors?|exception|traceback|not working|doesn't work|don't work|didn't work|won't work"
@@ -123,10 +168,12 @@ NAMED = LazyPattern(
     r"|let's|lets|anyone|anything|sounds|looks|seems|great|good|perfect|summer|winter|spring|autumn|fall"
     r"|christmas|easter|work|life|time|money|school|both|either|neither|other|another|maybe|once|while|after"
     r"|before)\b)"
-    r"(?:(?:[a-zà-ÿ][\w’-]+)(?: [a-zà-ÿ][\w’-]+)?(?: (?:and|&) [a-zà-ÿ][\w’-]+)?(?: (?:from|at|in) [\w ]{2,25})?"
+    r"(?:(?P<name>(?:(?:dr|mr|mrs|ms|prof)\.? )?[a-zà-ÿ][\w’-]+(?: [a-zà-ÿ][\w’-]+)?(?: (?:and"
+    r"|&) [a-zà-ÿ][\w’-]+)?)(?: (?:from|at|in) [\w ]{2,25})?"
     r"(?:,? (?:my|our) [\w ,'-]{2,40}?,?)? (?:is|are|has|have|lives?|works?|likes?|loves?|hates?|prefers?"
     r"|was born|turns|turned|moved|started|plays?|speaks?|studies|goes to|can't eat|doesn't eat|doesn't like"
-    r"|owns?|got married|retired|died|joined|left|called|wants|needs|drives)"
+    r"|owns?|got married|retired|died|joined|left|called|wants|needs|drives|handles|approves|manages|leads"
+    r"|runs|teaches|comes|can't come|reports|had|sold|bought|got)"
     r"|(?:[a-zà-ÿ][\w’-]+)(?: [a-zà-ÿ][\w’-]+)?'s "
     r"(?:birthday|name|wife|husband|partner|son|daughter|kids?|dog|cat|phone|number|email|address|favou?rite"
     r"|job|wedding|graduation|party|surgery|flight|visa|house|school|team|boss|mother|father|mom|dad|brother"
@@ -139,13 +186,15 @@ NAMED_NOT = LazyPattern(
     r"|language|process|method|type|kind|form"
     r"|framework|library|concept|term|function|tool|country|city|capital|number|set|system|important|common"
     r"|popular|essential)\b"
-    r"|[\w’' -]{1,40} (?:is|are) (?:used|known|defined|considered|important|important to|essential|common"
+    r"|[\w’' -]{1,40} (?:is|are) (?:noted|sorted|booked|done|obviously|completely|perfect|locked|ready|correct"
+    r"|good|great|fine|super|too|just|used|known|defined|considered|important|important to|essential|common"
     r"|popular|required|located|necessary)\b"
 )
 PART = LazyPattern(
     r"(?:[,;:–—-]+\s+)(?:(?:and|but|so|because|since|though|although|while|plus|or|cause|cuz|und|aber|weil"
     r"|denn|et|mais|car|y|pero|porque|e|mas)\s+)?"
-    r"(?=(?:i|i'm|i've|i'd|i'll|im|ive|id|we|we're|we'll|we've|my|our|ich|wir|meine?|unsere?|je|j'\w+|nous|mon"
+    r"(?!(?:my|our) [^,]{2,40},)(?=(?:i|i'm|i've|i'd|i'll|im|ive|id|we|we're|we'll|we've|my|our|ich|wir|meine?"
+    r"|unsere?|je|j'\w+|nous|mon"
     r"|ma|notre|mi|mis|nuestr[oa]|eu|meu|minha|nosso|nossa"
     r"|what|how|which|where|who|why|should|can|could|would|is there|are there|do you|does|any|got any|got some"
     r"|please|help|give|make|write|tell|show)\b)"
@@ -158,7 +207,75 @@ REPORTED = LazyPattern(
     r"\b(?<!i )(?<!we )(?:said|says|told (?!me\b)|wrote|writes|asked|asks|thinks|claims|claimed|mentioned"
     r"|replied|answered|states|sagte|sagt|meint|dit|dijo|dice|disse|diz) "
 )
-PERSONAL = LazyPattern(r"\b(?:i|i'm|im|i've|my|me|we|our|us|ich|mein\w*|wir|je|j'\w+|mon|ma|yo|mi|eu|meu|minha)\b")
+PERSONAL_WORDS = _set(
+    """
+    i i'm im i've ive i'd id i'll my me mine we we're we've we'd we'll our ours us ich wir mein meine meinem meinen
+    meiner meines mir mich uns unser unsere unserem unseren je j'ai j'habite j'aime j'adore j'utilise j'étudie mon ma
+    mes moi nous notre nos on yo mi mis nuestro nuestra nuestros nuestras soy somos estoy estamos tengo tenemos vivo
+    vivimos trabajo trabajamos nací estudio juego hablo uso usamos odio eu meu meus minha minhas sou estou tenho temos
+    moro moramos trabalho nasci gosto adoro odeio falo a io mio mia miei mie sono abito lavoro ho abbiamo ik mijn wij
+    ons favourite favorite allergic born based married vegetarian vegan diabetic celiac coeliac live living work
+    working moved grew mother father mom mum dad grandma grandpa granny divorced retired raised new engaged studying
+    turning diagnosed dog dogs cat cats puppy kid kids children baby twins house flat apartment car garden nursery
+    daycare kindergarten landlord landlady wedding cabin wifi code garage key keys vet cleaner babysitter nanny
+    neighbour neighbor alarm boat van bike
+    """
+)
+"""A sentence of a language with spaces has one of these if it tells of the person."""
+LED_IN = LazyPattern(
+    r"(?:in|at|for|as|since|after|before|during|on|last|next|every|being|these days|growing up|back|once|twice"
+    r"|ever since|most|until|over the)\b"
+    r"(?: [\w'’-]+){1,6}?,? (?=(?:i|i'm|i've|we|we're|we've|my|our)\b)"
+    r"|(?:fyi|nb|note|reminder|for later|heads[- ]up|background|info|update|to clarify)\s*[:,–-]?\s+"
+)
+"""What may stand in front of a statement: "for breakfast", "as a nurse", "last summer"."""
+OURS = LazyPattern(
+    r"(?:it's|it is|today is|tomorrow is|today's|tomorrow's) (?:my|our) \w+|there(?:'s| is| are| was"
+    r"| were) .{0,40}\b(?:of us|(?:in|at|on|of) (?:my|our) \w+)"
+    r"|(?:nobody|no one|everyone|everybody|none|half|most|some|each|all|both|one|two|three) (?:else )?(?:of|in"
+    r"|on|at )?\s?(?:us|my|our|the team|the office|the family)\b .*\w"
+)
+"""What is said of several of one's own."""
+AT_WORK = LazyPattern(
+    r"(?:the |our |my )?(?:[\w-]+ )?(?:staging|prod|production|servers?|database|db|office|(?:team )?meeting"
+    r"|stand-?up|retro|deadline|launch|release(?: train)?|client|customer|invoices?"
+    r"|budget|appointment|flight|train|hotel|exam|interview|rent|lease|contract|port|repo|domain|deploy key"
+    r"|backups?|cron job|boss|manager|product owner|team lead|concert|trip|lesson"
+    r"|semester|code review|ci|service|daily|sprint|warehouse|shop|clinic|practice|ward|band|choir"
+    r"|club)(?: (?:at|in|of|to|for|with) [\w' ’]{2,30}?)?"
+    r"(?:'s| is| are| has| have| listens?| runs?| lives?| goes?| go| needs?| wants?| starts?| ends?| leaves?"
+    r"| covers?| opens?| closes?| takes?| costs?| was| were| moved| happens) .*"
+    r"(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|@|\bevery\b|\b(?:january|february|march|april|june|july"
+    r"|august|september|october|november|december)\b|\w/\w|\w\.\w|\btwo\b|\bthree\b)"
+)
+"""What a job has, with a value: a port, a day, a place."""
+AT_WORK_NAMED = LazyPattern(
+    r"the (?:product owner|team lead|boss|manager|client|customer|tech lead|landlord|cto|ceo|designer"
+    r"|accountant|teacher|vet) is "
+)
+THEIRS = LazyPattern(
+    r"the (?:\w+ )?(?:dogs?|cats?|puppy|kids?|children|baby|twins|house|flat|apartment|car|garden|nursery"
+    r"|daycare|kindergarten|landlord|landlady|wedding|cabin|wifi|gate code"
+    r"|door code|garage|spare key|keys?|vet|cleaner|babysitter|nanny|neighbou?rs?|alarm|boat|van"
+    r"|bike)(?: (?:at|in|of|to|for) [\w' ’]{2,30}?)?(?:'s| is| are| has| have| closes?| opens?"
+    r"| hates?| loves?| likes?| sleeps?| comes| lives?| goes| gets| needs| eats?| wants?| turns?| was| were) \S"
+)
+"""What somebody has at home, of which they speak without "my"."""
+LABELLED = LazyPattern(
+    r"(?:(?:full |first |last |preferred )?name|age|job|occupation|profession|role|location|city|country"
+    r"|home ?town|allerg(?:y|ies)|height|weight|hobby|hobbies|diet|pronouns|birthday"
+    r"|born|time ?zone|languages?|family|pets?|interests?|goals?|education|employer|company|experience|gender"
+    r"|budget)\s*[:=]\s*\S"
+)
+STATED = LazyPattern(
+    r"(?:i'm|im|i am) (?:single|married|divorced|widowed|vegan|vegetarian|pescatarian|pregnant|retired"
+    r"|unemployed|gay|bi|trans|autistic|dyslexic"
+    r"|diabetic|deaf|blind|colou?rblind|jewish|muslim|christian|hindu|buddhist|atheist|left-handed|\d{1,2})"
+)
+"""Statements of two words."""
+INTRODUCES = LazyPattern(
+    r"\b(?:about me|about myself|my (?:details|info\w*|profile|stats|background|situation|bio|data)|i am|i'm|im)\b"
+)
 SELF_AND_OTHERS = LazyPattern(r"(?:my|our|[\w-]+'s?) [\w' -]{2,30} and |[\w-]{2,20} and ")
 
 FOREIGN = (
@@ -199,7 +316,7 @@ FOREIGN_NOT = LazyPattern(
 )
 TELLS_DENSE = LazyPattern(
     r"^(?:我|咱|本人|我们|我的|我家|我妈|我爸|我老婆|我老公|我女儿|我儿子)|^(?:私|僕|俺|うち|わたし|ぼく|妻|夫|息子|娘|母|父|家族|弊社|当社|我が家)|(?:に住んで|で働いて"
-    r"|が好き|が嫌い|が苦手|アレルギー|と申します|といいます|歳です)"
+    r"|が好き|が嫌い|が苦手|アレルギー|飼って|と申します|といいます|歳です)"
     r"|(?:住在|过敏|不吃|喜欢|讨厌|出生|毕业|结婚)"
 )
 TELLS_DENSE_NOT = LazyPattern(
