@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.core.importing.chats import folder, read, read_as, reasons, said
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.importing.formats import claude_code, codex
 from hybrid_memory.importing.formats import typed as typed_here
 from hybrid_memory.importing.record import Author, Record
 from hybrid_memory_mcp.hooks import typed as typed_of_hooks
@@ -101,14 +100,6 @@ def test_lines_that_cannot_be_read_do_not_stop_the_others(tmp_path: Path) -> Non
     found = read(folder(tmp_path, {SESSION: text}), "claude-code")
     assert said(found) == ["first one", "last one"]
     assert reasons(found) == ["a line that is no JSON"]
-
-
-def test_each_client_is_looked_for_in_its_own_folder() -> None:
-    home = PurePosixPath("/home/ada")
-    assert claude_code.usual_folder({}, home) == PurePosixPath("/home/ada/.claude/projects")
-    assert str(claude_code.usual_folder({"CLAUDE_CONFIG_DIR": "/x"}, home)) == "/x/projects"
-    assert codex.usual_folder({}, home) == PurePosixPath("/home/ada/.codex/sessions")
-    assert str(codex.usual_folder({"CODEX_HOME": "/x"}, home)) == "/x/sessions"
 
 
 def event(kind: str, payload: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
@@ -37,12 +36,6 @@ TITLE = "Claude Code transcripts"
 _AGAIN = "a message that stands in another transcript too (a resumed or forked session)"
 _BY_AN_AGENT = "written by an agent to another one"
 _MOST_HELD = 20_000  # records of a session, before its title is looked for no longer
-
-
-def usual_folder(environment: Mapping[str, str], home: PurePath) -> PurePath:
-    """Return the folder in which Claude Code keeps its transcripts."""
-    own = environment.get("CLAUDE_CONFIG_DIR")
-    return (PurePath(own) if own else home / ".claude") / "projects"
 
 
 def recognises(source: Source) -> bool:

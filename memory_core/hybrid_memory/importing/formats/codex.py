@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
@@ -28,12 +27,6 @@ TITLE = "Codex rollouts"
 
 _BY_AN_AGENT = "a session that an agent led with another one"
 _PARTS = ("text", "Text", "input_text", "output_text", None)
-
-
-def usual_folder(environment: Mapping[str, str], home: PurePath) -> PurePath:
-    """Return the folder in which Codex keeps its sessions."""
-    own = environment.get("CODEX_HOME")
-    return (PurePath(own) if own else home / ".codex") / "sessions"
 
 
 def recognises(source: Source) -> bool:
