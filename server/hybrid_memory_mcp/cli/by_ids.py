@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import HybridMemoryError, error_code
-from hybrid_memory_mcp.admin.hub_client import OperationFailed
 from hybrid_memory_mcp.cli.operation_call import call_operation
 from hybrid_memory_mcp.cli.output import one_line_errors
 from hybrid_memory_mcp.cli.project import other_namespace
@@ -34,5 +33,7 @@ def call_by_ids(
         other = other_namespace(home, namespace)
         if other is None or not any(words in str(error) for words in _NOT_THERE):
             raise
+        from hybrid_memory_mcp.admin.hub_client import OperationFailed
+
         words = f"{error}; those of the project in this folder go by --namespace {json.dumps(other)}"
         raise OperationFailed(words, error_code(error)) from None

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.setting_sources import (
-    HOOKS,
-    SettingsReport,
-    SettingState,
-    check_store_setting,
-    parse_setting,
-    report_settings,
-    store_setting_names,
-)
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
 from hybrid_memory_mcp.cli.output import cell, note, one_line_errors, print_result, print_rows, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hybrid_memory.setting_sources import SettingsReport, SettingState
 
 app = typer.Typer(
     help="Show every setting: its value, where it comes from, what it means. `config set` changes one of the store.",
@@ -29,10 +24,13 @@ app = typer.Typer(
 )
 
 _EMBEDDER = "embedder"
+_HOOKS = "hooks"  # a switch takes effect at once
 
 
 def _names(incomplete: str) -> list[str]:
     """Complete the name of a setting."""
+    from hybrid_memory.setting_sources import store_setting_names
+
     return [name for name in store_setting_names() if name.startswith(incomplete)]
 
 
@@ -49,7 +47,7 @@ def config(context: typer.Context, home: Home = None, as_json: AsJson = False) -
             )
         return
     with one_line_errors():
-        report = report_settings({"home": home})
+        report = _report(home)
     print_result(_values(report), as_json, lambda: _print(report))
 
 
@@ -57,9 +55,11 @@ def config(context: typer.Context, home: Home = None, as_json: AsJson = False) -
 def get(name: Name, home: Home = None, as_json: AsJson = False) -> None:
     """Print the value of one setting. With --json where it comes from and what it means, too."""
     with one_line_errors():
-        report = report_settings({"home": home})
+        report = _report(home)
     found = [one for one in report.settings if one.name == name or one.name.startswith(f"{name}.")]
     if not found:
+        from hybrid_memory.setting_sources import check_store_setting
+
         with one_line_errors():
             check_store_setting(name)
     for one in found:
@@ -93,8 +93,10 @@ def set_value(
 @app.command(epilog=example("config unset keep_backups"))
 def unset(name: Name, home: Home = None, as_json: AsJson = False) -> None:
     """Take a value out of the store's config.toml, so that the default holds again."""
+    from hybrid_memory.setting_sources import check_store_setting
+
     with one_line_errors():
-        strays = [one.name for one in report_settings({"home": home}).unknown]
+        strays = [one.name for one in _report(home).unknown]
     try:
         if name not in strays:  # what was written there by mistake can be taken out
             check_store_setting(name)
@@ -103,7 +105,15 @@ def unset(name: Name, home: Home = None, as_json: AsJson = False) -> None:
     _change(name, {name: None}, home, as_json=as_json)
 
 
+def _report(home: Path | None) -> SettingsReport:
+    from hybrid_memory.setting_sources import report_settings  # all settings take a fifth of a second to import
+
+    return report_settings({"home": home})
+
+
 def _parsed(name: str, value: str) -> dict[str, Any]:
+    from hybrid_memory.setting_sources import parse_setting
+
     try:
         return dict(parse_setting(name, value))
     except InvalidInput as error:
@@ -115,15 +125,15 @@ def _change(name: str, changes: dict[str, Any], home: Path | None, *, as_json: b
     from hybrid_memory.settings import change_config
 
     with one_line_errors():
-        change_config(report_settings({"home": home}).folder, changes)
-        after = report_settings({"home": home})
+        change_config(_report(home).folder, changes)
+        after = _report(home)
     found = [one for one in after.settings if one.name == name or one.name.startswith(f"{name}.")]
     overruled = [one for one in found if one.source == "variable"]
 
     def table() -> None:
         for one in found:
             say(f"{one.name} = {_written(one)} ({_source(one)})")
-        if not name.startswith(HOOKS):
+        if not name.startswith(_HOOKS):
             say("It holds from the next start of the memory's server, when its last client has left.")
 
     for one in overruled:

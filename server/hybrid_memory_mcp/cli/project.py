@@ -16,7 +16,6 @@ from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson
 from hybrid_memory_mcp.cli.output import one_line_errors, print_result, say
 from hybrid_memory_mcp.projects import MARKER, Place, place_of
-from hybrid_memory_mcp.runtime.client_options import read_options
 
 app = typer.Typer(help="Which project is at hand in a folder.", no_args_is_help=True)
 
@@ -77,6 +76,8 @@ def place_here(home: Path | None = None, namespace: str | None = None) -> Place:
     Raises:
         InvalidInput: an option or a variable is wrong.
     """
+    from hybrid_memory_mcp.runtime.client_options import read_options
+
     given = {"--home": None if home is None else str(home), "--namespace": namespace}
     arguments = [part for name, value in given.items() if value for part in (name, value)]
     return place_of(Path.cwd(), read_options(arguments))

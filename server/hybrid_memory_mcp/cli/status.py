@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hybrid_memory_mcp.cli import hooks, project
+from hybrid_memory_mcp.cli import project
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
 from hybrid_memory_mcp.cli.output import (
     cell,
@@ -24,6 +24,8 @@ _CLIENT = ("client", "pid", "namespace", "session", "since", "requests")
 
 def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
     """Show what a store holds, where it lies, how it is, and who is connected."""
+    from hybrid_memory_mcp.cli import hooks
+
     with one_line_errors():
         place = project.place_here(home, namespace)
     values = call_or_exit(home, "status", namespace=namespace)

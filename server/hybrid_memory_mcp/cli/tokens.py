@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import HybridMemoryError, InvalidInput
-from hybrid_memory.settings import client_settings
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace
 from hybrid_memory_mcp.cli.output import moment, note, one_line_errors, print_json, print_result, print_rows, say
-from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
+
+if TYPE_CHECKING:
+    from hybrid_memory_mcp.http.access_tokens import Grant, Tokens
 
 app = typer.Typer(help="Who may use the memory over HTTP (`serve --http`).", no_args_is_help=True)
 
@@ -49,6 +50,9 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a token and print it, this once; only its hash is kept."""
+    from hybrid_memory.settings import client_settings
+    from hybrid_memory_mcp.http.access_tokens import Tokens
+
     with one_line_errors():
         settings = client_settings(home=home, namespace=namespace, agent=agent)
         lifetime = None if expires is None else _lifetime(expires)
@@ -101,6 +105,9 @@ def revoke(name: Known, home: Home = None, as_json: AsJson = False) -> None:
 
 
 def _tokens_of(home: Home) -> Tokens:
+    from hybrid_memory.settings import client_settings
+    from hybrid_memory_mcp.http.access_tokens import Tokens
+
     return Tokens(client_settings(home=home).folder(), SystemClock(), SystemRandomSource())
 
 
