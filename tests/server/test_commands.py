@@ -131,11 +131,11 @@ def test_looking_into_an_empty_folder_makes_nothing(tmp_path, command):
 def test_a_store_in_use_is_told_in_one_line(home):
     service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
     try:
-        done = run("status", "--home", home)
+        done = run("status", "--home", home, "--json")
     finally:
         service.close()
-    assert done.exit_code == 1
-    assert "Traceback" not in done.output
+    assert (done.exit_code, json.loads(done.stdout)["error"]["code"]) == (1, "store_locked")
+    assert done.stderr.count("\n") == 1
 
 
 def test_doctor_finds_nothing_wrong_with_a_whole_store(home):

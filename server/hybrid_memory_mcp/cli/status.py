@@ -62,7 +62,11 @@ def _store(home: Path | None) -> dict[str, Any]:
 
 def _store_in_words(store: dict[str, Any]) -> str:
     kept = store["backups"]
-    backups = f"{kept['count']} backups, {megabytes(kept['bytes'])}" if kept["count"] else "no backup yet"
+    backups = (
+        f"{kept['count']} {'backup' if kept['count'] == 1 else 'backups'}, {megabytes(kept['bytes'])}"
+        if kept["count"]
+        else "no backup yet"
+    )
     return f"{store['folder']} ({megabytes(store['bytes'])}; {backups})"
 
 

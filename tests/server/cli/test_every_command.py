@@ -69,8 +69,8 @@ ROWS: dict[str, Row | Apart] = {
     "doctor": Row("", "read whole", "--no-such"),
     "backup": Row("{new}", "checked: ", "{lines}", 1, "invalid_input"),
     "restore": Row("{backup} --yes", "memories: ", "{lines} --yes", 1, "store_damaged"),
-    "purge": Row("{id} --yes", "gone for good: 1", "absent --yes", 1, "not_found"),
-    "redact": Row("{secret} --yes", "taken out of memories: 1", "absent --yes", 1, "not_found"),
+    "purge": Row("{id} --yes", "gone for good: ", "absent --yes", 1, "not_found"),
+    "redact": Row("{secret} --yes", "taken out of memories: ", "absent --yes", 1, "not_found"),
     "reembed": Row("", "have vectors of", "--to no-such-model", 1, "invalid_input"),
     "config": Row("", "keep_backups", "--no-such"),
     "config get": Row("keep_backups", "10", "no-such", 1, "invalid_input"),
@@ -259,6 +259,28 @@ def test_a_command_that_cannot_be_done_says_so_as_json(place, name):
     error = json.loads(done.stdout)["error"]
     assert (done.exit_code, error["code"], error["exit_code"]) == (row.exit_code, row.error, row.exit_code)
     assert error["message"]
+
+
+NEED_NO_STORE = {"remember", "sync", "import", "restore", "embedder list", "embedder use"}
+WITH_STORE = [
+    name
+    for name in TRIED
+    if any(one.name == "home" for one in COMMANDS[name].params)
+    and name not in NEED_NO_STORE
+    and not name.startswith(("config", "token"))
+]
+
+
+@pytest.mark.parametrize("name", WITH_STORE)
+def test_a_command_that_finds_no_store_names_the_folder_and_makes_nothing(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    place = Place(tmp_path / "nowhere", tmp_path, {VIOLIN: "06h082aa7p6hm85pxyqj"}.get)
+    words = "" if name == "reflect" else ROWS[name].right.replace("forgotten", "id")
+    done = place.use(name, words, "--json")
+    error = json.loads(done.stdout)["error"]
+    assert (done.exit_code, error["code"]) == (1, "store_missing")
+    assert str(tmp_path / "nowhere") in error["message"]
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if isinstance(row, Apart)])
