@@ -26,6 +26,7 @@ from hybrid_memory.requests import (
 )
 from hybrid_memory.store.listing import state_of
 from hybrid_memory.store.memory_fields import DERIVED
+from hybrid_memory.validation import IDS_LIMIT
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.history import MemoryVersion
@@ -188,16 +189,19 @@ def forget(request: OperationRequest) -> dict[str, Any]:
 
     def work(service: MemoryService) -> dict[str, Any]:
         ids = [one.id for one in _named(service, scope, request.arguments["ids"])]
-        done = service.forget(scope, ForgetRequest(ids=tuple(ids), restore=restore))
+        done = [
+            service.forget(scope, ForgetRequest(ids=tuple(ids[at : at + IDS_LIMIT]), restore=restore))
+            for at in range(0, len(ids), IDS_LIMIT)
+        ]
 
-        def told(some: Iterable[MemoryId]) -> list[dict[str, Any]]:
-            return _told(service, request, _in_order(service, scope, list(some)))
+        def told(some: Iterable[Sequence[MemoryId]]) -> list[dict[str, Any]]:
+            return _told(service, request, _in_order(service, scope, [one for part in some for one in part]))
 
         return {
-            "memories": told(done.ids),
-            "unchanged": told(done.unchanged),
-            "revived": told(done.revived),
-            "held": [{"id": one, "by": holder} for one, holder in done.held.items()],
+            "memories": told(part.ids for part in done),
+            "unchanged": told(part.unchanged for part in done),
+            "revived": told(part.revived for part in done),
+            "held": [{"id": one, "by": holder} for part in done for one, holder in part.held.items()],
         }
 
     return request.run(work)

@@ -26,6 +26,7 @@ from hybrid_memory_mcp.cli import (
     tokens,
 )
 from hybrid_memory_mcp.cli.command_group import CommandGroup, example
+from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
 
 START, MEMORIES, FILES, STORE, CLIENTS = (
@@ -72,11 +73,11 @@ def _add_group(panel: str, group: typer.Typer, name: str) -> None:
 
 _add(START, install, "install claude-code")
 _add(START, serving.demo, "demo")
-_add(MEMORIES, memories.recall, "recall Which package manager do we use?")
-_add(MEMORIES, memories.remember, 'remember "Ada is allergic to peanuts" --importance 0.9')
+_add(MEMORIES, memories.recall, "recall Which package manager do we use?", cls=TextCommand)
+_add(MEMORIES, memories.remember, 'remember "Ada is allergic to peanuts" --importance 0.9', cls=TextCommand)
 _add(MEMORIES, memories.list_, "list --since 'last Monday' --tag work", name="list")
 _add(MEMORIES, memories.show, "show 06h082aa7p6hm85pxyqj")
-_add(MEMORIES, memories.correct, 'correct 06h082aa7p "The rehearsal is on Thursdays"')
+_add(MEMORIES, memories.correct, 'correct 06h082aa7p "The rehearsal is on Thursdays"', cls=TextCommand)
 _add(MEMORIES, memories.forget, "forget 06h082aa7p 06h0877v2h")
 _add(MEMORIES, memories.restore_memory, "restore-memory 06h082aa7p")
 _add(MEMORIES, memories.history, "history 06h082aa7p")

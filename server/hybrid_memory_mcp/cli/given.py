@@ -9,14 +9,33 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from hybrid_memory.errors import InvalidInput
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory_mcp.cli.output import can_ask, note
+
+_DASH_OF_TEXT = LazyPattern(r"-+[\s\d]")
+_TEXT_MARK = "\0"  # no argument of a process can hold it
+
+
+class TextCommand(TyperCommand):
+    """A command that takes a text in words: one that begins as no option does, as ``- buy milk`` or ``-5 degrees``, is text."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; a dash that belongs to the text is marked, so that it passes for no option's."""
+        end = args.index("--") if "--" in args else len(args)
+        values = {at + 1 for at, one in enumerate(args) if one.startswith("--")}  # perhaps an option's
+        marked = [
+            _TEXT_MARK + one if at < end and at not in values and _DASH_OF_TEXT.match(one) else one
+            for at, one in enumerate(args)
+        ]
+        return super().parse_args(ctx, marked)
 
 
 def text_of(parts: Sequence[str]) -> str:
     """Return the text that a command was given: its words, or what stdin holds."""
-    return _read_stdin("the statement") if list(parts) == ["-"] else " ".join(parts)
+    return _read_stdin("the statement") if list(parts) == ["-"] else " ".join(parts).replace(_TEXT_MARK, "")
 
 
 def ids_of(given: Sequence[str]) -> list[str]:

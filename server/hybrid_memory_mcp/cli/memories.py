@@ -39,7 +39,7 @@ Namespace = Annotated[
 ]
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", help="Ids, or their first characters (6 or more); - reads them from stdin."),
+    typer.Argument(metavar="ID", help="Ids, or their first characters (6 or more); - reads them from stdin."),
 ]
 OneId = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, or its first characters (6 or more).")]
 
@@ -52,7 +52,8 @@ _LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
 
 def recall(
     query: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUESTION]...", help="In your own words; without it a brief.")
+        list[str] | None,
+        typer.Argument(metavar="QUESTION", help="In your own words; without it a brief; - reads it from stdin."),
     ] = None,
     home: Home = None,
     namespace: Namespace = None,
@@ -64,7 +65,7 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Find what is remembered, by a question in your own words; without one, the brief that an assistant begins with."""
-    question = " ".join(query or ())
+    question = text_of(query or ())
     brief = not question.strip()
     wanted = limit or (BRIEF_PAGE if brief else DEFAULT_PAGE)
     result = _call(home, "recall", {"query": question, "limit": wanted, "reveal": reveal}, namespace)
@@ -98,7 +99,7 @@ def _judged(hit: Mapping[str, Any]) -> list[str]:
 
 
 def remember(
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="One statement; - reads it from stdin.")],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="One statement; - reads it from stdin.")],
     *,
     home: Home = None,
     namespace: Namespace = None,
@@ -233,7 +234,7 @@ def show(
 
 def correct(
     memory_id: OneId,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What is right; - reads it from stdin.")],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="What is right; - reads it from stdin.")],
     home: Home = None,
     namespace: Namespace = None,
     as_json: AsJson = False,
@@ -296,7 +297,7 @@ def pin(
 
 
 def reflect(
-    focus: Annotated[list[str] | None, typer.Argument(metavar="[TOPIC]...", help="What to think about.")] = None,
+    focus: Annotated[list[str] | None, typer.Argument(metavar="TOPIC", help="What to think about.")] = None,
     *,
     home: Home = None,
     namespace: Namespace = None,
@@ -386,6 +387,8 @@ def _call(
     given = dict(arguments)
     if namespace is None:
         here = place_here(home)
+        for notice in here.notices:
+            note(notice, "yellow")
         if writes and here.refuses_writes:
             raise InvalidInput("folder", f"{here.refuses_writes}; or name a namespace with --namespace")
         if here.project is not None:

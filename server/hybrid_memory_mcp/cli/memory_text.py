@@ -17,6 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hybrid_memory.model import Kind, Trust
+from hybrid_memory.project_names import project_of
 from hybrid_memory.requests import MemoryState
 from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, shown
 
@@ -64,7 +65,7 @@ def _cut(text: str) -> Text:
 
 
 def marks_of(memory: MemoryJson) -> list[str]:
-    """Return what is remarkable about a memory: its tier or kind, how it stands, whose word it is, its tags."""
+    """Return what is remarkable about a memory: its tier or kind, how it stands, whose word it is, its project, its tags."""
     kind = memory.get("kind")
     marks = [str(memory.get("tier", "")) if kind == Kind.OBSERVATION.value else str(kind)]
     if memory.get("state") not in (None, MemoryState.CURRENT.value):
@@ -72,6 +73,8 @@ def marks_of(memory: MemoryJson) -> list[str]:
     marks += ["pinned"] if memory.get("pinned") else []
     if memory.get("trust") == Trust.UNTRUSTED.value:
         marks.append(f"untrusted, from {memory.get('origin')}")
+    project = project_of(str(memory.get("namespace", "")))
+    marks += [f"project {project}"] if project else []
     return [*marks, *(f"#{tag}" for tag in memory.get("tags", ()))]
 
 
