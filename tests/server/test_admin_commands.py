@@ -316,3 +316,10 @@ def test_what_was_purged_has_a_history(home):
 def test_a_history_of_nothing_is_refused(home):
     done = run("history", "nobody", "--home", home)
     assert (done.exit_code, "no such memory" in done.output) == (1, True)
+
+
+def test_purging_and_redacting_go_by_the_beginnings_of_ids_too(home):
+    key, gone = write(home, "The key is sk-ant-api03-" + "a1B2c3D4e5" * 9 + "a1B-AA", "The cello was sold.")
+    assert asked("redact", key[:18], "--home", home, "--yes")["memories"] == 1
+    assert asked("purge", gone[:18], "--home", home, "--yes")["memories"] == 1
+    assert run("purge", key[:6], "--home", home, "--yes").exit_code == 1

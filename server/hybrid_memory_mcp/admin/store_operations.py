@@ -16,7 +16,8 @@ from hybrid_memory.admin.export_import import ImportPolicy, export_store, import
 from hybrid_memory.admin.folder_export import FolderLayout, check_folder, export_folder
 from hybrid_memory.admin.user_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.errors import InvalidInput
+from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.ids import SHORTEST_BEGINNING
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory_mcp.hooks.state import Conversations
@@ -133,7 +134,7 @@ def purge(request: OperationRequest) -> dict[str, Any]:
     given = request.arguments
     selection = PurgeSelection(
         namespace=request.scope.namespace,
-        ids=tuple(MemoryId(str(one)) for one in given["ids"]),
+        ids=_whole_ids(request),
         session=given["session"],
         forgotten=bool(given["forgotten"]),
         everything=bool(given["everything"]),
@@ -170,7 +171,7 @@ def redact(request: OperationRequest) -> dict[str, Any]:
     of memories that was confirmed, None for any. ``only_ids`` only looks whether the memories are there.
     """
     given, namespace = request.arguments, request.scope.namespace
-    ids = tuple(MemoryId(str(one)) for one in given["ids"])
+    ids = _whole_ids(request)
     words: str | None = given["words"]
     redactions.check_redaction(namespace, ids, words)
     plan = request.run(lambda service: _duck_store(service).transfer.plan_redaction(namespace, ids, words))
@@ -212,6 +213,25 @@ def _counts(plan: PurgePlan) -> dict[str, Any]:
         "kept_older": list(plan.kept_older),
         "derived_elsewhere": [f"{id_} (--namespace {namespace})" for namespace, id_ in plan.derived_elsewhere],
     }
+
+
+def _whole_ids(request: OperationRequest) -> tuple[MemoryId, ...]:
+    """Return the ids that were given, whole or by their beginnings; what is not there stays as it is, and is counted by the plan.
+
+    Raises:
+        InvalidInput: a beginning is that of several.
+    """
+
+    def whole(service: MemoryService, given: str) -> MemoryId:
+        if len(given) < SHORTEST_BEGINNING:
+            return MemoryId(given)
+        try:
+            return service.whole_ids(request.scope, [given])[0]
+        except NotFound:
+            return MemoryId(given)
+
+    named = [str(one) for one in request.arguments["ids"]]
+    return request.run(lambda service: tuple(whole(service, one) for one in named)) if named else ()
 
 
 def _announce(request: OperationRequest) -> None:

@@ -69,6 +69,16 @@ def test_a_statement_needs_no_quotes(done):
     assert done("remember", "Ada", "likes", "tea")["memory"]["content"] == "Ada likes tea"
 
 
+@pytest.mark.parametrize("text", ["- buy milk", "-5 degrees", "-- is a dash"])
+def test_a_statement_may_begin_with_a_dash(done, text):
+    assert done("remember", text)["memory"]["content"] == text
+
+
+def test_an_option_that_is_none_is_no_part_of_the_statement(run, memory):
+    assert run("remember", "Ada likes tea", "--tga", "drink").exit_code == 2
+    assert not memory.memories
+
+
 def test_a_statement_comes_from_stdin_with_its_lines(done):
     assert done("remember", "-", input="﻿first line\nsecond line\n")["memory"]["content"] == "first line\nsecond line"
 
@@ -222,6 +232,11 @@ def test_what_list_prints_is_taken_from_stdin(run, done, memory):
     assert run("forget", "-", input="\n").exit_code == 2
 
 
+def test_more_memories_than_a_call_takes_are_forgotten_at_once(done, memory):
+    ids = [memory.keep(f"note {number}").id for number in range(101)]
+    assert [one["id"] for one in done("forget", *ids)["memories"]] == ids
+
+
 def test_pinning_and_unpinning(done, run, memory):
     one = memory.keep("Ada is allergic to peanuts")
     assert done("pin", one.id)["memories"][0]["pinned"]
@@ -290,11 +305,12 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_in_a_project_what_is_remembered_is_the_projects_and_ones_own_is_there_too(done, memory, project):
+def test_in_a_project_what_is_remembered_is_the_projects_and_ones_own_is_there_too(done, run, memory, project):
     memory.keep("Ada likes tea")
     made = done("remember", "The deploy key is rotated on Mondays")["memory"]
     assert made["namespace"] != "default"
     assert len(listed(done)) == 2
+    assert "project acme\tThe deploy key" in run("list").stdout
     assert listed(done, "--namespace", "default") == ["Ada likes tea"]
 
 
@@ -310,6 +326,13 @@ def test_where_a_project_is_read_only_nothing_new_is_written_unless_a_namespace_
     assert (refused.exit_code, "read_only" in refused.stderr) == (1, True)
     assert not memory.memories
     assert run("remember", "Ada likes tea", "--namespace", "default").exit_code == 0
+
+
+def test_a_marker_that_cannot_be_read_is_told_and_nothing_new_is_written(run, memory, project):
+    (project / MARKER).write_text("namespace = [")
+    memory.keep("Ada likes tea")
+    assert run("remember", "x").exit_code == 1
+    assert len(memory.memories) == 1
 
 
 def test_the_first_statement_makes_the_store(tmp_path):
