@@ -203,8 +203,8 @@ class SyncStore(Protocol):
         """Note something by name."""
         ...
 
-    def writes(self) -> int:
-        """Return how many writes the store has had: equal numbers say that nothing changed."""
+    def writes(self) -> tuple[int, str]:
+        """Return how many writes the store has had, and what else must be equal where nothing changed."""
         ...
 
     def namespaces(self) -> Sequence[str]:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from hybrid_memory.admin.jsonl import item_line, parse_item
@@ -189,13 +189,12 @@ def _memory_change(told: Mapping[str, Any], number: int, namespace: str) -> Memo
     item = parse_item(json.dumps(told["memory"]).encode(), number, None)
     if not isinstance(item, MemoryItem) or item.memory.namespace != namespace:
         return None
-    memory = item.memory
+    # The digest is made anew: a line's could make one memory pass for another.
+    memory = replace(item.memory, content_hash=content_hash(item.memory.content))
     check_trusted_item(item)
     check_memory(memory, namespace)
     object_to_json(memory.metadata)
     stamps = {name: _stamp(stamp) for name, stamp in told["stamps"].items() if name in MERGED}
-    if content_hash(memory.content) != memory.content_hash:
-        return None  # it could make one memory pass for another
     state = State(memory=memory, usage=item.usage, stamps=stamps, born=_stamp(told["born"]), gone=_stamp(told["gone"]))
     return None if state.is_gone else MemoryChange(memory.id, state)
 

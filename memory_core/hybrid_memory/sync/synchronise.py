@@ -168,17 +168,18 @@ class _Synchronisation:
         for name in self._namespaces():
             self._clean(name)
         if self.namespace is None and not self._counts["torn"]:
+            number, sizes = self._syncing.writes()
             # The note is a write itself, the next one.
-            self._syncing.note(_WRITES + self._folder.key, str(self._syncing.writes() + 1))
+            self._syncing.note(_WRITES + self._folder.key, f"{number + 1} {sizes}")
         return self._result()
 
     # --- what is new --------------------------------------------------------------------------------------------------
 
     def _nothing_is_new(self) -> bool:
         """Return True if neither the store nor the folder changed since the last time."""
-        last = self._notes.get(_WRITES + self._folder.key)
+        number, sizes = self._syncing.writes()
         return (
-            last == str(self._syncing.writes())
+            self._notes.get(_WRITES + self._folder.key) == f"{number} {sizes}"
             and all(one.key in self._known for one in self._files)
             and not self._lost_segments()
         )

@@ -92,7 +92,7 @@ def spoilt(**changes):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"content": "other words"}, {"namespace": "other"}, {"importance": 7}, {"rev": -1}, {"id": ""}, {"extra": 1}],
+    [{"namespace": "other"}, {"importance": 7}, {"rev": -1}, {"id": ""}, {"extra": 1}],
 )
 def test_a_line_that_no_version_writes_is_passed_over(changes):
     name, data = spoilt(**changes)

@@ -1,7 +1,22 @@
 """Stores that are written to apart come to hold the same, byte by byte, once each has seen all."""
 
+import shutil
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
+from tests.core.store.making import memory
 from tests.core.sync.machines import Machine
+
+from hybrid_memory.admin.backup import create_backup, restore
+from hybrid_memory.admin.purge import purge
+from hybrid_memory.errors import InvalidInput, StoreReadOnly
+from hybrid_memory.requests import ReadRequest
+from hybrid_memory.store.transfer import MemoryItem, PurgeSelection
+from hybrid_memory.testing import START
+from hybrid_memory.text import content_hash
+
+VIOLIN = "The violin is in the attic."
 
 
 @pytest.fixture
@@ -15,11 +30,11 @@ def folder(tmp_path):
 def machines(tmp_path):
     found = []
 
-    def make(seed=1, **options):
-        found.append(Machine(tmp_path / f"m{seed}", seed, **options))
+    def make(seed=1, minutes=0.0, of=None):
+        home, start = tmp_path / f"m{seed}", START + timedelta(minutes=minutes)
+        found.append(Machine(home, seed, start) if of is None else of.copied(home, seed, start))
         return found[-1]
 
-    make.add = found.append
     yield make
     for one in found:
         one.close()
@@ -31,9 +46,433 @@ def rounds(folder, *machines, times=2):
             one.sync(folder)
 
 
+def agree(*machines):
+    exports = [one.export() for one in machines]
+    assert all(one == exports[0] for one in exports)
+
+
+def closed(machine, work):
+    """Do something for which the store must be closed."""
+    machine.close()
+    try:
+        return work()
+    finally:
+        machine.open()
+
+
+def erase(machine, **selection):
+    selected = PurgeSelection(namespace="default", **selection)
+    closed(machine, lambda: purge(machine.home, selected, machine.clock.now(), actor="tester"))
+
+
+def imported(machine, id_, **values):
+    made = memory(id_, **values)
+    item = MemoryItem(replace(made, content_hash=content_hash(made.content)))
+    machine.store.transfer.import_items([item], action="import", actor="tester")
+
+
+def segments(folder):
+    return sorted(folder.glob("*/*.jsonl"))
+
+
+def words_in(folder):
+    return b"".join(file.read_bytes() for file in segments(folder)).decode()
+
+
+# --- what is told ---------------------------------------------------------------------------------------------------------
+
+
 def test_what_one_machine_was_told_is_on_the_other(folder, machines):
     one, other = machines(1), machines(2)
-    id_ = one.write("The violin is in the attic.")
+    id_ = one.write(VIOLIN, tags=("music",), metadata={"b": 1, "a": [2]})
     rounds(folder, one, other, times=1)
-    assert other.get(id_).content == "The violin is in the attic."
-    assert one.export() == other.export()
+    assert other.get(id_).content == VIOLIN
+    agree(one, other)
+
+
+def test_what_came_from_another_machine_is_found_at_once(folder, machines):
+    one, other = machines(1), machines(2)
+    other.service.warm_up(other.scope())
+    one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    found = other.service.read(other.scope(), ReadRequest(query="Where is the violin?"))
+    assert [hit.memory.content for hit in found.hits] == [VIOLIN]
+
+
+def test_changes_of_different_fields_of_one_memory_are_both_kept(folder, machines):
+    one = machines(1)
+    id_ = one.write(VIOLIN)
+    other = machines(2, of=one, minutes=-7)
+    one.update(id_, tags=("music",))
+    other.update(id_, pinned=True)
+    rounds(folder, one, other)
+    assert (one.get(id_).tags, one.get(id_).pinned) == (("music",), True)
+    agree(one, other)
+
+
+def test_a_change_made_in_knowledge_of_another_is_later_by_whatever_clock(folder, machines):
+    one, other = machines(1, minutes=60 * 24 * 800), machines(2)
+    id_ = one.write(VIOLIN)
+    one.update(id_, tags=("from", "the", "future"))
+    rounds(folder, one, other, times=1)
+    other.update(id_, tags=("now",))
+    rounds(folder, other, one)
+    assert one.get(id_).tags == ("now",)
+    agree(one, other)
+
+
+def test_two_corrections_of_one_memory_become_versions(folder, machines):
+    one = machines(1)
+    id_ = one.write(VIOLIN)
+    other = machines(2, of=one, minutes=3)
+    left = one.update(id_, content="The violin is in the cellar.")
+    right = other.update(id_, content="The violin is sold.")
+    rounds(folder, one, other)
+    assert [one.get(each).superseded_by for each in (left, right)] == [right, None]
+    agree(one, other)
+
+
+def test_the_same_words_on_both_machines_know_the_first_saying(folder, machines):
+    one, other = machines(1), machines(2, minutes=1)
+    first, second = one.write(VIOLIN), other.write(VIOLIN)
+    rounds(folder, other, one)
+    assert (one.get(first).duplicate_of, one.get(second).duplicate_of) == (None, first)
+    agree(one, other)
+
+
+def test_forgetting_and_bringing_back_go_to_the_other_machine(folder, machines):
+    one, other = machines(1), machines(2)
+    id_ = one.write(VIOLIN)
+    one.forget(id_)
+    rounds(folder, one, other, times=1)
+    assert other.get(id_).forgotten_at is not None
+    other.forget(id_, restore=True)
+    rounds(folder, other, one, times=1)
+    assert one.get(id_).forgotten_at is None
+    agree(one, other)
+
+
+def test_an_insight_may_arrive_before_its_evidence(folder, machines):
+    one, other = machines(1), machines(2)
+    imported(one, "m1")
+    one.sync(folder)
+    imported(one, "m2", parents=("m1",))
+    one.sync(folder)
+    first, _ = segments(folder)
+    kept = first.rename(folder / "on its way")
+    other.sync(folder)
+    assert (other.get("m2").parents, other.get("m1")) == (("m1",), None)
+    kept.rename(first)
+    rounds(folder, other, one)
+    agree(one, other)
+
+
+def test_use_is_told_too(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    for _ in range(2):
+        other.service.read(other.scope(), ReadRequest(query="Where is the violin?"))
+        other.service.flush_recalls()
+    rounds(folder, other, one)
+    assert b'"access_count":2' in one.export()
+    agree(one, other)
+
+
+def test_buffers_and_conversations_are_told(folder, machines):
+    one, other = machines(1), machines(2)
+    one.store.put_entry("default", "talk", "message", {"text": "hello"})
+    one.write(VIOLIN, session="work")
+    rounds(folder, one, other, times=1)
+    assert other.store.put_entry("default", "talk", "message", {"text": "again"}) == 2
+    one.service.end_session(one.scope("work"))
+    rounds(folder, other, one, other)
+    assert b'"type":"buffer"' not in other.export()
+    agree(one, other)
+
+
+def test_only_a_namespace_that_is_named_is_told_and_heard(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN, namespace="work")
+    mine = one.write(VIOLIN)
+    one.sync(folder, namespace="work")
+    assert mine not in words_in(folder)
+    one.sync(folder)
+    other.sync(folder, namespace="work")
+    assert other.get(mine) is None
+    other.sync(folder)
+    agree(one, other)
+
+
+def test_memories_of_one_moment_stand_in_the_same_order_everywhere(folder, machines):
+    one, other = machines(1), machines(2)
+    for machine, ids in ((one, "db"), (other, "ca")):
+        for id_ in ids:
+            imported(machine, f"m{id_}", created_at=START)
+    rounds(folder, one, other)
+    agree(one, other)
+
+
+# --- what is not told, and what it costs ----------------------------------------------------------------------------------
+
+
+def test_with_nothing_new_nothing_is_written_or_read(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    rounds(folder, one, other)
+    before = segments(folder)
+    again = one.sync(folder)
+    assert (again.sent, again.segments, again.read) == (0, 0, 0)
+    assert segments(folder) == before
+
+
+def test_only_what_is_new_is_written(folder, machines):
+    one = machines(1)
+    for number in range(5):
+        one.write(f"Statement {number}.")
+    one.sync(folder)
+    one.write(VIOLIN)
+    assert one.sync(folder).sent <= 2  # and what left a buffer for it
+    assert words_in(folder).count("Statement 0.") == 1
+
+
+def test_what_is_new_to_a_machine_is_not_sent_back(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    rounds(folder, one, other)
+    assert not [file for file in segments(folder) if other.sync(folder).machine in str(file)]
+
+
+def test_a_preview_counts_and_changes_nothing(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    assert one.sync(folder, preview=True).sent == 1
+    assert list(folder.iterdir()) == []
+    one.sync(folder)
+    before = other.export()
+    seen = other.sync(folder, preview=True)
+    assert (seen.new, seen.read, seen.preview) == (1, 1, True)
+    assert other.export() == before
+
+
+# --- torn, copied and hostile files ---------------------------------------------------------------------------------------
+
+
+def test_a_segment_that_is_half_carried_is_read_when_it_is_whole(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    one.sync(folder)
+    (file,) = segments(folder)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    assert (other.sync(folder).torn, other.sync(folder).torn) == (1, 1)
+    file.write_bytes(whole)
+    assert other.sync(folder).new == 1
+    agree(one, other)
+
+
+def test_a_conflicted_copy_is_known_again_and_counts_where_the_other_is_torn(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    one.sync(folder)
+    (file,) = segments(folder)
+    shutil.copy(file, file.with_name(f"{file.stem} (conflicted copy).jsonl"))
+    file.write_bytes(b"{}")
+    done = other.sync(folder)
+    assert (done.new, done.read, done.torn) == (1, 1, 0)
+
+
+def test_a_segment_of_a_later_version_is_passed_over_and_told(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    one.sync(folder)
+    (file,) = segments(folder)
+    file.write_bytes(file.read_bytes().replace(b'"version":1', b'"version":9', 1))
+    assert (other.sync(folder).newer, other.sync(folder).new) == (1, 0)
+
+
+def test_what_carriers_leave_in_the_folder_is_passed_over(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    one.sync(folder)
+    (file,) = segments(folder)
+    (file.parent / ".syncthing.x.tmp").write_text("x")
+    (file.parent / "notes.txt").write_text("x")
+    (folder / ".git").mkdir()
+    (folder / "link").symlink_to(file.parent)
+    (file.parent / "00000009-00000000000000000000000000000000.jsonl").mkdir()
+    assert other.sync(folder).new == 1
+
+
+def test_segments_that_vanished_are_written_again(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    one.sync(folder)
+    shutil.rmtree(segments(folder)[0].parent)
+    rounds(folder, one, other, times=1)
+    agree(one, other)
+
+
+def test_another_folder_gets_everything(folder, machines, tmp_path):
+    one, other, third = machines(1), machines(2), machines(3)
+    one.write(VIOLIN)
+    second = tmp_path / "second"
+    second.mkdir()
+    rounds(folder, one, other, times=1)
+    rounds(second, other, third, times=1)
+    agree(one, other, third)
+    third.write("The cello is sold.")
+    for _ in range(2):
+        rounds(second, third, other, times=1)
+        rounds(folder, other, one, times=1)
+    agree(one, other, third)
+
+
+@pytest.mark.parametrize("what", ["missing", "file", "full", "home", "marker"])
+def test_a_folder_that_cannot_be_meant_is_refused(folder, machines, tmp_path, what):
+    one = machines(1)
+    place = {"missing": tmp_path / "absent", "home": one.home}.get(what, folder)
+    if what == "file":
+        place = tmp_path / "file"
+        place.write_text("")
+    if what == "full":
+        (folder / "taxes.pdf").write_text("")
+    if what == "marker":
+        (folder / "hybrid-memory-sync.json").write_text('{"format": "other"}')
+    with pytest.raises(InvalidInput):
+        one.sync(place)
+
+
+def test_a_folder_that_cannot_be_written_is_refused(folder, machines, monkeypatch):
+    monkeypatch.setattr("hybrid_memory.sync.folder.os.access", lambda *_: False)  # as root may write anywhere
+    with pytest.raises(StoreReadOnly):
+        machines(1).sync(folder)
+
+
+# --- copies and backups ---------------------------------------------------------------------------------------------------
+
+
+def test_a_copied_store_writes_under_a_name_of_its_own(folder, machines):
+    one = machines(1)
+    one.write(VIOLIN)
+    name = one.sync(folder).machine
+    other = machines(2, of=one)
+    other.write("The cello is sold.")
+    done = other.sync(folder)
+    assert (done.renamed, done.machine != name, done.sent) == (True, True, 1)
+    rounds(folder, one, other)
+    agree(one, other)
+
+
+def test_a_store_that_a_backup_replaced_takes_a_new_name_and_hears_what_it_had_told(folder, machines):
+    one = machines(1)
+    one.write(VIOLIN)
+    one.sync(folder)
+    saved = create_backup(one.store, one.home, one.clock.now(), keep=1).file
+    one.write("The cello is sold.")
+    one.sync(folder)
+    whole = one.export()
+    closed(one, lambda: restore(one.home, saved, one.clock.now()))
+    done = one.sync(folder)
+    assert (done.renamed, one.sync(folder).renamed) == (True, False)
+    assert {line for line in one.export().splitlines() if b"content" in line} == {
+        line for line in whole.splitlines() if b"content" in line
+    }
+
+
+# --- purged and redacted --------------------------------------------------------------------------------------------------
+
+
+def test_a_purged_memory_goes_everywhere_and_never_comes_back(folder, machines):
+    one, other, third = machines(1), machines(2), machines(3)
+    id_ = one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    erase(one, ids=(id_,))
+    rounds(folder, one, other, third)
+    assert [each.get(id_) for each in (one, other, third)] == [None] * 3
+    agree(one, other, third)
+
+
+def test_a_purge_takes_its_words_out_of_this_machines_segments(folder, machines):
+    one, other = machines(1), machines(2)
+    id_ = one.write(VIOLIN)
+    one.write("The cello is sold.")
+    rounds(folder, one, other, times=1)
+    erase(one, ids=(id_,))
+    assert one.sync(folder).cleaned == 1
+    assert (VIOLIN in words_in(folder), "The cello is sold." in words_in(folder)) == (False, True)
+    third = machines(3)
+    rounds(folder, other, third, one)
+    agree(one, other, third)
+
+
+def test_a_purge_that_was_heard_cleans_what_the_hearer_had_written(folder, machines):
+    one, other = machines(1), machines(2)
+    id_ = one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    other.update(id_, tags=("music",))
+    rounds(folder, other, one, times=1)
+    erase(one, ids=(id_,))
+    rounds(folder, one, other, times=1)
+    assert VIOLIN not in words_in(folder)
+    assert other.erased.ids == {"default": [id_]}
+
+
+def test_a_change_made_apart_does_not_bring_a_purged_memory_back(folder, machines):
+    one, other = machines(1), machines(2)
+    id_ = one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    erase(one, ids=(id_,))
+    correction = other.update(id_, content="The violin is sold.")
+    rounds(folder, other, one)
+    assert (one.get(id_), one.get(correction).supersedes) == (None, None)
+    agree(one, other)
+
+
+def test_a_memory_that_is_stored_again_after_its_purge_is_everywhere(folder, machines):
+    one, other = machines(1), machines(2)
+    imported(one, "m1", content=VIOLIN)
+    rounds(folder, one, other, times=1)
+    erase(one, ids=("m1",))
+    rounds(folder, one, other, times=1)
+    imported(one, "m1", content=VIOLIN)
+    rounds(folder, one, other)
+    assert other.get("m1").content == VIOLIN
+    agree(one, other)
+
+
+def test_a_namespace_that_is_erased_is_erased_everywhere_with_its_conversations(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    one.store.put_entry("default", "talk", "message", {"text": "the violin"})
+    rounds(folder, one, other, times=1)
+    erase(one, everything=True)
+    new = one.write("The cello is sold.")
+    rounds(folder, one, other)
+    assert "violin" not in words_in(folder)
+    assert (b"violin" in other.export(), other.get(new) is None) == (False, False)
+    agree(one, other)
+
+
+def test_a_session_that_is_purged_takes_its_conversation_along(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN, session="talk")
+    one.store.put_entry("default", "talk", "message", {"text": "the violin"})
+    rounds(folder, one, other, times=1)
+    erase(one, session="talk")
+    rounds(folder, one, other)
+    assert "violin" not in words_in(folder)
+    agree(one, other)
+
+
+def test_a_store_stays_sound(folder, machines):
+    one, other = machines(1), machines(2)
+    gone = one.write(VIOLIN)
+    id_ = one.write("The cello is sold.")
+    rounds(folder, one, other, times=1)
+    one.update(id_, content="The cello was sold in May.")
+    erase(one, ids=(gone,))
+    rounds(folder, one, other)
+    for each in (one, other):
+        found = [finding.what for finding in each.store.check().findings if finding.severity.value != "note"]
+        assert [what for what in found if "future" not in what and "free" not in what and "enter" not in what] == []

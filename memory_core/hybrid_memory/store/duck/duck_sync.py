@@ -51,6 +51,7 @@ _NOTES = "SELECT name, value FROM sync_note"
 _FORGET_NOTE = "DELETE FROM sync_note WHERE name = ?"
 _NOTE = "INSERT INTO sync_note (name, value) VALUES (?, ?)"
 _WRITES = "SELECT number FROM mark"
+_SIZES = "SELECT (SELECT count(*) FROM log), (SELECT count(*) FROM memory), (SELECT count(*) FROM entry)"
 _NAMESPACES = """
     SELECT namespace FROM log UNION SELECT namespace FROM buffer UNION SELECT namespace FROM conversation
     UNION SELECT namespace FROM sync_log ORDER BY namespace
@@ -271,10 +272,10 @@ class DuckSync:
             session.change(_FORGET_NOTE, name)
             session.change(_NOTE, name, value)
 
-    def writes(self) -> int:
-        """Return how many writes the store has had."""
-        with self._engine.reading() as session:
-            return int(session.rows(_WRITES)[0][0])
+    def writes(self) -> tuple[int, str]:
+        """Return how many writes the store has had, and what a purge changes, which is none of them."""
+        with self._engine.snapshot() as session:
+            return int(session.rows(_WRITES)[0][0]), " ".join(map(str, session.rows(_SIZES)[0]))
 
     def namespaces(self) -> Sequence[str]:
         """Return all namespaces that there is or was anything in."""

@@ -1,0 +1,105 @@
+"""`sync` from the terminal: what it prints, what it refuses, and that what was purged elsewhere leaves the files."""
+
+import json
+import shutil
+
+import pytest
+from tests.server.hubs import relay, short_folder
+from typer.testing import CliRunner
+
+from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.admin import sync_operation
+from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.cli.commands import app
+
+VIOLIN = "The violin is in the attic."
+
+
+def run(*arguments):
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(argument) for argument in arguments])
+
+
+def synced(home, folder, *more):
+    done = run("sync", folder, "--home", home, "--json", *more)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def exported(home):
+    done = run("export", "-", "--home", home)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    home = tmp_path_factory.mktemp("written") / "home"
+    service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
+    service.write(Scope(session="s"), WriteRequest(content=VIOLIN))
+    service.close()
+    return home
+
+
+@pytest.fixture
+def home(tmp_path, written):
+    return shutil.copytree(written, tmp_path / "home")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "folder"
+    place.mkdir()
+    return place
+
+
+def test_a_machine_without_a_memory_gets_one(home, folder, tmp_path):
+    assert synced(home, folder)["sent"] == 1
+    assert synced(tmp_path / "other", folder)["new"] == 1
+    assert exported(tmp_path / "other") == exported(home)
+
+
+def test_a_person_reads_what_was_done(home, folder):
+    done = run("sync", folder, "--home", home)
+    assert done.stdout.startswith("sent: 1, new: 0, changed: 0, purged: 0")
+
+
+def test_a_dry_run_says_what_would_be_done(home, folder):
+    assert "would be sent: 1" in run("sync", folder, "--home", home, "--dry-run").stdout
+    assert list(folder.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_is_named_as_the_reason(home, tmp_path):
+    done = run("sync", tmp_path / "absent", "--home", home)
+    assert (done.exit_code, "does not exist" in done.stderr) == (1, True)
+
+
+def test_two_at_once_are_told_apart(home, folder):
+    with sync_operation._RUNNING:
+        done = run("sync", folder, "--home", home)
+    assert (done.exit_code, "another synchronisation" in done.stderr) == (1, True)
+
+
+def test_what_another_machine_purged_leaves_the_files_of_this_one(home, folder, tmp_path):
+    other = tmp_path / "other"
+    synced(home, folder)
+    synced(other, folder)
+    run("backup", "--home", other)
+    (id_,) = (json.loads(line)["id"] for line in exported(home).splitlines() if '"type":"memory"' in line)
+    assert run("purge", id_, "--home", home, "--yes").exit_code == 0
+    synced(home, folder)
+    assert synced(other, folder)["purged"] == 1
+    held = b"".join(file.read_bytes() for place in (other, folder) for file in place.rglob("*") if file.is_file())
+    assert b"violin" not in held
+
+
+def test_a_connected_client_finds_what_came(home, folder, written):
+    synced(home, folder)
+    with short_folder() as place, relay(place) as client:
+        client.initialize()
+        assert synced(place, folder)["new"] == 1
+        found = client.call(1, "read_memories", query="Where is the violin?")
+        stop_hub(place)
+    assert found["structuredContent"]["memories"][0]["text"] == VIOLIN
