@@ -38,6 +38,7 @@ from hybrid_memory.capture.telling_words import (
     PERSONAL_WORDS,
     REPORTED,
     SELF_AND_OTHERS,
+    SETS_A_SCENE,
     STATED,
     TELLS_DENSE,
     TELLS_DENSE_NOT,
@@ -51,6 +52,7 @@ _LONGEST = 300  # characters of a statement; a longer sentence is a paragraph wi
 _SHORTEST_WORDS = 3
 _SHORTEST_DENSE = 4  # characters
 _READ = 20_000  # characters of a message; beyond them nobody typed
+_SCENE = 2_000  # characters of a message in which it would be said what is played
 _SHORT_TALK = 40  # characters
 _MOST = 20  # of one message
 _TOLD = 0.5  # importance of what no rule of capture knows
@@ -107,6 +109,11 @@ def told(text: str, said_at: datetime) -> Told:
     found += known  # those of two sentences
     kept = [one for at, one in enumerate(found) if all(one.text != other.text for other in found[:at])][:_MOST]
     return Told(tuple(kept), "" if kept else _reason(sentences, own), tuple(taken_back))
+
+
+def sets_a_scene(text: str) -> bool:
+    """Return True for a message after which a conversation is a game, an exercise, or material: "let's role-play", "correct my English"."""
+    return SETS_A_SCENE.search(lowered(text[:_SCENE])) is not None
 
 
 def _is_within(text: str, sentence: Sentence) -> bool:

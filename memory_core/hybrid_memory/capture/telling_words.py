@@ -273,6 +273,20 @@ STATED = LazyPattern(
     r"|diabetic|deaf|blind|colou?rblind|jewish|muslim|christian|hindu|buddhist|atheist|left-handed|\d{1,2})"
 )
 """Statements of two words."""
+SETS_A_SCENE = LazyPattern(
+    r"\b(?:role-?play(?:ing)?|text[- ]adventure|dungeon master|game master|d&d|dnd|in[- ]character"
+    r"|choose your own adventure"
+    r"|interactive (?:story|fiction|adventure)|let'?s play a (?:game|role)|you(?:'ll| will)? (?:be|play"
+    r"|are) (?:my |the |an? )[^.\n]{0,40}?"
+    r"(?:boyfriend|girlfriend|wizard|king|queen|vampire|villain|tavern|narrator|storyteller))\b"
+    r"|\b(?:correct|check|fix) (?:all )?(?:my|every|each|any) (?:\w+ )?(?:grammar|english|spanish|french"
+    r"|german|sentences?|mistakes?|spelling)\b"
+    r"|\bpracti[cs]e (?:my )?(?:english|spanish|french|german|italian|japanese|korean|portuguese|chinese"
+    r"|speaking|conversation|an? interview|for an? interview)\b"
+    r"|\btranslate (?:everything|all|whatever|each|every|what|any)\b[^.\n]{0,40}\b(?:i|that i|message|sentence)\b"
+    r"|\b(?:mock interview|interview me|quiz me)\b"
+)
+"""From a message with one of these on, what is said is played, practised, or there to be corrected."""
 INTRODUCES = LazyPattern(
     r"\b(?:about me|about myself|my (?:details|info\w*|profile|stats|background|situation|bio|data)|i am|i'm|im)\b"
 )

@@ -10,7 +10,7 @@ from hybrid_memory.capture.frames import frame_of
 from hybrid_memory.capture.model import Statement, StatementKind
 from hybrid_memory.capture.replacing import corrected, is_fragment, is_of_the_person, may_replace, words_of
 from hybrid_memory.capture.sentences import lowered
-from hybrid_memory.capture.telling import told
+from hybrid_memory.capture.telling import sets_a_scene, told
 from hybrid_memory.importing.chosen import Chosen
 from hybrid_memory.importing.record import Record, Skipped
 
@@ -26,9 +26,13 @@ class Conversation:
     """The messages of a person in one conversation, in its order."""
 
     _found: list[Chosen | Skipped] = field(default_factory=list)
+    _plays: bool = False
 
     def add(self, record: Record) -> Skipped | None:
         """Look at the next message; return why nothing of it comes in, None where something does."""
+        self._plays = self._plays or sets_a_scene(record.text)
+        if self._plays:
+            return Skipped("in a role play, an exercise or a game", record.key)
         found = told(record.text, record.at or _UNKNOWN)
         for topic in found.taken_back:
             self._take_back(topic)

@@ -241,3 +241,18 @@ def test_what_is_no_export_of_chatgpt_is_refused_by_name(tmp_path: Path) -> None
     """The person named the wrong file or format."""
     with pytest.raises(InvalidInput, match="no ChatGPT export"):
         read_as(folder(tmp_path, {"notes.json": {"a": 1}}), "chatgpt")
+
+
+def test_old_exports_hide_the_custom_instructions_in_a_system_message(tmp_path: Path) -> None:
+    """Until 2024 they had no type of their own."""
+    hidden = {
+        "is_visually_hidden_from_conversation": True,
+        "is_user_system_message": True,
+        "user_context_message_data": {
+            "about_user_message": "I have two kids.",
+            "about_model_message": "Answer briefly.",
+        },
+    }
+    told = conversation(node("a", "root", "", role="system", metadata=hidden), node("b", "a", "hello"))
+    found = read(folder(tmp_path, {"conversations.json": [told]}), "chatgpt")
+    assert said(found) == ["hello", "I have two kids.", "Answer briefly."]

@@ -194,3 +194,26 @@ def test_whatever_is_said_each_message_comes_in_or_is_left_out_with_a_reason(sai
 
 def test_what_was_skipped_is_passed_on() -> None:
     assert list(select([Skipped("why", "where")], Choice())) == [Skipped("why", "where")]
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "Let's role-play: you are a tavern keeper.",
+        "I want to practice my English with you.",
+        "Please correct my grammar in every message.",
+    ],
+)
+def test_from_where_a_game_or_an_exercise_begins_nothing_comes_in(opening: str) -> None:
+    assert texts("My dentist is Dr. Bauer.", opening, "My sword is enchanted.", "I have two kids.") == [
+        "My dentist is Dr. Bauer"
+    ]
+
+
+def test_another_conversation_is_no_part_of_the_game() -> None:
+    played = [
+        message("Let's role-play.", 0, "a"),
+        message("My sword is enchanted.", 1, "a"),
+        message("I have two kids.", 2, "b"),
+    ]
+    assert [one.text for one in chosen(played)] == ["I have two kids"]

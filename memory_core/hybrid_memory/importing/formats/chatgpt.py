@@ -1,8 +1,9 @@
 """ChatGPT's data export: ``conversations.json`` (since 2026 ``conversations-000.json`` and on) in its zip.
 
 A conversation is a tree in ``mapping``; the branch that the person saw last ends at ``current_node``. Its other branches are messages that
-were edited or answered again. Hidden messages, those of tools and reasoning are passed over; the custom instructions come from messages of
-the type ``user_editable_context``, where they stand again and again: of their versions the last one counts.
+were edited or answered again. Hidden messages, those of tools and reasoning are passed over. The custom instructions come from messages of
+the type ``user_editable_context``, in old exports from hidden system messages, where they stand again and again: of their versions the last
+one counts.
 
 The shape is written down nowhere by its vendor. It is what several independent programs read, among them
 mitkury/chatgpt-export-parser, jamesmoore/chatgpt-export and josephjohncox/chatgpt-json-to-md.
@@ -107,7 +108,9 @@ def _conversation(told: Mapping[str, Any], keys: Keys, instructions: _Instructio
             continue
         content = mapping(message.get("content"))
         at = moment(message.get("create_time")) or at
-        if content.get("content_type") == _INSTRUCTIONS:
+        if content.get("content_type") == _INSTRUCTIONS or mapping(message.get("metadata")).get(
+            "user_context_message_data"
+        ):
             instructions.add(content, message, moment(told.get("update_time")) or at, at)
             continue
         yield _message(message, keys.unique(f"{name}/{node}"), name, told, at)

@@ -53,6 +53,7 @@ _SIGNS = (
     b'"prompt_template"',
     b'"contentBlocks"',
 )
+_SPOKEN = ("text", "voice_note")
 _NOT_READ = ("users.json", "user.json", "login_history.json")
 _DOCUMENT = "a document of a project"
 
@@ -135,7 +136,7 @@ def _words(message: Mapping[str, Any]) -> str:
     blocks = message.get("content")
     if isinstance(blocks, str) and blocks.strip():
         return blocks.strip()
-    told = [text_of(one.get("text")) for one in map(mapping, items(blocks)) if one.get("type") == "text"]
+    told = [text_of(one.get("text")) for one in map(mapping, items(blocks)) if one.get("type") in _SPOKEN]
     return "\n".join(one for one in told if one) or text_of(message.get("text"))
 
 
