@@ -16,14 +16,20 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 CHECK = """
 import importlib.resources as resources
+from importlib.metadata import entry_points
 from hybrid_memory_prompts.render import Renderer
 from hybrid_memory.embedding.static import StaticEmbedder
+from hybrid_memory_mcp.testing import memory_for_tests
 
 assert StaticEmbedder().embed(["hello"]).shape == (1, 256)
 assert resources.files("hybrid_memory_prompts").joinpath("_quote.md.j2").is_file()
 for package in ("hybrid_memory", "hybrid_memory_dbgpt", "hybrid_memory_mcp", "hybrid_memory_prompts"):
     assert resources.files(package).joinpath("py.typed").is_file(), package
 Renderer()
+assert [one.module for one in entry_points(group="pytest11")] == ["hybrid_memory_mcp.testing.plugin"]
+with memory_for_tests() as memory:
+    memory.remember("I am allergic to peanuts.")
+    memory.assert_recalled("What must I not eat?", "peanuts")
 print("the installed packages have their data")
 """
 

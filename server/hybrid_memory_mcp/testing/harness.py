@@ -192,7 +192,7 @@ class MemoryForTests(Checks):
             async with held_open(lambda: connected) as client:
                 yield client
         finally:
-            if is_unnamed_session(session) and any(call.session == session for call in self._calls):
+            if is_unnamed_session(session) and any(event.session == session for event in self._events):
                 self._end(session, agent)
 
     def server(self, *, session: str | None = None, agent: str = "default") -> MCPServer[Any]:

@@ -51,7 +51,7 @@ class Call:
 class Transcript(Sequence[Call]):
     """The calls of all clients of one test, in the order in which they came; ``print(transcript)`` shows them.
 
-    It grows while the agent works. `of` gives those of one tool.
+    It grows while the agent works. `of` gives those of one tool, `clear` begins anew.
     """
 
     def __init__(self, calls: Sequence[Call] = ()) -> None:
@@ -86,6 +86,11 @@ class Transcript(Sequence[Call]):
     def of(self, tool: str, **arguments: Any) -> Transcript:
         """Return the calls of one tool; with ``arguments`` those whose arguments are so (see `MemoryForTests.assert_called`)."""
         return Transcript([call for call in self if call.tool == tool and fits(call.arguments, arguments)])
+
+    def clear(self) -> None:
+        """Forget the calls so far, so that assertions are about what follows; recordings keep them."""
+        with self._lock:
+            self._calls.clear()
 
     @property
     def tools(self) -> list[str]:

@@ -119,6 +119,12 @@ async def test_a_refused_call_is_seen(used):
     assert message_of(used.assert_no_refusals).startswith("1 call refused, the first: content: ")
 
 
+async def test_a_transcript_begins_anew(used):
+    used.transcript.clear()
+    used.assert_calls()
+    used.assert_remembered("Bonn")
+
+
 async def test_a_transcript_can_be_looked_through(used):
     assert used.transcript.tools == ["read_memories", "write_memory", "write_memory"]
     assert [call.tool for call in used.transcript[1:]] == ["write_memory", "write_memory"]
