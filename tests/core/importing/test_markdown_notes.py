@@ -187,6 +187,17 @@ def test_files_that_are_no_notes_are_told(vault):
     assert sorted(skipped) == ["a file that is no text in UTF-8", "a file that is no text in UTF-8", "no Markdown file"]
 
 
+def test_templates_and_drawings_are_left_out(vault):
+    write(
+        vault,
+        {
+            "Templates/day.md": "# <% tp.date.now() %>\nWhat did I do?",
+            "d.md": "---\nexcalidraw-plugin: parsed\n---\nx y",
+        },
+    )
+    assert read(vault)[1:] == ([], ["a template", "a drawing"])
+
+
 def test_a_statement_keeps_its_key_when_the_note_grows(vault):
     before = read(write(vault, {"a.md": "- I am vegan.\n- I am vegan.\n"}))[1]
     after = read(write(vault, {"a.md": "- I am new.\n- I am vegan.\n- I am vegan.\n"}))[1]

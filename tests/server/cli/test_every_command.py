@@ -283,6 +283,14 @@ def test_a_command_that_finds_no_store_names_the_folder_and_makes_nothing(name, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("form", ["--markdown", "--okf"])
+def test_an_export_for_people_is_written_beside_a_client_and_without_one(place, form):
+    folder = place["new"]
+    done = place.use("export", f"{form} {folder}", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["memories"] > 0) == (0, True)
+    assert any("violin" in path.name for path in Path(folder).rglob("*.md"))
+
+
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if isinstance(row, Apart)])
 def test_what_is_tested_apart_is_there(name):
     where = ROWS[name].tested_in

@@ -50,6 +50,7 @@ _OWN_FIELDS = frozenset(
     {*_TIMES, "tags", "tag", "title", "name", "description", "aliases", "cssclasses", "cssclass", "publish"}
 )
 _LONGEST_MEMORY = 2_000  # characters of a file that is one memory
+_TEMPLATES = frozenset({"templates", "template", "_templates"})
 _INDEXES = ("memory.md", "index.md", "readme.md", "_index.md")
 _MOST_FIELDS = 12  # fields of a note without words that are said
 
@@ -74,6 +75,8 @@ def read(source: Source) -> Iterator[Record | Skipped]:
         text = text_in(file)
         if isinstance(text, Skipped):
             yield text
+        elif _TEMPLATES & set(PurePosixPath(file.path.lower()).parts[:-1]):
+            yield Skipped("a template", file.path)
         elif not is_our_overview(file, text):
             exported = exported_record(file, text)
             if exported is not None:
@@ -86,6 +89,9 @@ def read(source: Source) -> Iterator[Record | Skipped]:
 def _note(file: SourceFile, text: str, keys: Keys, names: set[str]) -> Iterator[Record | Skipped]:
     fields, body = fields_and_body(text)
     fields = fields or {}
+    if "excalidraw-plugin" in fields:
+        yield Skipped("a drawing", file.path)
+        return
     stem = PurePosixPath(file.path).stem
     title = name_of(fields.get("title")) or name_of(fields.get("name")) or stem
     note = _Note(file, title, fields, moment_in(fields, _TIMES) or day_in(stem) or file.modified_at)
