@@ -109,6 +109,7 @@ def export_folder(
     with file_errors():
         found = _survey(folder)
         _check_survey(found, force=force)
+    with file_errors("what was written so far stays, and the export can be done again"):
         folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
         writer = _Writer(folder, found)
         pages = _Pages(writer, layout)

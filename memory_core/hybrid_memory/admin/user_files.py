@@ -15,18 +15,18 @@ _NO_SPACE = {"ENOSPC", "EDQUOT", "EFBIG"}  # names, since not every system has e
 
 
 @contextmanager
-def file_errors() -> Iterator[None]:
-    """Turn what the file system raises inside into the library's errors."""
+def file_errors(outcome: str = "nothing was changed") -> Iterator[None]:
+    """Turn what the file system raises inside into the library's errors, which tell the ``outcome``."""
     import errno
 
     try:
         yield
     except OSError as error:
         if errno.errorcode.get(error.errno or 0) in _NO_SPACE:
-            raise StoreFull("no space is left there; nothing was changed. Make room and try again") from None
+            raise StoreFull(f"no space is left there; {outcome}. Make room and try again") from None
         if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-            raise StoreReadOnly("a file or folder there cannot be written; nothing was changed") from None
-        raise StoreError("the file system refused a file; nothing was changed. Check the place and try again") from None
+            raise StoreReadOnly(f"a file or folder there cannot be written; {outcome}") from None
+        raise StoreError(f"the file system refused a file; {outcome}. Check the place and try again") from None
 
 
 def check_target(file: Path, home: Path, *, force: bool) -> Path:

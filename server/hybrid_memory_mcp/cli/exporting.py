@@ -97,7 +97,7 @@ def _export_folder(home: Path | None, folder: Path | None, arguments: dict[str, 
             note(f"not written, because a file of somebody else stands there: {done['left_alone']}")
         _note_left_out(done)
 
-    print_result(done, as_json, table)
+    print_result(done | {"folder": given["folder"]}, as_json, table)
 
 
 def _export_to_stdout(home: Path | None, arguments: dict[str, Any]) -> None:

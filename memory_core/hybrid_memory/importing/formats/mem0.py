@@ -58,7 +58,7 @@ def read(source: Source) -> Iterator[Record | Skipped]:
     """
     reader, found = _Reader(), False
     known = [file for file in source.files() if _is_mem0(file)]
-    for value in values_of(known or json_files(source)):
+    for value in values_of(known or json_files(source), _LISTS):
         for record in reader.value(value):
             found = True
             yield record

@@ -22,21 +22,23 @@ if TYPE_CHECKING:
     from hybrid_memory.importing.source import Source, SourceFile
     from hybrid_memory.model import Json
 
+_LARGE = 32 << 20  # bytes of an object that is read at once
 _ROOM = METADATA_LIMIT // 2  # for what an import adds
 _SHORT = 500  # characters of a value that stays where metadata are too much
 
 
-def values_of(files: Sequence[SourceFile]) -> Iterator[Any]:
+def values_of(files: Sequence[SourceFile], lists: Sequence[str] = ()) -> Iterator[Any]:
     """Yield the values of JSON files: the items of an array, the lines of JSON lines, else the one value that a file holds.
 
-    A line that cannot be read, and one file of several, is a `Skipped`.
+    A line that cannot be read, and one file of several, is a `Skipped`. Of one large object only the items of its ``lists`` are given, one
+    after the other, so that it is never in memory as a whole.
 
     Raises:
         InvalidInput: the only file is no JSON.
     """
     for file in files:
         try:
-            yield from _values_in(file)
+            yield from _values_in(file, lists)
         except InvalidInput as error:
             if len(files) == 1:
                 raise
@@ -49,8 +51,13 @@ def json_files(source: Source, endings: tuple[str, ...] = (".json", ".jsonl")) -
     return [file for file in files if file.path.lower().endswith(endings)] or files[:1]
 
 
-def _values_in(file: SourceFile) -> Iterator[Any]:
+def _values_in(file: SourceFile, lists: Sequence[str]) -> Iterator[Any]:
     head = file.head(HEAD)
+    if lists and file.size > _LARGE and begins_as(head, b"{") and not _is_lines(head):
+        for field in lists:
+            with file.open() as stream:
+                yield from json_items(stream, f"{field}.item")
+        return
     with file.open() as stream:
         if begins_as(head, b"["):
             yield from json_items(stream, "item")
