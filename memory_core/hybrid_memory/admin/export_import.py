@@ -177,11 +177,20 @@ def _shown(item: TransferItem, secrets: SecretPolicy) -> TransferItem:
 
 
 def import_file(
-    store: TransferableStore, file: Path, policy: ImportPolicy, *, embed: Embed, actor: str, on_progress: OnProgress
+    store: TransferableStore,
+    file: Path,
+    policy: ImportPolicy,
+    *,
+    embed: Embed,
+    actor: str,
+    on_progress: OnProgress,
+    action: str = "import",
+    only_check: bool = False,
 ) -> Imported:
     """Store what a file holds, in transactions of up to 1,000 lines each; everything is checked before the first of them.
 
-    Nothing happens when a line is wrong. An import that was killed is done again: what is there is passed over.
+    Nothing happens when a line is wrong. An import that was killed is done again: what is there is passed over. ``action`` is the name
+    of the import in the log, by which it is undone; ``only_check`` stores nothing and counts what would come in as ``new``.
 
     Raises:
         InvalidInput: names the line that is wrong, or says what a line collides with.
@@ -192,20 +201,26 @@ def import_file(
         header = _read_header(stream)
         reader = _LineReader(header, policy)
         counts = _check_file(store, reader, _lines(stream))
+        if only_check:
+            return _imported(reader, policy, counts, counts.wanted - counts.passed_over - counts.there)
         vectors = _takes_vectors(store, reader)
         # Second reading: one transaction for each batch.
         stream.seek(0)
         done = new = 0
         for batch in _batches(reader, _lines(stream)):
             items = [
-                _encoded(one, store, keep_vector=vectors) if isinstance(one, MemoryItem) else one
+                encoded(one, store, keep_vector=vectors) if isinstance(one, MemoryItem) else one
                 for one in _without_masked_copies(store, batch)
             ]
             items = _with_own_digests(store, items)
-            ready = items if vectors else _with_vectors(store, items, embed)
-            new += store.transfer.import_items(ready, action="import", actor=actor).new
+            ready = items if vectors else with_vectors(store, items, embed)
+            new += store.transfer.import_items(ready, action=action, actor=actor).new
             done += len(batch)
             on_progress(done, counts.wanted - counts.passed_over)
+    return _imported(reader, policy, counts, new)
+
+
+def _imported(reader: _LineReader, policy: ImportPolicy, counts: _Counts, new: int) -> Imported:
     return Imported(
         new=new,
         there=counts.wanted - new,
@@ -213,13 +228,13 @@ def import_file(
         other_namespaces=counts.other_namespaces,
         links_dropped=reader.lineage.dropped,
         namespace=None if reader.trusted else policy.target,
-        ours=header is not None,
+        ours=reader.header is not None,
         trusted=reader.trusted,
         secrets=len(reader.lines_with_secrets),
     )
 
 
-def _encoded(item: MemoryItem, store: TransferableStore, *, keep_vector: bool) -> MemoryItem:
+def encoded(item: MemoryItem, store: TransferableStore, *, keep_vector: bool) -> MemoryItem:
     """Return a memory with what search knows of its words, which is never taken from a file: it could match what it does not say."""
     memory = with_encoded_words(item.memory, store.hasher)
     return replace(item, memory=memory, vector=item.vector if keep_vector else None)
@@ -396,12 +411,13 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 @dataclass(slots=True)
 class _Counts:
-    """What the first reading found: lines that are wanted, of which some are there as somebody's own, and lines left out."""
+    """What the first reading found: lines that are wanted, of which some are there (as somebody's own: passed over), and lines left out."""
 
     wanted: int = 0
     passed_over: int = 0
     left_out: int = 0
     other_namespaces: int = 0
+    there: int = 0
 
 
 _Part: TypeAlias = list[tuple[int, MemoryItem, MemoryItem]]
@@ -461,7 +477,7 @@ def _check_part(store: TransferableStore, reader: _LineReader, part: _Part, coun
     if not part:
         return
     if not reader.only_new_links:
-        _check_existing(store, reader, [(number, stored) for number, _, stored in part])
+        counts.there += _check_existing(store, reader, [(number, stored) for number, _, stored in part])
         return
     keys = [(stored.memory.namespace, id_) for _, item, stored in part for id_ in (item.memory.id, stored.memory.id)]
     known = store.transfer.existing(keys)
@@ -472,6 +488,7 @@ def _check_part(store: TransferableStore, reader: _LineReader, part: _Part, coun
             reader.lineage.skip(item.memory)
         else:
             there = known.get((stored.memory.namespace, stored.memory.id))
+            counts.there += there is not None
             reader.lineage.add(item.memory, stored.memory, there)
 
 
@@ -483,7 +500,8 @@ def _is_own(store: TransferableStore, item: MemoryItem, stored: MemoryItem, exis
     return stored.memory.content_hash == existing.content_hash or _is_masked_copy(store, named)
 
 
-def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequence[tuple[int, MemoryItem]]) -> None:
+def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequence[tuple[int, MemoryItem]]) -> int:
+    """Return how many memories are there; raises `InvalidInput` where one says something else."""
     known = store.transfer.existing([(one.memory.namespace, one.memory.id) for _, one in part]) if part else {}
     for number, one in part:
         existing = known.get((one.memory.namespace, one.memory.id))
@@ -492,6 +510,7 @@ def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequenc
                 f"line {number}",
                 "has the id of a memory that is there already and says something else; nothing was imported",
             )
+    return len(known)
 
 
 def _is_masked_copy(store: TransferableStore, one: MemoryItem) -> bool:
@@ -554,7 +573,7 @@ def _with_own_digests(store: TransferableStore, items: Sequence[TransferItem]) -
     ]
 
 
-def _with_vectors(store: TransferableStore, items: Sequence[TransferItem], embed: Embed) -> list[TransferItem]:
+def with_vectors(store: TransferableStore, items: Sequence[TransferItem], embed: Embed) -> list[TransferItem]:
     """Return the items, new memories with vectors if there is a model for that."""
     given = [one for one in items if isinstance(one, MemoryItem)]
     known = store.transfer.existing([(one.memory.namespace, one.memory.id) for one in given]) if given else {}

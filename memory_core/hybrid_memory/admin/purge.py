@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 Plan = TypeVar("Plan")
 """What is to be taken out of a store and its copies."""
 
+SPOOLS = "imports"
+"""The folder in a store's folder where an import has what it is about to store."""
 _LOGS = "logs"  # the folder of the hub's logs, as in the server's relay/paths.py
 
 
@@ -224,6 +226,9 @@ def _remove_other_files(home: Path, copies: OtherCopies) -> int:
         for file in copies.set_aside:
             if file.exists() and not is_database(file):
                 file.unlink()
+        left = home / SPOOLS  # of an import that was killed
+        for file in _plain_files(left) if left.is_dir() and not left.is_symlink() else ():
+            file.unlink()
         logs = home / _LOGS
         for file in _plain_files(logs) if logs.is_dir() and not logs.is_symlink() else ():
             with file.open("r+b") as stream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hybrid_memory.model import Memory, Tier
+from hybrid_memory.model import Memory, Origin, Tier, Trust
 
 _OTHERS = ("disputes", "tags", "metadata", "expires_at", "parents", "key", "source", "speaker")
 _LINKS = ("supersedes", "duplicate_of", "session")  # which no change of this version changes
@@ -34,6 +34,9 @@ def note_of_insert(memory: Memory) -> str:
         parts.append(f"supersedes {memory.supersedes}")
     if memory.disputes is not None:
         parts.append(f"disputes {memory.disputes}")
+    if memory.origin is Origin.IMPORT and memory.trust is not Trust.UNTRUSTED:
+        # The only ones of another program that are trusted, so the log vouches for them.
+        parts.append(f"trust {memory.trust.value}")
     return ", ".join(parts)
 
 
@@ -64,7 +67,7 @@ def note_of_change(before: Memory, after: Memory, reason: str) -> str:
 
 def fields_of(action: str, note: str) -> frozenset[str]:
     """Return the fields of a memory that an entry of the log for a change says were changed."""
-    if action == "purge":
+    if action in ("purge", "undo import"):
         return frozenset(_ALL_LINKS)  # of which those went that led to what was purged
     if action == "redact":
         return frozenset(_WORDS)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from hybrid_memory.store.base import Store
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     import numpy as np
@@ -102,6 +103,27 @@ class ImportCounts:
     there: int
 
 
+@dataclass(frozen=True, slots=True)
+class ImportRows:
+    """The memories of one import that are in a namespace: by its ``action`` in the log, ``first`` and ``last`` by time of creation."""
+
+    action: str
+    namespace: str
+    at: datetime
+    memories: int
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneImport:
+    """How many memories of an import left the store, of which namespaces, and what made of them stays (namespace and id)."""
+
+    memories: int
+    namespaces: tuple[str, ...]
+    resting_on: tuple[tuple[str, MemoryId], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeSelection:
     """What is to be erased in a namespace: some ids, a session, all that is forgotten, or everything.
@@ -173,6 +195,27 @@ class TransferStore(Protocol):
 
     def existing(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], ExistingMemory]:
         """Return those memories that exist, by namespace and id."""
+        ...
+
+    def same_words(self, namespace: str, digests: Sequence[str]) -> list[ExistingMemory]:
+        """Return the memories of a namespace whose words have one of some digests."""
+        ...
+
+    def imports(self) -> list[ImportRows]:
+        """Return the imports of which memories are in the store, by time and namespace."""
+        ...
+
+    def known_imports(self) -> list[str]:
+        """Return the actions of all imports that there ever were, also of those that were undone."""
+        ...
+
+    def undo_import(
+        self, action: str, *, actor: str, remaining_state: Callable[[str, frozenset[MemoryId]], str | None]
+    ) -> UndoneImport:
+        """Delete the memories that came in with an import, and all references to them, in one transaction.
+
+        ``remaining_state`` gives a buffer's state without some memories, None when nothing is left of it.
+        """
         ...
 
     def import_items(self, items: Sequence[TransferItem], *, action: str, actor: str) -> ImportCounts:

@@ -1,8 +1,8 @@
 """What commands ask of a store, done wherever the store is open: in its hub, or else in the command's own process.
 
 An operation takes an `OperationRequest` and returns a JSON object; both cross a socket when a hub does the work. `OPERATIONS`
-at the end is the list. Those on the whole store (backup, restore, export, import, purge) are in `store_operations`, those on single
-memories in `memory_operations`.
+at the end is the list. Those on the whole store (backup, restore, export, purge) are in `store_operations`, those of `import`
+in `import_operations`, those on single memories in `memory_operations`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from hybrid_memory.errors import InvalidInput
@@ -127,13 +128,11 @@ def reembed(request: OperationRequest) -> dict[str, Any]:
     return request.run(work)
 
 
-def _store_operation(name: str) -> Operation:
+def _store_operation(name: str, module: str = "store_operations") -> Operation:
     """Return an operation on the whole store; its module is imported when it is asked for."""
 
     def operation(request: OperationRequest) -> dict[str, Any]:
-        from hybrid_memory_mcp.admin import store_operations
-
-        found: Operation = getattr(store_operations, name)
+        found: Operation = getattr(import_module(f"hybrid_memory_mcp.admin.{module}"), name)
         return found(request)
 
     return operation
@@ -232,7 +231,11 @@ OPERATIONS: Mapping[str, Operation] = {
     "restore": _store_operation("restore"),
     "export": _store_operation("export"),
     "export_folder": _store_operation("export_folder_"),
-    "import": _store_operation("import_"),
+    "import": _store_operation("import_", "import_operations"),
+    "import_records": _store_operation("import_records_", "import_operations"),
+    "import_preview": _store_operation("import_preview", "import_operations"),
+    "import_undo": _store_operation("import_undo", "import_operations"),
+    "imports": _store_operation("imports", "import_operations"),
     "purge": _store_operation("purge"),
     "redact": _store_operation("redact"),
     "sync": sync,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from hybrid_memory.admin import backup as backups
 from hybrid_memory.admin import purge as purges
 from hybrid_memory.admin import redact as redactions
-from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
+from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.admin.folder_export import FolderLayout, check_folder, export_folder
 from hybrid_memory.admin.user_files import check_source, check_target
 from hybrid_memory.clock import SystemClock
@@ -54,7 +54,7 @@ def restore(request: OperationRequest) -> dict[str, Any]:
     if request.arguments.get("preview"):
         return {"file": str(source), "memories": backups.examine(source, request.home)}
     done = request.run_exclusive(lambda: backups.restore(request.home, source, SystemClock().now()))
-    _announce(request)
+    announce(request)
     return _to_json_object(done) | {"file": str(source)}
 
 
@@ -102,29 +102,6 @@ def export_folder_(request: OperationRequest) -> dict[str, Any]:
     )
 
 
-def import_(request: OperationRequest) -> dict[str, Any]:
-    """Store what a file of JSON lines holds; arguments are ``file``, ``namespace`` (None: see `ImportPolicy`) and ``trusted``."""
-    given = request.arguments
-    source = check_source(Path(given["file"]))
-
-    def work(service: MemoryService) -> dict[str, Any]:
-        incoming = ImportPolicy(
-            now=SystemClock().now(),
-            namespace=given["namespace"],
-            configured=request.scope.namespace,
-            trusted=bool(given["trusted"]),
-            secrets=service.secrets,
-        )
-        embed, actor = service.encode_texts, request.scope.actor
-        return _to_json_object(
-            import_file(_store(service), source, incoming, embed=embed, actor=actor, on_progress=request.on_progress)
-        )
-
-    done = request.run(work)
-    _announce(request)
-    return done
-
-
 def purge(request: OperationRequest) -> dict[str, Any]:
     """Erase for good, or say with ``preview`` what would go.
 
@@ -160,7 +137,7 @@ def purge(request: OperationRequest) -> dict[str, Any]:
         lambda: purges.purge(request.home, selection, now, actor=actor, count=given["count"], on_step=on_step)
     )
     Conversations(str(request.home)).forget_words()  # what waits for a hub may say it again
-    _announce(request)
+    announce(request)
     return counts | _to_json_object(gone)
 
 
@@ -196,7 +173,7 @@ def redact(request: OperationRequest) -> dict[str, Any]:
         lambda: redactions.redact(request.home, namespace, ids, now, actor=actor, words=words, count=given["count"])
     )
     Conversations(str(request.home)).forget_words()
-    _announce(request)
+    announce(request)
     return counts | _to_json_object(done)
 
 
@@ -234,7 +211,7 @@ def _whole_ids(request: OperationRequest) -> tuple[MemoryId, ...]:
     return request.run(lambda service: tuple(whole(service, one) for one in named)) if named else ()
 
 
-def _announce(request: OperationRequest) -> None:
+def announce(request: OperationRequest) -> None:
     """Let clients look again; opens the store, which shows that it can be."""
     request.provider.announce(request.run(lambda service: service.store.namespaces()))
 

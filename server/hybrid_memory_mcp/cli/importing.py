@@ -1,53 +1,350 @@
-"""The command ``import``."""
+"""The command ``import``: what people told other assistants and wrote down elsewhere is looked at, brought along, and taken back."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, absolute, call_or_exit
-from hybrid_memory_mcp.cli.output import print_result, progress, say
+from hybrid_memory_mcp.cli.import_preview import as_values, say_done, say_plan
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Yes, absolute, call_or_exit
+from hybrid_memory_mcp.cli.output import (
+    WRONG_USE,
+    can_ask,
+    confirm,
+    err,
+    fail,
+    moment,
+    one_line_errors,
+    print_result,
+    print_rows,
+    progress,
+    say,
+)
+
+if TYPE_CHECKING:
+    from hybrid_memory.admin.import_plan import Plan
+    from hybrid_memory.importing.formats import Format
+    from hybrid_memory.importing.source import Source
+
+_CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
+"""Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What was typed."""
+
+    path: Path
+    home: Path | None
+    namespace: str | None
+    format: str | None
+    all_messages: bool
+    with_assistant: bool
+    told: bool | None
+    trusted: bool
+    yes: bool
+    dry_run: bool
+    as_json: bool
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="JSON lines: an export, or objects with at least `content`.")],
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A file, a folder or a zip archive, as the other program exported it. `claude-code` and `codex` alone mean what "
+            "those have on this machine."
+        ),
+    ] = None,
     home: Home = None,
     namespace: Annotated[
         str | None,
         typer.Option(help="Where the memories go. Of an export with several namespaces, the only one that comes in."),
     ] = None,
+    *,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="What the source is, where it is not recognised: chatgpt, claude, gemini, claude-code, codex, memory-server, mem0, letta, "
+            "zep, markdown or okf.",
+        ),
+    ] = None,
+    all_messages: Annotated[
+        bool, typer.Option("--all-messages", help="Every message of mine, also questions, orders and pasted texts.")
+    ] = False,
+    with_assistant: Annotated[
+        bool, typer.Option("--with-assistant", help="The assistant's messages too, untrusted.")
+    ] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="I wrote this (Markdown, OKF): take it as mine.")] = False,
+    untrusted: Annotated[
+        bool, typer.Option("--untrusted", help="Somebody else wrote this: it stands behind what is mine.")
+    ] = False,
     trusted: Annotated[
         bool,
-        typer.Option("--trusted", help="The file is my own export: keep origin, trust and all else as they are in it."),
+        typer.Option("--trusted", help="An export of this program, my own: keep origin, trust and all else as in it."),
     ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would come in.")] = False,
+    yes: Yes = False,
+    undo: Annotated[str | None, typer.Option("--undo", metavar="ID", help="Take an import back.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Show the imports, with their IDs.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remember what a file holds. It is read whole first; when a line is wrong, nothing happens.
+    """Bring along what you told other assistants and wrote down elsewhere.
 
-    Without --trusted only words, times and links within the file count, and all goes into one namespace: the memories
-    have origin `import` and are untrusted. What is there already is passed over, so an import that was interrupted is
-    done again. Lines of another program may have content, created_at, occurred_at, expires_at, tags, metadata, source,
-    speaker and session (importance is not believed).
+    Exports of ChatGPT, Claude and Gemini, transcripts of Claude Code and Codex, the memories of the official memory server, mem0, Letta and
+    Zep, Markdown folders and OKF, exports of this program, and JSON lines with `content`. First it shows what would come in, and asks. Of
+    conversations it takes what you told, not what you asked for. What is here already is passed over, so an import can be repeated. The
+    last line says how to take it back.
     """
-    arguments = {"file": absolute(file), "namespace": namespace, "trusted": trusted}
+    ways = (path is not None, undo is not None, listed)
+    if sum(ways) != 1:
+        raise typer.BadParameter("name what to import, or one of --undo and --list", param_hint="PATH")
+    if mine and untrusted:
+        raise typer.BadParameter("it is one or the other", param_hint="--mine, --untrusted")
+    if undo is not None:
+        _undo(home, undo, as_json)
+    elif listed:
+        _list(home, as_json)
+    elif path is not None:
+        told = True if mine else False if untrusted else None
+        _import(
+            _Asked(path, home, namespace, format_, all_messages, with_assistant, told, trusted, yes, dry_run, as_json)
+        )
+
+
+@one_line_errors()
+def _import(asked: _Asked) -> None:
+    from hybrid_memory.importing.formats import format_named
+    from hybrid_memory.importing.source import open_source
+
+    path, format_ = asked.path, None if asked.format is None else format_named(asked.format)
+    if not path.exists() and str(path) in _CLIENTS_OWN:
+        path, format_ = _own_folder(str(path)), format_ or format_named(str(path))
+    source = open_source(path)
+    if format_ is None and _is_lines(source):
+        _import_lines(asked, path)
+        return
+    if not (asked.yes or asked.dry_run or can_ask()):
+        fail(
+            "nobody can be asked here: --yes imports without a question, --dry-run only shows what would come in",
+            code="usage",
+            exit_code=WRONG_USE,
+        )
+    _import_source(asked, source, format_ or _recognised(source))
+
+
+def _own_folder(name: str) -> Path:
+    from hybrid_memory.errors import InvalidInput
+    from hybrid_memory_mcp.clients.places import this_machine
+
+    folder = this_machine().path(_CLIENTS_OWN[name])
+    if not folder.is_dir():
+        raise InvalidInput(
+            "path", f"{name} has no conversations on this machine; name the folder if they are elsewhere"
+        )
+    return folder
+
+
+def _recognised(source: Source) -> Format:
+    from hybrid_memory.errors import InvalidInput
+    from hybrid_memory.importing.formats import find_format, format_names
+
+    found = find_format(source)
+    if found is None:
+        raise InvalidInput(
+            "path", f"is in no format that is recognised; say with --format what it is: {', '.join(format_names())}"
+        )
+    return found
+
+
+def _is_lines(source: Source) -> bool:
+    """Return whether a source is an export of this program, or JSON lines that have what such a line has and nothing else."""
+    from hybrid_memory.admin.jsonl import ForeignLine, is_header
+    from hybrid_memory.importing.source import json_lines
+
+    if source.is_folder or source.is_archive:
+        return False
+    (file,) = source.files()
+    with file.open() as stream:
+        first = stream.readline(1 << 20)
+    if is_header(first):
+        return True
+    with file.open() as stream:
+        _, value = next(json_lines(stream), (0, None))
+    return isinstance(value, dict) and "content" in value and set(value) <= set(ForeignLine.model_fields)
+
+
+def _import_lines(asked: _Asked, path: Path) -> None:
+    """Import lines of our own form, as programs do that know it: nothing is asked."""
+    arguments = {
+        "file": absolute(path),
+        "namespace": asked.namespace,
+        "trusted": asked.trusted,
+        "only_check": asked.dry_run,
+    }
     with progress("importing") as on_progress:
-        done = call_or_exit(home, "import", arguments, may_be_new=True, on_progress=on_progress)
+        done = call_or_exit(asked.home, "import", arguments, may_be_new=True, on_progress=on_progress)
+    done["undo"] = (
+        None if asked.dry_run else _undo_line(asked.home, done["id"]) if "id" in done and done["new"] else None
+    )
 
     def table() -> None:
-        say(f"new: {done['new']}, here already: {done['there']}, left out: {done['left_out']}")
-        if done.get("secrets"):
-            told = f"lines with what looks like a secret: {done['secrets']}"
-            say(f"{told}; `secrets` in config.toml says what is done about them")
-        if done["trusted"] or "namespace" not in done:  # a hub that was started before an upgrade does not tell it
+        _say_lines(done)
+        if asked.dry_run:
+            say("nothing was stored")
+        elif done["undo"]:
+            say(f"take it back with: {done['undo']}")
+
+    print_result(done, asked.as_json, table)
+
+
+def _say_lines(done: dict[str, Any]) -> None:
+    say(f"new: {done['new']}, here already: {done['there']}, left out: {done['left_out']}")
+    if done.get("secrets"):
+        told = f"lines with what looks like a secret: {done['secrets']}"
+        say(f"{told}; `secrets` in config.toml says what is done about them")
+    if done["trusted"] or "namespace" not in done:  # a hub that was started before an upgrade does not tell it
+        return
+    say(f"into the namespace {done['namespace']}, untrusted")
+    if done["other_namespaces"]:
+        say(f"of other namespaces, left out: {done['other_namespaces']}; name one with --namespace")
+    if done["links_dropped"]:
+        say(f"links to memories that are not new with this file, dropped: {done['links_dropped']}")
+    if done["ours"]:
+        say("if the file is your own, `--trusted` (into a store without them) keeps trust, origin and buffers")
+
+
+def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
+    from hybrid_memory.admin.import_plan import Wish, make_plan
+    from hybrid_memory.errors import InvalidInput
+    from hybrid_memory.importing.selection import Choice, Messages
+    from hybrid_memory.settings import client_settings
+    from hybrid_memory_mcp.cli.import_folder import working_folder
+
+    settings = client_settings(home=asked.home, namespace=asked.namespace)
+    messages = Messages.ALL if asked.with_assistant else Messages.PERSON if asked.all_messages else Messages.TOLD
+    wish = Wish(namespace=settings.namespace, choice=Choice(messages), told=asked.told)
+    with working_folder(settings.folder()) as folder:
+        with _counting(format_.TITLE) as on_read:
+            plan = make_plan(source, format_, wish, folder, on_read=on_read)
+        if not (plan.messages or plan.memories or format_.recognises(source)):
+            raise InvalidInput(
+                "format", f"nothing in it is of the form {format_.NAME}; leave --format out, or name another"
+            )
+        seen = _looked_at(asked, plan, settings.folder())
+        values = as_values(plan, seen)
+        if not asked.as_json:
+            say_plan(values)
+        if asked.dry_run or not seen["new"]:
+            _end(
+                asked,
+                values,
+                "nothing was stored" if asked.dry_run else "there is nothing new in it; nothing was stored",
+            )
             return
-        say(f"into the namespace {done['namespace']}, untrusted")
-        if done["other_namespaces"]:
-            say(f"of other namespaces, left out: {done['other_namespaces']}; name one with --namespace")
-        if done["links_dropped"]:
-            say(f"links to memories that are not new with this file, dropped: {done['links_dropped']}")
-        if done["ours"]:
-            say("if the file is your own, `--trusted` (into a store without them) keeps trust, origin and buffers")
+        if not asked.yes:
+            confirm("Remember it?" if seen["new"] == 1 else f"Remember these {seen['new']:,}?", default=True)
+        done = _store(asked, plan)
+    values["undo"] = _undo_line(asked.home, plan.id)
+    values |= {"new": done["new"], "here_already": done["there"] + done["known"], "stored": done["new"]}
+    print_result(values, asked.as_json, lambda: say_done(values))
+
+
+def _end(asked: _Asked, values: dict[str, Any], sentence: str) -> None:
+    print_result(values | {"stored": 0, "undo": None}, asked.as_json, lambda: say(sentence))
+
+
+def _looked_at(asked: _Asked, plan: Plan, folder: Path) -> dict[str, int]:
+    """Ask the store what of a plan is new; without a store all of it is."""
+    from hybrid_memory.settings import DATABASE
+
+    if not (folder / DATABASE).exists():
+        return {"new": plan.chosen, "there": 0, "known": 0, "secrets": 0, "refused": 0}
+    total = dict.fromkeys(("new", "there", "known", "secrets", "refused"), 0)
+    for operation, arguments in _parts(asked, plan, "import_preview"):
+        seen = call_or_exit(asked.home, operation, arguments | {"only_check": True}, namespace=plan.namespace)
+        for name in total:
+            total[name] += seen.get(name, 0)
+    return total
+
+
+def _store(asked: _Asked, plan: Plan) -> dict[str, int]:
+    total = dict.fromkeys(("new", "there", "known", "secrets", "refused"), 0)
+    with progress("remembering") as on_progress:
+        for operation, arguments in _parts(asked, plan, "import_records"):
+            done = call_or_exit(
+                asked.home, operation, arguments, namespace=plan.namespace, may_be_new=True, on_progress=on_progress
+            )
+            for name in total:
+                total[name] += done.get(name, 0)
+    return total
+
+
+def _parts(asked: _Asked, plan: Plan, operation: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the operations for the files of a plan, with their arguments."""
+    named = {"id": plan.id, "format": plan.format}
+    if plan.exported is not None:
+        own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.trusted}
+        yield "import", named | own
+    if plan.file is not None:
+        yield operation, named | {"file": str(plan.file)}
+
+
+def _undo(home: Path | None, import_id: str, as_json: bool) -> None:
+    done = call_or_exit(home, "import_undo", {"id": import_id})
+
+    def table() -> None:
+        many = "1 memory is" if done["memories"] == 1 else f"{done['memories']:,} memories are"
+        say(f"undone: {many} no longer here (import {done['id']}, {done['format']})")
+        if done["resting_on"]:
+            say("what was concluded from them stays; `forget` takes it away:")
+            for one in done["resting_on"]:
+                say(f"  {one['id']} (namespace {one['namespace']})")
 
     print_result(done, as_json, table)
+
+
+def _list(home: Path | None, as_json: bool) -> None:
+    found = call_or_exit(home, "imports")["imports"]
+
+    def table() -> None:
+        if not found:
+            say("nothing was imported, or all of it was undone")
+            return
+        columns = ("id", "when", "what", "memories", "from", "to", "namespace")
+        print_rows(columns, [_row(one) for one in found], title="imports")
+
+    print_result(found, as_json, table)
+
+
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
+    days = (moment(one["first"])[:10], moment(one["last"])[:10])
+    return one["id"], moment(one["at"]), one["format"], one["memories"], *days, ", ".join(one["namespaces"])
+
+
+def _undo_line(home: Path | None, import_id: str) -> str:
+    place = "" if home is None else f" --home {_quoted(str(home))}"
+    return f"hybrid-memory-mcp import --undo {import_id}{place}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if os.name == "nt" else shlex.quote(text)
+
+
+@contextmanager
+def _counting(title: str) -> Iterator[Callable[[int], None]]:
+    """Show on the terminal's stderr how much of a source was read; how much there is nobody knows before."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn(f"reading {title}: {{task.completed:,.0f}}"), TimeElapsedColumn())
+    with Progress(*columns, console=err(), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda number: bar.update(task, completed=number)

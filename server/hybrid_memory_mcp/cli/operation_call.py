@@ -37,6 +37,8 @@ _HARMLESS = frozenset(
         "list",
         "show",
         "reflect",
+        "imports",
+        "import_preview",
         "status",
         "history",
         "doctor",

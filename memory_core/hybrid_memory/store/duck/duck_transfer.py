@@ -13,12 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConstraintViolation
-from hybrid_memory.model import MemoryId, Trust
+from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_notes import note_of_insert
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.files.database_copy import copy_database
+from hybrid_memory.store.duck.import_rows import (
+    RemainingState,
+    append_many_to_log,
+    erase_import,
+    imports_in,
+    known_imports,
+    same_words,
+    trust_of_row,
+)
 from hybrid_memory.store.duck.memory_table import insert_memories, memories_by_rowid
 from hybrid_memory.store.duck.purge_rows import plan_purge
 from hybrid_memory.store.duck.vector_tables import VectorTable
@@ -37,12 +46,14 @@ from hybrid_memory.store.transfer import (
     EntryItem,
     ExistingMemory,
     ImportCounts,
+    ImportRows,
     MemoryItem,
     PurgePlan,
     PurgeSelection,
     StoreContents,
     TableSums,
     TransferItem,
+    UndoneImport,
 )
 
 if TYPE_CHECKING:
@@ -88,13 +99,6 @@ _INSERT_USAGE = """
     SELECT one.namespace, one.id, one.accessed_at, one.count
     FROM (SELECT unnest(from_json(?, '[{
         "namespace": "VARCHAR", "id": "VARCHAR", "accessed_at": "BIGINT", "count": "BIGINT"}]')) AS one)
-"""
-_INSERT_LOG = """
-    INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, note, salt, link)
-    SELECT one.namespace, one.position, $2, one.id, one.rev, $3, $4, $5, one.digest, one.note, one.salt, one.link
-    FROM (SELECT unnest(from_json($1, '[{
-        "namespace": "VARCHAR", "position": "BIGINT", "id": "VARCHAR", "rev": "BIGINT", "digest": "VARCHAR",
-        "note": "VARCHAR", "salt": "VARCHAR", "link": "VARCHAR"}]')) AS one)
 """
 _ONE_ENTRY = "SELECT body FROM entry WHERE namespace = ? AND conversation = ? AND kind = ? AND number = ?"
 _LAST = "SELECT last FROM conversation WHERE namespace = ? AND name = ? AND kind = ?"
@@ -156,7 +160,7 @@ class DuckTransfer:
         with self._engine.reading() as session:
             names, ids = to_json([name for name, _ in keys]), to_json([id_ for _, id_ in keys])
             found = [
-                ExistingMemory(name, MemoryId(id_), digest, created_at, _trust_of(trust), superseded_by)
+                ExistingMemory(name, MemoryId(id_), digest, created_at, trust_of_row(trust), superseded_by)
                 for name, id_, digest, created_at, trust, superseded_by in session.rows(_EXISTING, names, ids)
             ]
             return {(one.namespace, one.id): one for one in found}
@@ -179,6 +183,27 @@ class DuckTransfer:
             # Filled by single writes, which these rows did not pass; the next write reads what it needs.
             cache.members, cache.memories = LruCache(), LruCache()
         return ImportCounts(new, len(items) - new)
+
+    def same_words(self, namespace: str, digests: Sequence[str]) -> list[ExistingMemory]:
+        """Return the memories of a namespace whose words have one of some digests."""
+        with self._engine.reading() as session:
+            return same_words(session, namespace, digests)
+
+    def imports(self) -> list[ImportRows]:
+        """Return the imports of which memories are in the store."""
+        with self._engine.reading() as session:
+            return imports_in(session)
+
+    def known_imports(self) -> list[str]:
+        """Return the actions of all imports that there ever were."""
+        with self._engine.reading() as session:
+            return known_imports(session)
+
+    def undo_import(self, action: str, *, actor: str, remaining_state: RemainingState) -> UndoneImport:
+        """Delete what came in with an import, in one transaction."""
+        with self._engine.transaction() as transaction:
+            at = transaction.cache.write_time(self._clock)
+            return erase_import(transaction, action, at, actor=actor, remaining_state=remaining_state)
 
     def _without_existing(self, memories: Sequence[MemoryItem]) -> list[MemoryItem]:
         """Return the memories that are not there yet, each once."""
@@ -281,10 +306,8 @@ def _insert_vectors(transaction: Transaction, items: Sequence[MemoryItem]) -> No
 def _log_inserts(
     transaction: Transaction, memories: Sequence[Memory], at: datetime, *, action: str, actor: str
 ) -> None:
-    session, _, cache = transaction
-    entries = []
     for namespace in dict.fromkeys(memory.namespace for memory in memories):
-        head = cache.heads.get(namespace, Head()).position
+        head = transaction.cache.heads.get(namespace, Head()).position
         log = [
             LogEntry(
                 position=position,
@@ -299,10 +322,7 @@ def _log_inserts(
             )
             for position, memory in enumerate((one for one in memories if one.namespace == namespace), head + 1)
         ]
-        chain = tables.chain_on(session, cache, namespace, log)
-        entries += [one._asdict() | {"namespace": namespace, "note": one.note or None} for one in chain]
-        tables.advance(cache, namespace, log[-1].position, to_micros(at))
-    session.change(_INSERT_LOG, to_json(entries), ChangeType.INSERT.value, to_micros(at), actor, action)
+        append_many_to_log(transaction, namespace, log)
 
 
 def _insert_entries(transaction: Transaction, items: Sequence[ConversationItem | EntryItem]) -> int:
@@ -340,13 +360,6 @@ def _insert_entry(transaction: Transaction, one: EntryItem) -> int:
     if tables.readable_object(known[0]) != dict(one.body):
         raise ConstraintViolation("an entry of that number is in that conversation already; nothing was changed")
     return 0
-
-
-def _trust_of(stored: str) -> Trust:
-    try:
-        return Trust(stored)
-    except ValueError:
-        return Trust.CONFIRMED  # what nobody can read, nothing untrusted may be linked to
 
 
 def _usage_row(one: MemoryItem) -> Mapping[str, Any]:

@@ -253,7 +253,7 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
     deleted = session.rows(_REVS, namespace, wanted)
     referring = [MemoryId(id_) for (id_,) in session.rows(_REFERRING, namespace, wanted) if id_ not in ids]
     cleaned = [
-        (before, _without_references(before, ids)) for before in memories_by_id(session, namespace, referring).values()
+        (before, without_references(before, ids)) for before in memories_by_id(session, namespace, referring).values()
     ]
     for table in ("memory", "usage", "sync_usage"):
         session.change(_DELETE.substitute(table=table), namespace, wanted)
@@ -317,7 +317,7 @@ def append_to_closed_log(session: SqlSession, namespace: str, log: Sequence[LogE
     tables.store_closed_head(session, namespace, LogHead(last.position, last.link or ""))
 
 
-def _without_references(memory: Memory, ids: Ids) -> Memory:
+def without_references(memory: Memory, ids: Ids) -> Memory:
     """Return a memory that no longer refers to some others."""
 
     def kept_reference(one: MemoryId | None) -> MemoryId | None:

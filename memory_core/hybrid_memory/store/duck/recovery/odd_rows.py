@@ -42,10 +42,15 @@ OTHER_DIGESTS = Template("""
 """The memories of which the log noted another digest since the last repair of them."""
 OTHER_REVISIONS = """
     SELECT m.namespace, m.id FROM memory AS m
-    LEFT JOIN (SELECT namespace, id, max(rev) AS rev FROM log GROUP BY namespace, id) AS l USING (namespace, id)
+    LEFT JOIN (SELECT namespace, id, arg_max(rev, position) AS rev FROM log GROUP BY namespace, id) AS l USING (namespace, id)
     WHERE l.rev IS DISTINCT FROM m.rev
 """
 """The memories of which the log does not have the newest revision."""
+IMPORTED_AS_TOLD = Template("""
+    SELECT DISTINCT namespace, id FROM ${prefix}log
+    WHERE change = 'put' AND starts_with(action, 'import ') AND ends_with(note, 'trust agent')
+""")
+"""The memories that came in as what the person told other assistants (`hybrid_memory.admin.record_import`)."""
 _CLAMP = """
     UPDATE memory SET importance = greatest(least(importance, 1), 0)
     WHERE importance NOT BETWEEN 0 AND 1 AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
@@ -92,14 +97,18 @@ class OddRows:
 
 
 def find_odd_rows(
-    memories: Iterable[tuple[int, Memory]], noted_otherwise: Iterable[Sequence[str]], refusal: Refusal
+    memories: Iterable[tuple[int, Memory]],
+    noted_otherwise: Iterable[Sequence[str]],
+    imported_as_told: Iterable[Sequence[str]],
+    refusal: Refusal,
 ) -> OddRows:
-    """Return what does not fit of some memories with their row ids; ``noted_otherwise`` are the keys of `OTHER_DIGESTS`."""
+    """Return what does not fit of some memories with their row ids; the keys are those of `OTHER_DIGESTS` and `IMPORTED_AS_TOLD`."""
     refused: dict[int, str] = {}
     changed: dict[_Key, int] = {}
     raised: dict[_Key, int] = {}
     unprintable = 0
     noted = {(namespace, id_) for namespace, id_ in noted_otherwise}
+    told = {(namespace, id_) for namespace, id_ in imported_as_told}
     for rowid, memory in memories:
         key = (memory.namespace, memory.id)
         why = refusal(MemoryItem(memory, None, None))
@@ -107,7 +116,8 @@ def find_odd_rows(
             refused[rowid] = why
         if key in noted or content_hash(memory.content) != memory.content_hash:
             changed[key] = rowid
-        if memory.origin in _OUTSIDERS and memory.trust is not Trust.UNTRUSTED:
+        allowed = (Trust.UNTRUSTED, Trust.AGENT) if key in told else (Trust.UNTRUSTED,)
+        if memory.origin in _OUTSIDERS and memory.trust not in allowed:
             raised[key] = rowid
         unprintable += not memory.content.strip() or _CONTROL.search(memory.content) is not None
     return OddRows(refused, changed, raised, unprintable)

@@ -1,0 +1,261 @@
+"""What was chosen of another program's file becomes memories: looked at before, stored in batches, listed, and undone.
+
+The lines come from `hybrid_memory.importing.spool`, already in the order of time and checked. What is here by id, or by its words, is
+passed over. A memory that comes in as the person's own is trusted as their assistant's notes are: it stands beside what was said here
+and never displaces it. Each import has a name of its own in the log, so that an import that was killed is done again, and is undone as
+one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hybrid_memory.admin.export_import import Embed, OnProgress, encoded, with_vectors
+from hybrid_memory.admin.purge import remaining_state
+from hybrid_memory.clock import to_micros
+from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.importing.spool import SpoolLine, read_spool
+from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust
+from hybrid_memory.secret_policy import SecretPolicy
+from hybrid_memory.store.transfer import ExistingMemory, MemoryItem
+from hybrid_memory.text import content_hash
+from hybrid_memory.tiers.importance import heuristic_importance
+from hybrid_memory.validation import check_name
+
+if TYPE_CHECKING:
+    from hybrid_memory.store.transfer import ImportRows, TransferableStore, TransferItem, UndoneImport
+
+_BATCH = 1000  # lines of one transaction: what a kill loses
+_ACTION = "import"
+_ID = re.compile(r"[0-9a-f]{4,10}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Where lines go and what is done about secrets in them."""
+
+    namespace: str
+    now: datetime
+    secrets: SecretPolicy = field(default_factory=SecretPolicy)
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """What lines come to in a store: ``there`` by an earlier import, ``known`` by their words, and lines with ``secrets`` in them.
+
+    ``refused`` lines hold what looks like a secret, where the settings say that such a thing is not taken.
+    """
+
+    new: int
+    there: int
+    known: int
+    secrets: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportEntry:
+    """An import of which memories are in the store. ``at`` is when it began, ``first`` and ``last`` are times of what came in."""
+
+    id: str
+    format: str
+    at: datetime
+    memories: int
+    namespaces: tuple[str, ...]
+    first: datetime
+    last: datetime
+
+
+def action_of(format_name: str, import_id: str) -> str:
+    """Return what the log calls an import."""
+    return f"{_ACTION} {format_name} {import_id}"
+
+
+class _Looked:
+    """Decides for each line whether it comes in."""
+
+    def __init__(self, store: TransferableStore, batch: Batch) -> None:
+        self._store = store
+        self._batch = batch
+        self._standing: set[MemoryId] = set()
+        """Lines that come in, or came in before: links may lead to them."""
+        self.new = self.there = self.known = self.secrets = self.refused = 0
+
+    def memories(self, lines: Sequence[SpoolLine]) -> list[Memory]:
+        """Return what of some lines comes in."""
+        namespace = self._batch.namespace
+        by_id = self._store.transfer.existing([(namespace, line.id) for line in lines])
+        by_words: dict[str, list[ExistingMemory]] = {}
+        for one in self._store.transfer.same_words(namespace, [line.digest for line in lines]):
+            by_words.setdefault(one.content_hash, []).append(one)
+        found = []
+        for line in lines:
+            if (namespace, line.id) in by_id:
+                self.there += 1
+                self._standing.add(line.id)
+            elif any(_says_it_already(line, one) for one in by_words.get(line.digest, ())):
+                self.known += 1
+            elif (memory := self._checked(line)) is not None:
+                self.new += 1
+                self._standing.add(line.id)
+                found.append(memory)
+        return found
+
+    def _checked(self, line: SpoolLine) -> Memory | None:
+        memory = _memory_of(line, self._batch)
+        try:
+            shown, kinds = self._batch.secrets.memory(memory)
+        except InvalidInput:
+            self.refused += 1
+            return None
+        self.secrets += bool(kinds)
+        return shown if shown is memory else replace(shown, content_hash=content_hash(shown.content))
+
+    def linked(self, memory: Memory) -> Memory:
+        """Return a memory with the links that lead to what stands."""
+
+        def kept(id_: MemoryId | None) -> MemoryId | None:
+            return id_ if id_ in self._standing else None
+
+        if memory.supersedes is memory.superseded_by is None and not memory.parents:
+            return memory
+        return replace(
+            memory,
+            supersedes=kept(memory.supersedes),
+            superseded_by=kept(memory.superseded_by),
+            parents=tuple(id_ for id_ in memory.parents if id_ in self._standing),
+        )
+
+
+def look_at_records(store: TransferableStore, file: Path, batch: Batch) -> LookedAt:
+    """Return what the lines of a file come to in a store; nothing is changed."""
+    looked = _Looked(store, batch)
+    for lines in _batches(read_spool(file)):
+        looked.memories(lines)
+    return _told(looked)
+
+
+def import_records(
+    store: TransferableStore,
+    file: Path,
+    batch: Batch,
+    *,
+    action: str,
+    embed: Embed,
+    actor: str,
+    on_progress: OnProgress,
+) -> LookedAt:
+    """Store the lines of a file, a transaction for each 1,000; what is there is passed over, so one that was killed is done again.
+
+    Raises:
+        InvalidInput: the file is none that this program made.
+        StoreError: the store took no more; what came in so far stays.
+    """
+    check_name("namespace", batch.namespace)
+    # First reading: what comes in, since a link may lead to a later line.
+    first = _Looked(store, batch)
+    for lines in _batches(read_spool(file)):
+        first.memories(lines)
+    # Second reading: one transaction for each batch. Where this is killed, the same import goes on.
+    second = _Looked(store, batch)
+    for lines in _batches(read_spool(file)):
+        memories = [first.linked(one) for one in second.memories(lines)]
+        items: list[TransferItem] = [encoded(MemoryItem(one), store, keep_vector=False) for one in memories]
+        store.transfer.import_items(with_vectors(store, items, embed), action=action, actor=actor)
+        on_progress(second.new, first.new)
+    return _told(second)
+
+
+def imports_of(store: TransferableStore) -> list[ImportEntry]:
+    """Return the imports of which memories are in the store, the oldest first."""
+    found: dict[str, list[ImportRows]] = {}
+    for rows in store.transfer.imports():
+        found.setdefault(rows.action, []).append(rows)
+    return [_entry(action, rows) for action, rows in found.items()]
+
+
+def undo_import(store: TransferableStore, named: str, *, actor: str) -> tuple[ImportEntry, UndoneImport]:
+    """Let all memories of an import leave the store, by its id or the beginning of it.
+
+    Raises:
+        InvalidInput: that is no id of an import, or more than one begins so.
+        NotFound: there is none of that id, or it was undone already.
+    """
+    wanted = named.strip().lower()
+    if _ID.fullmatch(wanted) is None:
+        raise InvalidInput("undo", "is no id of an import; `import --list` shows them")
+    found = [entry for entry in imports_of(store) if entry.id.startswith(wanted)]
+    if len(found) > 1:
+        raise InvalidInput("undo", "is the beginning of more than one id; write more of it")
+    if not found:
+        if any(action.split()[-1].startswith(wanted) for action in store.transfer.known_imports()):
+            raise NotFound("nothing of that import is here any more: it was undone before, or all of it was purged")
+        raise NotFound("there is no import of that id; `import --list` shows them")
+    entry = found[0]
+    action = action_of(entry.format, entry.id)
+    return entry, store.transfer.undo_import(action, actor=actor, remaining_state=remaining_state)
+
+
+def _entry(action: str, rows: Sequence[ImportRows]) -> ImportEntry:
+    _, format_name, import_id = action.split(" ", 2)
+    return ImportEntry(
+        id=import_id,
+        format=format_name,
+        at=min(one.at for one in rows),
+        memories=sum(one.memories for one in rows),
+        namespaces=tuple(one.namespace for one in rows),
+        first=min(one.first for one in rows),
+        last=max(one.last for one in rows),
+    )
+
+
+def _says_it_already(line: SpoolLine, known: ExistingMemory) -> bool:
+    """Return True if the words of a line are here. What was untrusted, or was corrected before the line was said, does not count."""
+    if line.told and known.trust is Trust.UNTRUSTED:
+        return False
+    return known.superseded_by is None or line.at is None or to_micros(line.at) <= known.created_at
+
+
+def _memory_of(line: SpoolLine, batch: Batch) -> Memory:
+    now = batch.now.astimezone(UTC)
+    importance = line.importance
+    return Memory(
+        id=line.id,
+        namespace=batch.namespace,
+        session=line.session,
+        agent="default",
+        content=line.content,
+        kind=Kind.OBSERVATION,
+        tier=Tier.LONG_TERM,
+        importance=heuristic_importance(line.content, explicit=importance, kind=Kind.OBSERVATION),
+        created_at=now if line.at is None else min(line.at, now),
+        content_hash=line.digest,
+        tags=line.tags,
+        metadata=line.metadata,
+        source=line.source,
+        speaker=line.speaker,
+        origin=Origin.IMPORT,
+        trust=Trust.AGENT if line.told else Trust.UNTRUSTED,
+        occurred_at=line.occurred_at,
+        expires_at=line.expires_at,
+        forgotten_at=None if line.forgotten_at is None else min(line.forgotten_at, now),
+        supersedes=line.supersedes,
+        superseded_by=line.superseded_by,
+        parents=line.parents,
+    )
+
+
+def _told(looked: _Looked) -> LookedAt:
+    return LookedAt(looked.new, looked.there, looked.known, looked.secrets, looked.refused)
+
+
+def _batches(lines: Iterable[SpoolLine]) -> Iterator[list[SpoolLine]]:
+    several = iter(lines)
+    while batch := list(islice(several, _BATCH)):
+        yield batch

@@ -1,0 +1,125 @@
+"""What ``import`` shows before it stores anything, and what it says when it is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory_mcp.cli.output import say
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from hybrid_memory.admin.import_plan import Plan
+
+_SAMPLE_CHARACTERS = 100
+_REASONS_SHOWN = 12
+
+
+def as_values(plan: Plan, seen: dict[str, int]) -> dict[str, Any]:
+    """Return a preview as ``--json`` has it; ``seen`` is what the store said of what would come in."""
+    left_out = dict(plan.left_out.most_common())
+    if seen["refused"]:
+        left_out["what looks like a secret, which the settings refuse"] = seen["refused"]
+    return {
+        "id": plan.id,
+        "format": plan.format,
+        "title": plan.title,
+        "namespace": plan.namespace,
+        "trust": "agent" if plan.told else "untrusted",
+        "conversations": plan.conversations,
+        "messages": plan.messages,
+        "of_the_person": plan.of_the_person,
+        "memories": plan.memories,
+        "first": _iso(plan.first),
+        "last": _iso(plan.last),
+        "taken": plan.chosen,
+        "new": seen["new"],
+        "here_already": seen["there"] + seen["known"],
+        "repeated": plan.repeated,
+        "corrected": plan.corrected,
+        "secrets": seen["secrets"],
+        "left_out": left_out,
+        "samples": [{"at": _iso(one.at), "text": one.text} for one in plan.samples],
+    }
+
+
+def say_plan(values: dict[str, Any]) -> None:
+    """Tell a person what would come in."""
+    say(f"{values['title']}: {_held(values)}{_days(values)}")
+    say("")
+    if values["new"]:
+        _say_what_comes(values)
+    _say_counts(values)
+    if values["left_out"]:
+        say("")
+        say(f"What stays out: {sum(values['left_out'].values()):,}")
+        for reason, count in list(values["left_out"].items())[:_REASONS_SHOWN]:
+            say(f"  {count:>9,}  {reason}")
+    say("")
+
+
+def _say_what_comes(values: dict[str, Any]) -> None:
+    say(f"What comes in: {_many(values['new'], 'new memory', 'new memories')}{_as_whose(values)}")
+    for one in values["samples"]:
+        day = one["at"][:10] if one["at"] else "no date   "
+        say(f"  {day}  {_shortened(one['text'])}")
+    if values["taken"] > len(values["samples"]):
+        say("  ...")
+
+
+def say_done(values: dict[str, Any]) -> None:
+    """Tell a person what came in, and how to take it back."""
+    here = f" ({values['here_already']:,} were here already)" if values["here_already"] else ""
+    say(f"remembered: {values['stored']:,}{here}")
+    say(f"take it back with: {values['undo']}")
+
+
+def _held(values: dict[str, Any]) -> str:
+    parts = []
+    if values["messages"]:
+        talks = _many(values["conversations"], "conversation", "conversations")
+        parts.append(
+            f"{talks} with {_many(values['messages'], 'message', 'messages')} ({values['of_the_person']:,} yours)"
+        )
+    if values["memories"] or not parts:
+        parts.append(_many(values["memories"], "memory or note", "memories or notes"))
+    return ", ".join(parts)
+
+
+def _days(values: dict[str, Any]) -> str:
+    if values["first"] is None:
+        return ""
+    first, last = values["first"][:10], values["last"][:10]
+    return f", of {first}" if first == last else f", from {first} to {last}"
+
+
+def _as_whose(values: dict[str, Any]) -> str:
+    into = f"into the namespace {values['namespace']}"
+    if values["trust"] == "agent":
+        return f", as yours, {into}. What you said here stands above them."
+    return f", as somebody else's, {into}: they stand behind what is yours (--mine if you wrote them)."
+
+
+def _say_counts(values: dict[str, Any]) -> None:
+    told = {
+        "here already": values["here_already"],
+        "said more than once, taken once": values["repeated"],
+        "corrected by a later one": values["corrected"],
+        "with what looks like a secret (`secrets` in config.toml says what is done about them)": values["secrets"],
+    }
+    for what, count in told.items():
+        if count:
+            say(f"  {count:>9,}  {what}")
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SAMPLE_CHARACTERS else line[: _SAMPLE_CHARACTERS - 1] + "…"
+
+
+def _many(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

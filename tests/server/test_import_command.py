@@ -1,0 +1,291 @@
+"""``import`` as a person meets it: what is shown, what is asked, what is stored, and how it is taken back."""
+
+import json
+import shutil
+import sys
+import zipfile
+from itertools import count
+
+import pytest
+from tests.server.hubs import relay, short_folder
+from typer.testing import CliRunner
+
+from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import ReadRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.admin.hub_client import stop_hub
+from hybrid_memory_mcp.cli import importing
+from hybrid_memory_mcp.cli.commands import app
+
+SCOPE = Scope(session="s")
+SAID = ("My dentist is Dr. Bauer.", "How do I sort a list?", "I don't like peanuts.", "thanks!")
+
+
+def run(*arguments, **options):
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(argument) for argument in arguments], **options)
+
+
+def asked(*arguments):
+    done = run(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def conversation(name="c1", said=SAID, at=1_700_000_000.0, title="Teeth"):
+    """A conversation as ChatGPT exports it."""
+    mapping = {"root": {"id": "root", "message": None, "parent": None, "children": ["m0"]}}
+    for number, text in enumerate(said):
+        message = {
+            "id": f"m{number}",
+            "author": {"role": "user", "name": None, "metadata": {}},
+            "create_time": at + number,
+            "content": {"content_type": "text", "parts": [text]},
+            "metadata": {},
+            "recipient": "all",
+        }
+        parent = f"m{number - 1}" if number else "root"
+        children = [f"m{number + 1}"] if number + 1 < len(said) else []
+        mapping[f"m{number}"] = {"id": f"m{number}", "message": message, "parent": parent, "children": children}
+    last = f"m{len(said) - 1}"
+    return {
+        "title": title,
+        "create_time": at,
+        "update_time": at,
+        "mapping": mapping,
+        "current_node": last,
+        "conversation_id": name,
+        "id": name,
+    }
+
+
+def export_of(path, *conversations):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("conversations.json", json.dumps(conversations or [conversation()]))
+    return path
+
+
+@pytest.fixture(scope="module")
+def store_with_one(tmp_path_factory):
+    home = tmp_path_factory.mktemp("import") / "home"
+    (home.parent / "own.jsonl").write_text('{"content": "The violin is in the attic."}\n')
+    run("import", home.parent / "own.jsonl", "--home", home)
+    return home
+
+
+@pytest.fixture
+def home(tmp_path, store_with_one):
+    return shutil.copytree(store_with_one, tmp_path / "home")
+
+
+@pytest.fixture
+def source(tmp_path):
+    return export_of(tmp_path / "chatgpt.zip")
+
+
+def as_exported(home, place):
+    assert run("export", place, "--home", home, "--force").exit_code == 0
+    return place.read_bytes()
+
+
+def remembered(home):
+    lines = as_exported(home, home.parent / "x").splitlines()[1:]
+    return {json.loads(line)["content"] for line in lines}
+
+
+def test_what_would_come_in_is_shown_and_nothing_is_stored(home, source):
+    before = remembered(home)
+    done = run("import", source, "--home", home, "--dry-run")
+    assert done.exit_code == 0
+    for shown in (
+        "ChatGPT",
+        "1 conversation with 4 messages",
+        "2023-11-14",
+        "2 new memories, as yours",
+        "Dr. Bauer",
+        "only asks",
+    ):
+        assert shown in done.output
+    assert "thanks" not in done.output
+    assert remembered(home) == before
+
+
+def test_looking_makes_no_store(tmp_path, source):
+    assert run("import", source, "--home", tmp_path / "none", "--dry-run").exit_code == 0
+    assert not (tmp_path / "none").exists()
+
+
+def test_where_nobody_can_be_asked_it_is_said_before_the_work(home, source, monkeypatch):
+    monkeypatch.setattr(importing, "_import_source", None)
+    done = run("import", source, "--home", home)
+    assert (done.exit_code, "--yes" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("answer", "exit_code", "stored"), [("y\n", 0, True), ("\n", 0, True), ("n\n", 1, False)])
+def test_it_asks_before_it_stores(home, source, monkeypatch, answer, exit_code, stored):
+    monkeypatch.setattr(importing, "can_ask", lambda: True)
+    done = run("import", source, "--home", home, input=answer)
+    assert (done.exit_code, "Remember these 2?" in done.output) == (exit_code, True)
+    assert any("Bauer" in one for one in remembered(home)) is stored
+
+
+def test_the_line_that_it_prints_takes_it_back(home, source, tmp_path):
+    before = as_exported(home, tmp_path / "before")
+    done = run("import", source, "--home", home, "--yes")
+    assert "remembered: 2" in done.output
+    (line,) = (line for line in done.output.splitlines() if "--undo" in line)
+    words = line.split("hybrid-memory-mcp ")[1].split()
+    undone = run(*words)
+    assert (undone.exit_code, "2 memories are no longer here" in undone.output) == (0, True)
+    assert as_exported(home, tmp_path / "after") == before
+    again = run(*words)
+    assert (again.exit_code, "undone before" in again.stderr) == (1, True)
+
+
+def test_again_there_is_nothing_new(home, source):
+    run("import", source, "--home", home, "--yes")
+    done = run("import", source, "--home", home, "--yes")
+    assert "nothing new" in done.output
+    assert asked("import", source, "--home", home, "--yes")["here_already"] == 2
+
+
+def test_a_later_export_brings_only_what_is_new(home, source, tmp_path):
+    run("import", source, "--home", home, "--yes")
+    later = export_of(
+        tmp_path / "later.zip", conversation(), conversation("c2", ["I work as a baker."], at=1_710_000_000.0)
+    )
+    done = asked("import", later, "--home", home, "--yes")
+    assert (done["stored"], done["here_already"]) == (1, 2)
+
+
+def test_the_imports_are_listed_and_json_has_them(home, source):
+    done = asked("import", source, "--home", home, "--yes")
+    listed = {one["id"]: one for one in asked("import", "--list", "--home", home)}
+    assert (listed[done["id"]]["format"], listed[done["id"]]["memories"]) == ("chatgpt", 2)
+    assert done["id"] in run("import", "--list", "--home", home).output
+
+
+def test_what_is_told_in_json_is_what_happened(home, source):
+    done = asked("import", source, "--home", home, "--yes", "--all-messages")
+    told = {
+        name: done[name] for name in ("title", "namespace", "trust", "conversations", "messages", "stored", "repeated")
+    }
+    assert told == {
+        "title": "ChatGPT export",
+        "namespace": "default",
+        "trust": "agent",
+        "conversations": 1,
+        "messages": 4,
+        "stored": 4,
+        "repeated": 0,
+    }
+    assert done["undo"] == f"hybrid-memory-mcp import --undo {done['id']} --home {home}"
+
+
+def test_what_the_person_told_elsewhere_is_about_them_and_found(home, source):
+    run("import", source, "--home", home, "--yes")
+    service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
+    try:
+        hits = service.read(SCOPE, ReadRequest(query="Who is my dentist?")).hits
+        brief = service.read(SCOPE, ReadRequest(query="")).hits
+    finally:
+        service.close()
+    assert "Bauer" in hits[0].memory.content
+    assert any("peanuts" in hit.memory.content and hit.section == "about the user" for hit in brief)
+
+
+def test_what_somebody_else_wrote_is_untrusted(home, source):
+    assert asked("import", source, "--home", home, "--yes", "--untrusted")["trust"] == "untrusted"
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--list", "--undo", "abcdef"], ["x", "--list"], ["x", "--mine", "--untrusted"]], ids=" ".join
+)
+def test_a_command_line_that_means_two_things_or_none_is_wrong(home, options):
+    assert run("import", *options, "--home", home).exit_code == 2
+
+
+@pytest.mark.parametrize("content", ["", "hello", "\x00\xff", "[]", "{}"])
+def test_what_is_in_no_known_format_says_what_can_be_read(home, tmp_path, content):
+    (tmp_path / "x.bin").write_text(content)
+    done = run("import", tmp_path / "x.bin", "--home", home, "--yes")
+    assert (done.exit_code, "chatgpt, claude, gemini" in done.stderr) == (1, True)
+
+
+def test_another_format_than_was_said_is_an_error(home, source):
+    done = run("import", source, "--home", home, "--yes", "--format", "claude")
+    assert (done.exit_code, done.exception.__class__) == (1, SystemExit)
+
+
+def test_a_format_that_nobody_knows_is_an_error(home, source):
+    done = run("import", source, "--home", home, "--yes", "--format", "diary")
+    assert (done.exit_code, "name one of" in done.stderr) == (1, True)
+
+
+def test_words_of_an_export_do_nothing_to_the_terminal(home, tmp_path):
+    source = export_of(tmp_path / "x.zip", conversation(said=["My dentist is \x1b[31mDr.\u202e Bauer.\x07"]))
+    done = run("import", source, "--home", home, "--dry-run")
+    assert not {"\x1b", "\u202e", "\x07"} & set(done.output)
+
+
+def test_the_transcripts_of_this_machine_are_found_by_the_clients_name(home, tmp_path, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    assert "name the folder" in run("import", "claude-code", "--home", home, "--yes").stderr
+    folder = tmp_path / "claude" / "projects" / "-home-me-x"
+    folder.mkdir(parents=True)
+    line = {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": "s1",
+        "timestamp": "2026-01-02T03:04:05.000Z",
+        "userType": "external",
+        "isSidechain": False,
+        "cwd": "/home/me/x",
+        "message": {"role": "user", "content": "My sister Jana lives in Graz."},
+    }
+    (folder / "s1.jsonl").write_text(json.dumps(line) + "\n")
+    assert asked("import", "claude-code", "--home", home, "--yes")["stored"] == 1
+
+
+def test_what_a_killed_import_left_is_removed_by_the_next(home, source):
+    left = home / "imports" / "tmpleft"
+    left.mkdir(parents=True)
+    (left / "1.jsonl").write_text("secret words")
+    run("import", source, "--home", home, "--yes")
+    assert [one.name for one in (home / "imports").iterdir()] == [".lock"]
+
+
+def test_a_purge_takes_what_a_killed_import_left(home):
+    left = home / "imports" / "tmpleft"
+    left.mkdir(parents=True)
+    (left / "1.jsonl").write_text("secret words")
+    (listed,) = asked("import", "--list", "--home", home)
+    assert listed["memories"] == 1
+    assert run("purge", "--all", "--home", home, "--yes").exit_code == 0
+    assert not (left / "1.jsonl").exists()
+
+
+def test_the_first_look_at_lines_of_our_own_stores_nothing(home, tmp_path):
+    (tmp_path / "own.jsonl").write_text('{"content": "The cello was sold."}\n')
+    done = run("import", tmp_path / "own.jsonl", "--home", home, "--dry-run")
+    assert "new: 1" in done.output
+    assert remembered(home) == {"The violin is in the attic."}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs sockets in a folder")
+def test_beside_a_client_it_is_done_by_the_hub_and_the_client_sees_it_at_once(source):
+    with short_folder() as home:
+        with relay(home) as client:
+            client.initialize()
+            numbers = count(1)
+
+            def found():
+                return json.dumps(client.call(next(numbers), "read_memories", query="Who is my dentist?"))
+
+            assert "Bauer" not in found()
+            done = asked("import", source, "--home", home, "--yes")
+            assert "Bauer" in found()
+            asked("import", "--undo", done["id"], "--home", home)
+            assert "Bauer" not in found()
+        stop_hub(home)
