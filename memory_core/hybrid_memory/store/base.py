@@ -596,7 +596,10 @@ class Store(ConversationLog, Protocol):
     def list_memories(
         self, namespaces: Sequence[str], wanted: ListRequest, now: datetime
     ) -> tuple[Sequence[tuple[str, MemoryId]], int]:
-        """Return namespace and id of the memories of one page of a list, those written last first, and how many all pages hold."""
+        """Return namespace and id of the memories of one page of a list, and how many all pages hold.
+
+        Those written last come first; of one moment those stored last.
+        """
         ...
 
     def ids_beginning(self, namespaces: Sequence[str], beginning: str, limit: int) -> Sequence[MemoryId]:

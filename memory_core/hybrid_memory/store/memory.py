@@ -425,8 +425,8 @@ class MemoryStore:
         """Return namespace and id of the memories of one page of a list, and how many all pages hold."""
         with self._data.reading():
             all_ = [one for name in dict.fromkeys(namespaces) for one in self._namespace(name).memories.values()]
-        found = [one for one in all_ if is_listed(one, wanted, now)]
-        found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
+        found = [one for one in reversed(all_) if is_listed(one, wanted, now)]
+        found.sort(key=lambda one: one.created_at, reverse=True)  # of one moment the later stored stays first
         page = found[wanted.offset : wanted.offset + wanted.limit]
         return [(one.namespace, one.id) for one in page], len(found)
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound=StrEnum)
 
+_MOST_CHARACTERS = 8_000_000  # of one answer: with four bytes each, half of what a frame of the hub holds
 _NOT_TOLD = frozenset({*DERIVED, "content_hash", "agent", "rev"})
 
 
@@ -136,6 +137,7 @@ def list_memories(request: OperationRequest) -> dict[str, Any]:
 
     def work(service: MemoryService) -> dict[str, Any]:
         found = service.list_memories(scope, wanted)
+        _check_size("limit", found.memories)
         return {
             "memories": _told(service, request, found.memories),
             "total": found.total,
@@ -152,6 +154,7 @@ def show(request: OperationRequest) -> dict[str, Any]:
 
     def work(service: MemoryService) -> dict[str, Any]:
         memories = _named(service, scope, request.arguments["ids"])
+        _check_size("ids", memories)
         hits = {hit.memory.id: hit for hit in service.as_hits(scope, memories)}
         told = _told(service, request, memories)
         for values, memory in zip(told, memories, strict=True):
@@ -313,6 +316,19 @@ def _named(service: MemoryService, scope: Scope, given: Sequence[str]) -> list[M
     if missing:
         raise NotFound(f"no such memory here: {' '.join(missing)}; --namespace looks elsewhere")
     return _in_order(service, scope, list(ids))
+
+
+def _check_size(field: str, memories: Sequence[Memory]) -> None:
+    """Refuse what is longer than one answer of a hub may be.
+
+    Raises:
+        InvalidInput: says so.
+    """
+    characters = sum(len(one.content) for one in memories)
+    if characters > _MOST_CHARACTERS:
+        raise InvalidInput(
+            field, f"{len(memories):,} memories hold {characters:,} characters of text; ask for fewer at once"
+        )
 
 
 def _in_order(service: MemoryService, scope: Scope, ids: Sequence[MemoryId]) -> list[Memory]:

@@ -23,6 +23,7 @@ from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, shown
 
 _SHOWN_CHARACTERS = 600  # of a text in a list on a terminal; a whole page of a book would hide the others
 _INDENT = 2
+_DAY = len("2026-01-10")  # of a moment
 
 MemoryJson = Mapping[str, Any]
 
@@ -70,6 +71,8 @@ def marks_of(memory: MemoryJson) -> list[str]:
     marks = [str(memory.get("tier", "")) if kind == Kind.OBSERVATION.value else str(kind)]
     if memory.get("state") not in (None, MemoryState.CURRENT.value):
         marks.append(str(memory["state"]))
+    happened = moment(memory.get("occurred_at"))[:_DAY]
+    marks += [f"happened {happened}"] if happened not in ("", moment(memory.get("created_at"))[:_DAY]) else []
     marks += ["pinned"] if memory.get("pinned") else []
     if memory.get("trust") == Trust.UNTRUSTED.value:
         marks.append(f"untrusted, from {memory.get('origin')}")

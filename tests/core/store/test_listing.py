@@ -57,8 +57,8 @@ def test_a_page_holds_what_passes_all_filters_those_written_last_first(store, ro
     stored = [memory(f"{namespace}-{at}", namespace=namespace, **fields) for at, fields in enumerate(rows)]
     store.write(namespace, None, always(inserts=tuple(map(Insert, stored))))
     for wanted in asked:
-        fits = [each for each in stored if is_listed(each, wanted, START)]
-        fits.sort(key=lambda each: (each.created_at, each.id), reverse=True)
+        fits = [each for each in reversed(stored) if is_listed(each, wanted, START)]
+        fits.sort(key=lambda each: each.created_at, reverse=True)
         page, total = store.list_memories((namespace,), wanted, START)
         assert total == len(fits)
         assert [id_ for _, id_ in page] == [each.id for each in fits][wanted.offset : wanted.offset + wanted.limit]

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from hybrid_memory.model import Kind, MemoryType, Origin, Tier, Trust
 from hybrid_memory.settings import DATABASE
+from hybrid_memory_mcp.admin import memory_operations
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.projects import MARKER
 
@@ -127,6 +128,15 @@ def test_a_list_has_the_newest_first_and_pages(done, run, memory):
     assert listed(done, "--limit", "2", "--page", "3") == ["note 0"]
     assert "1 to 2 of 5; --page 2" in run("list", "--limit", "2").stderr
     assert "5 only" in run("list", "--limit", "2", "--page", "9").stderr
+
+
+def test_a_page_with_more_text_than_an_answer_holds_is_refused(run, memory, monkeypatch):
+    monkeypatch.setattr(memory_operations, "_MOST_CHARACTERS", 20)
+    for number in range(2):
+        memory.keep(f"{number} is a short note")
+    told = run("list")
+    assert (told.exit_code, "ask for fewer at once" in told.stderr) == (1, True)
+    assert run("list", "--limit", "1").exit_code == 0
 
 
 def test_a_list_is_narrowed_by_what_is_asked(done, memory):

@@ -34,7 +34,7 @@ _FILTERED = """
         AND ($12::VARCHAR = '[]' OR CASE WHEN json_type(CASE WHEN json_valid(tags) THEN tags END) = 'ARRAY'
             THEN list_has_all(json_extract_string(tags, '$[*]'), from_json($12, '["VARCHAR"]')) ELSE FALSE END)
 """
-_LIST = "SELECT namespace, id" + _FILTERED + "ORDER BY created_at DESC, id DESC LIMIT $13 OFFSET $14"
+_LIST = "SELECT namespace, id" + _FILTERED + "ORDER BY created_at DESC, rowid DESC LIMIT $13 OFFSET $14"
 _COUNT = "SELECT count(*)" + _FILTERED
 _BEGINNING = """
     SELECT DISTINCT id FROM memory
