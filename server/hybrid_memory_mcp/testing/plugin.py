@@ -137,6 +137,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     }
     if not any(used.values()):
         return
+    # What passes and is then not as recorded has noticed it too.
+    later = {one.nodeid for one in stats.get("error", ())}
+    used["failed"] += [name for name in used["passed"] if name in later]
+    used["passed"] = [name for name in used["passed"] if name not in later]
     terminalreporter.section("the memory was switched off")
     count = len(set(used["failed"]))
     terminalreporter.line(f"{count} {'test notices' if count == 1 else 'tests notice'} that it is missing.")

@@ -137,6 +137,15 @@ def test_a_recording_lies_beside_its_test_and_is_kept_to(run, pytester):
     assert "milk" in file.read_text(encoding="utf-8")
 
 
+def test_a_recorded_test_notices_that_its_memory_is_off(run):
+    source = RECORDED.replace('"I like tea."})', '"I like tea."})\n        await client.call_tool("read_memories", {})')
+    run(source).assert_outcomes(passed=1)
+    result = run(source, "--no-memory")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["1 test notices that it is missing."])
+    result.stdout.no_fnmatch_line("These pass*")
+
+
 def test_a_failed_test_is_not_recorded(run, pytester):
     run(RECORDED + "    assert False\n").assert_outcomes(failed=1)
     assert not (pytester.path / "recordings").exists()

@@ -2,9 +2,10 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid_memory_mcp.testing import Recording, memory_for_tests
@@ -191,3 +192,52 @@ def test_what_is_written_is_read_again_and_is_the_same(tmp_path_factory, events)
     found = Recording.load(file)
     assert found == Recording(events=tuple(events), seed=4)
     assert found.differences(events) == []
+
+
+WORDS = st.sampled_from(["Ada likes tea.", "Ada likes coffee now.", "Bo lives in Bonn.", "Bo moved to Rome.", "tea"])
+DONE = st.one_of(
+    st.builds(lambda text: ("write_memory", {"content": text}), WORDS),
+    st.builds(
+        lambda text, key: ("write_memory", {"content": text, "memory_type": "working", "key": key}), WORDS, WORDS
+    ),
+    st.builds(lambda text: ("read_memories", {"query": text, "explain": True}), WORDS),
+    st.just(("read_memories", {})),
+    st.just(("reflect", {})),
+    st.builds(lambda at: ("forget_memories", {"ids": at}), st.integers(0, 5)),
+    st.builds(lambda at, text: ("update_memory", {"id": at, "content": text}), st.integers(0, 5), WORDS),
+    st.just(("end", {})),
+    st.builds(lambda days: ("days", {"days": days}), st.integers(0, 400)),
+)
+
+
+def done(memory, steps):
+    """Do random steps; of an id the steps know only the number of the memory, the newest first."""
+    session = 0
+    for name, arguments in steps:
+        event = Event(does="call", at=memory.clock.now(), tool=name, session=f"s-{session:012}")
+        if name == "days":
+            memory.clock.advance(**arguments)
+        elif name == "end":
+            memory.do_again(replace(event, does="end", tool=""), {})
+            session += 1
+        else:
+            ids = [one.id for one in (*memory.memories, *memory.former_memories)] or ["0" * 20]
+            given = dict(arguments)
+            if name == "forget_memories":
+                given["ids"] = [ids[arguments["ids"] % len(ids)]]
+            elif name == "update_memory":
+                given["id"] = ids[arguments["id"] % len(ids)]
+            memory.do_again(event, given)
+
+
+@settings(max_examples=10)
+@given(st.lists(DONE, max_size=12))
+def test_any_session_done_again_is_the_same(tmp_path_factory, steps):
+    file = tmp_path_factory.mktemp("made") / "run.json"
+    with memory_for_tests() as memory:
+        done(memory, steps)
+        memory.save_recording(file)
+        before = [(one.content, one.tier, one.created_at) for one in memory.memories]
+    with memory_for_tests() as memory:
+        memory.replay(file)
+        assert [(one.content, one.tier, one.created_at) for one in memory.memories] == before
