@@ -136,7 +136,7 @@ class MemoryForTests(Checks):
         self._ids = FakeRandomSource(seed)
         self._other = FakeRandomSource(seed + 1_000_003)  # names and nonces: what is shown must not change the ids
         self._observer = Observer(self.clock, self._on_call)
-        self._provider: ServiceProvider | None = None
+        self._provider: OrderedProvider | OffProvider | None = None
         self._stdio: _StdioParts | None = None
 
     # --- a block
@@ -243,6 +243,7 @@ class MemoryForTests(Checks):
         at = self.clock.now()
         request = WriteArguments.model_validate({"content": content, **given}).to_request(CallTime(self._zone, at))
         written = self._opened().run(lambda service: service.write(self._scope(EARLIER), request))
+        self._opened().catch_up()
         arguments = {"content": content, **{name: _as_argument(value) for name, value in fields.items()}}
         self._events.append(Event(does="remember", at=at, arguments=arguments, answer={"id": written.id}))
         self.clock.advance(seconds=STEP.total_seconds())
@@ -315,6 +316,7 @@ class MemoryForTests(Checks):
         answer: dict[str, Any] = {}
         try:
             done = self._opened().run(partial(_answered, event.tool, arguments, CallContext(scope, self._zone)))
+            self._opened().catch_up()
             answer, text, failed = done.structured_content or {}, text_of(done), bool(done.is_error)
         except ToolError as error:
             text, failed = str(error), True
@@ -339,7 +341,7 @@ class MemoryForTests(Checks):
     def _new_session(self) -> str:
         return new_session(self._other)
 
-    def _opened(self) -> ServiceProvider:
+    def _opened(self) -> OrderedProvider | OffProvider:
         if self._provider is None:
             raise RuntimeError("use the memory in a block: with memory_for_tests() as memory:")
         return self._provider

@@ -34,8 +34,12 @@ class OrderedProvider(ServiceProvider):
         try:
             return self.run(work)
         finally:
-            while self.run_background_step():
-                pass
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Do what waits for the background."""
+        while self.run_background_step():
+            pass
 
     def close(self, scope: Scope | None) -> None:
         """Close the service, and leave no thread behind."""
@@ -53,6 +57,9 @@ class OffProvider(ServiceProvider):
         self.calls += 1
         await anyio.lowlevel.checkpoint()
         return self.run(work)
+
+    def catch_up(self) -> None:
+        """Do nothing: nothing waits."""
 
     def run(self, work: Callable[[MemoryService], T]) -> T:
         """Run ``work`` with an empty service and return what it returns."""

@@ -295,3 +295,9 @@ def test_a_program_that_is_left_running_ends_with_the_memory_and_leaves_no_folde
         program.stdin.close()
         program.wait(10)
     assert not home.exists()
+
+
+def test_the_table_follows_the_languages_of_the_memories_as_everywhere(memory):
+    for number in range(30):
+        memory.remember(f"Am {number}. Mai gehe ich mit meiner Schwester nach Hause und lese ihr etwas vor.")
+    assert memory.service.store.info().embedder.startswith("multilingual")
