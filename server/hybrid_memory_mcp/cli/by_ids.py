@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import HybridMemoryError, error_code
 from hybrid_memory_mcp.cli.operation_call import call_operation
-from hybrid_memory_mcp.cli.output import one_line_errors
+from hybrid_memory_mcp.cli.output import one_line_errors, shown
 from hybrid_memory_mcp.cli.project import other_namespace
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
 
 _NOT_THERE = ("no such memory", "not in this namespace")  # in what operations on ids say
+_NEWEST = 100  # memories that a shell is told of
+_WORDS = 60  # characters of each
 
 
 @one_line_errors()
@@ -37,3 +39,13 @@ def call_by_ids(
 
         words = f"{error}; those of the project in this folder go by --namespace {json.dumps(other)}"
         raise OperationFailed(words, error_code(error)) from None
+
+
+def completed_ids(incomplete: str) -> list[tuple[str, str]]:
+    """Complete the id of a memory that was written lately, with its words beside it; nothing where none can be asked for."""
+    try:
+        found = call_operation(None, "list", {"limit": _NEWEST})
+    except HybridMemoryError:
+        return []
+    memories = [one for one in found["memories"] if one["id"].startswith(incomplete)]
+    return [(one["id"], shown(one["content"])[:_WORDS]) for one in memories]

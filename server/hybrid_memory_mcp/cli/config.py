@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hybrid_memory.errors import InvalidInput
+from hybrid_memory.errors import HybridMemoryError, InvalidInput
 from hybrid_memory_mcp.cli.command_group import example
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home
 from hybrid_memory_mcp.cli.output import cell, note, one_line_errors, print_result, print_rows, say
+from hybrid_memory_mcp.cli.project import place_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +110,21 @@ def unset(name: Name, home: Home = None, as_json: AsJson = False) -> None:
 def _report(home: Path | None) -> SettingsReport:
     from hybrid_memory.setting_sources import report_settings  # all settings take a fifth of a second to import
 
-    return report_settings({"home": home})
+    report = report_settings({"home": home})
+    return replace(report, settings=tuple(_as_marked(one, home) for one in report.settings))
+
+
+def _as_marked(one: SettingState, home: Path | None) -> SettingState:
+    """Return what holds for the project in this folder: a marker file names it where no option and no variable does."""
+    if one.name != "project" or one.source != "default" or one.problem:
+        return one
+    try:
+        place = place_here(home)
+    except HybridMemoryError:
+        return one  # another setting is wrong, and has its own line
+    if place.marker is None or place.problem:
+        return one
+    return replace(one, value="off" if place.off else place.project, source="file", place=str(place.marker))
 
 
 def _parsed(name: str, value: str) -> dict[str, Any]:
@@ -156,7 +172,9 @@ def _print(report: SettingsReport) -> None:
 
 
 def _source(one: SettingState) -> str:
-    return {"file": "config.toml", "default": "default"}.get(one.source, one.place)
+    if one.source == "file":
+        return PurePath(one.place).name
+    return "default" if one.source == "default" else one.place
 
 
 def _written(one: SettingState) -> str:

@@ -18,6 +18,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Kind, MemoryType, Origin, Tier, Trust
 from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE, MemoryState
 from hybrid_memory.validation import LIST_LIMIT
+from hybrid_memory_mcp.cli.by_ids import completed_ids
 from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
 from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_memory, print_whole
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
@@ -39,9 +40,18 @@ Namespace = Annotated[
 ]
 Ids = Annotated[
     list[str],
-    typer.Argument(metavar="ID", help="Ids, or their first characters (6 or more); - reads them from stdin."),
+    typer.Argument(
+        metavar="ID",
+        help="Ids, or their first characters (6 or more); - reads them from stdin.",
+        autocompletion=completed_ids,
+    ),
 ]
-OneId = Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, or its first characters (6 or more).")]
+OneId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="The id of a memory, or its first characters (6 or more).", autocompletion=completed_ids
+    ),
+]
 
 _OF_AN_OLDER_HUB: Mapping[str, Any] = {"id": "", "newer": None, "section": None}
 """What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""

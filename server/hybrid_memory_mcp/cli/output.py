@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -39,6 +40,7 @@ _ACTING = re.compile(
     "\U0001f3f4[\U000e0020-\U000e007f]+"  # the flag of a region, of characters that are invisible elsewhere
     "|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+_SECONDS_OF_A_LINE = 5.0  # between two lines of progress in a log
 _wants_json: ContextVar[bool] = ContextVar("wants_json", default=False)
 
 
@@ -224,10 +226,26 @@ def confirm(question: str, *, default: bool = False) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[ProgressCallback]:
-    """Give what shows on the terminal's stderr how far something is; it is gone afterwards."""
+    """Give what shows on stderr how far something is: a bar on a terminal, gone afterwards; elsewhere a line now and then."""
+    if not sys.stderr.isatty():
+        yield _lines_of_progress(what)
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines_of_progress(what: str) -> ProgressCallback:
+    """Return what tells a log how far something is that takes long; what is quick leaves no line there."""
+    told_at = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told_at
+        if time.monotonic() - told_at >= _SECONDS_OF_A_LINE:
+            told_at = time.monotonic()
+            note(f"{what}: {done} of {total}")
+
+    return tell

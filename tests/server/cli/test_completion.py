@@ -7,6 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from hybrid_memory.clock import SystemClock, SystemRandomSource
+from hybrid_memory.model import Scope
+from hybrid_memory.requests import WriteRequest
+from hybrid_memory.service import MemoryService
+
+
+def test_the_id_of_a_memory_is_completed(tmp_path):
+    service = MemoryService.open(tmp_path / "store", clock=SystemClock(), random_source=SystemRandomSource())
+    ids = [service.write(Scope(session="s"), WriteRequest(content=one)).id for one in ("a violin", "a cello")]
+    service.close()
+    assert sorted(completed("hybrid-memory-mcp show 0", tmp_path)) == sorted(ids)
+    assert completed("hybrid-memory-mcp show zzz", tmp_path) == []
+
 
 def completed(words, home):
     variables = {

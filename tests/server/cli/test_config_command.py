@@ -157,3 +157,12 @@ def test_a_file_that_is_no_toml_is_told(home):
 
 def test_options_before_the_word_are_refused_instead_of_passed_over(home):
     assert CliRunner().invoke(app, ["config", "--home", str(home), "get", "keep_backups"]).exit_code == 2
+
+
+def test_the_project_of_this_folder_is_shown_with_the_file_that_names_it(home, tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.mktemp("acme")
+    monkeypatch.chdir(folder)
+    assert seen(home)["settings"]["project"]["source"] == "default"
+    (folder / ".hybrid-memory.toml").write_text('namespace = "acme"\n')
+    project = seen(home)["settings"]["project"]
+    assert (project["value"], project["place"]) == ("acme", str(folder / ".hybrid-memory.toml"))

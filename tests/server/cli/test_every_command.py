@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 import typer
-from tests.server.hubs import relay, short_folder
+from tests.server.hubs import short_folder
+from tests.server.raw import started
 from typer.testing import CliRunner
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
@@ -191,7 +192,7 @@ def client(prepared):
     """A client that is connected all the time, with the hub that its relay has started."""
     with short_folder() as home:
         shutil.copytree(prepared, home)
-        with relay(home) as client:
+        with started(home, alone=False, folder=home.parent) as client:  # away from folders that tests make projects of
             client.initialize()
             client.home = home
             client.numbers = count(1)

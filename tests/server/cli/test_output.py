@@ -77,6 +77,18 @@ def test_values_in_a_pipe_are_lines_with_names():
     assert _printed(lambda: output.print_values([("size", 3), ("what", ":smile:")])) == "size: 3\nwhat: :smile:\n"
 
 
+def test_progress_leaves_a_line_now_and_then_where_no_terminal_is(monkeypatch, capsys):
+    now = 0.0
+    monkeypatch.setattr(output.time, "monotonic", lambda: now)
+    with output.progress("importing") as tell:
+        for done in range(12):
+            now = float(done)
+            tell(done, 12)
+    captured = capsys.readouterr()
+    assert captured.err == "importing: 5 of 12\nimporting: 10 of 12\n"
+    assert captured.out == ""
+
+
 def test_an_error_has_the_name_of_its_class_for_programs():
     assert error_code(StoreLocked()) == "store_locked"
     assert error_code(ConfirmationNeeded(3)) == "confirmation_needed"
