@@ -22,6 +22,7 @@ from hybrid_memory.requests import (
     MemoryState,
     ReadRequest,
     UpdateRequest,
+    Where,
     WriteRequest,
 )
 from hybrid_memory.store.listing import state_of
@@ -48,14 +49,20 @@ def memory_as_json(memory: Memory, now: datetime) -> dict[str, Any]:
 
 
 def recall(request: OperationRequest) -> dict[str, Any]:
-    """Return what a question finds, or a brief without one; arguments are ``query``, ``limit`` and ``reveal``.
+    """Return what a question finds, or a brief without one; arguments are ``query``, ``limit`` and ``reveal``, and filters as a list has.
 
     Who looks from outside recalls nothing.
     """
     from hybrid_memory.retrieval.brief import in_sections
 
     query, limit = str(request.arguments["query"]), int(request.arguments["limit"])
-    question = ReadRequest(query=query, limit=limit, recalls=False)
+    where = Where(
+        tags=tuple(request.arguments.get("tags") or ()),
+        session=request.arguments.get("session"),
+        since=_moment(request.arguments.get("since")),
+        until=_moment(request.arguments.get("until")),
+    )
+    question = ReadRequest(query=query, limit=limit, where=where, recalls=False)
     scope = _scope(request)
     result = request.run(lambda service: service.read(scope, question))
     memories = [hit.memory for hit in result.hits]

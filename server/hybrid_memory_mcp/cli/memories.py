@@ -53,6 +53,11 @@ OneId = Annotated[
     ),
 ]
 
+Since = Annotated[str | None, typer.Option(help="What happened, or was written, since then: a date or words.")]
+Until = Annotated[str | None, typer.Option(help="And until then; a day is meant whole.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given several times; a memory has all of them.")]
+Session = Annotated[str | None, typer.Option(help="Of this conversation.")]
+
 _OF_AN_OLDER_HUB: Mapping[str, Any] = {"id": "", "newer": None, "section": None}
 """What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
 
@@ -65,8 +70,13 @@ def recall(
         list[str] | None,
         typer.Argument(metavar="QUESTION", help="In your own words; without it a brief; - reads it from stdin."),
     ] = None,
+    *,
     home: Home = None,
     namespace: Namespace = None,
+    since: Since = None,
+    until: Until = None,
+    tag: Tags = None,
+    session: Session = None,
     limit: Annotated[
         int | None,
         typer.Option(min=1, max=100, help=f"How many memories; {DEFAULT_PAGE} unless told, {BRIEF_PAGE} of a brief."),
@@ -78,7 +88,16 @@ def recall(
     question = text_of(query or ())
     brief = not question.strip()
     wanted = limit or (BRIEF_PAGE if brief else DEFAULT_PAGE)
-    result = _call(home, "recall", {"query": question, "limit": wanted, "reveal": reveal}, namespace)
+    given: dict[str, Any] = {
+        "query": question,
+        "limit": wanted,
+        "reveal": reveal,
+        "tags": tag or [],
+        "session": session,
+        "since": moment_of("--since", since, "begin"),
+        "until": moment_of("--until", until, "through"),
+    }
+    result = _call(home, "recall", given, namespace)
     hits = [{**_OF_AN_OLDER_HUB, "when": hit["created_at"], **hit} for hit in result["hits"]]
     if as_json:
         print_json(result | {"hits": hits})
@@ -157,11 +176,11 @@ def list_(
     since: Annotated[
         str | None, typer.Option(help="What happened, or was written, since then: a date or words.")
     ] = None,
-    until: Annotated[str | None, typer.Option(help="And until then; a day is meant whole.")] = None,
+    until: Until = None,
     kind: Annotated[Kind | None, typer.Option(help="What sort of statement it is.")] = None,
     tier: Annotated[Tier | None, typer.Option(help="Where it stands in attention.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="May be given several times; a memory has all of them.")] = None,
-    session: Annotated[str | None, typer.Option(help="Of this conversation.")] = None,
+    tag: Tags = None,
+    session: Session = None,
     origin: Annotated[Origin | None, typer.Option(help="Whose word it is.")] = None,
     trust: Annotated[Trust | None, typer.Option(help="How far it is trusted.")] = None,
     imported: Annotated[
@@ -311,7 +330,7 @@ def reflect(
     *,
     home: Home = None,
     namespace: Namespace = None,
-    session: Annotated[str | None, typer.Option(help="Of this conversation.")] = None,
+    session: Session = None,
     since: Annotated[str | None, typer.Option(help="What was told since then: a date or words.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=20, help="How many groups.")] = 3,
     insights: Annotated[

@@ -302,6 +302,15 @@ def test_recall_takes_a_question_without_quotes_and_gives_ids(run, done, memory)
     assert done("recall", "where is the violin")["hits"][0]["id"] == one.id
 
 
+def test_recall_is_narrowed_by_what_is_asked(done, memory):
+    memory.keep("The violin was in the hall", occurred_at=datetime(2020, 1, 5, 12, tzinfo=UTC))
+    tagged = memory.keep("The violin is in the attic", tags=("music",))
+    narrowed = (("--tag", "music"), ("--since", "2021-01-01"))
+    for options in narrowed:
+        assert [one["id"] for one in done("recall", "violin", *options)["hits"]] == [tagged.id]
+    assert done("recall", "--session", "another")["hits"] == []
+
+
 def test_history_goes_by_the_beginning_of_an_id_too(done, memory):
     one = memory.keep("The violin is in the attic")
     assert done("history", one.id[:16])["id"] == one.id
