@@ -134,16 +134,16 @@ def texts(records):
 
 
 def test_a_graph_comes_in_with_the_names_of_what_it_is_about(file):
-    name, records, _ = read(file(lines(*GRAPH), "memory.jsonl"))
+    name, records, skipped = read(file(lines(*GRAPH), "memory.jsonl"))
     assert name == "memory-server"
     assert texts(records) == [
         "John Smith: Speaks fluent Spanish",
         "John Smith graduated in 2019",
         "User: prefers morning meetings",
-        "Anthropic (organization)",
         "John Smith works at Anthropic",
     ]
     assert records[0].tags == ("person",)
+    assert [one.reason for one in skipped] == ["an entity of which nothing is told"]
 
 
 def test_what_the_tool_read_graph_gives_is_the_same(file):

@@ -90,7 +90,7 @@ def _entity(value: Mapping[str, Any], keys: Keys) -> Iterator[Record | Skipped]:
         return
     observations = value.get("observations")
     told = [_words(one) for one in observations] if isinstance(observations, list) else []
-    for at, text in enumerate(told):
+    for text in told:
         if text is None:
             yield Skipped("an observation without words", name)
             continue
@@ -100,17 +100,10 @@ def _entity(value: Mapping[str, Any], keys: Keys) -> Iterator[Record | Skipped]:
             _of(name, text),
             value,
             tags=tags_of([kind]),
-            metadata={"entity": name, "entity_type": kind, "observation": at},
+            metadata={"entity": name, "entity_type": kind},
         )
-    if not told and kind is not None:
-        yield _record(
-            keys,
-            ("entity", name),
-            f"{_spelled(name)} ({_spelled(kind)})",
-            value,
-            tags=tags_of([kind]),
-            metadata={"entity": name},
-        )
+    if not told:
+        yield Skipped("an entity of which nothing is told", name)
 
 
 def _relation(value: Mapping[str, Any], keys: Keys) -> Record | Skipped:
