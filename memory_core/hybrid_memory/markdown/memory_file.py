@@ -46,7 +46,7 @@ def memory_file(memory: Memory, head: Mapping[str, Json] | None = None) -> bytes
     fields |= {name: _iso(getattr(memory, name)) for name in _TIMES}
     fields |= {"session": memory.session, "agent": None if memory.agent == "default" else memory.agent}
     fields |= {name: getattr(memory, name) for name in _NAMES}
-    fields |= {"kind": memory.kind.value, "tier": memory.tier.value, "importance": round(memory.importance, 3)}
+    fields |= {"kind": memory.kind.value, "tier": memory.tier.value, "importance": memory.importance}
     fields |= {"pinned": memory.pinned or None, "tags": list(memory.tags) or None}
     fields |= {"origin": memory.origin.value, "trust": memory.trust.value}
     fields |= {name: getattr(memory, name) for name in _LINKS}

@@ -114,7 +114,7 @@ def import_(
     elif listed:
         _list(home, as_json)
     elif path is not None:
-        told = True if mine else False if untrusted else None
+        told = True if mine or trusted else False if untrusted else None
         _import(
             _Asked(path, home, namespace, format_, all_messages, with_assistant, told, trusted, yes, dry_run, as_json)
         )
@@ -292,7 +292,8 @@ def _parts(asked: _Asked, plan: Plan, operation: str) -> Iterator[tuple[str, dic
     """Yield the operations for the files of a plan, with their arguments."""
     named = {"id": plan.id, "format": plan.format}
     if plan.exported is not None:
-        own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.trusted}
+        # Who says that a folder of ours is theirs vouches for it, as with `--trusted` for lines.
+        own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.told is True}
         yield "import", named | own
     if plan.file is not None:
         yield operation, named | {"file": str(plan.file)}

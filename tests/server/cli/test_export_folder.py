@@ -59,3 +59,23 @@ def test_one_place_is_named(home, arguments):
 def test_the_stores_own_folder_is_no_place(home):
     done = run("export", "--markdown", home / "notes", "--home", home)
     assert (done.exit_code, "store's own" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(("option", "trust"), [(None, "untrusted"), ("--mine", "agent"), ("--trusted", "agent")])
+def test_a_folder_comes_back_as_whose_it_is_said_to_be(home, tmp_path, option, trust):
+    run("export", "--markdown", tmp_path / "notes", "--home", home)
+    fresh = tmp_path / "fresh"
+    done = run("import", tmp_path / "notes", "--home", fresh, "--yes", *([option] if option else []))
+    assert done.exit_code == 0, done.output
+    listed = json.loads(run("list", "--home", fresh, "--json").stdout)["memories"]
+    assert {(one["trust"], one["content"]) for one in listed} >= {(trust, "The violin is in the attic.")}
+
+
+@pytest.mark.parametrize("option", ["--markdown", "--okf"])
+def test_a_folder_brings_the_same_store_back(home, tmp_path, option):
+    run("export", option, tmp_path / "notes", "--home", home, "--reveal")
+    run("import", tmp_path / "notes", "--home", tmp_path / "fresh", "--yes", "--trusted")
+    for folder in (home, tmp_path / "fresh"):
+        assert run("export", tmp_path / f"{folder.name}.jsonl", "--home", folder, "--reveal").exit_code == 0
+    lines = [(tmp_path / f"{name}.jsonl").read_text().splitlines()[1:] for name in ("home", "fresh")]
+    assert [[line for line in one if '"type":"memory"' in line] for one in lines] == [lines[1]] * 2
