@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.admin.user_files import atomic_file, file_errors
 from hybrid_memory.errors import InvalidInput, StoreReadOnly
 from hybrid_memory.private_files import NotPlainFileError, open_plain_file
-from hybrid_memory.sync.segments import FORMAT, VERSION, name_of
+from hybrid_memory.sync.segments import FORMAT, VERSION, ends_as, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MARKER = f"{FORMAT}.json"
 LARGEST_SEGMENT_BYTES = 1 << 28  # 256 MiB; ours are cut far below
 _LONGEST_FIRST_LINE = 1 << 12
+_LONGEST_LAST_LINE = 128
 _MARKER_LIMIT = 1 << 12
 _OF_CARRIERS = frozenset({"desktop.ini", "thumbs.db", "icon\r", "readme.md", "readme.txt", "license"})
 """Files that carriers and people put into any folder; so do names that begin with a dot (.git, .stfolder, .dropbox)."""
@@ -116,6 +117,15 @@ class SyncFolder:
                 return stream.readline(_LONGEST_FIRST_LINE)
         except (NotPlainFileError, OSError):
             return b""
+
+    def is_whole(self, file: SegmentFile) -> bool:
+        """Return True if a file ends as its segment does: what was cut off is noticed without reading it."""
+        try:
+            with open_plain_file(file.path) as stream:
+                stream.seek(-min(_LONGEST_LAST_LINE, stream.seek(0, os.SEEK_END)), os.SEEK_END)
+                return ends_as(stream.read(), file.name)
+        except (NotPlainFileError, OSError):
+            return False
 
     def write(self, machine: str, name: str, data: bytes) -> None:
         """Write a segment of this machine, whole or not at all."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -46,9 +47,12 @@ class Machine:
 
 def place_of(home: Path) -> str:
     """Return what is the same as long as a store's folder stays where it is."""
-    parts = [platform.node(), str(home.resolve())]
-    with suppress(OSError):
+    parts = [str(home.resolve())]
+    try:
         parts.append(_MACHINE_ID.read_text(encoding="ascii", errors="replace").strip())
+    except OSError:
+        if sys.platform != "darwin":  # whose name changes with the network that it is in
+            parts.append(platform.node())
     with suppress(OSError):
         parts.append(str(home.stat().st_ino))
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()

@@ -89,6 +89,11 @@ def name_of(name: str) -> str | None:
     return None if found is None else f"{found[1]}-{found[2]}"
 
 
+def ends_as(end: bytes, name: str) -> bool:
+    """Return True if the end of a file is the last line of the segment of a name."""
+    return end.rstrip(b"\r\n").endswith(b'"digest":"' + name.partition("-")[2].encode() + b'"}')
+
+
 def is_newer(first_line: bytes) -> bool:
     """Return True if a later version of this program wrote the file of a first line."""
     head = _object(first_line)

@@ -167,10 +167,8 @@ class _Synchronisation:
         self._hear()
         for name in self._namespaces():
             self._clean(name)
-        if self.namespace is None and not self._counts["torn"]:
-            number, sizes = self._syncing.writes()
-            # The note is a write itself, the next one.
-            self._syncing.note(_WRITES + self._folder.key, f"{number + 1} {sizes}")
+        if self.namespace is None:
+            self._note_quiet()
         return self._result()
 
     # --- what is new --------------------------------------------------------------------------------------------------
@@ -184,17 +182,33 @@ class _Synchronisation:
             and not self._lost_segments()
         )
 
+    def _note_quiet(self) -> None:
+        """Note the state of the store, if nothing of it is left to be told: a client may have written meanwhile."""
+        number, sizes = self._syncing.writes()
+        for name in self._namespaces():
+            if self._syncing.unsent(self._folder.key, name) or self._syncing.read(name, _changed_items):
+                return
+        # The note is a write itself, the next one.
+        self._syncing.note(_WRITES + self._folder.key, f"{number + 1} {sizes}")
+
     def _lost_segments(self) -> bool:
-        there = {one.key for one in self._files}
-        return any(key.partition("/")[0] in self._machine.names and key not in there for key in self._known)
+        """Return True if segments of this machine are no longer in the folder, or not whole."""
+        own = [one for one in self._files if one.machine in self._machine.names]
+        whole = {one.key for one in own if self._folder.is_whole(one)}
+        return any(key.partition("/")[0] in self._machine.names and key not in whole for key in self._known)
 
     def _find_lost_segments(self) -> None:
-        """Send everything again if segments of this machine are no longer in the folder."""
-        if self._lost_segments():
-            own = [one.key for one in self._files if one.machine in self._machine.names and one.key in self._known]
-            self._syncing.forget_folder(self._folder.key)
-            self._syncing.know(self._folder.key, own)
-            self._known = set(own)
+        """Send everything again if segments of this machine are lost; what is left of them goes."""
+        if not self._lost_segments():
+            return
+        own = [one for one in self._files if one.machine in self._machine.names and one.key in self._known]
+        torn = [one for one in own if not self._folder.is_whole(one)]
+        for file in torn:
+            self._folder.remove(file)
+            self._files.remove(file)
+        self._syncing.forget_folder(self._folder.key)
+        self._known = {one.key for one in own if one not in torn}
+        self._syncing.know(self._folder.key, self._known)
 
     def _known_folders(self) -> list[str]:
         known = [one for one in self._notes.get(_FOLDERS, "").split("\n") if one]
@@ -227,7 +241,10 @@ class _Synchronisation:
 
     def _changes(self, namespace: str, outgoing: Outgoing, usage: dict[MemoryId, Usage]) -> Iterator[Change]:
         ids = iter(outgoing.ids)
+        done = 0
         while part := list(islice(ids, _CHANGES_AT_ONCE)):
+            self.on_progress(done, len(outgoing.ids))
+            done += len(part)
             changes: list[MemoryChange] = self._syncing.read(namespace, partial(_told, part))
             for change in changes:
                 if change.state.usage is not None:
@@ -393,6 +410,10 @@ class _Synchronisation:
 
 def _told(ids: Sequence[MemoryId], view: SyncView) -> list[MemoryChange]:
     return told(view, ids)
+
+
+def _changed_items(view: SyncView) -> int:
+    return len(view.changed_items())
 
 
 def _heard(changes: Sequence[Change], view: SyncView) -> SyncBatch:

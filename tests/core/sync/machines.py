@@ -6,7 +6,7 @@ import shutil
 from datetime import datetime
 from pathlib import Path
 
-from tests.core.store.empty_database import lay_empty
+from tests.core.store.empty_database import discard, lay_empty
 
 from hybrid_memory.admin.export_import import export_store
 from hybrid_memory.model import MemoryId, Scope
@@ -44,6 +44,12 @@ class Machine:
     def close(self) -> None:
         self.service.close()
 
+    def discard(self) -> None:
+        """Close the store of which nobody looks at the files any more."""
+        self.service.flush_recalls()
+        discard(self.store)
+        self.service.close()
+
     def copied(self, home: Path, seed: int, start: datetime = START) -> Machine:
         """Return a machine with a copy of this one's folder."""
         self.close()
@@ -67,6 +73,10 @@ class Machine:
         self.clock.advance(seconds=1)
         self.service.forget(self.scope(), ForgetRequest(ids=(id_,), restore=restore))
 
+    def ids(self, namespace: str = "default") -> list[MemoryId]:
+        """Return the ids of all memories, in the order of their making here."""
+        return list(dict.fromkeys(entry.id for entry in self.store.changes(namespace, 0) if self.get(entry.id)))
+
     def get(self, id_: MemoryId, namespace: str = "default"):
         return self.store.get(namespace, [id_]).get(id_)
 
@@ -77,10 +87,9 @@ class Machine:
             self.home,
             SyncFolder.check(folder, self.home),
             self.random_source,
-            embed=self.service.encode_texts,
             actor="tester",
             erased=self.erased,
-            **options,  # type: ignore[arg-type] - as above
+            **{"embed": self.service.encode_texts} | options,  # type: ignore[arg-type] - as above
         )
 
     def export(self) -> bytes:

@@ -7,6 +7,7 @@ from tests.core.store.making import memory
 
 from hybrid_memory.model import MemoryId, Tier, Trust
 from hybrid_memory.store.audit_notes import fields_of, note_of_change
+from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.syncing import LoggedChange, RowStamps
 from hybrid_memory.sync.stamps import stamped
 from hybrid_memory.testing import START
@@ -66,6 +67,10 @@ CHANGES = {
     "duplicate_of": "m2",
     "session": "other",
 }
+
+
+def test_every_field_that_can_be_changed_is_told_by_its_note():
+    assert set(CHANGES) == {one.name for one in MEMORY_FIELDS if one.changeable} - {"rev"}
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -10,6 +10,7 @@ from tests.core.sync.machines import Machine
 
 from hybrid_memory.admin.backup import create_backup, restore
 from hybrid_memory.admin.purge import purge
+from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import InvalidInput, StoreReadOnly
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.store.transfer import MemoryItem, PurgeSelection
@@ -17,6 +18,15 @@ from hybrid_memory.testing import START
 from hybrid_memory.text import content_hash
 
 VIOLIN = "The violin is in the attic."
+SECRET = "sk-ant-api03-" + "Ab3" * 30  # made up
+
+
+class KilledError(Exception):
+    """Stands for the end of a process."""
+
+
+def killed(*_, **__):
+    raise KilledError
 
 
 @pytest.fixture
@@ -37,7 +47,7 @@ def machines(tmp_path):
 
     yield make
     for one in found:
-        one.close()
+        one.discard()
 
 
 def rounds(folder, *machines, times=2):
@@ -313,6 +323,17 @@ def test_segments_that_vanished_are_written_again(folder, machines):
     agree(one, other)
 
 
+def test_a_segment_that_was_torn_for_good_is_written_again_by_its_machine(folder, machines):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    rounds(folder, one, times=1)
+    (file,) = segments(folder)
+    file.write_bytes(file.read_bytes()[:-9])
+    rounds(folder, other, one, other, times=1)
+    assert other.sync(folder).torn == 0
+    agree(one, other)
+
+
 def test_another_folder_gets_everything(folder, machines, tmp_path):
     one, other, third = machines(1), machines(2), machines(3)
     one.write(VIOLIN)
@@ -462,6 +483,54 @@ def test_a_session_that_is_purged_takes_its_conversation_along(folder, machines)
     erase(one, session="talk")
     rounds(folder, one, other)
     assert "violin" not in words_in(folder)
+    agree(one, other)
+
+
+def test_a_redaction_goes_everywhere_and_into_the_files_of_this_machine(folder, machines):
+    one, other = machines(1), machines(2)
+    id_ = one.write(f"The key is {SECRET} for the bank.")
+    rounds(folder, one, other, times=1)
+    closed(one, lambda: redact(one.home, "default", [id_], one.clock.now(), actor="tester"))
+    rounds(folder, one, other)
+    assert SECRET not in words_in(folder) + other.get(id_).content
+    assert other.get(id_).content == one.get(id_).content
+    assert [memory.id for memory in other.erased.redacted] == [id_]
+    agree(one, other)
+
+
+def test_what_a_client_changes_meanwhile_is_not_lost(folder, machines):
+    one, other = machines(1), machines(2)
+    id_ = one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    one.update(id_, tags=("earlier",))
+    one.write("The cello is sold.")
+    one.sync(folder)
+
+    def embed(texts):
+        other.clock.advance(seconds=60)
+        other.update(id_, tags=("meanwhile",))
+        return other.service.encode_texts(texts)
+
+    other.sync(folder, embed=embed)
+    rounds(folder, other, one)
+    assert one.get(id_).tags == ("meanwhile",)
+    agree(one, other)
+
+
+def test_a_synchronisation_that_is_killed_is_done_by_the_next(folder, machines, monkeypatch):
+    one, other = machines(1), machines(2)
+    one.write(VIOLIN)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(one.store.syncing), "sent", killed)
+        with pytest.raises(KilledError):
+            one.sync(folder)
+    one.write("The cello is sold.")
+    with monkeypatch.context() as patched:
+        patched.setattr(type(one.store.syncing), "know", killed)
+        with pytest.raises(KilledError):
+            other.sync(folder)
+    rounds(folder, one, other)
+    assert [words in other.export().decode() for words in (VIOLIN, "The cello is sold.")] == [True, True]
     agree(one, other)
 
 
