@@ -20,14 +20,13 @@ from hybrid_memory.requests import BRIEF_PAGE, DEFAULT_PAGE, MemoryState
 from hybrid_memory.validation import LIST_LIMIT
 from hybrid_memory_mcp.cli.by_ids import completed_ids
 from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
-from hybrid_memory_mcp.cli.memory_text import marks_of, print_memories, print_memory, print_whole
+from hybrid_memory_mcp.cli.memory_text import marks_of, print_events, print_memories, print_memory, print_whole
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
 from hybrid_memory_mcp.cli.output import (
     moment,
     note,
     one_line_errors,
     print_json,
-    print_rows,
     say,
 )
 from hybrid_memory_mcp.cli.project import place_here
@@ -398,8 +397,7 @@ def history(
         print_memory(one, [*marks_of(one), *told])
     if not found["versions"]:
         note("purged: nothing is left but what the audit log tells")
-    rows = [(one["id"], moment(one["at"]), one["action"], one["by"], one["note"]) for one in found["events"]]
-    print_rows(("memory", "when", "what", "by", "changed"), rows, title="what happened")
+    print_events(found["events"])
 
 
 @one_line_errors()

@@ -54,7 +54,7 @@ def commands(monkeypatch):
     return hubs
 
 
-@pytest.mark.parametrize("operation", ["recall", "status", "history", "doctor", "export"])
+@pytest.mark.parametrize("operation", ["recall", "list", "show", "reflect", "status", "history", "doctor", "export"])
 def test_a_command_that_changes_nothing_asks_the_next_hub_once(home, commands, operation):
     assert call_operation(home, operation, may_be_new=True) == {"done": True}
     commands.asked.clear()
@@ -64,7 +64,23 @@ def test_a_command_that_changes_nothing_asks_the_next_hub_once(home, commands, o
     assert len(commands.asked) == 2
 
 
-@pytest.mark.parametrize("operation", ["backup", "restore", "import", "purge", "redact", "repair", "reembed"])
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "remember",
+        "correct",
+        "forget",
+        "pin",
+        "store_insights",
+        "backup",
+        "restore",
+        "import",
+        "purge",
+        "redact",
+        "repair",
+        "reembed",
+    ],
+)
 def test_a_command_that_changes_something_is_left_to_the_person(home, commands, operation):
     with pytest.raises(HubEnded, match="run the command again"):
         call_operation(home, operation, may_be_new=True)
