@@ -16,6 +16,14 @@ _HELP_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", 
 _COMPLETION = "_HYBRID_MEMORY_MCP_COMPLETE"  # a shell that completes a command line sets it, and gives the words apart
 _COMMAND_LINE_OPTIONS = frozenset({"--http"})  # a person starts it, so importing the command line first is no loss
 
+_COMMANDS = frozenset(
+    "install demo recall remember list show correct forget restore-memory history pin reflect import export sync status "  # noqa: SIM905 - 29 lines
+    "doctor backup restore purge redact reembed config embedder project token".split()
+)
+_WITH_VALUES = frozenset(
+    ("--home", "--namespace", "--agent", "--session", "--timezone", "--project", "--prompts", "--embedder")
+)
+
 
 def main() -> None:
     """Run what the arguments ask for, see `role_of`."""
@@ -49,9 +57,21 @@ def role_of(arguments: Sequence[str]) -> str:
         # Whatever else stands there: the command line would refuse what it does not know, with a code that stops a client.
         return "commands" if list(arguments[1:]) in (["-h"], ["--help"]) else "hook"
     serves = first == "serve" or first.startswith("-")
+    if _names_command(arguments):
+        return "commands"  # a person wrote the options before it; a client's relay would wait for ever
     if not serves or _HELP_OPTIONS & set(arguments) or _COMMAND_LINE_OPTIONS & set(arguments):
         return "commands"
     return "standalone" if "--standalone" in arguments else "relay"
+
+
+def _names_command(arguments: Sequence[str]) -> bool:
+    """Return True if a command stands behind options, as in ``--home FOLDER status``."""
+    before = ""
+    for one in arguments:
+        if one in _COMMANDS and before not in _WITH_VALUES:
+            return True
+        before = one
+    return False
 
 
 def _print_hint_on_terminal() -> None:

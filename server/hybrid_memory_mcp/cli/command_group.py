@@ -26,7 +26,24 @@ class CommandGroup(TyperGroup):
         """Run a command line."""
         given = list(sys.argv[1:] if args is None else args)
         set_wants_json("--json" in (given[: given.index("--")] if "--" in given else given))
-        return super().main(args, *positional, **options)
+        return super().main(self._command_first(given), *positional, **options)
+
+    def _command_first(self, given: list[str]) -> list[str]:
+        """Put options that stand before the command behind it, as in ``--home FOLDER status``: people type that."""
+        own = {name for one in self.params for name in one.opts} | {"--help", "-h"}
+        if not given or not given[0].startswith("-") or own & set(given[:1]):
+            return given
+        begin = next((place for place, one in enumerate(given) if self._is_command(given, place, one)), None)
+        if begin is None:
+            return given
+        end, group = begin + 1, self.commands[given[begin]]
+        while end < len(given) and given[end] in getattr(group, "commands", {}):
+            group, end = group.commands[given[end]], end + 1  # type: ignore[attr-defined] # asked in the line above
+        return [*given[begin:end], *given[:begin], *given[end:]]
+
+    def _is_command(self, given: Sequence[str], place: int, word: str) -> bool:
+        """Return True for a command; a folder or a namespace may have the name of one."""
+        return word in self.commands and not (place and given[place - 1] in {"--home", "--namespace"})
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of commands in the order in which they were registered; typer puts groups before the rest."""

@@ -22,6 +22,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
 from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
+from hybrid_memory_mcp.__main__ import role_of
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.cli.commands import app
 
@@ -222,6 +223,17 @@ def place(request, tmp_path, prepared, monkeypatch):
 
 def test_every_command_has_a_row_and_every_row_a_command():
     assert sorted(ROWS) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"serve", "hook"}))  # clients write those
+def test_options_may_stand_before_a_command(name):
+    assert role_of(["--home", "folder", *name.split()]) == "commands"
+    help_of_it = CliRunner().invoke(app, [*name.split(), "--help"])
+    assert CliRunner().invoke(app, ["--json", *name.split(), "--help"]).stdout == help_of_it.stdout
+
+
+def test_a_value_that_is_called_like_a_command_is_none():
+    assert role_of(["--home", "status", "--namespace", "list"]) == "relay"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
