@@ -36,7 +36,7 @@ import json, subprocess, sys, tempfile
 with tempfile.TemporaryDirectory() as folder:
     subprocess.run(["{ours}", "export", "--force", folder + "/all.jsonl"], check=True, stdout=sys.stderr)
     lines = [json.loads(line) for line in open(folder + "/all.jsonl", encoding="utf-8")]
-print(max(one["id"] for one in lines if "content" in one))
+print(max((one["created_at"], one["id"]) for one in lines if "content" in one)[1])
 """
 SECONDS = 60  # for one block; most take one
 
