@@ -38,7 +38,7 @@ with tempfile.TemporaryDirectory() as folder:
     lines = [json.loads(line) for line in open(folder + "/all.jsonl", encoding="utf-8")]
 print(max((one["created_at"], one["id"]) for one in lines if "content" in one)[1])
 """
-SECONDS = 60  # for one block; most take one
+SECONDS = 240  # for one block, on a machine with much else to do; most take a few
 
 
 class ScratchHome:

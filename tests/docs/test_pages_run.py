@@ -17,7 +17,7 @@ IN_SHELLS = {page: [block for block in blocks_of(page) if block.language in SHEL
 
 
 @pytest.mark.tools
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(not has_shell(), reason="the pages' commands are written for a POSIX shell")
 @pytest.mark.parametrize("page", [page for page, blocks in IN_SHELLS.items() if blocks], ids=lambda page: page.name)
 def test_the_commands_of_a_page_do_what_it_says(page, monkeypatch):
