@@ -205,11 +205,44 @@ def test_a_command_line_that_means_two_things_or_none_is_wrong(home, options):
     assert run("import", *options, "--home", home).exit_code == 2
 
 
-@pytest.mark.parametrize("content", ["", "hello", "\x00\xff", "[]", "{}"])
+@pytest.mark.parametrize("content", ["hello there", "\x00\xff" * 9, "[[1, 2]]", '{"a": {}}'])
 def test_what_is_in_no_known_format_says_what_can_be_read(home, tmp_path, content):
     (tmp_path / "x.bin").write_text(content)
     done = run("import", tmp_path / "x.bin", "--home", home, "--yes")
     assert (done.exit_code, "chatgpt, claude, gemini" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["conversations.json", "folder"])
+def test_an_empty_export_is_called_empty(home, tmp_path, name):
+    place = tmp_path / name
+    _ = place.mkdir() if name == "folder" else place.write_text("[]\n")
+    done = run("import", place, "--home", home, "--yes")
+    assert (done.exit_code, "is empty" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("trusted", ["--trusted", "--mine"])
+def test_what_this_program_wrote_as_markdown_comes_back_as_it_was_and_goes_again(home, tmp_path, trusted):
+    run("remember", "The violin is in the attic.", "--home", home)
+    run("export", "--markdown", tmp_path / "notes", "--home", home)
+    done = asked("import", tmp_path / "notes", "--home", tmp_path / "new", "--yes", trusted)
+    assert (done["trust"], done["stored"]) == ("as exported", 2)  # the same words twice stay two memories
+    here, there = (json.loads(as_exported(one, tmp_path / "x").splitlines()[2]) for one in (home, tmp_path / "new"))
+    assert [here[name] for name in ("id", "origin", "trust")] == [there[name] for name in ("id", "origin", "trust")]
+    assert asked("import", "--undo", done["id"], "--home", tmp_path / "new")["memories"] == 2
+
+
+def test_a_secret_in_a_sample_is_masked(home, tmp_path):
+    source = export_of(tmp_path / "x.zip", conversation(said=["The password of my router is: hunter2-Xyz-4711"]))
+    done = run("import", source, "--home", home, "--dry-run", "--all-messages")
+    assert ("[secret: password]" in done.output, "hunter2" in done.output) == (True, False)
+
+
+def test_ctrl_c_in_the_middle_says_how_to_take_it_back(home, source, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importing, "_store", interrupted)
+    assert "import --undo" in run("import", source, "--home", home, "--yes").stderr
 
 
 def test_another_format_than_was_said_is_an_error(home, source):

@@ -15,8 +15,13 @@ _SAMPLE_CHARACTERS = 100
 _REASONS_SHOWN = 12
 
 
-def as_values(plan: Plan, seen: dict[str, int]) -> dict[str, Any]:
-    """Return a preview as ``--json`` has it; ``seen`` is what the store said of what would come in."""
+def as_values(plan: Plan, seen: dict[str, int], *, as_exported: bool = False) -> dict[str, Any]:
+    """Return a preview as ``--json`` has it; ``seen`` is what the store said of what would come in.
+
+    ``as_exported`` says that origin and trust are as an export of this program has them. Secrets in samples are masked.
+    """
+    from hybrid_memory.secret_detection.masking import masked
+
     left_out = dict(plan.left_out.most_common())
     if seen["refused"]:
         left_out["what looks like a secret, which the settings refuse"] = seen["refused"]
@@ -25,7 +30,7 @@ def as_values(plan: Plan, seen: dict[str, int]) -> dict[str, Any]:
         "format": plan.format,
         "title": plan.title,
         "namespace": plan.namespace,
-        "trust": "agent" if plan.told else "untrusted",
+        "trust": "as exported" if as_exported else "agent" if plan.told else "untrusted",
         "conversations": plan.conversations,
         "messages": plan.messages,
         "of_the_person": plan.of_the_person,
@@ -39,7 +44,7 @@ def as_values(plan: Plan, seen: dict[str, int]) -> dict[str, Any]:
         "corrected": plan.corrected,
         "secrets": seen["secrets"],
         "left_out": left_out,
-        "samples": [{"at": _iso(one.at), "text": one.text} for one in plan.samples],
+        "samples": [{"at": _iso(one.at), "text": masked(one.text)} for one in plan.samples],
     }
 
 
@@ -95,6 +100,8 @@ def _days(values: dict[str, Any]) -> str:
 
 def _as_whose(values: dict[str, Any]) -> str:
     into = f"into the namespace {values['namespace']}"
+    if values["trust"] == "as exported":
+        return ", with origin, trust and namespaces as this program exported them."
     if values["trust"] == "agent":
         return f", as yours, {into}. What you said here stands above them."
     return f", as somebody else's, {into}: they stand behind what is yours (--mine if you wrote them)."

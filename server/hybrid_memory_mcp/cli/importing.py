@@ -22,6 +22,7 @@ from hybrid_memory_mcp.cli.output import (
     err,
     fail,
     moment,
+    note,
     one_line_errors,
     print_result,
     print_rows,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
+_NOTHING_BYTES = 4  # as much as an empty list and a line's end take
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class _Asked:
     yes: bool
     dry_run: bool
     as_json: bool
+
+    @property
+    def vouched(self) -> bool:
+        """Whether an export of this program is the person's own, so that all of it counts."""
+        return self.trusted or self.told is True
 
 
 def import_(
@@ -158,6 +165,8 @@ def _recognised(source: Source) -> Format:
     from hybrid_memory.importing.formats import find_format, format_names
 
     found = find_format(source)
+    if found is None and all(file.size <= _NOTHING_BYTES for file in source.files()):
+        raise InvalidInput("path", "is empty; there is nothing in it that could come in")
     if found is None:
         raise InvalidInput(
             "path", f"is in no format that is recognised; say with --format what it is: {', '.join(format_names())}"
@@ -240,7 +249,7 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
                 "format", f"nothing in it is of the form {format_.NAME}; leave --format out, or name another"
             )
         seen = _looked_at(asked, plan, settings.folder())
-        values = as_values(plan, seen)
+        values = as_values(plan, seen, as_exported=plan.exported is not None and asked.vouched)
         if not asked.as_json:
             say_plan(values)
         if asked.dry_run or not seen["new"]:
@@ -252,7 +261,13 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
             return
         if not asked.yes:
             confirm("Remember it?" if seen["new"] == 1 else f"Remember these {seen['new']:,}?", default=True)
-        done = _store(asked, plan)
+        try:
+            done = _store(asked, plan)
+        except KeyboardInterrupt:
+            note(
+                f"stopped: what came in so far can be taken back with {_undo_line(asked.home, plan.id)}, or the import done again"
+            )
+            raise
     values["undo"] = _undo_line(asked.home, plan.id)
     values |= {"new": done["new"], "here_already": done["there"] + done["known"], "stored": done["new"]}
     print_result(values, asked.as_json, lambda: say_done(values))
@@ -292,8 +307,7 @@ def _parts(asked: _Asked, plan: Plan, operation: str) -> Iterator[tuple[str, dic
     """Yield the operations for the files of a plan, with their arguments."""
     named = {"id": plan.id, "format": plan.format}
     if plan.exported is not None:
-        # Who says that a folder of ours is theirs vouches for it, as with `--trusted` for lines.
-        own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.told is True}
+        own = {"file": str(plan.exported), "namespace": asked.namespace, "trusted": asked.vouched}
         yield "import", named | own
     if plan.file is not None:
         yield operation, named | {"file": str(plan.file)}
