@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import signal
+import subprocess
 import sys
 import zipfile
 from itertools import count
@@ -12,7 +14,7 @@ from typer.testing import CliRunner
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Scope
-from hybrid_memory.requests import ReadRequest
+from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.admin.hub_client import stop_hub
 from hybrid_memory_mcp.cli import importing
@@ -322,3 +324,49 @@ def test_beside_a_client_it_is_done_by_the_hub_and_the_client_sees_it_at_once(so
             asked("import", "--undo", done["id"], "--home", home)
             assert "Bauer" not in found()
         stop_hub(home)
+
+
+def test_an_own_export_with_all_that_is_in_attention_is_taken_back_too(home, tmp_path):
+    service = MemoryService.open(tmp_path / "other", clock=SystemClock(), random_source=SystemRandomSource())
+    for number in range(12):
+        service.write(Scope(session="work"), WriteRequest(content=f"The cello number {number} was sold to a museum."))
+    service.close()
+    before = as_exported(home, tmp_path / "before")
+    as_exported(tmp_path / "other", tmp_path / "other.jsonl")
+    done = asked("import", tmp_path / "other.jsonl", "--home", home, "--trusted")
+    assert b'"buffer"' in as_exported(home, tmp_path / "x")
+    asked("import", "--undo", done["id"], "--home", home)
+    assert as_exported(home, tmp_path / "after") == before
+
+
+KILLED = """
+import os, signal, sys
+from hybrid_memory.admin import record_import
+from hybrid_memory.store.duck.duck_transfer import DuckTransfer
+from hybrid_memory_mcp.cli.commands import app
+
+record_import._BATCH = 1
+store, calls = DuckTransfer.import_items, []
+
+def killed(*arguments, **options):
+    calls.append(1)
+    if len(calls) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return store(*arguments, **options)
+
+DuckTransfer.import_items = killed
+app(["import", *sys.argv[1:], "--yes"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_killed_in_the_middle_and_done_again_nothing_is_double_and_one_undo_takes_it_all(home, source, tmp_path):
+    before = as_exported(home, tmp_path / "before")
+    child = subprocess.run([sys.executable, "-c", KILLED, source, "--home", home], check=False, capture_output=True)
+    assert child.returncode == -signal.SIGKILL
+    (half,) = (one for one in asked("import", "--list", "--home", home) if one["format"] == "chatgpt")
+    done = asked("import", source, "--home", home, "--yes")
+    assert (half["memories"], done["stored"], done["here_already"], done["id"]) == (1, 1, 1, half["id"])
+    asked("import", "--undo", done["id"], "--home", home)
+    assert as_exported(home, tmp_path / "after") == before
+    assert [one.name for one in (home / "imports").iterdir()] == [".lock"]

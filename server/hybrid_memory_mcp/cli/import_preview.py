@@ -50,7 +50,8 @@ def as_values(plan: Plan, seen: dict[str, int], *, as_exported: bool = False) ->
 
 def say_plan(values: dict[str, Any]) -> None:
     """Tell a person what would come in."""
-    say(f"{values['title']}: {_held(values)}{_days(values)}")
+    title = values["title"]
+    say(f"{title[:1].upper()}{title[1:]}: {_held(values)}{_days(values)}")
     say("")
     if values["new"]:
         _say_what_comes(values)
