@@ -130,6 +130,10 @@ class SyncFolder:
     def write(self, machine: str, name: str, data: bytes) -> None:
         """Write a segment of this machine, whole or not at all."""
         folder = self.path / machine
+        if folder.is_symlink():
+            raise StoreReadOnly(
+                "the subfolder of this machine is a link to another place; nothing was written. Remove the link"
+            )
         with file_errors():
             folder.mkdir(mode=0o700, exist_ok=True)
         with atomic_file(folder / name) as stream:

@@ -21,11 +21,17 @@ NEW = RowStamps()
 """What is known of a memory that is as it was written."""
 LATEST_STAMP = LATEST_MICROS
 """No stamp lies behind it: a file could claim any."""
+_LATEST_FOLLOWED = LATEST_STAMP - 10**12  # room for a million million changes after whatever a file claims
 
 
 def next_stamp(clock: int, at: int) -> int:
     """Return the stamp of a change at a time, behind all that were seen."""
     return max(at, clock + 1, 1)
+
+
+def follows(clock: int, heard: Iterable[int]) -> int:
+    """Return the newest stamp that this machine has seen, after it heard of some; one that nothing could follow is not followed."""
+    return max(clock, *(min(one, _LATEST_FOLLOWED) for one in heard), 0)
 
 
 def stamped(

@@ -14,7 +14,7 @@ from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.sync.merge import State, join, join_items
 from hybrid_memory.sync.segments import WHOLE_NAMESPACE, Change, ItemChange, MemoryChange
 from hybrid_memory.sync.settle import LINKS, settled, without_purged
-from hybrid_memory.sync.stamps import NEW, next_stamp, stamped
+from hybrid_memory.sync.stamps import NEW, follows, next_stamp, stamped
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,7 +163,7 @@ class _Step:
     def _hear_erased(self, stamp: int) -> None:
         if stamp <= self._erased:
             return
-        self._clock = max(self._clock, stamp)
+        self._clock = follows(self._clock, (stamp,))
         self._erased = stamp
         self._rows[WHOLE_NAMESPACE] = RowStamps(gone=stamp)
         ids = self.view.older_than(stamp)
@@ -179,7 +179,7 @@ class _Step:
         """Join what others know of items beside the memories."""
         known = self.view.items([change.key for change in changes])
         for change in changes:
-            self._clock = max(self._clock, change.state.stamp)
+            self._clock = follows(self._clock, (change.state.stamp,))
             heard = change.state
             if self._erased and heard.stamp <= self._erased:
                 heard = ItemState(None, self._erased)
@@ -301,7 +301,7 @@ class _Step:
         return MemoryItem(replace(memory, **words), usage, encoded.vector)
 
     def _saw(self, state: State) -> None:
-        self._clock = max(self._clock, state.born, state.gone, *state.stamps.values(), 0)
+        self._clock = follows(self._clock, (state.born, state.gone, *state.stamps.values()))
 
 
 def _linked_ids(memory: Memory) -> set[MemoryId]:

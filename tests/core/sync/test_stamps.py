@@ -9,7 +9,7 @@ from hybrid_memory.model import MemoryId, Tier, Trust
 from hybrid_memory.store.audit_notes import fields_of, note_of_change
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.syncing import LoggedChange, RowStamps
-from hybrid_memory.sync.stamps import stamped
+from hybrid_memory.sync.stamps import LATEST_STAMP, follows, next_stamp, stamped
 from hybrid_memory.testing import START
 
 M = MemoryId("m1")
@@ -67,6 +67,11 @@ CHANGES = {
     "duplicate_of": "m2",
     "session": "other",
 }
+
+
+def test_whatever_a_file_claims_the_next_change_has_a_stamp_that_others_take():
+    clock = follows(5, [LATEST_STAMP, 7])
+    assert next_stamp(clock, 1) < LATEST_STAMP
 
 
 def test_every_field_that_can_be_changed_is_told_by_its_note():
