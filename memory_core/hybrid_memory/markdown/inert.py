@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 _PUNCTUATION = r"[!-/:-@\[-`{-~]"
-_ACTS = re.compile(rf"\\(?={_PUNCTUATION})|<%?|\[|`{{3,}}|`(?=[=$])|~{{3,}}|%{{2,}}|\{{[{{%]")
+_ACTS = re.compile(rf"\\(?={_PUNCTUATION})|<%?|\[|`{{3,}}|`+(?=\s*[=$])|~{{3,}}|%{{2,}}|\{{[{{%]")
 _ESCAPED = re.compile(rf"\\({_PUNCTUATION})")
 # Characters that a terminal or an editor acts on or drops: shown as the pictures that Unicode has of them.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff\ufffe\uffff]")
