@@ -327,7 +327,7 @@ _LOOSE_OBJECT = LazyPattern(
 _ASKED_FOR = (
     r"(?:so |and )?(?:please |pls )?(?:stick to (?:that|it)|keep (?:that|it|this) (?:in mind"
     r"|that way)|remember (?:that|this|it)$|don't forget)\b"
-    r"|(?:so |and |but |then |now |also |any )*(?:what|what's|how|which|where|who|when should|why"
+    r"|(?:so |and |but |then |now |also |any )*(?:what|what's|how|which|where|who(?!'s|\s(?:is|was|has|lives?|works?)\b)|when should|why"
     r"|should i|should we|do you|does (?:that|this|it)|is (?:that|there|it)|are there"
     r"|any (?:ideas?|tips|suggestions|advice|recommendations)|can i|could i|can we|what about"
     r"|how about|right|ok|okay|got it|remember)\b.{0,400}$"

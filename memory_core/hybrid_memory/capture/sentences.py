@@ -54,11 +54,16 @@ def sentences(line: str) -> Iterator[Sentence]:
     start = 0
     for end in _END.finditer(line):
         last = end.end() >= len(line.rstrip())
-        if not last and end[0][0] == "." and _NO_END.search(line, max(start, end.start() - 12), end.start()):
+        if not last and end[0][0] == "." and _is_no_end(line, max(start, end.start() - 16), end.start()):
             continue
         yield from _sentence(line[start : end.start()], end[0])
         start = end.end()
     yield from _sentence(line[start:], "")
+
+
+def _is_no_end(line: str, start: int, end: int) -> bool:
+    """Return True for the dot of an abbreviation or of a German day; "August 12." and "she is 34." may end a sentence."""
+    return _NO_END.search(line, start, end) is not None and _COUNTED.search(line, start, end) is None
 
 
 def _sentence(raw: str, end: str) -> Iterator[Sentence]:
@@ -91,6 +96,10 @@ _NO_END = LazyPattern(
     r"(?:(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|no|nr|vs|approx|ca|bzw|usw|etc|inc|jr|sr|e\.g|i\.e|z\.b|d\.h|p\.s|sra?|sres"
     r"|mme|m|a\.m|p\.m|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[a-z])|(?:^|\s)\d{1,2})$",
     2,
+)
+_COUNTED = LazyPattern(
+    r"(?i)\b(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+    r"|is|i am|i'm|are|turn(?:s|ed)?|aged?|to|at|than|by|room|chapter|step) \d{1,2}$"
 )
 FILLERS = LazyPattern(
     r"(?:(?:ok(?:ay)?|k|so+|well|u+h+m*|um+(?=,|\s+(?:i|we|so|yeah|the|my|ok|and|no|can)\b)|er+m+"

@@ -152,7 +152,7 @@ def _facts(sentence: Sentence, turn: Turn, *, alone: bool) -> Iterator[Statement
 
 
 def _fact(raw: str, turn: Turn) -> Iterator[Statement]:
-    text = raw.strip(" ,;:-–—*_").rstrip("([ ")
+    text = raw.strip().strip(" ,;:-–—*_").rstrip("([ ").strip()
     if text and len(text) <= _LONGEST and GAP not in text and not find_secrets(text):
         yield Statement(text, StatementKind.FACT, _TOLD, turn.said_at)
 
@@ -163,7 +163,9 @@ def _parts(sentence: Sentence) -> Iterator[tuple[int, int]]:
     for found in PART.finditer(sentence.low):
         if REPORTED.search(sentence.low, 0, found.start()) is not None:
             break
-        if found.start() > start and SELF_AND_OTHERS.fullmatch(sentence.low[start : found.end()]) is None:
+        if found.start() <= start:
+            start = found.end()
+        elif SELF_AND_OTHERS.fullmatch(sentence.low[start : found.end()]) is None:
             yield start, found.start()
             start = found.end()
     yield start, len(sentence.raw)

@@ -31,7 +31,7 @@ _TASK_THINGS = (
 )
 
 MINE = LazyPattern(
-    r"(?:both |all |all of |one of |some of |most of )?(?:my|our) [\w'’ .&/+-]{1,70}?(?:'s"
+    r"(?:both |all |all of |one of |some of |most of )?(?:my|our) [\w'’ .&/+()-]{1,70}?(?:'s"
     r"|s)?(?:,[^,]{2,40},)?(?: |'s |'re )"
     r"(?:is|are|was|were|will|has|have|had|lives?|works?|likes?|loves?|hates?|prefers?|needs?|wants?|turns?"
     r"|turned|got|gets|started|starts|goes"
@@ -42,7 +42,7 @@ MINE = LazyPattern(
     r"|calls?|keeps?|owns?|named|called|only|just|recently|currently|usually|used|sleeps?|wears?|collects?"
     r"|arrives?|leaves?|graduated|married"
     r"|retired|grew|hurts?|consists?|told|tells|suggests?|suggested|recommends?|recommended|says?|said|thinks?"
-    r"|asked|cooks?|sings?|loses|lost|knows?|and i)\b"
+    r"|asked|cooks?|sings?|loses|lost|knows?|makes?|refuses|and i)\b"
     r"|(?:my|our) [\w'’ .&-]{1,60}'s (?:\w|\d)|(?:my|our) [\w ]{2,30}: \S"
 )
 MINE_NOT = LazyPattern(
@@ -54,8 +54,10 @@ I_OR_WE = LazyPattern(
     r"(?:i|i'm|im|i've|ive|i'd|i'll|we|we're|we've|we'll|me and my [\w ]+|my [\w ]{2,30} and i|(?:[a-z]+ ){1,2}and i)\s"
 )
 _AT_IT = _any(
-    """
-    trying|looking|wondering|having|getting|seeing|asking|talking|referring|thinking|hoping|facing|making|creating|implementing|adding
+    r"""
+    trying|looking|wondering|having
+    getting (?:an? (?:\w+ )?(?:error|warning|message|blank|\d+)|the|this|these|it|nothing|weird|strange|only|null|undefined|back to)
+    seeing|asking|talking|referring|thinking|hoping|facing|making|creating|implementing|adding
     doing|testing|running into|running a|following|calling|passing|debugging|starting to|finding|considering|kidding|joking|missing
     about to|supposed|unable|able|on it|heading out|off to|losing
     """
@@ -82,8 +84,9 @@ _DONE = _any(
 )
 _DO = rf"(?:{_ADVERBS})*"
 _ABOUT_THE_TASK = _any(
-    """
-    need|needed|talked|discussed|went over|went to book|remember|recall|require|want|wanted|wish|hope|try|tried|think|thought|guess|believe
+    r"""
+    want (?!to (?:learn (?!how|about|more|what|it|this)|become|lose|get (?:fit|in shape|healthier)|retire|have kids|quit|run a))
+    need|needed|talked|discussed|went over|went to book|remember|recall|require|wanted|wish|hope|try|tried|think|thought|guess|believe
     assume|suppose|mean|meant|understand|understood|agree|appreciate|wonder|wondered|notice|noticed|noted|found|figure|figured|heard|ran|re-?ran
     changed|add|added|remove|removed|update|updated|install|installed|copy|copied|paste|pasted|click|clicked|restart|restarted|reinstalled
     opened|checked|tested|deleted|renamed|fixed|pushed|merged|committed|deployed|typed|entered|said|told|asked|mentioned|explained|expect
@@ -133,6 +136,7 @@ I_NOT = LazyPattern(
     r"|(?:i|we) (?:have|had) (?:an? |some )?(?:headache|good news|bad news|meeting)\b"
     rf"|(?:i'm|im|i am|we're|we are|i was|we were) {_DO}(?:{_AT_IT}|{_IN_A_MOOD})\b"
     rf"|(?:i've|ive|we've|i have|we have) {_DO}(?:{_ABOUT_THE_TASK}|{_DONE})\b"
+    rf"|(?:i've|ive|we've) {_DO}got (?:an? |some |the |another |two |three )?(?:\w+ )?{_MADE_THING}\b"
     r"|(?:i'd|we'd|i'll|we'll) (?!be (?:in|at|on (?!it)|away|turning|moving|\d)|turn|rather|prefer)"
 )
 BROKEN = LazyPattern(
@@ -196,7 +200,9 @@ PART = LazyPattern(
     r"(?!(?:my|our) [^,]{2,40},)(?=(?:i|i'm|i've|i'd|i'll|im|ive|id|we|we're|we'll|we've|my|our|ich|wir|meine?"
     r"|unsere?|je|j'\w+|nous|mon"
     r"|ma|notre|mi|mis|nuestr[oa]|eu|meu|minha|nosso|nossa"
-    r"|what|how|which|where|who|why|should|can|could|would|is there|are there|do you|does|any|got any|got some"
+    r"|what|how|which(?! (?:is|are|was|were|i|we|has|have|makes?|means?)\b)|where(?! (?:i|we|my|our|he|she"
+    r"|they)\b)|who(?!'s| (?:is|are|was|has|lives?|works?|loves?)\b)|why|should|can|could|would|is there"
+    r"|are there|do you|does|any|got any|got some"
     r"|please|help|give|make|write|tell|show)\b)"
     r"|,\s+(?:but|so)\s+(?!that\b)|\s(?:and|but|so|because|cause|cuz|und|aber|weil|et|mais|y|pero|porque|e"
     r"|mas)\s+(?=(?:i|i'm|i've|i'd|im|ive|we|we're|we've|my|our|the thing is|ich|wir|mein"
