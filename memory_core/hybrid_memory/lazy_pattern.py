@@ -27,28 +27,28 @@ class LazyPattern:
 
     def search(self, text: str, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[str] | None:
         """Return the first match from ``pos`` on and before ``endpos``."""
-        return self.compiled.search(text, pos, endpos)
+        return (self._compiled or self.compiled).search(text, pos, endpos)
 
     def match(self, text: str, pos: int = 0) -> re.Match[str] | None:
         """Return the match at ``pos``."""
-        return self.compiled.match(text, pos)
+        return (self._compiled or self.compiled).match(text, pos)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """Return the match of the whole text."""
-        return self.compiled.fullmatch(text)
+        return (self._compiled or self.compiled).fullmatch(text)
 
     def finditer(self, text: str, pos: int = 0) -> Iterator[re.Match[str]]:
         """Return all matches, one after the other."""
-        return self.compiled.finditer(text, pos)
+        return (self._compiled or self.compiled).finditer(text, pos)
 
     def findall(self, text: str, pos: int = 0) -> list[Any]:
         """Return what the groups of all matches hold."""
-        return self.compiled.findall(text, pos)
+        return (self._compiled or self.compiled).findall(text, pos)
 
     def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str, count: int = 0) -> str:
         """Return the text with the matches replaced."""
-        return self.compiled.sub(replacement, text, count)
+        return (self._compiled or self.compiled).sub(replacement, text, count)
 
     def split(self, text: str, maxsplit: int = 0) -> list[Any]:
         """Return the text cut at the matches, at the first ``maxsplit`` of them if that is given."""
-        return self.compiled.split(text, maxsplit=maxsplit)
+        return (self._compiled or self.compiled).split(text, maxsplit=maxsplit)

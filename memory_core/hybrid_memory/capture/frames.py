@@ -81,8 +81,9 @@ def _of_person(text: str, low: str) -> Iterator[Frame]:
         found = pattern.fullmatch(low)
         if found is None:
             continue
-        value = text[found.start("value") : found.end("value")]
-        if not _is_proper(value) or (sort == "place" and _NO_PLACE.fullmatch(found["value"]) is not None):
+        end = found.end("value") if found["moved"] is None else _end_of_name(low, *found.span("value"))
+        value = text[found.start("value") : end]
+        if not _is_proper(value) or (sort == "place" and _NO_PLACE.fullmatch(lowered(value)) is not None):
             continue
         who = text[found.start("who") : found.end("who")]
         own = found["who"].rstrip("'") in ("i", "we")
@@ -91,13 +92,14 @@ def _of_person(text: str, low: str) -> Iterator[Frame]:
         )
         if not own and not (names or found["who"].startswith(("my ", "our "))):
             continue
-        country = sort == "place" and found["value"] in _COUNTRIES
+        country = sort == "place" and lowered(value) in _COUNTRIES
         yield Frame(
             attribute,
             frozenset({"self"}) if own else _stems(who),
             "country" if country else sort,
-            *found.span("value"),
-            rest=found["rest"].strip(),
+            found.start("value"),
+            end,
+            rest=low[end:].strip(),
             settled=(own or bool(names)) and " for " not in low[: found.start("value")],
             changes=found["moved"] is not None,
             names=_stems(names),
@@ -205,6 +207,12 @@ def _empty() -> frozenset[str]:
     return frozenset(words("date day"))
 
 
+def _end_of_name(low: str, start: int, end: int) -> int:
+    """Return where a place ends to which somebody moved: "lisbon" of "lisbon last", before a time."""
+    time = _TIME_BEHIND.search(low, start, end)
+    return end if time is None else time.start()
+
+
 def _is_proper(value: str) -> bool:
     """Return True for words that are written as a name."""
     return all(word[:1].isupper() for word in value.split()) and _CALENDAR.fullmatch(lowered(value)) is None
@@ -260,6 +268,7 @@ _QUALITY = LazyPattern(
     r"\w+(?:ian|ish|ese|can|i)|german|french|dutch|greek|swiss|czech|thai|catholic|muslim|jewish|hindu|buddhist|christian|vegan|vegetarian"
 )
 _CALENDAR = _p(r"(?:<DAY>|<MONTH>|christmas|easter)(?: .*)?")
+_TIME_BEHIND = LazyPattern(r" (?:last|this|yesterday|recently|today|two|three|ago)$")
 _NO_PLACE = LazyPattern(
     r"(?:kubernetes|k8s|docker|postgres\w*|mysql|sqlite|mongo\w*|redis|kafka|rabbitmq|github|gitlab|bitbucket|jenkins|aws|azure|gcp"
     r"|google(?: cloud)?|cloudflare|vercel|netlify|heroku|linux|ubuntu|debian|fedora|arch|nixos|windows|mac(?:os)?|vim|neovim|emacs"

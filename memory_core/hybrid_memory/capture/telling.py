@@ -14,7 +14,7 @@ from datetime import datetime
 from hybrid_memory.capture import refusals
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
 from hybrid_memory.capture.own_words import GAP, is_pasted
-from hybrid_memory.capture.sentences import Sentence, lowered, sentence_of, without_fillers
+from hybrid_memory.capture.sentences import Sentence, lowered, without_fillers
 from hybrid_memory.capture.statements import declared, own_sentences, statements_of
 from hybrid_memory.capture.telling_words import (
     AT_WORK,
@@ -173,10 +173,10 @@ def _parts(sentence: Sentence) -> Iterator[tuple[int, int]]:
 
 def _shown(sentence: Sentence, start: int, stop: int, *, alone: bool) -> str | None:
     """Return the words of a part that tell something, without a request behind them."""
-    if refusals.is_supposed(sentence_of(sentence.raw[:stop])):
+    until = sentence if stop == len(sentence.raw) else sentence.before(stop)
+    if refusals.is_supposed(until):
         return None
-    raw = sentence.raw[start:stop]
-    part = without_fillers(sentence_of(raw, asks=sentence.asks and stop == len(sentence.raw)))
+    part = without_fillers(until.behind(start))
     if refusals.is_unsure(part):
         return None
     shown = declared(part, loose=OURS.match(part.low) is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from tests.core.importing.chats import archive, folder, read, read_as, reasons, said
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.importing.formats.takeout_page import moment_of_page
+from hybrid_memory.importing.formats.takeout_page import activities, moment_of_page, plain_text
 from hybrid_memory.importing.record import Author, Record, RecordKind
 
 JSON = "Takeout/My Activity/Gemini Apps/MyActivity.json"
@@ -193,3 +194,30 @@ def test_an_empty_history_has_nothing(tmp_path: Path) -> None:
 def test_what_is_no_history_of_gemini_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no Gemini history"):
         read_as(folder(tmp_path, {"notes.json": {"a": 1}}), "gemini")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<",
+        "<!--",
+        "<a ",
+        "<a='",
+        "&",
+        "&#",
+        "<![CDATA[",
+        "</",
+        "<script>",
+        "<!",
+        "<div>",
+        '<a href="',
+        "\xa0",
+        "12:00:00 ",
+    ],
+)
+def test_a_million_characters_of_a_hostile_page_are_read_at_once(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    head = '<div class="outer-cell"><div class="content-cell mdl-typography--body-1">Prompted hi<br>'
+
+    plain_text(text)  # the tests' own limit of time fails what is not linear
+    list(activities(io.BytesIO((head + text).encode())))

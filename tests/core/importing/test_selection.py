@@ -122,9 +122,9 @@ def test_a_correction_that_needs_another_sentence_comes_with_it_or_not_at_all() 
 
 
 def test_where_a_person_lives_is_compared_over_conversations_in_the_order_of_time() -> None:
-    later, earlier = message("I moved to Lisbon.", 50, "new"), message("I live in Berlin.", 1, "old")
+    later, earlier = message("I moved to Lisbon last week.", 50, "new"), message("I live in Berlin.", 1, "old")
     found = {one.text: one for one in chosen([later, earlier])}
-    assert found["I moved to Lisbon"].supersedes == ("old/1", 0)
+    assert found["I moved to Lisbon last week"].supersedes == ("old/1", 0)
     assert found["I live in Berlin"].supersedes is None
 
 

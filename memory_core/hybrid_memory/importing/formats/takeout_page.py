@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from html.parser import HTMLParser
 from typing import BinaryIO
 
 _CHUNK = 1 << 16  # bytes
 _LONGEST_CELL = 2_000_000  # characters of one activity; of a longer one only its beginning is read
-_DEEPEST = 400  # elements within one another that are counted
+_LONGEST_TAG = 4_000  # characters; what is longer between "<" and ">" is no tag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,56 +29,92 @@ class Activity:
 def activities(stream: BinaryIO) -> Iterator[Activity]:
     """Yield the activities of a page in its order."""
     page = _Page()
-    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-    while chunk := stream.read(_CHUNK):
-        page.feed(decoder.decode(chunk))
+    for token in _tokens(_pieces(stream)):
+        page.take(token)
         yield from page.taken()
-    page.feed(decoder.decode(b"", final=True))
-    page.close()
     page.end_cell()
     yield from page.taken()
 
 
-def plain_text(html: str) -> str:
+def plain_text(markup: str) -> str:
     """Return the words of a piece of HTML, a line for each block of it."""
-    page = _Words()
-    page.feed(html[:_LONGEST_CELL])
-    page.close()
-    return page.text()
+    words = _Words()
+    for token in _tokens(iter([markup[:_LONGEST_CELL]])):
+        words.take(token)
+    return words.text()
 
 
-class _Words(HTMLParser):
+def _pieces(stream: BinaryIO) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    while chunk := stream.read(_CHUNK):
+        yield decoder.decode(chunk)
+    yield decoder.decode(b"", final=True)
+
+
+def _tokens(pieces: Iterator[str]) -> Iterator[re.Match[str] | str]:
+    """Yield tags, and what stands between them as it is written. Each character is looked at a bounded number of times.
+
+    The parser of the standard library begins anew at each "<" that is never closed, so that a hostile page would hold it for hours.
+    """
+    rest = ""
+    for piece in pieces:
+        text = rest + piece
+        cut = text.rfind("<", max(len(text) - _LONGEST_TAG, 0))
+        rest = text[cut:] if cut >= 0 and ">" not in text[cut:] else ""
+        yield from _whole_tokens(text[: len(text) - len(rest)])
+    yield from _whole_tokens(rest)
+
+
+def _whole_tokens(text: str) -> Iterator[re.Match[str] | str]:
+    at = 0
+    for tag in _TAG.finditer(text):
+        if tag.start() > at:
+            yield text[at : tag.start()]
+        yield tag
+        at = tag.end()
+    if at < len(text):
+        yield text[at:]
+
+
+class _Words:
     """Collects words; blocks begin a new line."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self._parts: list[str] = []
         self._length = 0
-        self._silent = 0
+        self._silent = ""
 
     def text(self) -> str:
-        lines = (" ".join(line.split()) for line in "".join(self._parts).split("\n"))
+        """Return what was collected."""
+        told = html.unescape("".join(self._parts)).replace("\xa0", " ").replace("\u202f", " ")
+        lines = (" ".join(line.split()) for line in told.split("\n"))
         return "\n".join(line for line in lines if line)
 
     def empty(self) -> None:
-        self._parts, self._length, self._silent = [], 0, 0
+        """Begin anew."""
+        self._parts, self._length, self._silent = [], 0, ""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 - its base asks for it
+    def take(self, token: re.Match[str] | str) -> None:
+        """Take the next tag or words."""
+        if isinstance(token, str):
+            self.take_words(token)
+        elif self._silent:
+            self._silent = "" if token["end"] and (token["name"] or "").lower() == self._silent else self._silent
+        elif token["name"]:
+            self.take_tag(token["name"].lower(), token["rest"], ends=bool(token["end"]))
+
+    def take_tag(self, tag: str, rest: str, *, ends: bool) -> None:  # noqa: ARG002 - what builds on it looks at the rest
+        """Take a tag."""
         if tag in _BLOCKS:
             self._parts.append("\n")
-        if tag in _UNREAD:
-            self._silent += 1
+        if tag in _UNREAD and not ends:
+            self._silent = tag
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _BLOCKS and tag != "br":
-            self._parts.append("\n")
-        if tag in _UNREAD and self._silent:
-            self._silent -= 1
-
-    def handle_data(self, data: str) -> None:
+    def take_words(self, words: str) -> None:
+        """Take words."""
         if not self._silent and self._length < _LONGEST_CELL:
-            self._parts.append(data.replace("\xa0", " ").replace("\u202f", " "))
-            self._length += len(data)
+            self._parts.append(words)
+            self._length += len(words)
 
 
 class _Page(_Words):
@@ -94,34 +130,31 @@ class _Page(_Words):
         self._link = ""
 
     def taken(self) -> list[Activity]:
+        """Return the activities that have ended, once."""
         found, self._found = self._found, []
         return found
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def take_tag(self, tag: str, rest: str, *, ends: bool) -> None:
+        """Take a tag, which may begin or end a cell."""
+        if ends:
+            super().take_tag(tag, rest, ends=True)
+            if tag == "div" and self._within:
+                self._depth -= 1
+                if self._depth <= 0:
+                    self._keep()
+            return
         if tag == "a" and self._within == "body" and not self._link:
-            self._link = dict(attrs).get("href") or ""
+            link = _HREF.search(rest)
+            self._link = html.unescape(link[1]) if link is not None else ""
         if tag == "div":
-            self._depth = min(self._depth + 1, _DEEPEST)
-            kind = (dict(attrs).get("class") or "").split()
-            if "outer-cell" in kind:
-                self.end_cell()
-            elif "header-cell" in kind:
-                self._begin("header")
-            elif "content-cell" in kind:
-                is_body = "mdl-typography--text-right" not in kind and "mdl-typography--caption" not in kind
-                self._begin("body" if is_body and not self._told else "beside")
-        super().handle_starttag(tag, attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        super().handle_endtag(tag)
-        if tag == "div" and self._within:
-            self._depth -= 1
-            if self._depth <= 0:
-                self._keep()
-
-    def handle_data(self, data: str) -> None:
+            self._begin_cell(rest)
         if self._within:
-            super().handle_data(data)
+            super().take_tag(tag, rest, ends=False)
+
+    def take_words(self, words: str) -> None:
+        """Take words that stand in a cell."""
+        if self._within:
+            super().take_words(words)
 
     def end_cell(self) -> None:
         """Take what was read of an activity."""
@@ -129,6 +162,18 @@ class _Page(_Words):
         if self._told:
             self._found.append(_activity(self._product, self._told, self._link))
         self._product = self._told = self._link = ""
+
+    def _begin_cell(self, rest: str) -> None:
+        found = _CLASS.search(rest)
+        kind = (found[1] if found is not None else "").split()
+        self._depth += 1
+        if "outer-cell" in kind:
+            self.end_cell()
+        elif "header-cell" in kind:
+            self._begin("header")
+        elif "content-cell" in kind:
+            is_body = "mdl-typography--text-right" not in kind and "mdl-typography--caption" not in kind
+            self._begin("body" if is_body and not self._told else "beside")
 
     def _begin(self, part: str) -> None:
         self._keep()
@@ -215,6 +260,9 @@ _BLOCKS = frozenset(
     {"br", "p", "div", "li", "ul", "ol", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "hr", "table", "blockquote"}
 )
 _UNREAD = frozenset({"script", "style"})
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9]{0,20})(?P<rest>[^<>]{0,4000})>|<![^<>]{0,4000}>")
+_HREF = re.compile(r"\bhref\s*=\s*[\"']([^\"']{1,2000})")
+_CLASS = re.compile(r"\bclass\s*=\s*[\"']([^\"']{1,400})")
 _TIME = re.compile(
     r"(?:(?P<before>오전|오후|上午|下午|午前|午後|am|pm)\s?)?\b(?P<hour>\d{1,2})[:.](?P<minute>\d{2})[:.](?P<second>\d{2})\b"
     r"(?:\s?(?P<after>[ap]\.?\s?m\b\.?))?",
