@@ -221,3 +221,8 @@ def test_a_million_characters_of_a_hostile_page_are_read_at_once(piece: str) -> 
 
     plain_text(text)  # the tests' own limit of time fails what is not linear
     list(activities(io.BytesIO((head + text).encode())))
+
+
+def test_a_prompt_with_a_hundred_thousand_blanks_is_read_at_once(tmp_path: Path) -> None:
+    prompt = f"Prompted hello{' ' * 100_000}there\nAttached 1 file."
+    assert said(read(folder(tmp_path, {JSON: [activity(prompt)]}), "gemini")) == [f"hello{' ' * 100_000}there"]

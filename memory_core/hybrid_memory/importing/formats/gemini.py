@@ -205,6 +205,6 @@ _OTHER_VERB = re.compile(
     re.IGNORECASE,
 )
 _ATTACHED = re.compile(
-    r"\s*(?:attached \d+ files?\.?|\d+ dateie?n? angehängt\.?|\d+ generated images?\.?|\d+ datei(?:en)? angehängt\.?)(?:\n.*)?\Z",
+    r"\s{0,20}(?:attached \d+ files?\.?|\d+ dateie?n? angehängt\.?|\d+ generated images?\.?|\d+ datei(?:en)? angehängt\.?)(?:\n.*)?\Z",
     re.IGNORECASE | re.DOTALL,
 )
