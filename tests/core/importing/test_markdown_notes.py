@@ -246,6 +246,12 @@ def test_a_bundle_of_okf_is_one_memory_a_concept(vault, tmp_path, packed):
     assert skipped == ["a file without a type in its frontmatter, so no concept"]
 
 
+def test_a_source_may_be_named_from_the_root_without_a_slash(vault):
+    metric = "---\ntype: Metric\nsources:\n- resource: tables/orders.md\n---\nRevenue sums the orders."
+    write(vault, BUNDLE | {"metrics/revenue.md": metric})
+    assert next(one for one in read(vault)[1] if one.key == "metrics/revenue").parents == ("tables/orders",)
+
+
 def test_notes_with_a_type_of_their_own_are_no_bundle(vault):
     write(vault, {"a.md": "---\ntype: person\n---\nAnna lives in Oslo.", "b.md": "---\ntype: book\n---\nDune is long."})
     assert read(vault)[0] == "markdown"

@@ -119,9 +119,11 @@ def _parents(sources: object, id_: str, concepts: set[str]) -> tuple[str, ...]:
     found = []
     for one in sources if isinstance(sources, list) else ():
         resource = one.get("resource") if isinstance(one, dict) else None
-        if isinstance(resource, str) and (target := _target(resource, id_)) in concepts and target != id_:
-            found.append(str(target))
-    return tuple(dict.fromkeys(found))
+        if isinstance(resource, str):
+            # The specification's own bundle names files from the root without a slash before them.
+            meant = (_target(resource, id_), resource.removesuffix(".md"))
+            found += [target for target in meant if target in concepts and target != id_][:1]
+    return tuple(str(target) for target in dict.fromkeys(found))
 
 
 def _target(resource: str, id_: str) -> str | None:
