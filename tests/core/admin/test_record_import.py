@@ -227,6 +227,12 @@ def test_a_store_with_an_import_is_sound(store, tmp_path):
     assert not [one for one in store.check(refusal=refusal).findings if "future" not in one.what]
 
 
+def test_a_store_that_has_an_import_from_another_machine_is_sound(store, tmp_path):
+    told = memory("told", origin=Origin.IMPORT, trust=Trust.AGENT, content_hash=content_hash("what told says"))
+    store.transfer.import_items([MemoryItem(told)], action="sync", actor="t")
+    assert not [one for one in store.check(refusal=refusal).findings if "trusted" in one.what]
+
+
 def test_a_foreign_statement_that_was_raised_by_hand_is_still_found(store, tmp_path):
     raised = memory(
         "raised", origin=Origin.IMPORT, trust=Trust.CONFIRMED, content_hash=content_hash("what raised says")

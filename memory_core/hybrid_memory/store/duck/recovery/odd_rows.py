@@ -48,9 +48,9 @@ OTHER_REVISIONS = """
 """The memories of which the log does not have the newest revision."""
 IMPORTED_AS_TOLD = Template("""
     SELECT DISTINCT namespace, id FROM ${prefix}log
-    WHERE change = 'put' AND starts_with(action, 'import ') AND ends_with(note, 'trust agent')
+    WHERE change = 'put' AND (action = 'sync' OR starts_with(action, 'import ') AND ends_with(note, 'trust agent'))
 """)
-"""The memories that came in as what the person told other assistants (`hybrid_memory.admin.record_import`)."""
+"""The memories that came in as what the person told other assistants (`hybrid_memory.admin.record_import`), here or on another machine."""
 _CLAMP = """
     UPDATE memory SET importance = greatest(least(importance, 1), 0)
     WHERE importance NOT BETWEEN 0 AND 1 AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
