@@ -254,8 +254,8 @@ class _StoreCheck:
             size = quarantine.bytes_used(path)
             self._add(
                 Severity.NOTE,
-                f"damaged files of {kept} {'event' if kept == 1 else 'events'} are kept in quarantine "
-                f"({size / 2**20:.1f} MiB)",
+                f"files that were put aside {'once' if kept == 1 else f'{kept} times'}, by a repair or a restore, "
+                f"are kept in quarantine ({size / 2**20:.1f} MiB)",
                 "delete the folders when you no longer need them",
             )
         if mark_seen:
