@@ -38,18 +38,39 @@ def json_items(stream: BinaryIO, prefix: str = "item") -> Iterator[Any]:
     """
     import ijson
 
-    guard = _Guarded(stream)
+    guard, done = _Guarded(stream), 0
     try:
         for item in ijson.items(guard, prefix, use_float=True, buf_size=_BLOCK):
             guard.start_item()
+            done += 1
             yield item
     except ijson.JSONError:
+        # Numbers of 2^63 and more, and the NaN that Python writes, are nothing to ijson; the standard library reads them.
+        if not guard.at_end and (rest := _items_at_once(stream, prefix)) is not None:
+            yield from rest[done:]
+            return
         where = "ends in the middle" if guard.at_end else f"is wrong shortly before byte {guard.passed:,}"
         raise InvalidInput("file", f"is no whole JSON: it {where}; export or download it again") from None
     except (ValueError, OverflowError) as error:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput("file", f"has a number that cannot be read, shortly before byte {guard.passed:,}") from None
+
+
+def _items_at_once(stream: BinaryIO, prefix: str) -> list[Any] | None:
+    """Return the items of a document that is small enough to be held whole; None where it is not, or is no JSON for this reader either."""
+    try:
+        stream.seek(0)
+        guard = _Guarded(stream)
+        value: Any = json.loads(b"".join(iter(lambda: guard.read(_BLOCK), b"")), parse_constant=lambda _: None)
+    except (ValueError, OSError, RecursionError):
+        return None
+    fields = prefix.removesuffix("item").strip(".")
+    for field in fields.split(".") if fields else ():
+        value = value.get(field) if isinstance(value, dict) else None
+    if not prefix.endswith("item"):
+        return [value]
+    return value if isinstance(value, list) else []
 
 
 def json_lines(stream: BinaryIO) -> Iterator[tuple[int, Any]]:

@@ -295,11 +295,26 @@ class _Bounded(io.RawIOBase):
 
     def __init__(self, stream: object, size: int, shown: str) -> None:
         self._stream: BinaryIO = stream  # type: ignore[assignment]  # a file or an open entry of an archive: both have `read`
-        self._left = size
+        self._size = self._left = size
         self._shown = shown
 
     def readable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._size - self._left
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go back to the beginning; nothing else is asked of a source."""
+        if offset or whence != os.SEEK_SET:
+            raise io.UnsupportedOperation
+        with _reading(self._shown):
+            self._stream.seek(0)
+        self._left = self._size
+        return 0
 
     def readinto(self, buffer: object) -> int:
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]  # whatever BufferedReader gives has this

@@ -114,3 +114,14 @@ def test_a_line_that_is_too_long_is_passed_over_whole(monkeypatch):
     monkeypatch.setattr(json_stream, "MOST_LINE_BYTES", 10)
     found = dict(json_lines(io.BytesIO(b"1\n" + b"3" * 100 + b"\n2\n")))
     assert found == {1: 1, 2: Skipped("a line that is too long to be read", "line 2"), 3: 2}
+
+
+@pytest.mark.parametrize("odd", ["9223372036854775808", "-1e400", "NaN", "Infinity", str(2**200)])
+def test_one_number_that_the_stream_cannot_read_costs_no_other_item(odd):
+    found = _items(b'{"messages": [{"a": 1}, {"a": ' + odd.encode() + b'}, {"a": "last"}]}', "messages.item")
+    assert [one["a"] for one in (found[0], found[2])] == [1, "last"]
+
+
+def test_a_file_that_is_wrong_in_the_middle_is_refused_by_either_reader():
+    with pytest.raises(InvalidInput, match="is wrong shortly before byte"):
+        _items(b'[{"a": 1}, {"a" 2}, {"a": 3}]')

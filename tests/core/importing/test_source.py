@@ -198,3 +198,18 @@ def test_the_first_bytes_of_what_cannot_be_read_are_none(tmp_path):
     (found,) = open_source(tmp_path / "a").files()
     (tmp_path / "a").unlink()
     assert found.head() == b""
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_file_may_be_read_again_from_its_beginning(tmp_path, packed):
+    path = tmp_path / "one"
+    if packed:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("a.json", b"0123456789" * 1000)
+    else:
+        path.write_bytes(b"0123456789" * 1000)
+    (file,) = open_source(path).files()
+    with file.open() as stream:
+        stream.read(4001)
+        stream.seek(0)
+        assert stream.read() == b"0123456789" * 1000
