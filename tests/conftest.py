@@ -1,9 +1,13 @@
 """For all tests: nothing speaks to a network, and those that want the real model get it."""
 
+import gc
 import importlib.util
 import os
+import shutil
 import socket
 import sys
+import tempfile
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -16,6 +20,27 @@ sys.dont_write_bytecode = False
 
 # Without pandas DuckDB looks for it at each value that it binds; the server's process has the same empty one.
 install_pandas_stub()
+
+# Thousands of stores are made, flushed and removed: in memory that costs no disk a flush. Where a container has little of it, or
+# lets no script run there, the usual folder serves.
+IN_MEMORY = Path("/dev/shm")  # noqa: S108 - its folders are pytest's and tempfile's own
+ROOM = 4 << 30
+if (
+    os.access(IN_MEMORY, os.W_OK)
+    and shutil.disk_usage(IN_MEMORY).free > ROOM
+    and not os.statvfs(IN_MEMORY).f_flag & os.ST_NOEXEC
+):
+    tempfile.tempdir = os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))  # noqa: TID251 - for pytest itself
+
+# What was imported and collected stays; the collector need not go through a million objects of it again and again.
+gc.disable()
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
 
 # The quick tier takes as many examples as its time allows; `just thorough` takes more.
 hypothesis.settings.register_profile("quick", max_examples=25, deadline=None)

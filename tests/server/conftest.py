@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
+import typer.testing
 from mcp.client import Client
 from tests.server.services import ERAS, ObservedService, make_server
 
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
+
+# A process makes the tree of commands once; so do the tests, and not at each command again, which takes longer than most commands.
+typer.testing._get_command = cache(typer.testing._get_command)
 
 
 @pytest.fixture
