@@ -324,7 +324,7 @@ def page(result):
     return hits, result.total, result.unknown, result.held_back, result.recalled, result.below_floor
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(STEPS)
 def test_a_reading_of_both_is_that_of_one_namespace_with_all_memories(steps):
     clock = FakeClock()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.core.embedding.loading import once_loaded
 from tests.core.embedding.tiny_model import write_tiny_model
 from tests.server.model_hub import serving
 from typer.testing import CliRunner
@@ -183,8 +184,7 @@ def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_
     run("embedder", "use", "static", "--home", home, "--later")
     assert f'former_embedder = "fastembed:{tiny}"' in config(home)
     service = opened(home)
-    while service._encoder.active() is None:
-        pass
+    once_loaded(service._encoder.active)
     assert not service.write(SCOPE, WriteRequest(content="A robin nests under the red roof.")).pending
     service.close()
     assert run("reembed", "--home", home).exit_code == 0
@@ -252,8 +252,7 @@ def test_a_new_store_gets_the_model_from_its_first_memory_on(tmp_path, tiny):
     assert "no memory has a vector yet" in done.output
     assert not (tmp_path / "fresh" / "memory.duckdb").exists()
     service = opened(tmp_path / "fresh")
-    while service._encoder.active() is None:
-        pass
+    once_loaded(service._encoder.active)
     service.write(SCOPE, WriteRequest(content=PUPPY))
     assert service.store.info().dimensions == 2
     service.close()
@@ -267,8 +266,7 @@ def test_a_store_in_use_gets_the_wish_noted(home, tiny):
     assert "in use by process" in done.output
     assert str(tiny) in config(home)
     service = opened(home)
-    while service._encoder.pending_change() is None:
-        pass
+    once_loaded(service._encoder.pending_change)
     assert not service.read(SCOPE, ReadRequest(query="puppy")).words_alone
     while service.run_background_step():
         pass

@@ -34,11 +34,7 @@ SEEDS = seeds(3)
 QUICK = (
     "amid a record of the journal",
     "before the replacement of the journal",
-    "after the last checkpoint",
     "after quarantine",
-    "after the log's rewriting",
-    "after a batch of the redo",
-    "before the commit of a consolidation",
     "after a row of the switch",
 )
 

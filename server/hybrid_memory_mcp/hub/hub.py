@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -64,6 +65,9 @@ _ACKNOWLEDGE_CHECK_SECONDS = 1.0  # how often it is looked whether enough result
 _ACKNOWLEDGE_EVERY_LINES = 256  # one transaction deletes the stored results of so many requests
 _BRIEF_SECONDS = 60.0  # between a hook's brief and the connection of the same client's server, which starts beside it
 _BRIEFS_KEPT = 100
+_NOTE_SECONDS = (
+    2.0  # until a read that nobody asked for goes on though a brief is still being noted: that takes a millisecond
+)
 _PROGRESS_SECONDS = 0.1  # how often a command hears how far its operation is
 
 
@@ -258,20 +262,23 @@ class Hub:
         connection = ClientConnection(
             stream, reader, stats, queue, lambda: self._group.start_soon(self._warm_up, where), where
         )
-        server = self._build_server(connection, client, where)
+        noted = threading.Event()
+        server = self._build_server(connection, client, where, noted)
         welcome = json.dumps({"version": __version__}).encode()
         # Serve until the relay or this hub leaves. From the registry status knows it, and `serve` drains it.
         with self.registry.register(connection):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._acknowledge_delivered, stats)
-                group.start_soon(self._note_brief, where, client.folder)
+                group.start_soon(self._note_earlier_brief, where, client.folder, noted)
                 await connection.serve(server, welcome)
                 group.cancel_scope.cancel()
         # The connection of a relay that still wants to be served ends only with this hub; otherwise its client is gone.
         if not self._leaving.is_set():
             self._group.start_soon(anyio.to_thread.run_sync, partial(self._forget_relay, stats, where))
 
-    def _build_server(self, connection: ClientConnection, client: ClientInfo, where: ClientPlace) -> MemoryServer:
+    def _build_server(
+        self, connection: ClientConnection, client: ClientInfo, where: ClientPlace, noted: threading.Event
+    ) -> MemoryServer:
         resources, options = self._resources, client.options
         limiter = ClientLimiter(resources.provider, resources.limits.calls_of_a_client)
         views = Views(
@@ -291,7 +298,7 @@ class Hub:
             request_key_of=connection.request_key_of,
             on_start_of=connection.on_start_of,
             state_key=resources.state_key,
-            may_recall=lambda: not client.hooks_off and hook_switches(resources.home).recall,
+            may_recall=partial(_may_recall, client, resources.home, noted),
         )
 
     async def _warm_up(self, where: ClientPlace) -> None:
@@ -343,6 +350,13 @@ class Hub:
                 if one.where is not None and one.stats.client.folder == hello.folder:
                     await self._note_brief(one.where, hello.folder)
         await _send(stream, answer)  # last: the client may ask its server as soon as the hook has ended
+
+    async def _note_earlier_brief(self, where: ClientPlace, folder: str | None, noted: threading.Event) -> None:
+        """Note the brief that was given before the client connected; its quiet reads wait until that is done."""
+        try:
+            await self._note_brief(where, folder)
+        finally:
+            noted.set()
 
     async def _note_brief(self, where: ClientPlace, folder: str | None) -> None:
         """Let a client's quiet reads leave out what a hook has just given to a conversation in the same folder."""
@@ -422,6 +436,11 @@ def _hook_event(resources: HubResources, hello: Hello) -> dict[str, Any]:
     from hybrid_memory_mcp.hub.hook_events import hook_event  # only where a client has hooks
 
     return hook_event(resources.provider, resources.home, hello)
+
+
+def _may_recall(client: ClientInfo, home: Path, noted: threading.Event) -> bool:
+    noted.wait(_NOTE_SECONDS)
+    return not client.hooks_off and hook_switches(home).recall
 
 
 def _note_shown(scope: Scope, ids: tuple[str, ...], service: MemoryService) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.core.embedding.loading import once_loaded
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.embedding import minilm as minilm_module
@@ -52,8 +53,7 @@ def opened(home, embedder):
 
 def ready(service):
     """Wait until the model is loaded, however long the machine takes."""
-    while service._encoder.active() is None:
-        pass
+    once_loaded(service._encoder.active)
 
 
 def folder_for_fastembed(folder):
@@ -191,8 +191,7 @@ def test_a_store_changes_from_the_static_table_to_the_model_and_back(tmp_path, m
     service.close()
     service = opened(tmp_path, minilm)
     assert not service.write(SCOPE, WriteRequest(content="A robin nests under the roof.")).pending
-    while service._encoder.pending_change() is None:
-        pass
+    once_loaded(service._encoder.pending_change)
     while service.run_background_step():
         pass
     assert service.store.info().dimensions == 384

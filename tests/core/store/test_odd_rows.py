@@ -75,12 +75,28 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_after_a_repair_the_store_is_sound(home, name):
+def test_what_no_import_would_take_is_found(home, name):
     change_rows(home / DATABASE, STATEMENTS[name])
     assert not check(home, FakeClock()).sound
+
+
+def repaired(home):
     repair(home, FakeClock())
     report = check(home, FakeClock())
     assert report.sound, report.findings
+
+
+def test_after_a_repair_of_all_of_it_at_once_the_store_is_sound(home):
+    for name in ("words", "importance", "revision", "confirmed", "vectors", "usage", "log", "speaker"):
+        change_rows(home / DATABASE, STATEMENTS[name])
+    repaired(home)
+
+
+@pytest.mark.stress
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_after_a_repair_the_store_is_sound(home, name):
+    change_rows(home / DATABASE, STATEMENTS[name])
+    repaired(home)
 
 
 def test_words_that_were_changed_stay_untrusted_with_an_entry_that_says_so(home):

@@ -17,8 +17,9 @@ from hybrid_memory.requests import ReadRequest, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.admin.hub_client import stop_hub
-from hybrid_memory_mcp.hooks import program
+from hybrid_memory_mcp.hooks import program, state
 from hybrid_memory_mcp.hooks.asking import HubCaller
+from hybrid_memory_mcp.hub import hub as hub_module
 from hybrid_memory_mcp.projects import MARKER
 
 Talk = partial(hooking.Talk, here=True)
@@ -40,6 +41,14 @@ def home():
         yield folder
 
 
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    """Hooks of this process have all the time of a busy machine; those that run as clients run them have their limits."""
+    for event in program.LIMIT_SECONDS:
+        monkeypatch.setitem(program.LIMIT_SECONDS, event, hooking.TIMEOUT_SECONDS)
+    monkeypatch.setattr(state, "_LOCK_SECONDS", hooking.TIMEOUT_SECONDS)
+
+
 @pytest.fixture
 def service(home):
     """The product over a store on disk, in a hub of this process."""
@@ -48,7 +57,7 @@ def service(home):
         yield service
 
 
-@pytest.mark.parametrize("name", ["claude-code", "codex"])
+@pytest.mark.parametrize("name", ["claude-code", pytest.param("codex", marks=pytest.mark.stress)])
 def test_what_was_said_in_one_conversation_is_in_the_context_of_the_next(home, name):
     """Over real processes: the client's server, which starts the hub, and each hook."""
     with started(home, alone=False) as client:
@@ -255,6 +264,29 @@ def test_what_a_brief_gave_the_clients_own_server_does_not_give_again(home, serv
         Talk(home, "second", folder=here).start()
         assert "PostgreSQL" in quiet(elsewhere)
     assert quiet(here) == ""
+
+
+def test_a_read_that_nobody_asked_for_waits_until_an_earlier_brief_is_noted(home, service, monkeypatch):
+    asked = threading.Event()
+    may_recall, note = hub_module._may_recall, hub_module._note_shown
+
+    def look(*given):
+        asked.set()
+        return may_recall(*given)
+
+    def note_late(*given):
+        assert asked.wait(hooking.TIMEOUT_SECONDS)
+        note(*given)
+
+    Talk(home, "first").say(LASTING["decision"][0]).hook("stop")
+    Talk(home, "second").start()
+    monkeypatch.setattr(hub_module, "_NOTE_SECONDS", hooking.TIMEOUT_SECONDS)
+    monkeypatch.setattr(hub_module, "_may_recall", look)
+    monkeypatch.setattr(hub_module, "_note_shown", note_late)
+    with started(home, alone=False, folder=home.parent) as client:
+        client.initialize()
+        question = "Which database did we decide to use for the billing service?"
+        assert client.call(1, "read_memories", query=question, quiet="text")["content"][0]["text"] == ""
 
 
 def test_a_correction_takes_the_place_of_what_it_corrects(home, service):

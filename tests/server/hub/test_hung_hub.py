@@ -61,6 +61,7 @@ def test_a_call_to_a_stopped_hub_is_answered_by_the_next_one_and_done_once(store
         assert len(first.call(3, "read_memories", query="cello", limit=100)["structuredContent"]["memories"]) == 2
 
 
+@pytest.mark.stress
 def test_a_client_that_comes_beside_a_stopped_hub_is_initialized(store):
     with relay(store) as first:
         first.initialize()
@@ -108,7 +109,7 @@ def test_a_call_that_takes_long_is_left_to_its_hub(hub, home, service):
         client.initialize()
         client.send(request(1, "read_memories", {"query": "wait"}))
         service.wait_for(1)
-        for _ in range(4):
+        for _ in range(2):
             assert asked.acquire(timeout=TIMEOUT_SECONDS)
         service.go.set()
         assert client.receive()["result"]["isError"] is False

@@ -188,12 +188,13 @@ async def test_it_leaves_environment_umask_log_and_threads_as_they_were(transpor
         os.umask(mask)
         root = logging.getLogger()
         variables = dict(os.environ)  # noqa: TID251 - whether they are left alone is the test
-        return mask, variables, list(root.handlers), root.level, set(threading.enumerate())
+        return mask, variables, list(root.handlers), root.level
 
-    before = state()
+    before, threads = state(), set(threading.enumerate())
     with memory_for_tests(transport=transport) as memory:
         await written(memory, "Ada likes tea.")
     assert state() == before
+    assert set(threading.enumerate()) <= threads  # those of earlier tests may end meanwhile
 
 
 def test_a_memory_without_its_block_says_so():
