@@ -194,6 +194,8 @@ async def test_it_leaves_environment_umask_log_and_threads_as_they_were(transpor
     with memory_for_tests(transport=transport) as memory:
         await written(memory, "Ada likes tea.")
     assert state() == before
+    for one in set(threading.enumerate()) - threads:
+        one.join(10)  # it was told to end, which takes it a moment on a busy machine
     assert set(threading.enumerate()) <= threads  # those of earlier tests may end meanwhile
 
 
