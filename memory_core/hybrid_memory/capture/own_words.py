@@ -23,7 +23,8 @@ def own_lines(text: str) -> Iterator[str]:
     """Yield the lines of a message that its author wrote themselves, without bullets; none where all of it is told or pasted."""
     text = lowered_safe(text)
     plain = _without_tags(_without_fences(text))
-    plain = _QUOTED.sub(_gap_for_speech, plain)
+    if plain.count("'") > 1 or not _QUOTES.isdisjoint(plain):
+        plain = _QUOTED.sub(_gap_for_speech, plain)
     paragraphs = [part for part in _BLANK_LINES.split(plain) if part.strip()]
     lines = plain.count("\n") + 1
     if len(plain) > _LONGEST_TYPED or lines > _MOST_LINES:
@@ -31,11 +32,12 @@ def own_lines(text: str) -> Iterator[str]:
         paragraphs = [part for part in ends if len(part) <= _LONGEST_FRAME and "\n" not in part.strip()]
     for paragraph in paragraphs:
         written = paragraph.split("\n")
-        machine = sum(_is_machine_line(line) for line in written)
+        typed = [line for line in written if not _is_machine_line(line)]
+        machine = len(written) - len(typed)
         if machine and 2 * machine >= len(written):
             continue
-        for line in written:
-            if not _is_machine_line(line) and not _QUOTE_LINE.match(line):
+        for line in typed:
+            if not _QUOTE_LINE.match(line):
                 yield _BULLET.sub("", line, count=1).strip()
 
 
@@ -46,8 +48,11 @@ def lowered_safe(text: str) -> str:
 
 def is_pasted(text: str) -> bool:
     """Return True if a message is mail or a letter: headers, or a greeting line and a closing line."""
-    if len(_MAIL_HEADER.findall(text)) > 1:
+    colons = text.count(":")
+    if colons > 1 and len(_MAIL_HEADER.findall(text)) > 1:
         return True
+    if not colons and "," not in text:
+        return False  # no line ends as a greeting does
     return _SALUTATION.search(text) is not None and _CLOSING.search(text) is not None
 
 
@@ -102,6 +107,7 @@ _QUOTED = LazyPattern(
     r'"[^"\n]{1,1000}"|“[^“”\n]{1,1000}[”]|„[^„“”\n]{1,1000}[“”]|«[^«»\n]{1,1000}»|「[^「」\n]{1,1000}」|『[^『』\n]{1,1000}』'
     r"|(?<![\w'])'[^'\n]{12,1000}'(?!\w)"
 )
+_QUOTES = frozenset('"“„«「『')
 _QUOTE_LINE = LazyPattern(r"\s*(?:>|\|)")
 _BULLET = LazyPattern(r"^\s*(?:[-*•–]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|\[[ x]\]\s+)+")
 _MACHINE_LINE = LazyPattern(

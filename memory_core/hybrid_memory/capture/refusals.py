@@ -20,19 +20,23 @@ class _Sign:
     pattern: LazyPattern
     words: tuple[frozenset[str], ...] = ()
 
-    def within(self, sentence: Sentence) -> bool:
-        if not self.words:
-            return sentence.dense and self.pattern.search(sentence.low) is not None
-        own = sentence.words
-        return all(not own.isdisjoint(some) for some in self.words) and self.pattern.search(sentence.low) is not None
-
 
 def _sign(source: str, *words: str) -> _Sign:
     return _Sign(LazyPattern(source), tuple(frozenset(some.split()) for some in words))
 
 
 def _any_within(signs: Sequence[_Sign], sentence: Sentence) -> bool:
-    return any(one.within(sentence) for one in signs)
+    words = sentence.words
+    for sign in signs:
+        if not sign.words and not sentence.dense:
+            continue
+        for some in sign.words:
+            if words.isdisjoint(some):
+                break
+        else:
+            if sign.pattern.search(sentence.low) is not None:
+                return True
+    return False
 
 
 def takes_message_out(sentence: Sentence) -> bool:

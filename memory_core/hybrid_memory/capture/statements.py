@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -271,8 +272,12 @@ def _told(clause: Sentence, turn: Turn) -> Statement | None:
 
 def _of_rules(clause: Sentence, rules: Sequence[Rule], turn: Turn, before: Sentence | None) -> Statement | None:
     """Return the statement that the first fitting rule makes of a clause."""
+    low, start = clause.low, clause.low[:1]
     for rule in rules:
-        found = rule.pattern.match(clause.low)
+        first = rule.pattern.first
+        if first is not None and start not in first:
+            continue  # asked here, for most rules are passed over so
+        found = rule.pattern.match(low)
         if found is None or not _names_are_names(clause, found):
             continue
         told = (
@@ -354,7 +359,12 @@ def _only_corrects(low: str) -> bool:
 def _rules_for(clause: Sentence) -> Sequence[Rule]:
     if clause.dense:
         return foreign.DENSE
-    return [rule for language, gate in _GATES for rule in language if not gate.isdisjoint(clause.words)]
+    return _rules_of(tuple(not gate.isdisjoint(clause.words) for _, gate in _GATES))
+
+
+@functools.cache
+def _rules_of(languages: tuple[bool, ...]) -> Sequence[Rule]:
+    return tuple(rule for (rules, _), used in zip(_GATES, languages, strict=True) if used for rule in rules)
 
 
 def _asking_rules(clause: Sentence) -> Sequence[Rule]:

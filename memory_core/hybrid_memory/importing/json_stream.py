@@ -21,9 +21,8 @@ MOST_ITEM_BYTES = 256 << 20  # of one item of an array, which is held in memory
 MOST_LINE_BYTES = 64 << 20  # of one line of JSON lines
 _BLOCK = 1 << 18  # bytes
 _BODY = rb'[^"\\]*+(?:\\.[^"\\]*+)*+'  # of a string; possessive, so that a text of quotes costs no more than any other
-_STRINGS = re.compile(rb'"' + _BODY + rb'"|("' + _BODY + rb"\\?+\Z)", re.DOTALL)
 _REST_OF_STRING = re.compile(_BODY + rb'"', re.DOTALL)
-_NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_IDLE = bytes(byte for byte in range(256) if byte not in b'[]{}"')
 _OPENING = frozenset(b"[{")
 
 
@@ -117,13 +116,13 @@ class _Nesting:
             InvalidInput: they are nested too deep, or a string is too long.
         """
         rest = self._after_string(block)
-        left = _STRINGS.sub(rb"\1", rest)  # without strings, but for one that has not ended
-        opened = left.find(b'"')
-        if opened >= 0:
-            self._string = len(left) - opened
-            self._escaped = (len(left) - len(left.rstrip(b"\\"))) % 2 == 1
-            left = left[:opened]
-        brackets = left.translate(None, _NOT_BRACKETS)
+        # Without escapes, and as long as before, each quotation mark begins or ends a string.
+        plain = rest.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in rest else rest
+        parts = plain.translate(None, _IDLE).split(b'"')
+        if len(parts) % 2 == 0:
+            self._string = len(plain) - plain.rindex(b'"')
+            self._escaped = (len(rest) - len(rest.rstrip(b"\\"))) % 2 == 1
+        brackets = b"".join(parts[::2])
         if self._depth + len(brackets) <= MOST_NESTED:
             opening = brackets.count(b"[") + brackets.count(b"{")
             self._depth += 2 * opening - len(brackets)

@@ -79,8 +79,8 @@ def moment(value: object) -> datetime | None:
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """Return a JSON object, or an empty one in the place of anything else."""
-    return value if isinstance(value, Mapping) else {}
+    """Return a JSON object, as the parser gives it, or an empty one in the place of anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def items(value: object) -> Sequence[Any]:
