@@ -82,17 +82,29 @@ def test_two_at_once_are_told_apart(home, folder):
     assert (done.exit_code, "another synchronisation" in done.stderr) == (1, True)
 
 
-def test_what_another_machine_purged_leaves_the_files_of_this_one(home, folder, tmp_path):
+def holding(words, *places):
+    """Return the folders in which files hold some words."""
+    files = [file for place in places for file in place.rglob("*") if file.is_file()]
+    return sorted({file.parent.name for file in files if words.encode() in file.read_bytes()})
+
+
+@pytest.mark.parametrize("erasing", [("purge",), ("redact", "--words")])
+def test_what_another_machine_erased_leaves_the_files_of_this_one_and_its_backups_when_asked(
+    home, folder, tmp_path, erasing, monkeypatch
+):
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: "violin is in")
     other = tmp_path / "other"
     synced(home, folder)
     synced(other, folder)
     run("backup", "--home", other)
     (id_,) = (json.loads(line)["id"] for line in exported(home).splitlines() if '"type":"memory"' in line)
-    assert run("purge", id_, "--home", home, "--yes").exit_code == 0
+    assert run(*erasing, id_, "--home", home, "--yes").exit_code == 0
     synced(home, folder)
-    assert synced(other, folder)["purged"] == 1
-    held = b"".join(file.read_bytes() for place in (other, folder) for file in place.rglob("*") if file.is_file())
-    assert b"violin" not in held
+    assert synced(other, folder)["in_backups"] == 1
+    assert holding("violin", other, folder) == ["backups"]
+    assert "--backups takes it out" in run("sync", folder, "--home", other).stdout
+    assert synced(other, folder, "--backups")["in_backups"] == 0
+    assert holding("violin", other, folder) == []
 
 
 def test_a_connected_client_finds_what_came(home, folder, written):

@@ -135,8 +135,12 @@ def erase_everywhere(
     make_plan: Callable[[DuckStore], Plan],
     erase: Callable[[SqlSession, Plan], int],
     on_step: OnStep,
+    *,
+    copies_too: bool = True,
 ) -> Purged:
     """Write the store of a folder, which nobody may have open, and all its copies there anew, without what ``erase`` takes out of each.
+
+    Without ``copies_too`` the backups and what lies in quarantine stay as they are.
 
     ``make_plan`` looks at the open store first and raises where there is nothing to do; ``erase`` returns in how many memories it
     took something out.
@@ -150,7 +154,7 @@ def erase_everywhere(
         store.close()
     with hold_store(path):
         file_purge = _FilePurge(path, now, lambda session: erase(session, plan))
-        copies = find_copies(home)
+        copies = find_copies(home) if copies_too else OtherCopies((), ())
         # The store itself goes last: killed before, the purge is not done, and doing it again finds what to erase.
         try:
             rewritten = sum([file_purge.rewrite(file, on_step) for file in copies.backups])

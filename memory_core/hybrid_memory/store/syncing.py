@@ -109,7 +109,7 @@ class SyncView(Protocol):
         ...
 
     def rows(self, ids: Iterable[MemoryId]) -> dict[MemoryId, RowStamps]:
-        """Return what is known of the changes of memories, purged ones included; the id "" is the whole namespace."""
+        """Return what is known of the changes of memories, purged ones included."""
         ...
 
     def linked(self, ids: Collection[MemoryId]) -> set[MemoryId]:
@@ -128,20 +128,12 @@ class SyncView(Protocol):
         """Return which of some memories have versions, or the words of another."""
         ...
 
-    def older_than(self, stamp: int) -> set[MemoryId]:
-        """Return all memories of the namespace that were not born again after a stamp."""
-        ...
-
     def changed_items(self) -> Sequence[ChangedItem]:
         """Return what beside memories is not as the last synchronisation left it."""
         ...
 
     def items(self, keys: Collection[ItemKey]) -> dict[ItemKey, ItemState]:
         """Return what is known of items, removed ones included."""
-        ...
-
-    def all_items(self) -> Sequence[ItemKey]:
-        """Return the keys of all items that are known."""
         ...
 
 
@@ -171,11 +163,26 @@ SyncDecision: TypeAlias = Callable[[SyncView], SyncBatch]
 
 @dataclass(frozen=True, slots=True)
 class FolderMark:
-    """What a folder has of a namespace: the log up to ``sent``, without what was purged up to ``cleaned``, items up to a write."""
+    """What a folder has of a namespace: the log up to ``sent``, without what was purged up to ``cleaned``, items up to a write.
+
+    ``cleaned`` is -1 where words went that the log does not name: with a namespace, or with an entry of a conversation.
+    """
 
     sent: int = 0
     cleaned: int = 0
     written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What lost words: memories, and whatever is not in the store any more, if it is ``unnamed``."""
+
+    ids: frozenset[MemoryId]
+    unnamed: bool
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything."""
+        return self.unnamed or bool(self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +236,8 @@ class SyncStore(Protocol):
         """Note that something was sent, in some segments, and the use of memories that was told."""
         ...
 
-    def to_clean(self, folder: str, namespace: str) -> tuple[set[MemoryId], FolderMark]:
-        """Return the memories of which words went since a folder was cleaned, and the mark after it."""
+    def to_clean(self, folder: str, namespace: str) -> tuple[Erasure, FolderMark]:
+        """Return what lost words since a folder was cleaned, and the mark after it."""
         ...
 
     def cleaned(self, folder: str, namespace: str, mark: FolderMark) -> None:

@@ -1,7 +1,9 @@
-"""What another machine purged or redacted leaves the files of this store too: the database's old bytes, backups, quarantine and logs.
+"""What another machine purged or redacted leaves the files of this store too: the database's old bytes and logs, and backups if asked.
 
 A synchronisation takes it out of the store's rows. Until the files are written anew it is noted which memories these were, so that
-a process that is killed in between is made up for by the next synchronisation.
+a process that is killed in between is made up for by the next synchronisation. Backups and quarantine are the way back from a purge that
+nobody meant: somebody who can write into the folder, or an old machine that is wiped, would else erase the last copy of everything on
+all machines. So they are left until a person at this machine says so; what they may still hold is noted.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.admin.purge import Purged, erase_everywhere, remaining_state
+from hybrid_memory.admin.purge import Purged, erase_everywhere, find_copies, remaining_state
 from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.store.duck.purge_rows import purge_rows
 from hybrid_memory.store.duck.redact_rows import exchange_words
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.duck.store import DuckStore
 
 NOTE = "erase"
+_IN_COPIES = "erase in copies"
 
 
 def note_waiting(store: DuckStore, erased: Erased) -> None:
@@ -42,8 +45,18 @@ def is_waiting(store: DuckStore) -> bool:
     return bool(_noted(store))
 
 
-def erase_waiting(home: Path, now: datetime, *, actor: str, on_step: OnStep = lambda _: None) -> Purged:
-    """Write the files of a store, which nobody may have open, anew, without what was noted.
+def left_in_copies(store: DuckStore, home: Path) -> int:
+    """Return how many memories that others purged or redacted may stand in backups or quarantine."""
+    copies = find_copies(home)
+    if not (copies.backups or copies.set_aside):
+        return 0
+    return sum(len(set(ids)) for ids in _noted(store, _IN_COPIES).values())
+
+
+def erase_waiting(
+    home: Path, now: datetime, *, actor: str, copies_too: bool = False, on_step: OnStep = lambda _: None
+) -> Purged:
+    """Write the files of a store, which nobody may have open, anew, without what was noted; with ``copies_too`` its backups as well.
 
     Raises:
         StoreLocked: somebody has the store open.
@@ -52,6 +65,8 @@ def erase_waiting(home: Path, now: datetime, *, actor: str, on_step: OnStep = la
 
     def make_plan(store: DuckStore) -> tuple[Mapping[str, Sequence[MemoryId]], list[Memory]]:
         waiting = _noted(store)
+        if copies_too:
+            waiting = _joined(waiting, _noted(store, _IN_COPIES))
         # What is there was redacted; the rest is gone.
         there = [one for namespace, ids in waiting.items() for one in store.get(namespace, ids).values()]
         kept = {(one.namespace, one.id) for one in there}
@@ -68,16 +83,27 @@ def erase_waiting(home: Path, now: datetime, *, actor: str, on_step: OnStep = la
         count += exchange_words(session, redacted)
         return count
 
-    return erase_everywhere(home, now, make_plan, erase, on_step)
+    return erase_everywhere(home, now, make_plan, erase, on_step, copies_too=copies_too)
 
 
-def forget_waiting(store: DuckStore) -> None:
-    """Note that nothing is to leave the store's files any more."""
+def forget_waiting(store: DuckStore, home: Path, *, copies_too: bool = False) -> None:
+    """Note that nothing is to leave the store's files any more, but for its backups where these were left."""
+    copies = find_copies(home)
+    left = {} if copies_too or not (copies.backups or copies.set_aside) else _noted(store)
+    if left or copies_too:
+        known = {} if copies_too else _noted(store, _IN_COPIES)
+        store.syncing.note(_IN_COPIES, json.dumps(_joined(known, left)))
     store.syncing.note(NOTE, json.dumps({}))
 
 
-def _noted(store: DuckStore) -> dict[str, list[MemoryId]]:
+def _joined(
+    first: Mapping[str, Sequence[MemoryId]], second: Mapping[str, Sequence[MemoryId]]
+) -> dict[str, list[MemoryId]]:
+    return {name: sorted({*first.get(name, ()), *second.get(name, ())}) for name in {**first, **second}}
+
+
+def _noted(store: DuckStore, note: str = NOTE) -> dict[str, list[MemoryId]]:
     return {
         namespace: [MemoryId(one) for one in ids]
-        for namespace, ids in json.loads(store.syncing.notes().get(NOTE, "{}")).items()
+        for namespace, ids in json.loads(store.syncing.notes().get(note, "{}")).items()
     }

@@ -33,8 +33,6 @@ from hybrid_memory.validation import NAME_LIMIT
 FORMAT = "hybrid-memory-sync"
 VERSION = 1
 NAME = re.compile(r"(\d{8})-([0-9a-f]{32})\b.*\.jsonl")
-WHOLE_NAMESPACE = MemoryId("")
-"""Stands for all memories of a namespace in a line that says that they are purged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +63,18 @@ class Segment:
     changes: tuple[Change, ...]
     refused: int = 0
 
+    @property
+    def latest(self) -> int:
+        """The latest stamp in it."""
+        return max((stamp for one in self.changes for stamp in _stamps_of(one)), default=0)
+
 
 class NotWholeError(Exception):
     """The file is no whole segment: cut short, still on its way, or changed."""
+
+
+class TooFarAheadError(Exception):
+    """It holds a time that no clock shows for a century: believed, it would win over all that is changed until then."""
 
 
 class NewerFormatError(Exception):
@@ -184,7 +191,7 @@ def _parsed(line: bytes, number: int, namespace: str) -> Change | None:
         if "purged" in told:
             id_, state = told["purged"], State(memory=None, born=_stamp(told["born"]), gone=_stamp(told["gone"]))
             check_text(id_)
-            return MemoryChange(MemoryId(id_), state) if state.is_gone and (not id_ or is_storable_id(id_)) else None
+            return MemoryChange(MemoryId(id_), state) if state.is_gone and is_storable_id(id_) else None
         return _item_change(told, namespace)
     except (InvalidInput, ConstraintViolation, KeyError, ValueError, TypeError, OverflowError):
         return None
@@ -230,6 +237,12 @@ def _item_of(key: ItemKey, namespace: str, value: Mapping[str, Any] | None) -> T
     if kind == "conversation":
         return ConversationItem(namespace, first, second, 0 if value is None else int(value["last"]))
     return EntryItem(namespace, first, second, number, value or {}) if kind == "entry" else None
+
+
+def _stamps_of(change: Change) -> tuple[int, ...]:
+    if isinstance(change, ItemChange):
+        return (change.state.stamp,)
+    return (change.state.born, change.state.gone, *change.state.stamps.values())
 
 
 def _stamp(value: Any) -> int:

@@ -21,6 +21,8 @@ NEW = RowStamps()
 """What is known of a memory that is as it was written."""
 LATEST_STAMP = LATEST_MICROS
 """No stamp lies behind it: a file could claim any."""
+AHEAD_AT_MOST = 100 * 366 * 86_400 * 10**6
+"""Microseconds by which a stamp may lie ahead of the clock of who reads it: clocks are wrong by years, not by a century."""
 _LATEST_FOLLOWED = LATEST_STAMP - 10**12  # room for a million million changes after whatever a file claims
 
 
@@ -35,12 +37,11 @@ def follows(clock: int, heard: Iterable[int]) -> int:
 
 
 def stamped(
-    entries: Iterable[LoggedChange], known: Mapping[MemoryId, RowStamps], clock: int, erased: int = 0
+    entries: Iterable[LoggedChange], known: Mapping[MemoryId, RowStamps], clock: int
 ) -> tuple[dict[MemoryId, RowStamps], int]:
     """Return what is known of memories after some entries of the log, of those that it changes, and the newest stamp.
 
-    ``known`` is what was known of them before, ``erased`` when the whole namespace was purged (0: never). Entries of a synchronisation
-    are passed over: their changes have stamps.
+    ``known`` is what was known of them before. Entries of a synchronisation are passed over: their changes have stamps.
     """
     found: dict[MemoryId, RowStamps] = {}
     for entry in entries:
@@ -48,19 +49,18 @@ def stamped(
             continue
         clock = next_stamp(clock, entry.at)
         before = found.get(entry.id) or known.get(entry.id) or NEW
-        after = _after(before, entry, clock, erased)
+        after = _after(before, entry, clock)
         if after is not before:
             found[entry.id] = after
     return found, clock
 
 
-def _after(before: RowStamps, entry: LoggedChange, stamp: int, erased: int) -> RowStamps:
+def _after(before: RowStamps, entry: LoggedChange, stamp: int) -> RowStamps:
     if entry.change == ChangeType.PURGE.value:
         return RowStamps(born=before.born, gone=stamp)
     if entry.change == ChangeType.INSERT.value:
         # Only what was purged before has to say that it is there again.
-        gone = max(before.gone, erased)
-        return RowStamps(born=stamp, gone=gone) if gone else before
+        return RowStamps(born=stamp, gone=before.gone) if before.gone else before
     fields = fields_of(entry.action, entry.note)
     if not fields:
         return before

@@ -12,7 +12,7 @@ from hybrid_memory.store.memory_fields import DERIVED, NAMES
 from hybrid_memory.store.syncing import SYNC, ItemKey, ItemState, LogMark, RowStamps, SyncBatch, SyncView
 from hybrid_memory.store.transfer import MemoryItem
 from hybrid_memory.sync.merge import State, join, join_items
-from hybrid_memory.sync.segments import WHOLE_NAMESPACE, Change, ItemChange, MemoryChange
+from hybrid_memory.sync.segments import Change, ItemChange, MemoryChange
 from hybrid_memory.sync.settle import LINKS, settled, without_purged
 from hybrid_memory.sync.stamps import NEW, follows, next_stamp, stamped
 
@@ -35,10 +35,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a step did: entries of the log that it looked at, memories that came in, changed, went or lost words, items that changed.
-
-    ``erases`` says that words went otherwise than with a memory: with a namespace, or with an entry of a conversation.
-    """
+    """What a step did: entries of the log that it looked at, memories that came in, changed, went or lost words, items that changed."""
 
     looked_at: int = 0
     new: int = 0
@@ -46,7 +43,6 @@ class StepResult:
     removed: tuple[MemoryId, ...] = ()
     redacted: tuple[Memory, ...] = ()
     items: int = 0
-    erases: bool = False
 
 
 def decide_noticed(view: SyncView, limit: int = ALL_ENTRIES) -> SyncBatch:
@@ -83,7 +79,6 @@ class _Step:
     noticed: set[MemoryId] = field(default_factory=set)
     _considered: set[MemoryId] = field(default_factory=set)
     _mark: LogMark = field(default_factory=LogMark)
-    _erased: int = 0
     _rows: dict[MemoryId, RowStamps] = field(default_factory=dict)
     _before: dict[MemoryId, Memory] = field(default_factory=dict)
     _usage: dict[MemoryId, Usage] = field(default_factory=dict)
@@ -99,16 +94,12 @@ class _Step:
     def notice_log(self, limit: int) -> int:
         """Note what the log says behind the mark; returns how many entries that were."""
         view, mark = self.view, self.view.mark
-        known = view.rows([WHOLE_NAMESPACE]).get(WHOLE_NAMESPACE)
-        self._erased = 0 if known is None else known.gone
         if not view.is_same_log():
-            # The log was erased, and with it all that it told of: the namespace was purged as a whole.
-            self._erased = next_stamp(mark.clock, to_micros(view.now))
-            self._rows[WHOLE_NAMESPACE] = RowStamps(gone=self._erased)
-            mark = LogMark(0, None, self._erased)
+            # Another log, as a repair may leave one: what it tells of was changed now, and what it does not tell of stays as it is.
+            mark = LogMark(0, None, mark.clock)
         entries = view.log(mark.position, limit)
         self.noticed = {entry.id for entry in entries if entry.id and entry.action != SYNC}
-        found, clock = stamped(entries, view.rows(self.noticed), mark.clock, self._erased)
+        found, clock = stamped(entries, view.rows(self.noticed), mark.clock)
         self._rows |= found
         self._mark = mark
         self._clock = clock
@@ -123,7 +114,7 @@ class _Step:
         values = self.view.items([one.key for one in changed])
         for one in changed:
             # What is seen for the first time has its own time, so that it is the same in each copy of a store.
-            if one.known or self._erased:
+            if one.known:
                 self._clock = next_stamp(self._clock, to_micros(self.view.now))
                 stamp = self._clock
             else:
@@ -136,18 +127,12 @@ class _Step:
 
     def hear(self, changes: Sequence[MemoryChange]) -> None:
         """Join what others know of memories."""
-        for change in changes:
-            if change.id == WHOLE_NAMESPACE:
-                self._hear_erased(change.state.gone)
-        own = [change for change in changes if change.id != WHOLE_NAMESPACE]
-        self._load({change.id for change in own})
+        self._load({change.id for change in changes})
         gone: set[MemoryId] = set()
         touched: set[MemoryId] = set()
-        for change in own:
+        for change in changes:
             self._saw(change.state)
             heard = change.state
-            if self._erased > heard.born:
-                heard = State(memory=None, born=heard.born, gone=max(heard.gone, self._erased))
             before = self._states.get(change.id)
             after = heard if before is None else join(before, heard)
             if after.usage is not None and after.usage == heard.usage:
@@ -160,29 +145,12 @@ class _Step:
                 gone.add(change.id)
         self.consider(touched | (self.view.referring(gone) if gone else set()))
 
-    def _hear_erased(self, stamp: int) -> None:
-        if stamp <= self._erased:
-            return
-        self._clock = follows(self._clock, (stamp,))
-        self._erased = stamp
-        self._rows[WHOLE_NAMESPACE] = RowStamps(gone=stamp)
-        ids = self.view.older_than(stamp)
-        self._load(ids)
-        for id_ in ids:
-            state = self._states[id_]
-            self._states[id_] = State(memory=None, born=state.born, gone=max(state.gone, stamp))
-        for key, item in self.view.items(self.view.all_items()).items():
-            if item.stamp <= stamp and item.value is not None:
-                self._items[key] = ItemState(None, stamp)
-
     def hear_items(self, changes: Sequence[ItemChange]) -> None:
         """Join what others know of items beside the memories."""
         known = self.view.items([change.key for change in changes])
         for change in changes:
             self._clock = follows(self._clock, (change.state.stamp,))
             heard = change.state
-            if self._erased and heard.stamp <= self._erased:
-                heard = ItemState(None, self._erased)
             before = self._items.get(change.key) or known.get(change.key)
             after = heard if before is None else join_items(before, heard)
             if after != before:
@@ -232,9 +200,7 @@ class _Step:
             if state.usage is not None and state.usage != self._usage.get(id_):
                 usage[id_] = state.usage
         redacted = tuple(after for before, after in updates if before.content != after.content)
-        result = StepResult(
-            looked_at, len(inserts), len(updates), tuple(removed), redacted, len(self._items), self._erases()
-        )
+        result = StepResult(looked_at, len(inserts), len(updates), tuple(removed), redacted, len(self._items))
         return SyncBatch(
             mark=replace(self._mark, clock=max(self._mark.clock, self._clock)),
             rows=self._rows,
@@ -248,12 +214,9 @@ class _Step:
             result=result,
         )
 
-    def _erases(self) -> bool:
-        return WHOLE_NAMESPACE in self._rows or any(one.value is None for one in self._items.values())
-
     def _load(self, ids: Iterable[MemoryId]) -> None:
         """Read what is known here of some memories, if it was not yet."""
-        wanted = [id_ for id_ in ids if id_ not in self._states and id_ != WHOLE_NAMESPACE]
+        wanted = [id_ for id_ in ids if id_ not in self._states]
         if not wanted:
             return
         self._known |= (known := self.view.rows(wanted))
@@ -319,7 +282,7 @@ def _raw_values(row: RowStamps) -> dict[str, Any]:
 
 def told(view: SyncView, ids: Sequence[MemoryId]) -> list[MemoryChange]:
     """Return what is known of some memories, as it is told to others: each field as it was set."""
-    rows, memories, usage = view.rows([*ids, WHOLE_NAMESPACE]), view.memories(ids), view.usage(ids)
+    rows, memories, usage = view.rows(ids), view.memories(ids), view.usage(ids)
     found = []
     for id_ in ids:
         row, memory = rows.get(id_, NEW), memories.get(id_)

@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Memory, MemoryId, Usage
 from hybrid_memory.store.syncing import Outgoing, SyncBatch, SyncStore, SyncView
 from hybrid_memory.sync.folder import SegmentFile, SyncFolder
@@ -31,6 +32,7 @@ from hybrid_memory.sync.segments import (
     NewerFormatError,
     NotWholeError,
     Segment,
+    TooFarAheadError,
     item_of_line,
     lines_of,
     memory_of_line,
@@ -40,6 +42,7 @@ from hybrid_memory.sync.segments import (
     rewritten,
     segment_bytes,
 )
+from hybrid_memory.sync.stamps import AHEAD_AT_MOST
 from hybrid_memory.sync.steps import Encoded, StepResult, decide_heard, decide_noticed, told
 from hybrid_memory.text_encoder import text_of
 from hybrid_memory.word_encoding import with_encoded_words
@@ -59,6 +62,11 @@ _ENTRIES_AT_ONCE = 5000  # of the log, in one transaction
 _CHANGES_AT_ONCE = 1000  # joined in one transaction
 _SEGMENT_CHANGES = 5000  # in one segment: some megabytes, which a carrier takes along in one go
 _FOLDERS = "folders"
+_WHY_PASSED_OVER: dict[type[Exception], str] = {
+    NewerFormatError: "newer",
+    NotWholeError: "torn",
+    TooFarAheadError: "ahead",
+}
 _WRITES = "writes "
 
 
@@ -68,7 +76,8 @@ class Synced:
 
     ``sent`` memories went into ``segments`` of this machine; of others' segments ``read`` were read, by which memories were ``new``,
     ``changed`` or ``purged`` here; ``versions`` of them are corrections that another one replaced. ``torn`` files are not whole (yet),
-    ``newer`` ones of a later version, ``refused`` lines none that this program writes. ``cleaned`` segments of ours lost purged words.
+    ``newer`` ones of a later version, ``ahead`` ones of a time that lies a century ahead; ``passed_over`` names these files.
+    ``refused`` lines are none that this program writes. ``cleaned`` segments of ours lost purged words.
     ``machine`` is the name of this store in the folder, ``renamed`` says that it is a copy or was restored and took a new one.
     """
 
@@ -83,6 +92,8 @@ class Synced:
     purged: int = 0
     torn: int = 0
     newer: int = 0
+    ahead: int = 0
+    passed_over: tuple[str, ...] = ()
     refused: int = 0
     cleaned: int = 0
     preview: bool = False
@@ -143,7 +154,7 @@ class _Synchronisation:
         self._syncing: SyncStore = store.syncing
         self._folder = folder
         self._counts: Counter[str] = Counter()
-        self._to_clean: set[str] = set()
+        self._passed_over: list[str] = []
         self._notes = self._syncing.notes()
         self._files = folder.segments()
         self._known = self._syncing.segments(folder.key)
@@ -224,8 +235,6 @@ class _Synchronisation:
         decide = partial(decide_noticed, limit=_ENTRIES_AT_ONCE)
         while True:
             done: StepResult = self._syncing.write(namespace, decide, actor=self.actor).result
-            if done.erases:
-                self._to_clean.add(namespace)
             if done.looked_at < _ENTRIES_AT_ONCE:
                 return
 
@@ -265,32 +274,38 @@ class _Synchronisation:
 
     def _hear(self) -> None:
         new = [one for one in self._files if one.key not in self._known]
-        failed: dict[str, str] = {}
+        failed: dict[str, tuple[str, str]] = {}
         for number, file in enumerate(new):
             self.on_progress(number, len(new))
             if file.key in self._known or (self.namespace is not None and not self._is_wanted(file)):
                 continue
             try:
                 segment = self._segment(file)
-            except NewerFormatError:
-                failed[file.key] = "newer"
-                continue
-            except NotWholeError:
-                failed.setdefault(file.key, "torn")
+            except (NewerFormatError, NotWholeError, TooFarAheadError) as error:
+                failed.setdefault(file.key, (_WHY_PASSED_OVER[type(error)], self._shown(file)))
                 continue
             self._join(segment)
             self._syncing.know(self._folder.key, [file.key])
             self._known.add(file.key)
             self._counts["read"] += 1
             self._counts["refused"] += segment.refused
-        self._counts.update(what for key, what in failed.items() if key not in self._known)
+        for key, (what, name) in failed.items():
+            if key not in self._known:
+                self._counts[what] += 1
+                self._passed_over.append(name)
         self.on_progress(len(new), len(new))
 
     def _segment(self, file: SegmentFile) -> Segment:
         data = self._folder.read(file)
         if data is None:
             raise NotWholeError
-        return read_segment(data, file.name)
+        segment = read_segment(data, file.name)
+        if segment.latest > self._syncing.read(segment.namespace, _now) + AHEAD_AT_MOST:
+            raise TooFarAheadError
+        return segment
+
+    def _shown(self, file: SegmentFile) -> str:
+        return file.path.relative_to(self._folder.path).as_posix()
 
     def _is_wanted(self, file: SegmentFile) -> bool:
         return namespace_of(self._folder.first_line(file)) == self.namespace
@@ -302,8 +317,6 @@ class _Synchronisation:
             self._counts.update(new=done.new, changed=done.changed, purged=len(done.removed))
             if done.removed:
                 self.erased.ids.setdefault(segment.namespace, []).extend(done.removed)
-            if done.erases:
-                self._to_clean.add(segment.namespace)
             self.erased.redacted.extend(done.redacted)
 
     def _encoded(self, namespace: str, changes: Sequence[Change]) -> dict[MemoryId, Encoded]:
@@ -324,8 +337,9 @@ class _Synchronisation:
 
     def _clean(self, namespace: str) -> None:
         """Take the words of what was purged or redacted out of this machine's own segments; what is redacted is told anew."""
-        ids, mark = self._syncing.to_clean(self._folder.key, namespace)
-        if ids or namespace in self._to_clean:
+        lost, mark = self._syncing.to_clean(self._folder.key, namespace)
+        ids = lost.ids
+        if lost:
             own = [one for one in self._files if one.machine in self._machine.names]
             cleaned = [self._clean_file(file, namespace, ids) for file in own]
             again = self._syncing.read(namespace, partial(_told, sorted(ids)))
@@ -333,7 +347,7 @@ class _Synchronisation:
                 self._write(*segment_bytes(self._machine.name, self._next_number(), namespace, again))
         self._syncing.cleaned(self._folder.key, namespace, mark)
 
-    def _clean_file(self, file: SegmentFile, namespace: str, ids: set[MemoryId]) -> bool:
+    def _clean_file(self, file: SegmentFile, namespace: str, ids: frozenset[MemoryId]) -> bool:
         """Write a segment anew without the words that are not in the store any more; return whether there were any."""
         data = self._folder.read(file)
         found = None if data is None else lines_of(data)
@@ -382,11 +396,9 @@ class _Synchronisation:
                 continue
             try:
                 segment = self._segment(file)
-            except NewerFormatError:
-                self._counts["newer"] += 1
-                continue
-            except NotWholeError:
-                self._counts["torn"] += 1
+            except (NewerFormatError, NotWholeError, TooFarAheadError) as error:
+                self._counts[_WHY_PASSED_OVER[type(error)]] += 1
+                self._passed_over.append(self._shown(file))
                 continue
             self._counts["read"] += 1
             for part in parts(segment.changes, _CHANGES_AT_ONCE):
@@ -398,14 +410,19 @@ class _Synchronisation:
         return self._result(preview=True)
 
     def _result(self, *, preview: bool = False) -> Synced:
-        names = ("sent", "segments", "read", "new", "changed", "purged", "torn", "newer", "refused", "cleaned")
+        names = ("sent", "segments", "read", "new", "changed", "purged", "torn", "newer", "ahead", "refused", "cleaned")
         return Synced(
             folder=str(self._folder.path),
             machine=self._machine.name,
             renamed=NOTE in self._notes and self._machine.as_text() != self._notes[NOTE],
             preview=preview,
+            passed_over=tuple(self._passed_over),
             **{name: self._counts[name] for name in names},
         )
+
+
+def _now(view: SyncView) -> int:
+    return to_micros(view.now)
 
 
 def _told(ids: Sequence[MemoryId], view: SyncView) -> list[MemoryChange]:

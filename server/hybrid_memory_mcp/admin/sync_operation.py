@@ -23,7 +23,10 @@ _RUNNING = threading.Lock()  # one process has the store open, so no other lock 
 
 
 def sync(request: OperationRequest) -> dict[str, Any]:
-    """Synchronise with a folder; arguments are ``folder``, ``namespace`` (None: all) and ``preview``, which only counts.
+    """Synchronise with a folder.
+
+    Arguments are ``folder``, ``namespace`` (None: all), ``preview``, which only counts, and ``backups``: what others purged leaves this
+    store's backups too.
 
     Raises:
         InvalidInput: the folder is none that can be used.
@@ -59,19 +62,27 @@ def sync(request: OperationRequest) -> dict[str, Any]:
 
         done = request.run(work)
         if not done.preview:
-            _erase(request)
+            _erase(request, copies_too=bool(given.get("backups")))
+        left = request.run(lambda service: erasing.left_in_copies(cast("DuckStore", service.store), request.home))
     finally:
         _RUNNING.release()
     if done.new or done.changed or done.purged:
         request.provider.announce(request.run(lambda service: service.store.namespaces()))
-    return asdict(done)
+    return asdict(done) | {"in_backups": left}
 
 
-def _erase(request: OperationRequest) -> None:
+def _erase(request: OperationRequest, *, copies_too: bool) -> None:
     """Take what was purged elsewhere out of the store's files, which must be closed for that."""
-    if not request.run(lambda service: erasing.is_waiting(cast("DuckStore", service.store))):
+
+    def is_needed(service: MemoryService) -> bool:
+        store = cast("DuckStore", service.store)
+        return erasing.is_waiting(store) or (copies_too and erasing.left_in_copies(store, request.home) > 0)
+
+    if not request.run(is_needed):
         return
     now, actor = SystemClock().now(), request.scope.actor
-    request.run_exclusive(lambda: erasing.erase_waiting(request.home, now, actor=actor))
+    request.run_exclusive(lambda: erasing.erase_waiting(request.home, now, actor=actor, copies_too=copies_too))
     Conversations(str(request.home)).forget_words()  # what waits for a hub may say it again
-    request.run(lambda service: erasing.forget_waiting(cast("DuckStore", service.store)))
+    request.run(
+        lambda service: erasing.forget_waiting(cast("DuckStore", service.store), request.home, copies_too=copies_too)
+    )

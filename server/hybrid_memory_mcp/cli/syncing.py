@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hybrid_memory_mcp.cli.operation_call import All, AsJson, Home, absolute, call_or_exit
-from hybrid_memory_mcp.cli.output import print_result, progress, say
+from hybrid_memory_mcp.cli.output import print_result, progress, say, shown
 
 
 def sync(
@@ -16,6 +16,10 @@ def sync(
     home: Home = None,
     namespace: All = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
+    backups: Annotated[
+        bool,
+        typer.Option("--backups", help="Take what other machines purged or redacted out of this store's backups too."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Let this store and a folder tell each other what is new, so that two machines or more come to remember the same.
@@ -23,7 +27,7 @@ def sync(
     Each machine writes only files of its own there, so nothing collides; run it on each when you like, in any order. What was said on
     two machines stays: of two corrections the later is current, the other an earlier version. The files hold your memories as plain text.
     """
-    arguments = {"folder": absolute(folder), "namespace": namespace, "preview": dry_run}
+    arguments = {"folder": absolute(folder), "namespace": namespace, "preview": dry_run, "backups": backups}
     with progress("synchronising") as on_progress:
         done = call_or_exit(home, "sync", arguments, may_be_new=not dry_run, on_progress=on_progress)
     print_result(done, as_json, lambda: _print(done))
@@ -38,9 +42,20 @@ def _print(done: dict[str, Any]) -> None:
         say("this store is a copy, or a backup took its place: it writes under a new name from now on")
     if done["torn"]:
         say(f"files that are not whole yet: {done['torn']}; run it again when the folder has arrived")
+        say("one that stays so is damaged: delete it, and its machine writes it again")
     if done["newer"]:
         say(f"files of a later version, passed over: {done['newer']}; upgrade this machine to read them")
+    if done["ahead"]:
+        say(
+            f"files of a time that lies a century ahead, passed over: {done['ahead']}; nobody's clock says so: delete them"
+        )
+    for name in done["passed_over"]:
+        say(f"  {shown(name)}")
     if done["refused"]:
         say(f"lines that no version writes, passed over: {done['refused']}")
     if done["cleaned"]:
         say(f"files of this machine that lost purged words: {done['cleaned']}")
+    if done["in_backups"]:
+        say(
+            f"this store's backups may still hold what others purged or redacted: {done['in_backups']}; --backups takes it out"
+        )

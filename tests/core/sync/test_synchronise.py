@@ -14,6 +14,9 @@ from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import InvalidInput, StoreReadOnly
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.store.transfer import MemoryItem, PurgeSelection
+from hybrid_memory.sync.merge import State
+from hybrid_memory.sync.segments import MemoryChange, segment_bytes
+from hybrid_memory.sync.stamps import LATEST_STAMP
 from hybrid_memory.testing import START
 from hybrid_memory.text import content_hash
 
@@ -275,7 +278,7 @@ def test_a_segment_that_is_half_carried_is_read_when_it_is_whole(folder, machine
     (file,) = segments(folder)
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    assert (other.sync(folder).torn, other.sync(folder).torn) == (1, 1)
+    assert (other.sync(folder).torn, other.sync(folder).passed_over) == (1, (f"{file.parent.name}/{file.name}",))
     file.write_bytes(whole)
     assert other.sync(folder).new == 1
     agree(one, other)
@@ -473,6 +476,83 @@ def test_a_namespace_that_is_erased_is_erased_everywhere_with_its_conversations(
     assert "violin" not in words_in(folder)
     assert (b"violin" in other.export(), other.get(new) is None) == (False, False)
     agree(one, other)
+
+
+@pytest.mark.parametrize("unsent", [False, True])
+def test_a_purge_of_everything_reaches_only_what_was_known_where_it_was_asked(folder, machines, unsent):
+    one, other = machines(1), machines(2)
+    old = one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    before = other.write("The harp is new.") if unsent else None
+    erase(one, everything=True)
+    after = other.write("The cello is sold.")
+    rounds(folder, one, other)
+    assert (one.get(old), one.get(after).content) == (None, "The cello is sold.")
+    assert before is None or one.get(before).content == "The harp is new."
+    agree(one, other)
+
+
+def test_a_purge_of_everything_has_the_moment_of_the_purge(folder, machines):
+    one, other = machines(1), machines(2)
+    one.store.put_entry("default", "talk", "message", {"text": "the violin"})
+    one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    erase(one, everything=True)
+    other.clock.advance(seconds=600)
+    other.store.put_entry("default", "talk", "message", {"text": "said afterwards"})
+    other.sync(folder)
+    one.clock.advance(seconds=6000)
+    rounds(folder, one, other)
+    assert (b"said afterwards" in one.export(), b"the violin" in one.export()) == (True, False)
+    agree(one, other)
+
+
+def test_what_was_purged_singly_stays_gone_after_a_purge_of_everything(folder, machines):
+    one, other, third = machines(1), machines(2), machines(3)
+    id_ = one.write(VIOLIN)
+    one.write("The cello is sold.")
+    rounds(folder, one, other, third, times=1)
+    erase(one, ids=(id_,))
+    erase(one, everything=True)
+    rounds(folder, third, one, other, third)
+    assert third.get(id_) is None
+    agree(one, other, third)
+
+
+def test_words_leave_the_files_also_if_a_process_is_killed_before_it_cleans_them(folder, machines, monkeypatch):
+    one, other = machines(1), machines(2)
+    one.store.put_entry("default", "talk", "message", {"text": "the violin"})
+    one.write(VIOLIN)
+    rounds(folder, one, other, times=1)
+    erase(one, everything=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(one.store.syncing), "to_clean", killed)
+        with pytest.raises(KilledError):
+            one.sync(folder)
+    one.sync(folder)
+    assert "violin" not in words_in(folder)
+
+
+def test_a_time_that_lies_a_century_ahead_is_not_believed(folder, machines):
+    one, other = machines(1), machines(2)
+    id_ = one.write(VIOLIN)
+    one.sync(folder)
+    (folder / "stranger").mkdir()
+    state = State(memory=None, gone=LATEST_STAMP)
+    name, data = segment_bytes("stranger", 1, "default", [MemoryChange(id_, state)])
+    (folder / "stranger" / name).write_bytes(data)
+    done = other.sync(folder)
+    assert (done.ahead, done.passed_over, done.purged) == (1, (f"stranger/{name}",), 0)
+    assert other.get(id_).content == VIOLIN
+
+
+def test_the_log_does_not_call_other_words_a_redaction(folder, machines):
+    one, other = machines(1), machines(2)
+    id_ = one.write(f"The key is {SECRET} for the bank.")
+    rounds(folder, one, other, times=1)
+    closed(one, lambda: redact(one.home, "default", [id_], one.clock.now(), actor="tester"))
+    rounds(folder, one, other)
+    assert "its words as another machine has them" in [entry.note for entry in other.store.changes("default", 0)]
 
 
 def test_a_session_that_is_purged_takes_its_conversation_along(folder, machines):

@@ -25,6 +25,7 @@ from hybrid_memory.store.memory_fields import MEMORY_FIELDS, UNCHANGEABLE
 from hybrid_memory.store.syncing import (
     SYNC,
     ChangedItem,
+    Erasure,
     FolderMark,
     ItemKey,
     ItemState,
@@ -92,10 +93,6 @@ _ENTANGLED = """
         AND (supersedes IS NOT NULL OR superseded_by IS NOT NULL OR content_hash IN (
             SELECT content_hash FROM memory WHERE namespace = $1 GROUP BY content_hash HAVING count(*) > 1))
 """
-_OLDER = """
-    SELECT id FROM memory WHERE namespace = $1
-        AND id NOT IN (SELECT id FROM sync_row WHERE namespace = $1 AND born > $2)
-"""
 _ITEMS = """
     SELECT i.kind, i.first, i.second, i.number, i.stamp FROM sync_item AS i JOIN (
         SELECT unnest(from_json($2, '[{"kind": "VARCHAR", "first": "VARCHAR", "second": "VARCHAR", "number": "BIGINT"}]'),
@@ -129,16 +126,14 @@ _SENT_ITEMS = """
     SELECT kind, first, second, number FROM sync_item WHERE namespace = ? AND written > ? AND (own OR ?)
     ORDER BY kind, first, second, number
 """
-_ALL_ITEMS = (
-    "SELECT kind, first, second, number FROM sync_item WHERE namespace = ? ORDER BY kind, first, second, number"
-)
+_CLEAN_FOLDERS = "UPDATE sync_folder SET cleaned = -1 WHERE namespace = ?"
 _FOLDER = "SELECT sent, cleaned, written FROM sync_folder WHERE folder = ? AND namespace = ?"
 _FORGET_PLACE = "DELETE FROM sync_folder WHERE folder = ? AND namespace = ?"
 _SET_FOLDER = "INSERT INTO sync_folder (folder, namespace, sent, cleaned, written) VALUES (?, ?, ?, ?, ?)"
 _TO_CLEAN = """
     SELECT DISTINCT id FROM log WHERE namespace = ? AND position > ? AND (change = 'purge' OR action = 'redact' OR note = ?)
 """
-REDACTED = "a secret was taken out"
+OTHER_WORDS = "its words as another machine has them"
 _SEGMENTS = "SELECT name FROM sync_segment WHERE folder = ?"
 _KNOW = "INSERT INTO sync_segment (folder, name) SELECT ?, unnest(from_json(?, '[\"VARCHAR\"]'))"
 _UNKNOW = "DELETE FROM sync_segment WHERE folder = ? AND name IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))"
@@ -215,10 +210,6 @@ class DuckSyncView:
         """Return which of some memories have versions, or the words of another."""
         return self._ids(_ENTANGLED, ids)
 
-    def older_than(self, stamp: int) -> set[MemoryId]:
-        """Return all memories of the namespace that were not born again after a stamp."""
-        return {MemoryId(id_) for (id_,) in self._session.rows(_OLDER, self._namespace, stamp)}
-
     def changed_items(self) -> Sequence[ChangedItem]:
         """Return what beside memories is not as the last synchronisation left it."""
         return changed_items(self._session, self._namespace)
@@ -240,10 +231,6 @@ class DuckSyncView:
             for key in keys
             if key in stamps or values.get(key) is not None
         }
-
-    def all_items(self) -> Sequence[ItemKey]:
-        """Return the keys of all items that are known."""
-        return [(a, b, c, d) for a, b, c, d in self._session.rows(_ALL_ITEMS, self._namespace)]
 
     def _ids(self, statement: str, wanted: Collection[str]) -> set[MemoryId]:
         if not wanted:
@@ -300,8 +287,7 @@ class DuckSync:
     def outgoing(self, folder: str, namespace: str, *, relay: bool) -> Outgoing:
         """Return what a folder does not have yet; what was never sent there is sent whole."""
         with self._engine.snapshot() as session:
-            first = session.row(_FOLDER, folder, namespace) is None
-            mark = _folder_mark(session, folder, namespace)
+            mark, first = _folder_mark(session, folder, namespace), _is_first(session, folder, namespace)
             view = DuckSyncView(session, namespace, self._clock.now())
             changed = session.rows(_CHANGED_IDS, namespace, mark.sent, view.mark.position, SYNC, relay or first)
             ids = {MemoryId(id_) for (id_,) in changed}
@@ -321,13 +307,14 @@ class DuckSync:
             _set_folder_mark(session, folder, namespace, mark)
             _hear_usage(session, namespace, usage)
 
-    def to_clean(self, folder: str, namespace: str) -> tuple[set[MemoryId], FolderMark]:
-        """Return the memories of which words went since a folder was cleaned, and the mark after it."""
+    def to_clean(self, folder: str, namespace: str) -> tuple[Erasure, FolderMark]:
+        """Return what lost words since a folder was cleaned, and the mark after it."""
         with self._engine.snapshot() as session:
             mark = _folder_mark(session, folder, namespace)
             head = session.rows(_HEAD, namespace)[0][0]
-            found = {MemoryId(id_) for (id_,) in session.rows(_TO_CLEAN, namespace, mark.cleaned, REDACTED)}
-            return found, FolderMark(mark.sent, head, mark.written)
+            found = {MemoryId(id_) for (id_,) in session.rows(_TO_CLEAN, namespace, mark.cleaned, OTHER_WORDS)}
+            all_of_it = mark.cleaned < 0
+            return Erasure(frozenset(found), all_of_it), FolderMark(mark.sent, head, mark.written)
 
     def cleaned(self, folder: str, namespace: str, mark: FolderMark) -> None:
         """Note that a folder was cleaned."""
@@ -352,7 +339,7 @@ class DuckSync:
     def unsent(self, folder: str, namespace: str) -> int:
         """Return about how many memories a folder does not have as they are."""
         with self._engine.snapshot() as session:
-            first = session.row(_FOLDER, folder, namespace) is None
+            first = _is_first(session, folder, namespace)
             sent = _folder_mark(session, folder, namespace).sent
             changed = {id_ for (id_,) in session.rows(_CHANGED_IDS, namespace, sent, NO_LIMIT, SYNC, first)}
             return len(changed | {id_ for (id_,) in session.rows(_USED, namespace)})
@@ -383,6 +370,8 @@ def _apply(
     _set_usage(transaction, namespace, batch.usage)
     _hear_usage(session, namespace, batch.heard)
     put_items(transaction, namespace, batch.items, batch.own)
+    if any(one.value is None for one in batch.items.values()):
+        session.change(_CLEAN_FOLDERS, namespace)
     if batch.mark != view.mark:
         session.change(_FORGET_MARK, namespace)
         session.change(_SET_MARK, namespace, batch.mark.position, batch.mark.link, batch.mark.clock)
@@ -392,7 +381,7 @@ def _apply(
 
 def _noted(updates: Sequence[tuple[Memory, Memory]]) -> list[tuple[Memory, str]]:
     return [
-        (after, REDACTED if before.content != after.content else note_of_change(before, after, "synchronised"))
+        (after, OTHER_WORDS if before.content != after.content else note_of_change(before, after, "synchronised"))
         for before, after in updates
     ]
 
@@ -515,6 +504,12 @@ def _usage_rows(usage: Mapping[MemoryId, Usage]) -> list[dict[str, Any]]:
 def _folder_mark(session: SqlSession, folder: str, namespace: str) -> FolderMark:
     row = session.row(_FOLDER, folder, namespace)
     return FolderMark(*row) if row else FolderMark()
+
+
+def _is_first(session: SqlSession, folder: str, namespace: str) -> bool:
+    """Return True if a folder has nothing of a namespace, or nothing since it was purged as a whole."""
+    row = session.row(_FOLDER, folder, namespace)
+    return row is None or row[0] < 0
 
 
 def _set_folder_mark(session: SqlSession, folder: str, namespace: str, mark: FolderMark) -> None:

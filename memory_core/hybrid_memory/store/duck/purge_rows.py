@@ -13,6 +13,7 @@ from dataclasses import replace
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hybrid_memory.clock import to_micros
 from hybrid_memory.model import Kind, MemoryId, Origin, Trust
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained, erased_salt
 from hybrid_memory.store.base import ChangeType, LogEntry
@@ -89,8 +90,6 @@ _DELETE_SESSION = (
     _DELETE_BUFFERS,
     "DELETE FROM entry WHERE namespace = ? AND conversation = ?",
     "DELETE FROM conversation WHERE namespace = ? AND name = ?",
-    # That it was there must be known, so that it goes on other machines too; a digest of its words must not.
-    "UPDATE sync_item SET digest = '' WHERE namespace = ? AND kind <> 'buffer' AND first = ?",
 )
 _DELETE_NAMESPACE = (
     "DELETE FROM memory WHERE namespace = ?",
@@ -103,12 +102,28 @@ _DELETE_NAMESPACE = (
     "DELETE FROM namespace WHERE name = ?",
     "DELETE FROM log_head WHERE namespace = ?",
     "UPDATE mark SET namespace = NULL, position = NULL, link = NULL WHERE namespace = ?",
-    # What stays in `sync_log` tells the next synchronisation that the namespace was erased.
-    "DELETE FROM sync_row WHERE namespace = ?",
     "DELETE FROM sync_usage WHERE namespace = ?",
-    "DELETE FROM sync_item WHERE namespace = ?",
-    "DELETE FROM sync_folder WHERE namespace = ?",
 )
+# What others are to be told: ids without words, with the moment of the purge, so that it reaches what was known here by then and
+# nothing else. Only where the namespace was synchronised; elsewhere nothing stays.
+_TELL_PURGED = (
+    "DELETE FROM sync_row WHERE namespace = $1 AND gone <= born",
+    """
+    INSERT INTO sync_row (namespace, id, born, gone, fields)
+    SELECT $1, known.id, 0, greatest($2, s.clock + 1), NULL FROM sync_log AS s, (
+        SELECT id FROM memory WHERE namespace = $1 UNION SELECT id FROM log WHERE namespace = $1 AND id <> ''
+    ) AS known WHERE s.namespace = $1 AND known.id NOT IN (SELECT id FROM sync_row WHERE namespace = $1)
+    """,
+)
+_TELL_REMOVED = """
+    UPDATE sync_item SET stamp = greatest($2, s.clock + 1), digest = NULL, own = true, written = (SELECT max(number) + 1 FROM mark)
+    FROM sync_log AS s WHERE s.namespace = $1 AND sync_item.namespace = $1 AND digest IS NOT NULL AND first = coalesce($3, first)
+"""
+_TOLD_FROM_NEW_LOG = (
+    "UPDATE sync_log SET position = 0, link = NULL, clock = greatest($2, clock + 1) WHERE namespace = $1",
+    "UPDATE sync_folder SET sent = -1, written = -1 WHERE namespace = $1 AND $2 IS NOT NULL",
+)
+_CLEAN_FOLDERS = "UPDATE sync_folder SET cleaned = -1 WHERE namespace = ?"
 _DELETE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
 
 _KNOWN_TRUST = frozenset(one.value for one in Trust)
@@ -163,7 +178,7 @@ def purge_rows(
     try:
         if selection.everything:
             count = len(session.rows(_ALL_IDS, selection.namespace))
-            _delete_namespace(session, selection.namespace)
+            _delete_namespace(session, selection.namespace, to_micros(at))
         else:
             existing = frozenset(existing_ids(session, selection.namespace, list(ids)))
             count = len(existing)
@@ -177,6 +192,8 @@ def purge_rows(
             if selection.session is not None:
                 for statement in _DELETE_SESSION:
                     session.change(statement, selection.namespace, selection.session)
+                session.change(_TELL_REMOVED, selection.namespace, to_micros(at), selection.session)
+                session.change(_CLEAN_FOLDERS, selection.namespace)
         session.commit()
     except BaseException:
         session.rollback()
@@ -239,7 +256,13 @@ def _expand(
     return ids, derived & ids, derived - ids
 
 
-def _delete_namespace(session: SqlSession, namespace: str) -> None:
+def _delete_namespace(session: SqlSession, namespace: str, at: int) -> None:
+    for statement in _TELL_PURGED:
+        session.change(statement, *((namespace, at) if "$2" in statement else (namespace,)))
+    session.change(_TELL_REMOVED, namespace, at, None)
+    for statement in _TOLD_FROM_NEW_LOG:
+        session.change(statement, namespace, at)
+    session.change(_CLEAN_FOLDERS, namespace)
     for statement in _DELETE_NAMESPACE:
         session.change(statement, namespace)
     for (table,) in session.rows(_VECTOR_TABLES):
