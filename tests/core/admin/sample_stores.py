@@ -15,6 +15,7 @@ from tests.core.store.making import DIMENSIONS, memory, vector
 
 from hybrid_memory.admin.export_import import ImportPolicy, export_store, import_file
 from hybrid_memory.model import Kind, Memory, MemoryId, Origin, Tier, Trust, Usage
+from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.transfer import BufferItem, ConversationItem, EntryItem, MemoryItem, TransferItem
@@ -89,7 +90,8 @@ ITEMS = st.lists(st.one_of(KEPT, KEPT, BUFFERS, ENTRIES), max_size=8).map(distin
 
 
 def opened(folder: Path) -> DuckStore:
-    return DuckStore.open(folder / "memory.duckdb", FakeClock())
+    path = folder / DATABASE
+    return DuckStore.open(path if folder.exists() else lay_empty(folder), FakeClock())
 
 
 def filled(folder: Path, items: list[TransferItem], *, own_digests: bool = True) -> DuckStore:
