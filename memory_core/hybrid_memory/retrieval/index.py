@@ -592,7 +592,7 @@ class NamespaceIndex:
 
     def _add_to_session(self, row: int) -> None:
         if self._order is not None:
-            self._order.add(row, int(self._columns.conversation.values[row]), self._columns.created_at.values)
+            self._order.add(row, self._columns.conversation.values, self._columns.created_at.values)
 
     def _remove_from_session(self, row: int, conversation: int) -> None:
         if self._order is not None:

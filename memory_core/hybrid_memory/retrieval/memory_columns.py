@@ -483,6 +483,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
+_MOST_STEPS = 32  # back along a session, for a row that came late; then all rows are looked at together
+
+
 class SessionOrder:
     """The chain of each session's rows by time and then by row, kept while rows come, move and go."""
 
@@ -518,15 +521,20 @@ class SessionOrder:
         ends = order[np.append(~together, np.ones(min(len(order), 1), np.bool_))]
         self._last = dict(zip(sessions[ends].tolist(), ends.tolist(), strict=True))
 
-    def add(self, row: int, session: int, created_at: NDArray[np.int64]) -> None:
+    def add(self, row: int, sessions: NDArray[np.int32], created_at: NDArray[np.int64]) -> None:
         """Put a row into the chain of its session; new rows come in order, without gaps."""
+        session = int(sessions[row])
         if row == len(self._before):
             self._before.append(ABSENT)
             self._after.append(ABSENT)
         before, after = self._last.get(session, ABSENT), ABSENT
         moment = (int(created_at[row]), row)
+        steps = 0
         while before >= 0 and (int(created_at[before]), before) > moment:
             before, after = int(self.before[before]), before
+            steps += 1
+            if steps == _MOST_STEPS:
+                before, after = self._place_of(row, sessions, created_at)
         self._link(before, row)
         self._link(row, after)
         if after < 0:
@@ -543,6 +551,18 @@ class SessionOrder:
             self._last[session] = before
         else:
             del self._last[session]
+
+    def _place_of(self, row: int, sessions: NDArray[np.int32], created_at: NDArray[np.int64]) -> tuple[int, int]:
+        """Return between which two rows of its session a row belongs, by one look at all rows; the session has two at least."""
+        chained = (self.before != ABSENT) | (self.after != ABSENT)
+        rows = np.flatnonzero(chained & (sessions[: len(chained)] == sessions[row]))
+        moments, moment = created_at[rows], created_at[row]
+        earlier = (moments < moment) | ((moments == moment) & (rows < row))
+        if not earlier.any():
+            return ABSENT, int(rows[np.lexsort((rows, moments))[0]])
+        rows, moments = rows[earlier], moments[earlier]
+        before = int(rows[moments == moments.max()].max())
+        return before, int(self.after[before])
 
     def _link(self, before: int, after: int) -> None:
         if before >= 0:
