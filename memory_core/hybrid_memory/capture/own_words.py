@@ -14,20 +14,28 @@ from hybrid_memory.lazy_pattern import LazyPattern
 _LONGEST_TYPED = 2_500  # characters of a turn; what is longer was pasted, but for its first and its last paragraph
 _MOST_LINES = 25  # of a turn; as above
 _LONGEST_FRAME = 600  # characters of a paragraph before or behind something pasted
+_LONGEST_OF_ONESELF = 8_000  # characters of a turn in which somebody speaks of themselves
+_FEW_OF_ONESELF = 60  # characters of it, of which one is "I" or "my"
+_LONG_WORD = 4  # characters of a word that a title writes with a capital
+_MOST_OF_TITLE = 8  # of its long words
 _FEW_WORDS = 3  # in quotation marks: a name or a title, no speech
 GAP = "\0"
 """Stands where something was taken out of a line: a sentence that holds it is not whole."""
 
 
-def own_lines(text: str) -> Iterator[str]:
-    """Yield the lines of a message that its author wrote themselves, without bullets; none where all of it is told or pasted."""
+def own_lines(text: str, *, titles: bool = False) -> Iterator[str]:
+    """Yield the lines of a message that its author wrote themselves, without bullets; none where all of it is told or pasted.
+
+    With ``titles`` a long title in quotation marks stays ("my novel is called ..."), and so does a long message of somebody who speaks of
+    themselves.
+    """
     text = lowered_safe(text)
     plain = _without_tags(_without_fences(text))
     if plain.count("'") > 1 or not _QUOTES.isdisjoint(plain):
-        plain = _QUOTED.sub(_gap_for_speech, plain)
+        plain = _QUOTED.sub(_gap_unless_title if titles else _gap_for_speech, plain)
     paragraphs = [part for part in _BLANK_LINES.split(plain) if part.strip()]
     lines = plain.count("\n") + 1
-    if len(plain) > _LONGEST_TYPED or lines > _MOST_LINES:
+    if (len(plain) > _LONGEST_TYPED or lines > _MOST_LINES) and not (titles and _is_of_oneself(plain)):
         ends = [paragraphs[0], paragraphs[-1]] if len(paragraphs) > 1 else []
         paragraphs = [part for part in ends if len(part) <= _LONGEST_FRAME and "\n" not in part.strip()]
     for paragraph in paragraphs:
@@ -94,12 +102,29 @@ def _gap_for_speech(found: re.Match[str]) -> str:
     return found[0] if few else GAP
 
 
+def _gap_unless_title(found: re.Match[str]) -> str:
+    """A name or a title in quotation marks stays, speech leaves a gap."""
+    long_words = [word for word in found[0][1:-1].split() if len(word) >= _LONG_WORD]
+    titled = len(long_words) <= _MOST_OF_TITLE and all(word[:1].isupper() for word in long_words)
+    return found[0] if long_words and titled and found[0][1].isupper() else _gap_for_speech(found)
+
+
+def _is_of_oneself(text: str) -> bool:
+    """Return True for a long message in which somebody speaks of themselves from line to line."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    own = len(_ONESELF.findall(text))
+    return len(text) <= _LONGEST_OF_ONESELF and own * _FEW_OF_ONESELF >= len(text) and own >= len(lines) // 3
+
+
 def _is_machine_line(line: str) -> bool:
     if _MACHINE_LINE.match(line) is not None or line.rstrip().endswith((";", "{")):
         return True
     return any(mark in line for mark in _CODE_MARKS) or ("()" in line and _CALL.search(line) is not None)
 
 
+_ONESELF = LazyPattern(
+    r"(?i)\b(?:i|i'm|i've|my|we|our|ich|wir|mein\w{0,2}|je|mon|ma|mes|nous|mi|mis|yo|eu|meu|minha)\b"
+)
 _FENCE = LazyPattern(r"(?m)^[ \t>]*(?:```|~~~)[^\n]*$|```")
 _BLANK_LINES = LazyPattern(r"\n[ \t]*\n")
 _TAG = LazyPattern(r"<(/?)[A-Za-z][\w:.-]{0,60}(?:\s[^<>\n]{0,300})?/?>")

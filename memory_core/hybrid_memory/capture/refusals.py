@@ -41,7 +41,17 @@ def _any_within(signs: Sequence[_Sign], sentence: Sentence) -> bool:
 
 def takes_message_out(sentence: Sentence) -> bool:
     """Return True if nothing of a message may be kept: it asks not to be remembered, plays a role, or tells a story."""
-    return _any_within(_NOT_TO_KEEP, sentence) or _any_within(_PLAY, sentence)
+    return is_not_to_be_kept(sentence) or plays(sentence)
+
+
+def is_not_to_be_kept(sentence: Sentence) -> bool:
+    """Return True if a sentence asks that what its message says is not remembered: "off the record"."""
+    return _any_within(_NOT_TO_KEEP, sentence)
+
+
+def plays(sentence: Sentence) -> bool:
+    """Return True if a sentence plays a role, or tells or orders a story."""
+    return _any_within(_PLAY, sentence)
 
 
 def begins_material(low: str) -> int | None:

@@ -1,114 +1,101 @@
 """What a person told in a message that lies in the past: more than `statements` keeps while they type. Pure.
 
 While somebody types, only what is surely worth keeping is kept, for the assistant may ask again. A history is read once, and what is not
-taken is gone: so each sentence comes in that tells of the person, of theirs or of what they have to do with, unless it asks, orders,
-supposes, reports an error, or speaks of the talk itself. What `statements` finds keeps its sort; the rest are facts.
+taken is gone: so each sentence comes in that is not plainly something else (`otherwise`), whole and in the person's words. One that
+means something only behind another one ("He joined in 2021") comes in together with it. What `statements` finds keeps its sort; the rest
+are facts of less importance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hybrid_memory.capture import refusals
+from hybrid_memory.capture import english, foreign, otherwise, refusals
 from hybrid_memory.capture.model import Statement, StatementKind, Turn
-from hybrid_memory.capture.own_words import GAP, is_pasted
-from hybrid_memory.capture.sentences import Sentence, lowered, without_fillers
-from hybrid_memory.capture.statements import declared, own_sentences, statements_of
-from hybrid_memory.capture.telling_words import (
-    AT_WORK,
-    AT_WORK_NAMED,
-    BESIDE_THE_TALK,
-    BROKEN,
-    DROPPED,
-    FOREIGN,
-    FOREIGN_NOT,
-    I_NOT,
-    I_OR_WE,
-    INTRODUCES,
-    LABELLED,
-    LED_IN,
-    MINE,
-    MINE_NOT,
-    NAMED,
-    NAMED_NOT,
-    OURS,
-    PART,
-    PERSONAL_WORDS,
-    REPORTED,
-    SELF_AND_OTHERS,
-    SETS_A_SCENE,
-    STATED,
-    TELLS_DENSE,
-    TELLS_DENSE_NOT,
-    THEIRS,
-)
+from hybrid_memory.capture.otherwise_words import LIGHT, MATERIAL, OF_ONESELF, PEOPLE, TRAILING, TRAILING_ORDER
+from hybrid_memory.capture.own_words import GAP, is_pasted, own_lines
+from hybrid_memory.capture.sentences import Sentence, lowered, sentences, without_fillers
+from hybrid_memory.capture.statements import statements_of
+from hybrid_memory.capture.telling_words import INTRODUCES, LABELLED, PERSONAL_WORDS, SETS_A_SCENE
 from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.secret_detection.detection import find_secrets
 
 # Set by hand.
-_LONGEST = 300  # characters of a statement; a longer sentence is a paragraph without dots
-_SHORTEST_WORDS = 3
-_SHORTEST_DENSE = 4  # characters
+_LONGEST = 1_000  # characters of a statement
+_LONGEST_JOINED = 400  # characters of sentences that stand together
+_LONGEST_BEFORE = 160  # characters of a sentence that is no statement, and is taken along
 _READ = 20_000  # characters of a message; beyond them nobody typed
 _SCENE = 2_000  # characters of a message in which it would be said what is played
 _SHORT_TALK = 40  # characters
-_MOST = 20  # of one message
-_TOLD = 0.5  # importance of what no rule of capture knows
+_MOST = 40  # of one message
+_TOLD = 0.5  # importance of what no rule of capture knows, and is of the person
+_DULL = 0.35  # of what is of something else
 _FEW_SENTENCES = 2  # of a message that is nobody's text, though it does not say "I"
 _PASTED_SENTENCES = 12  # of a message, from which on sentences about others are somebody's text
-_NAME = LazyPattern(r"(?<=\s)[A-ZÀ-Þ]\w")
+
+
+@dataclass(frozen=True, slots=True)
+class ToldOne:
+    """One thing that was told: the ``statement``, and its ``core``, which gives one thing a value.
+
+    ``leans`` says that its first sentence means something only behind what was said before, ``corrects`` that it puts something right.
+    """
+
+    statement: Statement
+    core: str
+    leans: bool = False
+    corrects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
     """What a message tells.
 
-    ``statements`` are in its order; ``reason`` says why there are none, for people, "" where there are some. ``taken_back`` are topics of
-    which what was said before is to be forgotten, "" for what was said last.
+    ``all`` are in its order; ``reason`` says why there are none, for people, "" where there are some. ``taken_back`` are topics of
+    which what was said before is to be forgotten, "" for what was said last. ``fiction`` says that it is about people who do not exist.
     """
 
-    statements: tuple[Statement, ...]
+    all: tuple[ToldOne, ...]
     reason: str = ""
     taken_back: tuple[str, ...] = ()
+    fiction: bool = False
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements alone."""
+        return tuple(one.statement for one in self.all)
 
 
-def told(text: str, said_at: datetime) -> Told:
-    """Return what a person told in a message; calling it again gives the same."""
+@dataclass(slots=True)
+class _Item:
+    """A statement of a sentence, or of sentences that stand together; ``last`` is the place of the last of them."""
+
+    one: ToldOne
+    last: int
+
+
+def told(text: str, said_at: datetime, *, fiction: bool = False) -> Told:
+    """Return what a person told in a message; calling it again gives the same. ``fiction``: what was said before is about a story."""
     own = text[:_READ]
     if not own.strip():
         return Told((), "empty")
     if is_pasted(own):
         return Told((), "pasted: a letter or mail")
-    sentences = list(own_sentences(own))
-    if any(refusals.takes_message_out(sentence) for sentence in sentences):
-        return Told((), "a story, a role, or not to be remembered")
-    turn = Turn(own, said_at)
-    alone = len(sentences) <= _FEW_SENTENCES or (
-        len(sentences) < _PASTED_SENTENCES and any(not PERSONAL_WORDS.isdisjoint(one.words) for one in sentences)
-    )
-    known = list(statements_of(sentences, turn))
-    found: list[Statement] = []
-    taken_back: list[str] = []
-    introduces = any(INTRODUCES.search(sentence.low) is not None for sentence in sentences)
-    for sentence in sentences:
-        topic = refusals.takes_back(sentence.low)
-        if topic is not None:
-            taken_back += [topic] if topic or not found else []
-            found = found if topic else found[:-1]
-            continue
-        of_rules = [one for one in known if _is_within(one.text, sentence)]
-        if of_rules:
-            known = [one for one in known if one not in of_rules]
-            found += [_whole(one, sentence) for one in of_rules]
-        elif introduces and LABELLED.match(sentence.low) is not None:
-            found += _fact(sentence.raw, turn)
-        elif alone or sentence.dense or not PERSONAL_WORDS.isdisjoint(sentence.words):
-            found += _facts(sentence, turn, alone=alone)
-    found += known  # those of two sentences
-    kept = [one for at, one in enumerate(found) if all(one.text != other.text for other in found[:at])][:_MOST]
-    return Told(tuple(kept), "" if kept else _reason(sentences, own), tuple(taken_back))
+    whole = list(_written(own))
+    if any(
+        refusals.is_not_to_be_kept(one) or otherwise.is_game(one) or otherwise.plays_in_fiction(one.low)
+        for one in whole
+    ):
+        return Told(
+            (), "a story, a role, or not to be remembered", fiction=any(otherwise.is_fiction(one.low) for one in whole)
+        )
+    reading = _Reading(whole, Turn(own, said_at), fiction=fiction)
+    reading.read()
+    kept = reading.kept()
+    reason = "" if kept else _reason(whole, own)
+    return Told(kept, reason, tuple(reading.taken_back), reading.fiction)
 
 
 def sets_a_scene(text: str) -> bool:
@@ -116,119 +103,191 @@ def sets_a_scene(text: str) -> bool:
     return SETS_A_SCENE.search(lowered(text[:_SCENE])) is not None
 
 
-def _is_within(text: str, sentence: Sentence) -> bool:
-    return text in sentence.raw
+def joined(before: str, behind: str) -> str:
+    """Return two statements as they would stand behind one another."""
+    end = before.rstrip()
+    dense = lowered(behind[:1]) > "\u2e80"
+    return f"{end}{'' if end.endswith(('?', '!', '.', '。', '？')) else '。' if dense else '.'}{'' if dense else ' '}{behind}"
 
 
-def _whole(statement: Statement, sentence: Sentence) -> Statement:
-    """Return "my sister and I sold the house" for "I sold the house", which is not all that was said of who did."""
-    at = sentence.raw.find(statement.text)
-    before = sentence.raw[:at]
-    if not at or SELF_AND_OTHERS.fullmatch(lowered(before)) is None:
-        return statement
-    text = before + statement.text
-    return statement if len(text) > _LONGEST else _with_text(statement, text)
+def _written(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a person's own words as they were written, without what is material for a task."""
+    lines = [(line, lowered(line)) for line in own_lines(text, titles=True) if line]
+    if len(lines) > 1 and any(refusals.is_about_material(low) for _, low in lines):
+        return
+    for line, low in lines:
+        at = _material(low)
+        for sentence in sentences(line if at is None else line[:at]):
+            found = LIGHT.match(sentence.low)
+            stripped = sentence.behind(found.end()) if found is not None and found.end() else sentence
+            if stripped.raw:
+                yield stripped
+        if at is not None:
+            return
 
 
-def _with_text(statement: Statement, text: str) -> Statement:
-    return Statement(
-        text, statement.kind, statement.importance, statement.occurred_at, statement.tags, statement.fragment
-    )
+def _material(low: str) -> int | None:
+    found = MATERIAL.match(low)
+    if found is not None:
+        return found.end() - 1
+    at = refusals.begins_material(low)
+    return None if at is None or english.CORRECTS.match(low) is not None else at
 
 
-def _facts(sentence: Sentence, turn: Turn, *, alone: bool) -> Iterator[Statement]:
-    """Yield what a sentence tells: each run of its parts that tell something, as it was written."""
-    begin = end = -1
-    for start, stop in [*_parts(sentence), (len(sentence.raw), -1)]:
-        shown = None if stop < 0 else _shown(sentence, start, stop, alone=alone)
-        if shown is not None:
-            begin = start if begin < 0 else begin
-            end = start + sentence.raw[start:stop].find(shown) + len(shown)
-            if end >= start + len(sentence.raw[start:stop].rstrip(" ,;")):
-                continue
-        if begin >= 0:
-            yield from _fact(sentence.raw[begin:end], turn)
-        begin = -1
+class _Reading:
+    """The sentences of one message, read one by one."""
 
-
-def _fact(raw: str, turn: Turn) -> Iterator[Statement]:
-    text = raw.strip().strip(" ,;:-–—*_").rstrip("([ ").strip()
-    if text and len(text) <= _LONGEST and GAP not in text and not find_secrets(text):
-        yield Statement(text, StatementKind.FACT, _TOLD, turn.said_at)
-
-
-def _parts(sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """Yield where the parts of a sentence begin and end, each with a subject of its own."""
-    start = 0
-    for found in PART.finditer(sentence.low):
-        if REPORTED.search(sentence.low, 0, found.start()) is not None:
-            break
-        if found.start() <= start:
-            start = found.end()
-        elif SELF_AND_OTHERS.fullmatch(sentence.low[start : found.end()]) is None:
-            yield start, found.start()
-            start = found.end()
-    yield start, len(sentence.raw)
-
-
-def _shown(sentence: Sentence, start: int, stop: int, *, alone: bool) -> str | None:
-    """Return the words of a part that tell something, without a request behind them."""
-    until = sentence if stop == len(sentence.raw) else sentence.before(stop)
-    if refusals.is_supposed(until):
-        return None
-    part = without_fillers(until.behind(start))
-    if refusals.is_unsure(part):
-        return None
-    shown = declared(part, loose=OURS.match(part.low) is not None)
-    if shown is None:
-        return None
-    at = refusals.request_behind(shown.low, soft=True)
-    shown = shown.before(at) if at else shown
-    return shown.raw if shown.raw and _tells(shown, alone=alone) else None
-
-
-def _tells(shown: Sentence, *, alone: bool) -> bool:
-    """Return True if a clause tells of the person, of theirs, or of somebody by name."""
-    low = shown.low
-    if shown.dense:
-        return (
-            len(low) >= _SHORTEST_DENSE and TELLS_DENSE.search(low) is not None and TELLS_DENSE_NOT.search(low) is None
+    def __init__(self, whole: Sequence[Sentence], turn: Turn, *, fiction: bool) -> None:
+        self.taken_back: list[str] = []
+        self.fiction = fiction
+        self._whole = whole
+        self._turn = turn
+        self._items: list[_Item] = []
+        self._made_up = False
+        stripped = [without_fillers(one) for one in whole]
+        self._known = list(statements_of([one for one in stripped if one.raw], turn))
+        self._introduces = any(INTRODUCES.search(one.low) is not None for one in whole)
+        self._alone = len(whole) <= _FEW_SENTENCES or (
+            len(whole) < _PASTED_SENTENCES and any(not PERSONAL_WORDS.isdisjoint(one.words) for one in whole)
         )
-    if STATED.fullmatch(low) is not None:
-        return True
-    if len(low.split()) < _SHORTEST_WORDS or any(form.search(low) is not None for form in (BESIDE_THE_TALK, BROKEN)):
-        return False
-    lead = LED_IN.match(low)
-    if lead is not None:
-        low = low[lead.end() :]
-    for form, unless in (
-        (MINE, MINE_NOT),
-        (I_OR_WE, I_NOT),
-        (DROPPED, None),
-        (OURS, None),
-        (THEIRS, None),
-        (AT_WORK, None),
-    ):
-        if form.match(low) is not None:
-            return unless is None or unless.match(low) is None
-    if any(form.match(low) is not None for form in FOREIGN):
-        return FOREIGN_NOT.search(low) is None
-    return alone and (
-        _is_of_somebody(shown) or (AT_WORK_NAMED.match(low) is not None and _NAME.search(shown.raw, 1) is not None)
+
+    def read(self) -> None:
+        """Look at each sentence."""
+        for at, sentence in enumerate(self._whole):
+            topic = refusals.takes_back(sentence.low)
+            if topic is not None and refusals.said_instead(sentence.low) is None:
+                self.taken_back += [topic] if topic or not self._items else []
+                self._items = self._items if topic else self._items[:-1]
+                continue
+            if otherwise.is_fiction(sentence.low) and not otherwise.carries(sentence):
+                self.fiction = True
+                self._made_up = self._made_up or otherwise.orders_fiction(sentence.low)
+                continue
+            one = None if self._made_up else self._one(sentence)
+            if one is not None:
+                self._add(one, sentence, at)
+
+    def kept(self) -> tuple[ToldOne, ...]:
+        """Return what was found, each once."""
+        found = [one.one for one in self._items]
+        found += [
+            ToldOne(one, one.text, corrects=one.kind is StatementKind.CORRECTION) for one in self._known
+        ]  # of two sentences
+        seen: set[str] = set()
+        once = [one for one in found if one.statement.text not in seen and not seen.add(one.statement.text)]  # type: ignore[func-returns-value] # adds
+        return tuple(once[:_MOST])
+
+    def _one(self, sentence: Sentence) -> ToldOne | None:
+        """Return what a sentence tells."""
+        corrects = otherwise.corrects(sentence)
+        of_rules = [one for one in self._known if one.text in sentence.raw]
+        if of_rules:
+            self._known = [one for one in self._known if one not in of_rules]
+            first = of_rules[0]
+            text = _whole_text(first, sentence)
+            return ToldOne(
+                first if text == first.text or not _is_fit(text) else replace(first, text=text),
+                first.text,
+                corrects=corrects or first.kind is StatementKind.CORRECTION,
+            )
+        labelled = self._introduces and LABELLED.match(sentence.low) is not None
+        if not labelled and not corrects and not otherwise.tells(sentence, alone=self._alone, fiction=self.fiction):
+            return None
+        text = _clean(_shown(sentence).raw)
+        if not _is_fit(text):
+            return None
+        of_person = labelled or OF_ONESELF.match(sentence.low) is not None or PEOPLE.search(sentence.low) is not None
+        kind = StatementKind.CORRECTION if corrects else StatementKind.FACT
+        made = Statement(text, kind, _TOLD if of_person or corrects else _DULL, self._turn.said_at)
+        return ToldOne(made, text, otherwise.leans_on_somebody(sentence.low), corrects)
+
+    def _add(self, one: ToldOne, sentence: Sentence, at: int) -> None:
+        """Add what a sentence tells, together with the one before if it needs that."""
+        if not otherwise.leans(sentence.low) or not at:
+            self._items.append(_Item(one, at))
+            return
+        last = self._items[-1] if self._items else None
+        if last is not None and last.last == at - 1:
+            text = joined(last.one.statement.text, one.statement.text)
+            if len(text) <= _LONGEST_JOINED:
+                self._items[-1] = _Item(_both(last.one, one, text), at)
+                return
+        before = self._whole[at - 1]
+        if (last is None or last.last < at - 1) and len(before.raw) <= _LONGEST_BEFORE and GAP not in before.raw:
+            text = joined(before.raw + ("?" if before.asks else ""), one.statement.text)
+            if _is_fit(text):
+                one = replace(
+                    one,
+                    statement=replace(one.statement, text=text),
+                    core=text,
+                    leans=otherwise.leans_on_somebody(before.low),
+                )
+        self._items.append(_Item(one, at))
+
+
+def _both(first: ToldOne, second: ToldOne, text: str) -> ToldOne:
+    more = max((first.statement, second.statement), key=lambda one: one.importance)
+    tags = tuple(dict.fromkeys((*first.statement.tags, *second.statement.tags)))
+    statement = replace(
+        first.statement, text=text, kind=more.kind, importance=more.importance, tags=tags, fragment=False
     )
+    return ToldOne(statement, text, first.leans, first.corrects or second.corrects)
 
 
-def _is_of_somebody(shown: Sentence) -> bool:
-    """Return True if a sentence begins with a name and tells what one tells of a person."""
-    found = NAMED.match(shown.low)
-    if found is None or not shown.raw[:1].isupper() or NAMED_NOT.match(shown.low) is not None:
-        return False
-    name = shown.raw[: found.end("name")] if found["name"] is not None else shown.raw[:1]
-    return all(word[:1].isupper() or word in ("and", "&") for word in name.split())
+def _whole_text(statement: Statement, sentence: Sentence) -> str:
+    """Return all of a sentence of which a rule knows a part, without what leads to it or asks behind it."""
+    shown = _shown(sentence)
+    at = sentence.raw.find(statement.text)
+    end = max(len(shown.raw), at + len(statement.text))
+    before = sentence.low[:at]
+    is_lead = not before.strip() or any(
+        one.fullmatch(before) is not None for one in (english.CORRECTS, foreign.CORRECTS, _LEADS)
+    )
+    return _clean(sentence.raw[at if is_lead else 0 : end])
 
 
-def _reason(sentences: Sequence[Sentence], text: str) -> str:
-    if not sentences:
-        return "small talk" if len(text) <= _SHORT_TALK else "pasted, quoted or code"
-    asks = sum(one.asks or refusals.is_question(one.low) for one in sentences)
-    return "only asks" if asks == len(sentences) else "orders, small talk, or about the talk itself"
+def _shown(sentence: Sentence) -> Sentence:
+    """Return a sentence without the question or the request behind what it tells."""
+    if sentence.dense:
+        end = otherwise.dense_end(sentence)
+        return sentence.before(end) if end else sentence
+    for form in (TRAILING, TRAILING_ORDER):
+        found = form.search(sentence.low)
+        if found is None or not found.start():
+            continue
+        if form is TRAILING and not sentence.asks and _ASKS_YOU.search(found[0]) is None:
+            continue
+        rest = sentence.behind(found.end())
+        if len(sentence.low[: found.start()].split()) > 1 and not otherwise.carries(rest):
+            return sentence.before(found.start())
+    head = otherwise.before_question(sentence)
+    return sentence if head is None else head
+
+
+def _clean(raw: str) -> str:
+    text = raw.strip().strip(" ,;:-–—*_").strip()
+    return text.removesuffix("(").rstrip()
+
+
+def _is_fit(text: str) -> bool:
+    return bool(text) and len(text) <= _LONGEST and GAP not in text and not find_secrets(text)
+
+
+_ASKS_YOU = LazyPattern(
+    r"\b(?:(?:what|how|which|where) (?:do|can|should|could|would) (?:i|we)|should i|can i|(?:what|how|which|where) [\w ]{0,20}$"
+    r"|you|u|du|tu|puedes|podrías|você|pode|vous)\b"
+)
+_LEADS = LazyPattern(
+    r"(?:[^,;:]{0,40}\b(?:remember|note|mind|forget|remind|memori[sz]e|record|merk\w*|notier\w*|denk|vergiss|retiens|note[zr]?"
+    r"|souviens|rappelle|recuerda|recuerde|anota|apunta"
+    r"|lembr\w*|guard\w*|fyi|reminder|heads[- ]up|background|info|update|context|decided"
+    r"|decision)\b[^,;:]{0,40}[,:–-]?\s*(?:that |dass |que )?)"
+)
+
+
+def _reason(whole: Sequence[Sentence], text: str) -> str:
+    if not whole and len(text) > _SHORT_TALK:
+        return "pasted, quoted or code"
+    if whole and all(otherwise.asks(one) for one in whole):
+        return "only asks"
+    return "orders, small talk, or about the answers"

@@ -79,10 +79,83 @@ def test_a_fact_comes_in_also_where_no_rule_of_capture_knows_it(fact: str) -> No
         "gracias",
         "no entiendo tu respuesta",
         "帮我写一首诗",
+        "把这句话翻译成日语：我喜欢在雨天喝咖啡。",
+        "I am the storm and I swallow ships, said the sea.",
+        "Too formal.",
+        "max 3 minutes",
     ],
 )
 def test_questions_orders_tasks_and_small_talk_stay_out(junk: str) -> None:
     assert texts(junk) == []
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "the invoices table has about 12 million rows",
+        "We only ever shop on Saturdays, that one is fixed",
+        "There are three of us: me, my sister Ida and her son Ben (4)",
+        "the printer has the address 10.0.0.7 and my modem is a Vigor 167",
+        "Write a toast for my uncle Gustav, who turns 70",
+        "I have to write a reference for one of my students, Amina Diallo",
+        "got a used cargo bike, a Bullitt with a child seat",
+        'my novel is called "The Long Winter of Salt and Iron"',
+        "La próxima semana viene mi suegra, Pilar",
+        "Unser Nachbar Kemal gießt im Urlaub die Blumen",
+        "Мою собаку зовут Рекс, ему пять лет",
+        "제 딸은 내년에 초등학교에 들어가요",
+    ],
+)
+def test_what_is_not_plainly_something_else_comes_in_whole(fact: str) -> None:
+    assert texts(fact + ".") == [fact]
+
+
+def test_a_sentence_comes_together_with_the_one_that_says_who_he_is() -> None:
+    told = "Daniel Roth is one of my reports. He led the billing rewrite."
+    assert texts(told) == ["Daniel Roth is one of my reports. He led the billing rewrite"]
+
+
+def test_also_where_that_one_is_in_the_message_before() -> None:
+    assert texts("Daniel Roth is one of my reports.", "He led the billing rewrite in May.")[-1] == (
+        "Daniel Roth is one of my reports. He led the billing rewrite in May"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (
+            "We fly to Osaka with Tom, from April 3rd to April 17th.",
+            "Change of plan: we fly back on the 19th, not the 17th",
+        ),
+        ("Der Klempner kommt am 27. Februar um 7 Uhr.", "Nee, doch erst am 28. Februar um 9 Uhr"),
+        ("Mis alumnos tienen el examen el 14 de mayo.", "Uy, me equivoqué: el examen es el 21 de mayo, no el 14"),
+        (
+            "Leo eats everything except mushrooms.",
+            "Actually I got that wrong, Leo's fine with mushrooms now, he hates leek",
+        ),
+    ],
+)
+def test_a_correction_in_ordinary_words_takes_the_place_of_what_it_corrects(first: str, then: str) -> None:
+    old, new = chosen([message(first), message(then + ".", 1)])
+    assert new.supersedes == (old.record.key, old.part)
+    assert new.text == f"{first} {then.removeprefix('Change of plan: ')}"
+
+
+def test_what_is_of_nobody_is_less_important_than_what_is_of_the_person() -> None:
+    dull, own = chosen(
+        [message("the invoices table has 12 million rows"), message("My dentist has a huge aquarium.", 1)]
+    )
+    assert (dull.importance, own.importance) == (0.35, 0.5)
+
+
+def test_what_happens_to_the_people_of_a_novel_stays_out() -> None:
+    said = [
+        "Write a scene where Ilse meets the harbour master.",
+        "Ilse lives in a lighthouse.",
+        "My agent is called Beth Warner.",
+    ]
+    assert texts(*said) == ["My agent is called Beth Warner"]
 
 
 def test_each_thing_that_is_told_is_one_memory_and_the_request_behind_it_none() -> None:
@@ -90,9 +163,9 @@ def test_each_thing_that_is_told_is_one_memory_and_the_request_behind_it_none() 
     assert texts(told) == ["My daughter Freya starts school in September", "We live in Graz"]
 
 
-def test_a_part_of_a_sentence_that_tells_comes_without_the_part_that_wonders() -> None:
+def test_a_sentence_that_tells_comes_in_whole_but_for_the_question_behind_it() -> None:
     told = "I've started a no-work policy on Sundays, but I'm worried it might hurt my career, what do you think?"
-    assert texts(told) == ["I've started a no-work policy on Sundays"]
+    assert texts(told) == ["I've started a no-work policy on Sundays, but I'm worried it might hurt my career"]
 
 
 def test_what_capture_knows_keeps_its_sort() -> None:
@@ -116,8 +189,8 @@ def test_what_was_put_right_is_superseded() -> None:
     assert new.supersedes == (old.record.key, old.part)
 
 
-def test_a_correction_that_needs_another_sentence_comes_with_it_or_not_at_all() -> None:
-    assert texts("no, it's Postgres 16, not 15") == []
+def test_a_correction_comes_in_also_where_what_it_corrects_was_not_told() -> None:
+    assert texts("no, it's Postgres 16, not 15") == ["it's Postgres 16, not 15"]
     assert texts("We use Postgres 15.", "no, it's Postgres 16, not 15")[-1] == "We use Postgres 16"
 
 
@@ -153,7 +226,7 @@ def test_nothing_is_lost_without_a_reason() -> None:
     found = list(
         select([message("What is this?"), message("hello", 1), message("ok", 1, "c2", Author.ASSISTANT)], Choice())
     )
-    assert reasons(found) == ["only asks", "small talk", "said by the assistant"]
+    assert reasons(found) == ["only asks", "orders, small talk, or about the answers", "said by the assistant"]
 
 
 def test_memories_always_come_in_whoever_wrote_them() -> None:
