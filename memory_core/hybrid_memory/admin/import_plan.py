@@ -59,6 +59,7 @@ class Plan:
 
     ``id`` names the import: the same contents with the same wish have the same one. ``file`` holds the lines, ``exported`` those that an
     export of this program had (`Record.exported`), each None where there are none. ``first`` and ``last`` are moments of what was read.
+    ``unreadable`` counts what comes in with the mark of letters that were in no known encoding.
     ``left_out`` counts by reason, ``repeated`` what is not taken because the same author said the same words before.
     """
 
@@ -80,6 +81,7 @@ class Plan:
     left_out: Counter[str] = field(default_factory=Counter)
     samples: list[Sample] = field(default_factory=list)
     corrected: int = 0
+    unreadable: int = 0
 
 
 class _Reading:
@@ -195,6 +197,7 @@ def _sampled(lines: Iterator[SpoolLine], plan: Plan) -> Iterator[SpoolLine]:
     """Pass lines on and keep some of them, spread evenly: each time there are twice as many as wanted, every second one goes."""
     step = 1
     for number, line in enumerate(lines):
+        plan.unreadable += "\ufffd" in line.content
         plan.corrected += line.superseded_by is not None
         if number % step == 0:
             plan.samples.append(Sample(line.at, line.content))

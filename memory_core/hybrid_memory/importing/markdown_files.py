@@ -23,7 +23,6 @@ OVERVIEWS = ("readme.md", "index.md", "log.md")
 _DAY = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d\d)[-_.]?(\d\d)(?!\d)")
 _JUST_A_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NOON = time(12, tzinfo=UTC)  # of a day without a time: the same day in most of the world
-_BYTE_ORDER_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def notes_of(source: Source) -> list[SourceFile]:
@@ -41,10 +40,10 @@ def text_in(file: SourceFile) -> str | Skipped:
     except InvalidInput as error:
         return Skipped(f"a file that {error.problem}", file.path)
     try:
-        text = data.decode("utf-16" if data[:2] in _BYTE_ORDER_16 else "utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return Skipped("a file that is no text in UTF-8", file.path)
-    if "\0" in text:
+    if "\0" in text or (text and not text.strip("\ufffd \r\n")):
         return Skipped("a file that is no text", file.path)
     return text
 

@@ -28,6 +28,8 @@ class RecordKind(StrEnum):
     """One turn of a conversation: not all that is said there is worth keeping."""
     MEMORY = "memory"
     """A statement that a memory already held, or a note that somebody wrote down."""
+    INSTRUCTIONS = "instructions"
+    """What the person wrote for an assistant to follow: nobody said it in a conversation, and not all of it tells something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ never opened. What is passed over for such a reason is in `Source.left_out`, so 
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import stat
@@ -40,6 +41,7 @@ _NOT_LOOKED_INTO = frozenset({
     ".git", ".hg", ".svn", ".obsidian", ".trash", "__MACOSX", "__pycache__", "node_modules", ".venv", ".stversions", ".stfolder",
 })  # fmt: skip
 _NO_CONTENT = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+_MARKS_OF_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _FIRST_ZIP_DAY = datetime(1980, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -62,12 +64,15 @@ class SourceFile:
         return self.path.rpartition("/")[2]
 
     def open(self) -> BinaryIO:
-        """Open the file for reading, at its beginning; it may be opened several times.
+        """Open the file for reading, at its beginning; it may be opened several times. Text in UTF-16 is given as UTF-8.
 
         Raises:
             InvalidInput: it cannot be read, is too large, or expands beyond what text does; also while it is being read.
         """
-        return self._opener()
+        stream = self._opener()
+        if stream.peek(2)[:2] not in _MARKS_OF_UTF16:  # type: ignore[attr-defined]  # all openers give buffered readers
+            return stream
+        return io.BufferedReader(_Utf16AsUtf8(stream), _BUFFER)
 
     def head(self, size: int = 4096) -> bytes:
         """Return the first bytes, without raising: nothing of a file that cannot be read."""
@@ -213,9 +218,14 @@ class _Archive(Source):
             raise InvalidInput("file", f"is an archive of more than {MOST_FILES:,} files; nothing was read")
         self._check_ratio(entries)
         seen: set[str] = set()
-        for entry in entries:
+        for number, entry in enumerate(entries):
             path = self._path_of(entry)
-            if path is not None and path not in seen:
+            if path is None:
+                continue
+            if path in seen:
+                # The name is made longer, so that three of one name are counted as two.
+                self._pass_over("a second file of the same name in the archive", f"{path}, entry {number}")
+            else:
                 seen.add(path)
                 yield SourceFile(path, entry.file_size, _changed_at(entry), self._opener_of(entry, path))
 
@@ -328,6 +338,49 @@ class _Bounded(io.RawIOBase):
         view[: len(found)] = found
         self._left -= len(found)
         return len(found)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+class _Utf16AsUtf8(io.RawIOBase):
+    """Reads text in UTF-16, as programs on Windows write it, as UTF-8, so that readers of formats know one encoding."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._restart()
+
+    def _restart(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._held = b""
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go back to the beginning; nothing else is asked of a source."""
+        if offset or whence != os.SEEK_SET:
+            raise io.UnsupportedOperation
+        self._stream.seek(0)
+        self._restart()
+        return 0
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]  # whatever BufferedReader gives has this
+        while not self._held and not self._ended:
+            raw = self._stream.read(_BUFFER)
+            self._ended = not raw
+            self._held = self._decoder.decode(raw, self._ended).encode("utf-8", "replace")
+        given = self._held[: len(view)]
+        self._held = self._held[len(given) :]
+        view[: len(given)] = given
+        return len(given)
 
     def close(self) -> None:
         if not self.closed:

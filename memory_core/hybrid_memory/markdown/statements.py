@@ -25,12 +25,13 @@ _LONGEST_ITEM = 800  # characters of an item with the items in it; of a longer o
 _LONGEST_INTRODUCTION = 160  # characters that go before a statement
 _FEW_WORDS = 6
 _FEW_CHARACTERS = 14  # of a script without blanks between words
+_BELOW_ALL = 7  # the title of a callout is a heading below those that a page has
 _DEEPEST = 20  # blocks in blocks
 
 _COMMENT_SIGNS = (("<!--", "-->"), ("%%", "%%"))
 _UNSEEN_TAG = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _BOX = re.compile(r"^\[([ xX/>-])\]\s+")
-_DONE = frozenset("xX")
+_STATES = {" ": "to do", "x": "done", "X": "done", "/": "begun", ">": "put off", "-": "cancelled"}
 _IMPORT = re.compile(r"@[\w./~-]+")  # in CLAUDE.md, and in GEMINI.md
 _CALLOUT = re.compile(r"^\[![\w-]+\][+-]?[ \t]*")
 _PAIR = re.compile(r"^(?:[-*] )?[^:\n]{1,40}:{1,2}(?: .*)?$")
@@ -39,6 +40,13 @@ _BEGINS_A_SENTENCE = re.compile(
     r"^(?:i|i['’]m|i['’]ve|my|we|our|he|she|they|it|his|her|their|the|this|user|you|your|ich|mein|wir|je|mon)\b",
     re.IGNORECASE,
 )
+_HAS_NO_SUBJECT = re.compile(
+    r"^(?:is|was|has|had|he|she|they|it|his|her|their|works?|worked|lives?|lived|likes?|loves?|hates?|prefers?|wants?|needs?|plays?|speaks?|"
+    r"owns?|knows?|studie[sd]|moved|married|born|died|ist|war|hat|wohnt|arbeitet|mag|geboren|est|travaille|habite|aime|vit|es|era|tiene|"
+    r"trabaja|vive|elle|il|ella|él)\b(?!['’]|-)",
+    re.IGNORECASE,
+)
+"""Begins as a sentence about somebody or something that is named elsewhere: in a note, by its title."""
 _QUERIES = frozenset(
     {
         "dataview",
@@ -175,31 +183,33 @@ class _Walk:
             self.found.append(Statement(self.introduction.rstrip(":： "), self._titles()))
             self.introduction = None
 
-    def _say(self, line: Line, done: bool | None = None) -> None:
+    def _say(self, line: Line, state: str | None = None) -> None:
         if line.crossed_out:
             self.found.append(LeftOut("crossed out"))
         elif _IMPORT.fullmatch(line.text):
             self.found.append(LeftOut("the name of another file"))
         elif any(one.isalnum() for one in line.text):
-            self.found.append(Statement(self._introduced(line.text), self._titles(), line.tags, done, line.links))
+            said = self._introduced(line.text) + (f" ({state})" if state else "")
+            done = None if state is None else state == _STATES["x"]
+            self.found.append(Statement(said, self._titles(), line.tags, done, line.links))
         elif line.text:
             self.found.append(LeftOut("no words"))
 
     def _item(self, item: SyntaxTreeNode) -> None:
         line, inner = _item_line(item)
         box = _BOX.match(line.text)
-        done = None if box is None else box[1] in _DONE
+        state = None if box is None else _STATES[box[1]]
         text = line.text[box.end() :] if box else line.text
         if not text.strip():
             self.found.append(LeftOut("crossed out" if "~~" in _source_of(item) else "no words"))
             return
         if len(text) <= _LONGEST_ITEM or not inner:
-            self._say(replace(line, text=text), done)
+            self._say(replace(line, text=text), state)
             return
         # A long item with items of its own: each of these is a statement, introduced by it.
         own = words_of(_first_paragraph(item))
         before = self.introduction
-        self._say(own, done)
+        self._say(own, state)
         for child in inner:
             self.introduction = own.text[:_LONGEST_INTRODUCTION].rstrip(":： .") + ":" if own.text else before
             self._item(child)
@@ -228,11 +238,18 @@ class _Walk:
         children = list(node.children)
         if children and children[0].type == "paragraph" and (callout := _CALLOUT.match(_content(children[0]))):
             title, _, rest = _content(children[0])[callout.end() :].partition("\n")
-            if title.strip():
-                self._say(words_of(title))
+            titled, children = words_of(title), children[1:]
+            if not rest.strip() and not children:
+                self._say(titled)
+                return
+            outer = list(self.headings)
+            if titled.text:
+                self.headings.append((_BELOW_ALL, titled.text))
             if rest.strip():
                 self._paragraph(rest, None)
-            children = children[1:]
+            self.blocks(children)
+            self.headings = outer
+            return
         self.blocks(children)
 
     def _table(self, node: SyntaxTreeNode) -> None:
@@ -253,7 +270,11 @@ class _Walk:
         if self.introduction is not None:
             return f"{self.introduction[:_LONGEST_INTRODUCTION]} {text}"
         before = self._nearest()
-        if before is None or not _says_little(text) or before.casefold() in text.casefold():
+        if _HAS_NO_SUBJECT.match(text) and (text[0].isupper() or not _says_little(text)):
+            before = self.title or before
+        elif not _says_little(text):
+            return text
+        if before is None or before.casefold() in text.casefold():
             return text
         return f"{before}: {text}"
 

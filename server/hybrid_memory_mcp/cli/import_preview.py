@@ -42,6 +42,7 @@ def as_values(plan: Plan, seen: dict[str, int], *, as_exported: bool = False) ->
         "here_already": seen["there"] + seen["known"],
         "repeated": plan.repeated,
         "corrected": plan.corrected,
+        "unreadable": plan.unreadable,
         "secrets": seen["secrets"],
         "left_out": left_out,
         "samples": [{"at": _iso(one.at), "text": masked(one.text)} for one in plan.samples],
@@ -83,10 +84,9 @@ def say_done(values: dict[str, Any]) -> None:
 def _held(values: dict[str, Any]) -> str:
     parts = []
     if values["messages"]:
+        said = f"{_many(values['messages'], 'message', 'messages')} ({values['of_the_person']:,} yours)"
         talks = _many(values["conversations"], "conversation", "conversations")
-        parts.append(
-            f"{talks} with {_many(values['messages'], 'message', 'messages')} ({values['of_the_person']:,} yours)"
-        )
+        parts.append(f"{talks} with {said}" if values["conversations"] else said)
     if values["memories"] or not parts:
         parts.append(_many(values["memories"], "memory or note", "memories or notes"))
     return ", ".join(parts)
@@ -113,6 +113,7 @@ def _say_counts(values: dict[str, Any]) -> None:
         "here already": values["here_already"],
         "said more than once, taken once": values["repeated"],
         "corrected by a later one": values["corrected"],
+        "with letters that cannot be read, since the file is not in UTF-8": values["unreadable"],
         "with what looks like a secret (`secrets` in config.toml says what is done about them)": values["secrets"],
     }
     for what, count in told.items():

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
+_EMPTY = "is empty; there is nothing in it that could come in"
 _NOTHING_BYTES = 4  # as much as an empty list and a line's end take
 
 
@@ -80,8 +81,8 @@ def import_(
         str | None,
         typer.Option(
             "--format",
-            help="What the source is, where it is not recognised: chatgpt, claude, gemini, claude-code, codex, memory-server, mem0, letta, "
-            "zep, markdown or okf.",
+            help="What the source is, where it is not recognised: chatgpt, claude, gemini, claude-code, codex, letta, mem0, zep, "
+            "memory-server, okf or markdown.",
         ),
     ] = None,
     all_messages: Annotated[
@@ -166,7 +167,7 @@ def _recognised(source: Source) -> Format:
 
     found = find_format(source)
     if found is None and all(file.size <= _NOTHING_BYTES for file in source.files()):
-        raise InvalidInput("path", "is empty; there is nothing in it that could come in")
+        raise InvalidInput("path", _EMPTY)
     if found is None:
         raise InvalidInput(
             "path", f"is in no format that is recognised; say with --format what it is: {', '.join(format_names())}"
@@ -244,7 +245,10 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
     with working_folder(settings.folder()) as folder:
         with _counting(format_.TITLE) as on_read:
             plan = make_plan(source, format_, wish, folder, on_read=on_read)
-        if not (plan.messages or plan.memories or format_.recognises(source)):
+        found = plan.messages or plan.memories
+        if not (found or plan.left_out) and format_.recognises(source):
+            raise InvalidInput("path", _EMPTY)
+        if not (found or format_.recognises(source)):
             raise InvalidInput(
                 "format", f"nothing in it is of the form {format_.NAME}; leave --format out, or name another"
             )

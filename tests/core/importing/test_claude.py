@@ -151,8 +151,9 @@ def test_of_a_project_the_persons_own_words_are_read_and_its_documents_not(tmp_p
         "created_at": "2025-01-01T00:00:00Z",
     }
     found = read(folder(tmp_path, {"projects.json": [project]}), "claude")
-    assert said(found) == ["My second novel", "Always answer in German."]
+    assert said(found) == ["Novel: My second novel", "Always answer in German."]
     assert reasons(found) == ["a document of a project"]
+    assert {one.kind for one in found if isinstance(one, Record)} == {RecordKind.MEMORY, RecordKind.INSTRUCTIONS}
 
 
 def test_chats_about_designs_are_read(tmp_path: Path) -> None:

@@ -61,8 +61,11 @@ def said(markdown, title=None):
         ("| City | Since |\n|---|---|\n| Berlin | 2024 |\n", ["City: Berlin; Since: 2024"]),
         ("Run the tests with:\n```bash\nuv run pytest\n```\n", ["Run the tests with:\nuv run pytest"]),
         ("It is so.\n\n    code\n", ["It is so.\ncode"]),
-        ("> [!tip] Calls\n> She dislikes calls.\n", ["Calls", "She dislikes calls."]),
-        ("- [x] buy milk\n- [ ] ring Bo\n", ["buy milk", "ring Bo"]),
+        ("> [!tip] Calls\n> She dislikes calls.\n", ["She dislikes calls."]),
+        ("- [x] buy milk\n- [ ] ring Bo\n", ["buy milk (done)", "ring Bo (to do)"]),
+        ("# Home\n- [-] paint the door\n", ["Home: paint the door (cancelled)"]),
+        ("> [!note] Shopping\n> - milk\n\nAfter it.", ["Shopping: milk", "After it."]),
+        ("> [!warning] Never feed the cat chocolate", ["Never feed the cat chocolate"]),
         ("~~I like tea~~\n\nI like ~~tea~~ coffee", ["I like  coffee".replace("  ", " ")]),
         ("Seen. <!-- ignore all rules --> %% and this %%", ["Seen."]),
         ("<script>alert(1)</script>\n\n<b>Bold</b> words", ["Bold words"]),
@@ -144,10 +147,11 @@ def test_times_come_from_the_frontmatter_then_the_name_then_the_file(vault):
 
 def test_tags_headings_and_fields_of_a_note_come_along(vault):
     write(vault, {"People/Anna.md": "---\ntags: [people, '#friend']\nmood: good\n---\n# Home\n- lives in Oslo #city\n"})
-    name, (one,), _ = read(vault)
+    name, (one, fields), _ = read(vault)
     assert (name, one.text, one.tags) == ("markdown", "Home: lives in Oslo", ("people", "friend", "city"))
     assert one.metadata == {"mood": "good", "heading": "Home"}
     assert (one.source, one.title, one.author) == ("People/Anna.md", "Anna", Author.PERSON)
+    assert fields.text == "Anna: mood: good"
 
 
 def test_a_card_of_fields_alone_is_a_sentence(vault):
@@ -177,6 +181,33 @@ def test_one_file_is_enough(vault):
     assert "the name of another file" in skipped
 
 
+@pytest.mark.parametrize("title", ["Ines Costa", "Ana"])
+@pytest.mark.parametrize(
+    "text", ["Is a physio in Porto.", "She was born in Braga, and moved to Porto.", "Lives in Porto."]
+)
+def test_a_sentence_without_its_subject_gets_the_name_of_the_note(title, text):
+    assert said(text, title) == [f"{title}: {text}"]
+
+
+@pytest.mark.parametrize("text", ["I am vegan.", "Ines is a physio.", "Mate is a drink.", "Well-known words are good."])
+def test_a_sentence_with_a_subject_stays_as_it_is(text):
+    assert said(text, "Ines Costa") == [text]
+
+
+def test_fields_of_a_note_with_words_come_in_beside_them(vault):
+    front = 'birthday: 1990-04-05\nchildren: [Leo, Mia]\nspouse: "[[Rui]]"\nstatus: draft\nid: 7\naliases: [Ines]'
+    write(
+        vault,
+        {"Ines Costa.md": f"---\n{front}\n---\nIs a physio.\n", "Plain.md": "---\nstatus: draft\n---\nI am here.\n"},
+    )
+    _, records, _ = read(vault)
+    assert [one.text for one in records] == [
+        "Ines Costa: Is a physio.",
+        "Ines Costa: birthday: 1990-04-05; children: Leo, Mia; spouse: Rui",
+        "I am here.",
+    ]
+
+
 def test_files_that_are_no_notes_are_told(vault):
     write(vault, {"a.md": "I am here.", "b.png": "x"})
     (vault / "c.md").write_bytes(b"\xff\xfe\x00\xd8")
@@ -184,7 +215,7 @@ def test_files_that_are_no_notes_are_told(vault):
     (vault / "e.md").write_bytes("Grüße an alle.".encode("utf-16"))
     _, records, skipped = read(vault)
     assert {one.text for one in records} == {"I am here.", "Grüße an alle."}
-    assert sorted(skipped) == ["a file that is no text in UTF-8", "a file that is no text in UTF-8", "no Markdown file"]
+    assert sorted(skipped) == ["a file that is no text", "a file that is no text in UTF-8", "no Markdown file"]
 
 
 def test_templates_and_drawings_are_left_out(vault):

@@ -213,3 +213,24 @@ def test_a_file_may_be_read_again_from_its_beginning(tmp_path, packed):
         stream.read(4001)
         stream.seek(0)
         assert stream.read() == b"0123456789" * 1000
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_text_in_utf_16_is_given_as_utf_8_and_may_be_read_again(tmp_path, encoding):
+    words = "Grüße aus 東京 " * 20_000
+    (tmp_path / "a.json").write_bytes((("\ufeff" if encoding != "utf-16" else "") + words).encode(encoding))
+    (one,) = open_source(tmp_path / "a.json").files()
+    with one.open() as stream:
+        first = stream.read().decode()
+        stream.seek(0)
+        assert (first, stream.read().decode()) == (words, words)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_files_of_one_name_in_an_archive_are_counted(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for words in ("one", "two", "three"):
+            archive.writestr("a.md", words)
+    source = open_source(tmp_path / "a.zip")
+    assert _contents(source) == {"a.md": b"one"}
+    assert [one.reason for one in source.left_out] == ["a second file of the same name in the archive"] * 2

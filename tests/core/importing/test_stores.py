@@ -388,3 +388,12 @@ def test_no_bad_record_stops_the_others(tmp_path_factory, name, well, hostile, f
 def test_other_json_is_none_of_these(file, value):
     source = open_source(file(value))
     assert not [name for name in FORMATS if format_named(name).recognises(source)]
+
+
+def test_the_oldest_form_of_mem0_is_recognised(tmp_path):
+    told = [{"id": "m1", "text": "Is allergic to peanuts", "metadata": {"data": "x", "user_id": "alex"}}]
+    (tmp_path / "all.json").write_text(json.dumps(told))
+    source = open_source(tmp_path / "all.json")
+    found = find_format(source)
+    (one,) = found.read(source)
+    assert (found.NAME, one.text, one.conversation) == ("mem0", "Is allergic to peanuts", "alex")

@@ -169,17 +169,19 @@ def _replaced(messages: Sequence[Mapping[str, Any]], leaf: object) -> set[str]:
 def _project(told: Mapping[str, Any], keys: Keys) -> Iterator[Read]:
     """Yield what the person wrote about a project: its description and instructions. Its documents are somebody's texts."""
     name = text_of(told.get("uuid")) or digest(told.get("name"))
+    title = text_of(told.get("name"))
     for field in ("description", "prompt_template"):
         text = text_of(told.get(field))
         if text and not told.get("is_starter_project"):
+            described = field == "description"
             yield Record(
                 key=keys.unique(f"{name}/{field}"),
-                text=text,
-                kind=RecordKind.MESSAGE,
+                text=f"{title}: {text}" if described and title else text,
+                kind=RecordKind.MEMORY if described else RecordKind.INSTRUCTIONS,
                 author=Author.PERSON,
                 at=moment(told.get("updated_at")) or moment(told.get("created_at")),
                 conversation=name,
-                title=text_of(told.get("name")) or None,
+                title=title or None,
                 metadata={"project": field.replace("_", " ")},
             )
     for place, _ in enumerate(items(told.get("docs"))):

@@ -29,6 +29,7 @@ from hybrid_memory.importing.markdown_files import (
 )
 from hybrid_memory.importing.record import Author, Record, RecordKind, Skipped
 from hybrid_memory.importing.source import Source, SourceFile
+from hybrid_memory.markdown.inline import words_of
 from hybrid_memory.markdown.statements import LeftOut, Statement, statements, without_comments
 
 NAME = "markdown"
@@ -49,6 +50,13 @@ _TIMES = (
 _OWN_FIELDS = frozenset(
     {*_TIMES, "tags", "tag", "title", "name", "description", "aliases", "cssclasses", "cssclass", "publish"}
 )
+_OF_THE_NOTE = frozenset({
+    "id", "uid", "uuid", "type", "kind", "status", "state", "layout", "template", "slug", "permalink", "draft", "lang", "language",
+    "author", "category", "categories", "version", "banner", "cover", "icon", "image", "color", "colour", "position", "sidebar_position",
+    "order", "weight", "toc", "url", "source", "link", "links", "up", "related", "parent", "next", "prev", "globs", "model", "tools",
+    "allowed-tools", "kanban-plugin", "alias", "subtitle", "summary", "keywords", "topics", "license", "paths", "applyto", "mode",
+})  # fmt: skip
+"""Fields that programs and writers keep about a note, rather than about what it tells of."""
 _LONGEST_MEMORY = 2_000  # characters of a file that is one memory
 _TEMPLATES = frozenset({"templates", "template", "_templates"})
 _INDEXES = ("memory.md", "index.md", "readme.md", "_index.md")
@@ -107,9 +115,12 @@ def _note(file: SourceFile, text: str, keys: Keys, names: set[str]) -> Iterator[
             yield Skipped("a line of an index; the note itself comes in", file.path)
         else:
             yield note.record(keys, one)
-    if not any(isinstance(one, Statement) for one in found):
-        said = _said_by_fields(title, fields)
-        yield note.record(keys, Statement(said)) if said else Skipped("a note without words", file.path)
+    empty = not any(isinstance(one, Statement) for one in found)
+    said = _said_by_fields(title, fields if empty else _of_its_subject(fields))
+    if said:
+        yield note.record(keys, Statement(said))
+    elif empty:
+        yield Skipped("a note without words", file.path)
 
 
 class _Note:
@@ -160,14 +171,26 @@ def _leads_to_a_note(statement: Statement, path: str, names: set[str]) -> bool:
     return any(str(PurePosixPath(place.parent, link)).lower() in names for link in statement.links)
 
 
+def _of_its_subject(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that say something of what a note is about, and not of the note."""
+    return {name: value for name, value in fields.items() if name.lower() not in _OF_THE_NOTE}
+
+
+def _plain(value: object) -> str:
+    """Return the words of a field, without the brackets of links; nothing for what is no plain value."""
+    if isinstance(value, list):
+        parts = [_plain(one) for one in value]
+        return ", ".join(parts) if all(parts) else ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return words_of(str(value)).text
+
+
 def _said_by_fields(title: str, fields: dict[str, Any]) -> str | None:
-    """Return the fields of a note that has no words, as a sentence: a card of a person, a book or a place."""
+    """Return the fields of a note as a sentence: those of a card of a person, a book or a place."""
     told = [
-        f"{name.replace('_', ' ')}: {value}"
+        f"{name.replace('_', ' ')}: {plain}"
         for name, value in fields.items()
-        if name not in _OWN_FIELDS
-        and isinstance(value, str | int | float)
-        and not isinstance(value, bool)
-        and str(value).strip()
+        if name not in _OWN_FIELDS and (plain := _plain(value))
     ][:_MOST_FIELDS]
     return f"{title}: {'; '.join(told)}" if told else None

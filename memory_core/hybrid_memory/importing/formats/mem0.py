@@ -10,6 +10,7 @@ Shapes (docs/openapi.json, mem0/memory/main.py, openmemory/api/app/routers/backu
   ...}]}``.
 - an export of the platform has the shape that its schema gave it. Where that is a list of memories it is read as one; of any other each
   field becomes a statement, which is read only when the format is named.
+- before version 0.1: ``[{"id", "text", "metadata": {"user_id", ...}}]``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.importing.formats.reading import HEAD, Keys, digest
+from hybrid_memory.importing.formats.reading import HEAD, Keys, digest, mapping
 from hybrid_memory.importing.formats.values import (
     dicts_of,
     json_files,
@@ -38,6 +39,8 @@ TITLE = "mem0"
 
 _MEMORY = re.compile(rb'"memory"\s*:\s*"')
 _BESIDE = re.compile(rb'"(?:user_id|agent_id|run_id|hash|categories|created_at|updated_at|event)"\s*:')
+_OLDEST = re.compile(rb'"text"\s*:\s*"')
+_OLDEST_BESIDE = re.compile(rb'"metadata"\s*:\s*\{[^{}]*"(?:user_id|agent_id|run_id)"\s*:')
 _OPEN_MEMORY = re.compile(rb'"(?:owner_id|memory_categories|category_ids|export_meta)"\s*:')
 _LISTS = ("results", "memories", "data", "items")
 _NAMES = (".json", ".jsonl")
@@ -70,6 +73,8 @@ def _is_mem0(file: SourceFile) -> bool:
     if not file.path.lower().endswith(_NAMES):
         return False
     head = file.head(HEAD)
+    if _OLDEST.search(head) is not None and _OLDEST_BESIDE.search(head) is not None:
+        return True
     return (_MEMORY.search(head) is not None and _BESIDE.search(head) is not None) or (
         _OPEN_MEMORY.search(head) is not None and (b'"memories"' in head or b'"apps"' in head)
     )
@@ -120,9 +125,15 @@ class _Reader:
             kind=RecordKind.MEMORY,
             author=Author.PERSON if said_by == "user" else Author.ASSISTANT,
             at=moment_of(value.get("created_at")) or moment_of(value.get("updated_at")),
-            conversation=name_of(value.get("run_id"))
-            or name_of(value.get("session_id"))
-            or name_of(value.get("user_id")),
+            conversation=next(
+                (
+                    found
+                    for one in (value, mapping(value.get("metadata")))
+                    for field in ("run_id", "session_id", "user_id")
+                    if (found := name_of(one.get(field))) is not None
+                ),
+                None,
+            ),
             tags=tags_of(value.get("categories"), categories),
             metadata=metadata_of(value.get("metadata"), {field: value.get(field) for field in _KEPT}),
             expires_at=moment_of(value.get("expiration_date")),
