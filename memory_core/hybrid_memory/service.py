@@ -639,6 +639,16 @@ class MemoryService:
             lambda view: sessions.decide_sweep(view, scope, tasks, idle, self._write_rules.flow, index.vectors_of),
         )
 
+    @shared
+    def load_model(self, scope: Scope) -> None:
+        """Load the embedding model, and give what was stored without it its vectors; a statement that follows is stored with one.
+
+        It is the part of `warm_up` that somebody needs who comes for a single call.
+        """
+        self._encoder.load_model()
+        while self.backfill(scope):
+            pass
+
     def backfill(self, scope: Scope, limit: int = _BACKFILL_BATCH) -> int:
         """Give memories that were stored while the model was missing their vectors; returns how many got one."""
         return self._backfill(scope.namespace, limit)

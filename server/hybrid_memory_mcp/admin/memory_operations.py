@@ -108,7 +108,7 @@ def remember(request: OperationRequest) -> dict[str, Any]:
     scope = _scope(request)
 
     def work(service: MemoryService) -> dict[str, Any]:
-        service.warm_up(scope)  # else the first words of a new store wait for their vector until the next client
+        service.load_model(scope)  # else the first words of a new store wait for their vector until the next client
         written = service.write(scope, statement)
         related = _in_order(service, scope, [one.id for one in written.related])
         return {

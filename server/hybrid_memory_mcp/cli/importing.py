@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import sys
@@ -39,6 +40,8 @@ _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex"
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
 _EMPTY = "is empty; there is nothing in it that could come in"
 _NOTHING_BYTES = 4  # as much as an empty list and a line's end take
+
+_ALLOCATIONS = 70_000  # more than were freed, between two looks for cycles
 
 
 @dataclass(frozen=True)
@@ -232,6 +235,17 @@ def _say_lines(done: dict[str, Any]) -> None:
         say("if the file is your own, `--trusted` (into a store without them) keeps trust, origin and buffers")
 
 
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    """Look for cycles a hundred times less often: what readers make are trees, and looking through them is a tenth of the work."""
+    before = gc.get_threshold()
+    gc.set_threshold(_ALLOCATIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
 def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
     from hybrid_memory.admin.import_plan import Wish, make_plan
     from hybrid_memory.errors import InvalidInput
@@ -243,7 +257,7 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
     messages = Messages.ALL if asked.with_assistant else Messages.PERSON if asked.all_messages else Messages.TOLD
     wish = Wish(namespace=settings.namespace, choice=Choice(messages), told=asked.told)
     with working_folder(settings.folder()) as folder:
-        with _counting(format_.TITLE) as on_read:
+        with _counting(format_.TITLE) as on_read, _collecting_seldom():
             plan = make_plan(source, format_, wish, folder, on_read=on_read)
         found = plan.messages or plan.memories
         if not (found or plan.left_out) and format_.recognises(source):

@@ -66,6 +66,13 @@ def test_what_is_remembered_from_the_terminal_is_the_persons_and_stays(done, mem
     assert (kept.tags, kept.importance, kept.pinned) == (("music",), 0.7, True)
 
 
+def test_to_remember_one_statement_not_all_memories_are_read(done, memory, monkeypatch):
+    read = []
+    monkeypatch.setattr(memory, "warm_up", read.append)
+    done("remember", "Ada likes tea")
+    assert not read
+
+
 def test_a_statement_needs_no_quotes(done):
     assert done("remember", "Ada", "likes", "tea")["memory"]["content"] == "Ada likes tea"
 
