@@ -192,7 +192,9 @@ WHOLE_DATABASES = {
     *("inspection.py", "catalogue.py"),
 }
 # Made at import from the list of a memory's fields, and constants from then on.
-FROM_FIELDS = {"memory_table.py"}
+FROM_FIELDS = {"memory_table.py", "duck_sync.py"}
+# Two constants that share most of their text.
+SHARED_TEXT = {"list_table.py"}
 RUNNERS = {"execute", "rows", "dictionaries", "row", "change", "columns", "extract_statements", "_execute"}
 
 
@@ -213,7 +215,7 @@ def test_statements_are_constants_but_for_the_vector_tables():
             continue
         if name in WHOLE_DATABASES and isinstance(first, ast.Call):
             assert re.fullmatch(
-                r"_?[A-Z_]+\.substitute|self\._[a-z_]*statement|_usable_statements", ast.unparse(first.func)
+                r"(_?[A-Z_]+|one)\.substitute|self\._[a-z_]*statement|_usable_statements", ast.unparse(first.func)
             ), ast.unparse(call)
             continue
         named = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
@@ -226,6 +228,12 @@ def test_no_statement_is_put_together_from_text():
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text())):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.JoinedStr):
+                if source.name in SHARED_TEXT:
+                    assert all(
+                        isinstance(part, ast.Name | ast.Constant | ast.BinOp | ast.Add | ast.Load)
+                        for part in ast.walk(node.value)
+                    )
+                    continue
                 assert not any(word in ast.unparse(node.value) for word in ("SELECT", "INSERT", "UPDATE", "DELETE"))
             if isinstance(node, ast.Call) and ast.unparse(node.func) in {"Template", "string.Template"}:
                 assert source.name in TABLES | WHOLE_DATABASES | FROM_FIELDS

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from string import Template
 from typing import TYPE_CHECKING, TypeAlias
 
 from hybrid_memory.clock import from_micros, to_micros
@@ -55,7 +54,10 @@ _LINKS = """
 _PARENTS_ELSEWHERE = (
     "SELECT namespace, id, parents FROM memory WHERE namespace <> ? AND parents IS NOT NULL ORDER BY namespace, id"
 )
-_DELETE = Template("DELETE FROM $table WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))")
+_DELETE = (
+    "DELETE FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))",
+    "DELETE FROM usage WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))",
+)
 _BUFFERS = "SELECT session, agent, state, touched_at FROM buffer WHERE namespace = ? ORDER BY session, agent"
 _INSERT_LOG = """
     INSERT INTO log (namespace, position, change, id, rev, made_at, actor, action, digest, note, salt, link)
@@ -107,8 +109,8 @@ def erase_import(
         ids = frozenset(id_ for id_, _ in rows)
         cleaned = _referring(transaction.reads, namespace, ids)
         wanted = to_json(sorted(ids))
-        for table in ("memory", "usage"):
-            transaction.changes.change(_DELETE.substitute(table=table), namespace, wanted)
+        for statement in _DELETE:
+            transaction.changes.change(statement, namespace, wanted)
         delete_vectors(transaction.changes, namespace, wanted)
         for before, after in cleaned:
             update_memory(transaction.changes, after, before.rev)
