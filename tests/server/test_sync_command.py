@@ -107,6 +107,41 @@ def test_what_another_machine_erased_leaves_the_files_of_this_one_and_its_backup
     assert holding("violin", other, folder) == []
 
 
+def test_who_purges_reads_where_the_words_are_still(home, folder):
+    synced(home, folder)
+    (id_,) = (json.loads(line)["id"] for line in exported(home).splitlines() if '"type":"memory"' in line)
+    done = run("purge", id_, "--home", home, "--yes")
+    assert (str(folder) in done.stdout, "run sync for it here" in done.stdout) == (True, True)
+
+
+def test_who_redacts_reads_where_the_words_are_still(home, folder, monkeypatch):
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: "violin is in")
+    synced(home, folder)
+    (id_,) = (json.loads(line)["id"] for line in exported(home).splitlines() if '"type":"memory"' in line)
+    done = run("redact", id_, "--words", "--home", home, "--yes")
+    assert str(folder) in done.stdout
+
+
+@pytest.mark.parametrize("command", ["status", "doctor"])
+def test_the_folders_of_a_store_are_told(home, folder, command):
+    synced(home, folder)
+    told = json.loads(run(command, "--home", home, "--json").stdout)["synchronised"]
+    assert [(one["folder"], one["last"] is None) for one in told] == [(str(folder), False)]
+    assert str(folder) in run(command, "--home", home).stdout
+
+
+def test_a_person_reads_whose_files_hold_purged_words(home, folder, tmp_path):
+    other = tmp_path / "other"
+    synced(home, folder)
+    synced(other, folder)
+    name = synced(home, folder)["machine"]
+    (id_,) = (json.loads(line)["id"] for line in exported(other).splitlines() if '"type":"memory"' in line)
+    run("purge", id_, "--home", other, "--yes")
+    assert f"files of {name} that still hold purged words: 1" in run("sync", folder, "--home", other).stdout
+    assert "removed: 1" in run("sync", folder, "--home", other, "--retire", name).stdout
+    assert not holding("violin", folder)
+
+
 def test_a_connected_client_finds_what_came(home, folder, written):
     synced(home, folder)
     with short_folder() as place, relay(place) as client:

@@ -29,6 +29,7 @@ LARGEST_SEGMENT_BYTES = 1 << 28  # 256 MiB; ours are cut far below
 _LONGEST_FIRST_LINE = 1 << 12
 _LONGEST_LAST_LINE = 128
 _MARKER_LIMIT = 1 << 12
+_START_BYTES = 1 << 10
 _OF_CARRIERS = frozenset({"desktop.ini", "thumbs.db", "icon\r", "readme.md", "readme.txt", "license"})
 """Files that carriers and people put into any folder; so do names that begin with a dot (.git, .stfolder, .dropbox)."""
 _PART = ".part"
@@ -143,6 +144,27 @@ class SyncFolder:
         """Remove a segment of this machine that a cleaned one replaces."""
         with file_errors():
             file.path.unlink(missing_ok=True)
+
+    def any_segments(self) -> list[Path]:
+        """Return all files that hold a segment or the start of one, also under strange names, deeper, and as carriers keep old versions."""
+        found = []
+        with file_errors():
+            for place, folders, files in os.walk(self.path):
+                folders[:] = sorted(one for one in folders if one != ".git")
+                found += [path for name in sorted(files) if self._begins_as_segment(path := Path(place) / name)]
+        return found
+
+    def read_any(self, path: Path) -> bytes:
+        """Return what a file holds; nothing where it cannot be read."""
+        return self.read(SegmentFile("", "", path)) or b""
+
+    def _begins_as_segment(self, path: Path) -> bool:
+        try:
+            with open_plain_file(path) as stream:
+                start = stream.read(_START_BYTES)
+        except (NotPlainFileError, OSError):
+            return False
+        return f'"format":"{FORMAT}"'.encode() in start and b'"namespace"' in start
 
     def sweep(self, machines: Collection[str]) -> None:
         """Remove what a killed write of this machine left."""

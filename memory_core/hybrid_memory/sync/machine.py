@@ -12,7 +12,7 @@ import platform
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +29,16 @@ _MACHINE_ID = Path("/etc/machine-id")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """``name`` is the store's own, ``former`` are those that it had before; ``place`` tells where it lies."""
+    """``name`` is the store's own, ``former`` are those that it had before; ``place`` tells where it lies.
+
+    ``home`` is the path of its folder and ``itself`` what the folder is on its disk, which stays when it is moved and is another in a copy.
+    """
 
     name: str
     place: str
     former: tuple[str, ...] = ()
+    home: str = ""
+    itself: str = ""
 
     @property
     def names(self) -> frozenset[str]:
@@ -42,12 +47,17 @@ class Machine:
 
     def as_text(self) -> str:
         """Return what is noted of it."""
-        return json.dumps({"name": self.name, "place": self.place, "former": list(self.former)})
+        values = {"name": self.name, "place": self.place, "former": list(self.former)}
+        return json.dumps(values | {"home": self.home, "itself": self.itself})
 
 
 def place_of(home: Path) -> str:
     """Return what is the same as long as a store's folder stays where it is."""
-    parts = [str(home.resolve())]
+    return _digest(str(home.resolve()), *_itself(home))
+
+
+def _itself(home: Path) -> list[str]:
+    parts = []
     try:
         parts.append(_MACHINE_ID.read_text(encoding="ascii", errors="replace").strip())
     except OSError:
@@ -55,15 +65,28 @@ def place_of(home: Path) -> str:
             parts.append(platform.node())
     with suppress(OSError):
         parts.append(str(home.stat().st_ino))
+    return parts
+
+
+def _digest(*parts: str) -> str:
     return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
 
 
-def machine_of(notes: Mapping[str, str], place: str, random_source: RandomSource) -> Machine:
-    """Return the machine of a store; a new one where none is noted, or where the store is a copy."""
+def machine_of(notes: Mapping[str, str], home: Path, random_source: RandomSource) -> Machine:
+    """Return the machine of a store; a new one where none is noted, or where the store is a copy.
+
+    A folder that was moved on its disk is no copy: it is the same one, and nothing is left in its old place.
+    """
     known = json.loads(notes[NOTE]) if NOTE in notes else None
-    if known is None or known["place"] != place:
-        return Machine(_new_name(random_source), place)
-    return Machine(known["name"], place, tuple(known["former"]))
+    place, itself, here = place_of(home), _digest(*_itself(home)), str(home.resolve())
+    if known is None or (known["place"] != place and not _was_moved(known, itself)):
+        return Machine(_new_name(random_source), place, (), here, itself)
+    return Machine(known["name"], place, tuple(known["former"]), here, itself)
+
+
+def _was_moved(known: Mapping[str, str], itself: str) -> bool:
+    old = known.get("home")
+    return bool(old) and known.get("itself") == itself and not Path(old or "").exists()
 
 
 def after_setback(
@@ -72,7 +95,7 @@ def after_setback(
     """Return the machine under a new name if segments lie under its name that it does not know: a backup took the store's place."""
     if all(one.machine != machine.name or one.key in known for one in files):
         return machine
-    return Machine(_new_name(random_source), machine.place, (*machine.former, machine.name))
+    return replace(machine, name=_new_name(random_source), former=(*machine.former, machine.name))
 
 
 def _new_name(random_source: RandomSource) -> str:

@@ -12,19 +12,23 @@ Each part can be killed: what was not noted as done is done again, and joins to 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from hybrid_memory.clock import to_micros
+from hybrid_memory.clock import from_micros, to_micros
+from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Memory, MemoryId, Usage
 from hybrid_memory.store.syncing import Outgoing, SyncBatch, SyncStore, SyncView
 from hybrid_memory.sync.folder import SegmentFile, SyncFolder
-from hybrid_memory.sync.machine import NOTE, after_setback, machine_of, place_of
+from hybrid_memory.sync.leftovers import Leftover, find_leftovers, known_leftovers
+from hybrid_memory.sync.machine import NOTE, after_setback, machine_of
 from hybrid_memory.sync.segments import (
     Change,
     ItemChange,
@@ -62,6 +66,7 @@ _ENTRIES_AT_ONCE = 5000  # of the log, in one transaction
 _CHANGES_AT_ONCE = 1000  # joined in one transaction
 _SEGMENT_CHANGES = 5000  # in one segment: some megabytes, which a carrier takes along in one go
 _FOLDERS = "folders"
+_LAST = "last "
 _WHY_PASSED_OVER: dict[type[Exception], str] = {
     NewerFormatError: "newer",
     NotWholeError: "torn",
@@ -77,8 +82,9 @@ class Synced:
     ``sent`` memories went into ``segments`` of this machine; of others' segments ``read`` were read, by which memories were ``new``,
     ``changed`` or ``purged`` here; ``versions`` of them are corrections that another one replaced. ``torn`` files are not whole (yet),
     ``newer`` ones of a later version, ``ahead`` ones of a time that lies a century ahead; ``passed_over`` names these files.
-    ``refused`` lines are none that this program writes. ``cleaned`` segments of ours lost purged words.
-    ``machine`` is the name of this store in the folder, ``renamed`` says that it is a copy or was restored and took a new one.
+    ``refused`` lines are none that this program writes. ``cleaned`` segments of ours lost purged words; ``leftovers`` are files of
+    others that hold such words; ``retired`` ones of a machine that is gone were removed. ``machine`` is the name of this store in the
+    folder, ``renamed`` says that it is a copy or was restored and took a new one.
     """
 
     folder: str
@@ -96,6 +102,8 @@ class Synced:
     passed_over: tuple[str, ...] = ()
     refused: int = 0
     cleaned: int = 0
+    retired: int = 0
+    leftovers: tuple[Leftover, ...] = ()
     preview: bool = False
 
 
@@ -112,6 +120,16 @@ class Erased:
         return not (self.ids or self.redacted)
 
 
+def known_folders(store: SyncStore) -> dict[str, datetime | None]:
+    """Return the folders that a store was synchronised through, each with the last time that there was anything to tell or hear."""
+    notes = store.notes()
+    return {
+        folder: from_micros(int(notes[_LAST + folder])) if _LAST + folder in notes else None
+        for folder in notes.get(_FOLDERS, "").split("\n")
+        if folder
+    }
+
+
 def synchronise(
     store: DuckStore,
     home: Path,
@@ -122,21 +140,23 @@ def synchronise(
     actor: str,
     namespace: str | None = None,
     preview: bool = False,
+    retire: str | None = None,
     erased: Erased | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Synced:
     """Let a store and a folder tell each other what is new; ``preview`` only counts.
 
-    ``namespace`` names the only one that is synchronised. ``erased`` is told what must also leave the files of the store.
+    ``namespace`` names the only one that is synchronised. ``retire`` names a machine that is gone for good: when all that its files say
+    is known here, it is told anew in files of this machine, and its files are removed. ``erased`` is told what must also leave the
+    files of the store.
 
     Raises:
+        InvalidInput: ``retire`` names no other machine of the folder, or not all of its files can be read.
         StoreReadOnly, StoreFull, StoreError: a file could not be written; what was done so far is right, and the rest is done next time.
     """
-    work = _Synchronisation(
-        store, folder, machine_of(store.syncing.notes(), place_of(home), random_source), random_source
-    )
+    work = _Synchronisation(store, folder, machine_of(store.syncing.notes(), home, random_source), random_source)
     work.embed, work.actor, work.namespace, work.on_progress = embed, actor, namespace, on_progress
-    work.erased = erased or Erased()
+    work.erased, work.retire = erased or Erased(), retire
     return work.run(preview=preview)
 
 
@@ -146,6 +166,7 @@ class _Synchronisation:
     embed: Embed
     actor: str
     namespace: str | None
+    retire: str | None
     on_progress: OnProgress
     erased: Erased
 
@@ -155,6 +176,7 @@ class _Synchronisation:
         self._folder = folder
         self._counts: Counter[str] = Counter()
         self._passed_over: list[str] = []
+        self._look_for_leftovers = False
         self._notes = self._syncing.notes()
         self._files = folder.segments()
         self._known = self._syncing.segments(folder.key)
@@ -164,10 +186,11 @@ class _Synchronisation:
         """Do it all, or only count."""
         if preview:
             return self._previewed()
+        self._check_retired()
         self._folder.begin()
         if self._machine.as_text() != self._notes.get(NOTE):
             self._syncing.note(NOTE, self._machine.as_text())
-        if self._nothing_is_new():
+        if self._nothing_is_new() and self.retire is None:
             return self._result()
         self._folder.sweep(self._machine.names)
         self._find_lost_segments()
@@ -178,6 +201,12 @@ class _Synchronisation:
         self._hear()
         for name in self._namespaces():
             self._clean(name)
+        if self.retire is not None:
+            self._retire(self.retire)
+        if self._look_for_leftovers:
+            own = (one.path for one in self._files if one.machine in self._machine.names)
+            find_leftovers(self._syncing, self._folder, own)
+        self._syncing.note(_LAST + self._folder.key, str(self._syncing.read("default", _now)))
         if self.namespace is None:
             self._note_quiet()
         return self._result()
@@ -285,6 +314,8 @@ class _Synchronisation:
                 failed.setdefault(file.key, (_WHY_PASSED_OVER[type(error)], self._shown(file)))
                 continue
             self._join(segment)
+            # What is purged already is no news for the store, but its words came into the folder.
+            self._look_for_leftovers |= self._tells_of_purged(segment)
             self._syncing.know(self._folder.key, [file.key])
             self._known.add(file.key)
             self._counts["read"] += 1
@@ -303,6 +334,11 @@ class _Synchronisation:
         if segment.latest > self._syncing.read(segment.namespace, _now) + AHEAD_AT_MOST:
             raise TooFarAheadError
         return segment
+
+    def _tells_of_purged(self, segment: Segment) -> bool:
+        ids = [one.id for one in segment.changes if isinstance(one, MemoryChange) and one.state.memory is not None]
+        rows = self._syncing.read(segment.namespace, lambda view: view.rows(ids))
+        return any(row.gone > row.born or "content" in row.stamps for row in rows.values())
 
     def _shown(self, file: SegmentFile) -> str:
         return file.path.relative_to(self._folder.path).as_posix()
@@ -333,6 +369,33 @@ class _Synchronisation:
         rows = self.embed([text_of(one) for one in new]) if new else None
         return {one.id: Encoded(one, None if rows is None else rows[at]) for at, one in enumerate(new)}
 
+    # --- retiring -----------------------------------------------------------------------------------------------------
+
+    def _check_retired(self) -> None:
+        if self.retire is None:
+            return
+        if self.retire == self._machine.name or all(one.machine != self.retire for one in self._files):
+            raise InvalidInput("retire", "names no other machine of this folder; its subfolders are the names")
+
+    def _retire(self, name: str) -> None:
+        """Remove the files of a machine that is gone, when all that they say is known here and told in files of this machine."""
+        theirs = [one for one in self._files if one.machine == name]
+        if any(one.key not in self._known for one in theirs):
+            raise InvalidInput("retire", "has files that cannot be read (yet); nothing of it was removed")
+        keys = {one.key for one in self._files if one.key in self._known}
+        self._syncing.forget_folder(self._folder.key)
+        self._syncing.know(self._folder.key, keys)
+        for namespace in self._namespaces():
+            # A folder that has nothing gets everything, also what was heard from the one that goes.
+            self._send(namespace, relay=True)
+        for file in theirs:
+            self._folder.remove(file)
+            self._files.remove(file)
+        self._syncing.unknow(self._folder.key, {one.key for one in theirs})
+        self._known -= {one.key for one in theirs}
+        self._look_for_leftovers = True
+        self._counts["retired"] += len(theirs)
+
     # --- cleaning -----------------------------------------------------------------------------------------------------
 
     def _clean(self, namespace: str) -> None:
@@ -340,6 +403,7 @@ class _Synchronisation:
         lost, mark = self._syncing.to_clean(self._folder.key, namespace)
         ids = lost.ids
         if lost:
+            self._look_for_leftovers = True
             own = [one for one in self._files if one.machine in self._machine.names]
             cleaned = [self._clean_file(file, namespace, ids) for file in own]
             again = self._syncing.read(namespace, partial(_told, sorted(ids)))
@@ -410,11 +474,25 @@ class _Synchronisation:
         return self._result(preview=True)
 
     def _result(self, *, preview: bool = False) -> Synced:
-        names = ("sent", "segments", "read", "new", "changed", "purged", "torn", "newer", "ahead", "refused", "cleaned")
+        names = (
+            "sent",
+            "segments",
+            "read",
+            "new",
+            "changed",
+            "purged",
+            "torn",
+            "newer",
+            "ahead",
+            "refused",
+            "cleaned",
+            "retired",
+        )
         return Synced(
             folder=str(self._folder.path),
             machine=self._machine.name,
-            renamed=NOTE in self._notes and self._machine.as_text() != self._notes[NOTE],
+            renamed=NOTE in self._notes and self._machine.name != json.loads(self._notes[NOTE])["name"],
+            leftovers=known_leftovers(self._syncing, self._folder),
             preview=preview,
             passed_over=tuple(self._passed_over),
             **{name: self._counts[name] for name in names},

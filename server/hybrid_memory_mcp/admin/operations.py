@@ -74,18 +74,26 @@ def run_operation(name: str, request: OperationRequest) -> dict[str, Any]:
 
 def status(request: OperationRequest) -> dict[str, Any]:
     """Return what the store holds and who is connected."""
-    return request.run(lambda service: service.shown_status(request.scope, request.clients()))
+    from hybrid_memory_mcp.admin import sync_operation
+
+    seen: dict[str, Any] = request.run(lambda service: service.shown_status(request.scope, request.clients()))
+    return seen | {"synchronised": sync_operation.folders(request)}
 
 
 def doctor(request: OperationRequest) -> dict[str, Any]:
     """Check the store beside the calls of clients; one that cannot be opened for damage is a finding."""
     from hybrid_memory.admin import health_check
     from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged
+    from hybrid_memory_mcp.admin import sync_operation
 
     try:
         seen = request.run(lambda service: service.status(request.scope))
         report = request.run(lambda service: health_check.check_open(service.store))
-        return _report_as_json(report) | {"embedder": f"{seen.embedder} ({seen.embedder_reason})"}
+        more = {
+            "embedder": f"{seen.embedder} ({seen.embedder_reason})",
+            "synchronised": sync_operation.folders(request),
+        }
+        return _report_as_json(report) | more
     except NotEnoughMemory:
         raise
     except (StoreDamaged, EngineUnavailable) as error:

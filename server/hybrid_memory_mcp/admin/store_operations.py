@@ -123,7 +123,7 @@ def purge(request: OperationRequest) -> dict[str, Any]:
     copies = purges.find_copies(request.home)
     counts = _counts(plan) | {"backups": len(copies.backups), "set_aside": len(copies.set_aside)}
     if given["preview"]:
-        return counts
+        return counts | {"synchronised": _folders(request)}
     total, done = len(copies.backups) + len(copies.set_aside) + 1, 0
 
     def on_step(step: str) -> None:
@@ -138,7 +138,7 @@ def purge(request: OperationRequest) -> dict[str, Any]:
     )
     Conversations(str(request.home)).forget_words()  # what waits for a hub may say it again
     announce(request)
-    return counts | _to_json_object(gone)
+    return counts | _to_json_object(gone) | {"synchronised": _folders(request)}
 
 
 def redact(request: OperationRequest) -> dict[str, Any]:
@@ -167,14 +167,20 @@ def redact(request: OperationRequest) -> dict[str, Any]:
         "set_aside": len(copies.set_aside),
     }
     if given["preview"]:
-        return counts
+        return counts | {"synchronised": _folders(request)}
     now, actor = SystemClock().now(), request.scope.actor
     done = request.run_exclusive(
         lambda: redactions.redact(request.home, namespace, ids, now, actor=actor, words=words, count=given["count"])
     )
     Conversations(str(request.home)).forget_words()
     announce(request)
-    return counts | _to_json_object(done)
+    return counts | _to_json_object(done) | {"synchronised": _folders(request)}
+
+
+def _folders(request: OperationRequest) -> list[dict[str, Any]]:
+    from hybrid_memory_mcp.admin import sync_operation
+
+    return sync_operation.folders(request)
 
 
 def _counts(plan: PurgePlan) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import StoreError
 from hybrid_memory.sync import erasing
 from hybrid_memory.sync.folder import SyncFolder
-from hybrid_memory.sync.synchronise import Erased, Synced, synchronise
+from hybrid_memory.sync.synchronise import Erased, Synced, known_folders, synchronise
 from hybrid_memory_mcp.hooks.state import Conversations
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ _RUNNING = threading.Lock()  # one process has the store open, so no other lock 
 def sync(request: OperationRequest) -> dict[str, Any]:
     """Synchronise with a folder.
 
-    Arguments are ``folder``, ``namespace`` (None: all), ``preview``, which only counts, and ``backups``: what others purged leaves this
-    store's backups too.
+    Arguments are ``folder``, ``namespace`` (None: all), ``preview``, which only counts, ``retire`` (the name of a machine that is gone for
+    good, or None) and ``backups``: what others purged leaves this store's backups too.
 
     Raises:
         InvalidInput: the folder is none that can be used.
@@ -53,6 +53,7 @@ def sync(request: OperationRequest) -> dict[str, Any]:
                     actor=request.scope.actor,
                     namespace=given["namespace"],
                     preview=bool(given["preview"]),
+                    retire=given.get("retire"),
                     erased=erased,
                     on_progress=request.on_progress,
                 )
@@ -69,6 +70,12 @@ def sync(request: OperationRequest) -> dict[str, Any]:
     if done.new or done.changed or done.purged:
         request.provider.announce(request.run(lambda service: service.store.namespaces()))
     return asdict(done) | {"in_backups": left}
+
+
+def folders(request: OperationRequest) -> list[dict[str, Any]]:
+    """Return the folders through which the store is synchronised, each with its last time."""
+    known = request.run(lambda service: known_folders(cast("DuckStore", service.store).syncing))
+    return [{"folder": name, "last": at and at.isoformat(timespec="seconds")} for name, at in known.items()]
 
 
 def _erase(request: OperationRequest, *, copies_too: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hybrid_memory_mcp.cli.operation_call import AsJson, Force, Home, Yes, absolute, call_or_exit
-from hybrid_memory_mcp.cli.output import cell, confirm, megabytes, note, print_result, print_rows, say
+from hybrid_memory_mcp.cli.output import cell, confirm, megabytes, moment, note, print_result, print_rows, say, shown
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}  # by severity
 
@@ -89,3 +89,7 @@ def _print_findings(report: dict[str, Any]) -> None:
         say(f"read whole: {read}")
     if "embedder" in report:
         say(f"embedder: {report['embedder']}")
+    for one in report.get("synchronised", ()):
+        say(
+            f"synchronised through {shown(one['folder'])}, last news {moment(one['last']) if one['last'] else 'unknown'}"
+        )

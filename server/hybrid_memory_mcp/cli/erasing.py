@@ -9,7 +9,7 @@ import typer
 
 from hybrid_memory_mcp.cli.by_ids import call_by_ids
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Yes
-from hybrid_memory_mcp.cli.output import WRONG_USE, confirm, fail, note, print_result, progress, say
+from hybrid_memory_mcp.cli.output import WRONG_USE, confirm, fail, note, print_result, progress, say, shown
 
 
 def purge(
@@ -46,6 +46,7 @@ def purge(
     if not yes:
         seen = call_by_ids(home, "purge", arguments, namespace)
         _preview(seen)
+        _say_synchronised(seen, note)
         confirm("Erase them for good?")
         arguments["count"] = seen["memories"]
     with progress("purging") as on_progress:
@@ -55,6 +56,7 @@ def purge(
         say(f"gone for good: {done['memories']}; other copies rewritten: {done['rewritten']}")
         _say_removed(done)
         _what_stays(done, say)
+        _say_synchronised(done, say)
 
     print_result(done, as_json, table)
 
@@ -83,6 +85,7 @@ def redact(
         seen = call_by_ids(home, "redact", arguments, namespace)
         note(f"found: {', '.join(seen['kinds'])}; memories: {seen['memories']} ({seen['named']} named)")
         note(f"entries of conversations: {seen['entries']}; also in backups: {seen['backups']}")
+        _say_synchronised(seen, note)
         confirm("Take it out for good?")
         arguments["count"] = seen["memories"]
     done = call_by_ids(home, "redact", arguments | {"preview": False}, namespace)
@@ -90,8 +93,18 @@ def redact(
     def table() -> None:
         say(f"taken out of memories: {done['memories']}; other copies rewritten: {done['rewritten']}")
         _say_removed(done)
+        _say_synchronised(done, say)
 
     print_result(done, as_json, table)
+
+
+def _say_synchronised(done: dict[str, Any], tell: Callable[[str], None]) -> None:
+    """Say in which folders the words stand until the next synchronisation."""
+    for one in done["synchronised"]:
+        tell(
+            f"the words may still be in {shown(one['folder'])}, through which this store is synchronised, and on the machines there:"
+        )
+        tell("run sync for it here, then on each machine (there with --backups, to reach its backups too)")
 
 
 def _asked_words() -> str:

@@ -41,6 +41,12 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
         "project": project.in_words(place) + _counted_in_words(counted),
         "hooks": hooks.in_words(values["hooks"]),
     }
+    in_words["synchronised"] = "; ".join(
+        f"{one['folder']} (last news {moment(one['last']) if one['last'] else 'unknown'})"
+        for one in values["synchronised"]
+    )
+    if not values["synchronised"]:
+        in_words["synchronised"] = "with no other machine"
     print_result(values, as_json, lambda: _print(values, in_words))
 
 

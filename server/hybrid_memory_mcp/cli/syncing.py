@@ -20,6 +20,9 @@ def sync(
         bool,
         typer.Option("--backups", help="Take what other machines purged or redacted out of this store's backups too."),
     ] = False,
+    retire: Annotated[
+        str | None, typer.Option(help="Remove the files of a machine that is gone for good, by its name in the folder.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Let this store and a folder tell each other what is new, so that two machines or more come to remember the same.
@@ -27,7 +30,15 @@ def sync(
     Each machine writes only files of its own there, so nothing collides; run it on each when you like, in any order. What was said on
     two machines stays: of two corrections the later is current, the other an earlier version. The files hold your memories as plain text.
     """
-    arguments = {"folder": absolute(folder), "namespace": namespace, "preview": dry_run, "backups": backups}
+    if retire is not None and (dry_run or namespace is not None):
+        raise typer.BadParameter("stands neither with --dry-run nor with --namespace", param_hint="--retire")
+    arguments = {
+        "folder": absolute(folder),
+        "namespace": namespace,
+        "preview": dry_run,
+        "backups": backups,
+        "retire": retire,
+    }
     with progress("synchronising") as on_progress:
         done = call_or_exit(home, "sync", arguments, may_be_new=not dry_run, on_progress=on_progress)
     print_result(done, as_json, lambda: _print(done))
@@ -55,7 +66,23 @@ def _print(done: dict[str, Any]) -> None:
         say(f"lines that no version writes, passed over: {done['refused']}")
     if done["cleaned"]:
         say(f"files of this machine that lost purged words: {done['cleaned']}")
+    if done["retired"]:
+        say(f"files of a machine that is gone, removed: {done['retired']}")
+    _say_leftovers(done["leftovers"])
     if done["in_backups"]:
         say(
             f"this store's backups may still hold what others purged or redacted: {done['in_backups']}; --backups takes it out"
         )
+
+
+def _say_leftovers(leftovers: list[dict[str, str]]) -> None:
+    """Say where words that were purged or redacted still stand in the folder, and what takes them away."""
+    machines = sorted({one["machine"] for one in leftovers if one["machine"]})
+    for machine in machines:
+        theirs = [one["written_at"] for one in leftovers if one["machine"] == machine]
+        say(f"files of {shown(machine)} that still hold purged words: {len(theirs)}, last written {max(theirs)[:10]}")
+    if machines:
+        say("they go when that machine synchronises; if it is gone for good, --retire NAME removes its files")
+    for one in leftovers:
+        if not one["machine"]:
+            say(f"a copy that still holds purged words, yours to delete: {shown(one['file'])}")

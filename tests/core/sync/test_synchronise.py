@@ -404,6 +404,91 @@ def test_a_store_that_a_backup_replaced_takes_a_new_name_and_hears_what_it_had_t
     }
 
 
+def test_a_store_that_was_moved_keeps_its_name(folder, machines, tmp_path):
+    one = machines(1)
+    id_ = one.write(VIOLIN)
+    name = one.sync(folder).machine
+    one.close()
+    one.home = one.home.rename(tmp_path / "moved")
+    one.open()
+    erase(one, ids=(id_,))
+    done = one.sync(folder)
+    assert (done.machine, done.renamed, VIOLIN in words_in(folder)) == (name, False, False)
+
+
+def test_a_copy_of_which_the_first_is_gone_takes_a_new_name(folder, machines):
+    one = machines(1)
+    name = one.sync(folder).machine
+    other = machines(2, of=one)
+    shutil.rmtree(one.home)
+    assert other.sync(folder).machine != name
+
+
+def test_a_machine_that_is_gone_is_named_until_its_files_are_retired(folder, machines):
+    one, gone, third = machines(1), machines(2), machines(3)
+    id_ = gone.write(VIOLIN)
+    kept = gone.write("The cello is sold.")
+    name = gone.sync(folder).machine
+    one.sync(folder)
+    erase(one, ids=(id_,))
+    one.sync(folder)
+    assert [left.machine for left in one.sync(folder).leftovers] == [name]
+    assert (one.sync(folder, retire=name).leftovers, VIOLIN in words_in(folder)) == ((), False)
+    third.sync(folder)
+    assert third.get(kept).content == "The cello is sold."
+    agree(one, third)
+
+
+def test_a_machine_that_was_retired_and_comes_back_is_heard_again(folder, machines):
+    one, other = machines(1), machines(2)
+    other.write(VIOLIN)
+    name = other.sync(folder).machine
+    one.sync(folder)
+    one.sync(folder, retire=name)
+    other.write("The cello is sold.")
+    rounds(folder, other, one)
+    agree(one, other)
+
+
+def test_a_machine_of_which_not_all_was_read_is_not_retired(folder, machines):
+    one, gone = machines(1), machines(2)
+    gone.write(VIOLIN)
+    name = gone.sync(folder).machine
+    (file,) = segments(folder)
+    file.write_bytes(file.read_bytes()[:-9])
+    with pytest.raises(InvalidInput):
+        one.sync(folder, retire=name)
+    assert file.exists()
+
+
+@pytest.mark.parametrize("name", ["no such machine", "..", "own"])
+def test_only_another_machine_of_the_folder_is_retired(folder, machines, name):
+    one = machines(1)
+    one.write(VIOLIN)
+    own = one.sync(folder).machine
+    with pytest.raises(InvalidInput):
+        one.sync(folder, retire=own if name == "own" else name)
+
+
+@pytest.mark.parametrize(
+    "place", ["{stem}_conf-1.jsonl", "deeper/{stem}.jsonl", "../{stem}.jsonl", ".stversions/{stem}~1.jsonl"]
+)
+def test_copies_that_nobody_cleans_are_named_after_a_purge(folder, machines, place):
+    one = machines(1)
+    id_ = one.write(VIOLIN)
+    one.sync(folder)
+    (file,) = segments(folder)
+    copied = (file.parent / place.format(stem=file.stem)).resolve()
+    copied.parent.mkdir(exist_ok=True)
+    shutil.copy(file, copied)
+    erase(one, ids=(id_,))
+    one.sync(folder)
+    told = one.sync(folder).leftovers
+    assert [(folder / left.file).resolve() for left in told] == [copied]
+    copied.unlink()
+    assert one.sync(folder).leftovers == ()
+
+
 # --- purged and redacted --------------------------------------------------------------------------------------------------
 
 
