@@ -196,6 +196,21 @@ def test_what_the_person_told_elsewhere_is_about_them_and_found(home, source):
     assert any("peanuts" in hit.memory.content and hit.section == "about the user" for hit in brief)
 
 
+def test_after_a_thousand_dull_sentences_a_brief_still_begins_with_what_the_person_likes_and_has(home, tmp_path):
+    dull = [f"The number {at} tram to {chr(65 + at % 26)}ville had {at % 7} coaches." for at in range(1_000)]
+    said = ["I don't like peanuts.", *dull[:500], "My wife is called Ngozi.", *dull[500:]]
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    (folder / "conversations.json").write_text(json.dumps([conversation(said=said)]))
+    assert asked("import", folder, "--home", home, "--yes")["stored"] > 900
+    service = MemoryService.open(home, clock=SystemClock(), random_source=SystemRandomSource())
+    try:
+        brief = service.read(SCOPE, ReadRequest(query="")).hits
+    finally:
+        service.close()
+    assert {hit.memory.content for hit in brief[:2]} == {"I don't like peanuts", "My wife is called Ngozi"}
+
+
 def test_what_somebody_else_wrote_is_untrusted(home, source):
     assert asked("import", source, "--home", home, "--yes", "--untrusted")["trust"] == "untrusted"
 

@@ -17,6 +17,7 @@ from hybrid_memory.capture.otherwise_words import (
     CARRIES_NAMED,
     CLAUSE,
     CORRECTS,
+    DATED,
     DECIDES,
     DEFINES,
     DENSE_ORDER,
@@ -41,6 +42,8 @@ from hybrid_memory.capture.otherwise_words import (
     ORDER_NOT,
     OURS,
     PEOPLE,
+    PLANS,
+    SMALL_TALK,
     SPEECH,
     STATED,
     SUPPOSED,
@@ -95,7 +98,9 @@ def _is_of_the_talk(low: str) -> bool:
 
 
 def _is_of_the_task(low: str) -> bool:
-    return DECIDES.match(low) is None and _any_matches((I_TASK, MINE_TASK, FEELS), low)
+    if not _any_matches((I_TASK, MINE_TASK, FEELS), low):
+        return False
+    return not _any_matches((DECIDES, PLANS), low) and DATED.search(low) is None
 
 
 def _any_matches(forms: Iterable[LazyPattern], low: str) -> bool:
@@ -224,7 +229,7 @@ def dense_end(sentence: Sentence) -> int:
 
 
 def _clause_tells(clause: Sentence, *, first: bool, personal_only: bool) -> bool:
-    asked = asks(clause)
+    asked = asks(clause) or SMALL_TALK.match(clause.low) is not None
     clause = without_fillers(clause)
     low = clause.low
     if STATED.fullmatch(low.strip(" ,.")) is not None:

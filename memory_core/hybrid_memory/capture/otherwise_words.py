@@ -58,6 +58,23 @@ OF_ONESELF = LazyPattern(
     r"|lavoro|ho|abbiamo|ik|mijn|wij|ons|onze)(?=[ '’,.:]|$)"
 )
 """The person themselves, or what is theirs, at the beginning of a clause, or behind "last summer"."""
+DATED = LazyPattern(
+    rf"\b(?:{_MONTH} \d|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|(?:on|next|this|every) {_DAY})|[$€£]\d|\d ?(?:euros?|dollars"
+    rf"|km|kg|kilos|pounds|miles)\b"
+)
+"""What gives a task of one's own a day, a price, a measure."""
+PLANS = LazyPattern(
+    r"(?:i|we)(?:'ll| will) (?:also |probably |just )?(?!(?:try|check|look|see|let|get back|be back|send|give|need|do|use|take"
+    r"|have to|go with|proceed|think|keep|make sure|test|ask|add|update|share)\b)"
+    r"\w+ (?:(?!\b(?:you|your|it|that|this|these|those|them)\b)[^,]){12,}"
+    r"|(?:i'm|im|i am|we're|we are) (?:\w+ )?(?:trying|looking|hoping|planning|aiming|working) (?:hard )?(?:to"
+    r"|on) (?:learn(?:ing)? (?!how|about|more|what|it|this)|lose|quit|save|become|eat|run (?:a|my)|train"
+    r"|move to|buy|sell|adopt|conceive|retire|get (?:fit|in shape|pregnant|healthier|into)|improve my (?:\w+ )?(?:fitness"
+    r"|health|sleep|english|diet|posture|spanish|german|french))\b"
+    r"|(?:i'm|im|i am|we're|we are) having (?:an? (?:baby|surgery|operation|party)|my|our|surgery|twins|guests)\b"
+    r"|(?:i'm|im|i am|we're) (?:looking after|losing my|running (?:a|my|the) (?:\w+ )?(?:marathon|business|company|shop|team|race))\b"
+)
+"""Plans and goals, which only look like the task at hand."""
 DECIDES = LazyPattern(
     r"(?:i|we)(?:'ll| will|'re going to|'m going to| are going to| am going to|'ve decided to|'re| have decided to| decided to"
     r"| chose to| opted to)? (?:stick|stay|sticking|staying|go|going|went|gone) (?:with|without|for)\b(?! (?:it|that|this"
@@ -203,6 +220,13 @@ BROKEN = LazyPattern(
     r"|undefined|null|throws?|returns? (?:none|null|true|false|an?|the)|stack ?trace|segfault|compil\w+|syntax|line \d+|bug"
     r"|wrong (?:output|result|answer)|funktioniert nicht|ne marche pas|ne fonctionne pas|no funciona|não funciona|non funziona"
     r"|fehlermeldung)\b"
+)
+SMALL_TALK = LazyPattern(
+    r"(?:(?:ok|oh|wow|great|perfect|cool|ha|yes|yeah|no)[,.! ]+)*(?:(?:many |huge |big )?thanks|thank you|thx|cheers"
+    r"|looking forward to|good (?:luck|work|job|morning|night)"
+    r"|nice (?:work|one|job)|well done|have a (?:good|great|nice)|see you|talk (?:soon|later)|danke|vielen dank|merci|gracias"
+    r"|muchas gracias|obrigad[oa]|grazie"
+    r"|dank je)\b(?!,? (?:i|we|my|our|ich|wir|je|mi)\b)"
 )
 OF_NOW = LazyPattern(
     r"\b(?:right now|rn|at the moment|brb|be right back|grad|gerade eben|gleich|en ce moment|ahora mismo|agora mesmo)\b(?!.*\d)"
@@ -359,7 +383,8 @@ HELPER = LazyPattern(
 DENSE_ORDER = LazyPattern(
     r"^(?:请|帮|麻烦|给我|把|将|用|写|翻译|总结|改|再|继续|列出|推荐|告诉|解释|介绍|生成|设计|做一|画|换|让它|不要用|别用|能|可以|怎么|如何|什么|为什么)|(?:ください|下さい|教えて|してくれ|作って|書いて"
     r"|お願い|ほしい|欲しい|頼む)"
-    r"|帮我|帮忙|请问|能不能|怎么|什么(?!都)|报错|我想(?:知道|问|要你|请)|想(?:知道|请教)|需要你|我需要(?:一|你)|(?:て|で)(?:ね|よ|くれ)?$|でしょうか|ですか|ますか|エラー|わからない|分からない|あなた|你(?!好)|您"
+    r"|帮我|帮忙|请问|能不能|怎么|什么(?!都)|报错|我想(?:知道|问|要你|请)|想(?:知道|请教)|需要你|我需要(?:一|你)|(?:て|で)(?:ね|よ|くれ)?$|でしょうか|ですか|ますか|エラー|わからない|分からない"
+    r"|あなた|你(?!好)|您"
 )
 DENSE_PERSON = LazyPattern(r"^(?:我|咱|本人|私|僕|俺|うち|わたし|ぼく|妻|夫|息子|娘|母|父|家族|弊社|当社|我が家)")
 DENSE_SMALL = LazyPattern(
