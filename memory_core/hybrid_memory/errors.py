@@ -73,8 +73,8 @@ class StoreMissing(StoreError):
 
     def __init__(self, folder: object) -> None:
         super().__init__(
-            f"there is no memory in {folder} yet; a client makes it when it first starts, "
-            "and --home or HYBRID_MEMORY_HOME names another folder"
+            f"there is no memory in {folder} yet; the first `remember` or `import` makes it, and a client when "
+            "it first starts; --home or HYBRID_MEMORY_HOME names another folder"
         )
         self.folder = folder
 

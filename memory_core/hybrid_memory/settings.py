@@ -79,7 +79,7 @@ _Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 class ClientSettings(BaseSettings):
     """What one client of the memory may choose; never the model behind it."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", env_ignore_empty=True)
 
     home: Path | None = Field(None, description="Folder of the store; the platform's data folder when not given.")
     namespace: _Namespace = Field(
@@ -97,16 +97,22 @@ class ClientSettings(BaseSettings):
     def folder(self) -> Path:
         """Return the folder of the store."""
         if self.home is not None:
-            return self.home.expanduser()
+            try:
+                return self.home.expanduser()
+            except RuntimeError:
+                raise no_home_folder() from None
         from platformdirs import user_data_path
 
-        return user_data_path("hybrid-memory-mcp", appauthor=False)
+        try:
+            return user_data_path("hybrid-memory-mcp", appauthor=False)
+        except RuntimeError:
+            raise no_home_folder() from None
 
 
 class StoreSettings(BaseSettings):
     """How a store remembers. Names and values of the tiers are those of DB-GPT; only `sensory_buffer` is 4 where it has 0."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", env_ignore_empty=True)
 
     embedder: _EmbedderName = Field(
         "static",
@@ -171,6 +177,13 @@ class StoreSettings(BaseSettings):
         return (init_settings, env_settings)
 
 
+def no_home_folder() -> InvalidInput:
+    """Return what to say where this user has no home folder, as in a container that runs as a number."""
+    return InvalidInput(
+        "home", "this user has no home folder; say with HYBRID_MEMORY_HOME or --home where the memory lies, or set HOME"
+    )
+
+
 def client_settings(**arguments: Any) -> ClientSettings:
     """Return the client's settings; arguments that are None are left to the environment.
 
@@ -226,9 +239,12 @@ def hook_switches(home: Path) -> HookSwitches:
 
 
 def variables() -> dict[str, str]:
-    """Return the variables of this process that name settings, by the names of these, in small letters and without the prefix."""
+    """Return the variables of this process that name settings, by the names of these, in small letters and without the prefix.
+
+    An empty one counts as not set, as a compose file or a CI job has it that names a variable without a value.
+    """
     found = os.environ.items()  # noqa: TID251 - the one place for the environment
-    return {name[len(PREFIX) :].lower(): value for name, value in found if name.upper().startswith(PREFIX)}
+    return {name[len(PREFIX) :].lower(): value for name, value in found if value and name.upper().startswith(PREFIX)}
 
 
 def change_config(home: Path, changes: Mapping[str, str | float | None]) -> None:
@@ -255,7 +271,10 @@ def change_config(home: Path, changes: Mapping[str, str | float | None]) -> None
             elif inner in holder:
                 del holder[inner]
         file.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        replace_private(file, tomlkit.dumps(document).encode())
+        # Through a link, as people have it whose settings lie in a folder of their own.
+        replace_private(file.resolve() if file.is_symlink() else file, tomlkit.dumps(document).encode())
+    except InvalidInput:
+        raise
     except (TOMLKitError, ValueError, RecursionError):
         raise InvalidInput(CONFIG, "is not valid TOML; nothing was changed") from None
     except OSError:
@@ -271,6 +290,8 @@ def _table_in(document: Any, name: str, *, needed: bool) -> Any:
         return held
     if held is None and not needed:
         return {}
+    if not isinstance(held, str | bool | None):
+        raise InvalidInput(name, f"is no table of switches in {CONFIG}; mend it there first. Nothing was changed")
     table = tomlkit.table()
     for switch, value in (as_switches(held) if isinstance(held, str | bool) else {}).items():  # type: ignore[attr-defined] # a dict of these
         table[switch] = bool(value)

@@ -45,7 +45,10 @@ def main() -> None:
     else:
         from importlib import import_module
 
-        import_module("hybrid_memory_mcp.cli").main()
+        try:
+            import_module("hybrid_memory_mcp.cli").main()
+        except KeyboardInterrupt:  # while it was imported
+            sys.exit(130)
 
 
 def role_of(arguments: Sequence[str]) -> str:

@@ -118,7 +118,7 @@ def test_a_store_that_cannot_be_opened_is_restored(home, tmp_path):
 
 def test_what_is_exported_can_be_imported_and_found(home, tmp_path):
     assert asked("export", tmp_path / "x", "--home", home)["memories"] == 1
-    assert asked("import", tmp_path / "x", "--home", tmp_path / "new", "--trusted")["new"] == 2
+    assert asked("import", tmp_path / "x", "--home", tmp_path / "new", "--trusted", "--yes")["new"] == 2
     asked("export", tmp_path / "y", "--home", tmp_path / "new")
     assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
     (found,) = recalled(tmp_path / "new")
@@ -127,14 +127,14 @@ def test_what_is_exported_can_be_imported_and_found(home, tmp_path):
 
 def test_an_import_is_untrusted_unless_one_says_otherwise(home, tmp_path):
     run("export", tmp_path / "x", "--home", home)
-    done = run("import", tmp_path / "x", "--home", tmp_path / "new")
+    done = run("import", tmp_path / "x", "--home", tmp_path / "new", "--yes")
     assert "into the namespace default, untrusted" in done.output
     assert recalled(tmp_path / "new")[0].trust == "untrusted"
 
 
 def test_imported_memories_have_vectors_at_once(tmp_path):
     (tmp_path / "x").write_text('{"content": "We adopted a puppy."}\n')
-    asked("import", tmp_path / "x", "--home", tmp_path / "new")
+    asked("import", tmp_path / "x", "--home", tmp_path / "new", "--yes")
     service = opened(tmp_path / "new")
     assert service.status(SCOPE).pending_vectors == 0
     service.close()
@@ -148,7 +148,7 @@ def test_one_namespace_can_be_exported(home, tmp_path):
 
 def test_a_wrong_line_is_told_in_one_line(tmp_path):
     (tmp_path / "x").write_text('{"content": "a"}\n{"text": "b"}\n')
-    done = run("import", tmp_path / "x", "--home", tmp_path / "new")
+    done = run("import", tmp_path / "x", "--home", tmp_path / "new", "--yes")
     assert (done.exit_code, done.output.strip()) == (1, "line 2: content: is missing")
 
 
@@ -239,7 +239,7 @@ def test_an_export_masks_secrets_unless_they_are_to_be_revealed(home, tmp_path):
 def test_a_masked_export_comes_back_into_its_store_without_harm(home, tmp_path, trusted):
     write(home, SECRET)
     asked("export", tmp_path / "masked.jsonl", "--home", home)
-    done = asked("import", tmp_path / "masked.jsonl", "--home", home, *trusted)
+    done = asked("import", tmp_path / "masked.jsonl", "--home", home, *trusted, "--yes")
     assert done["new"] == 0
     assert WORD in run("recall", "attic password", "--home", home, "--reveal").output
 
@@ -247,7 +247,7 @@ def test_a_masked_export_comes_back_into_its_store_without_harm(home, tmp_path, 
 def test_a_masked_export_is_a_sound_store_elsewhere(home, tmp_path):
     write(home, SECRET)
     asked("export", tmp_path / "masked.jsonl", "--home", home)
-    asked("import", tmp_path / "masked.jsonl", "--home", tmp_path / "new", "--trusted")
+    asked("import", tmp_path / "masked.jsonl", "--home", tmp_path / "new", "--trusted", "--yes")
     assert asked("doctor", "--home", tmp_path / "new")["sound"]
 
 
@@ -262,7 +262,7 @@ def test_an_import_tells_how_many_lines_held_a_secret(home, tmp_path, mode, told
     file = tmp_path / "lines.jsonl"
     file.write_text("".join(json.dumps({"content": one}) + "\n" for one in (SECRET, "The harp is in the hall.")))
     (home / "config.toml").write_text(f'secrets = "{mode}"\n')
-    assert asked("import", file, "--home", home)["secrets"] == told
+    assert asked("import", file, "--home", home, "--yes")["secrets"] == told
     whole = run("recall", "attic password", "--home", home, "--reveal").output
     assert (WORD in whole) == (mode != "mask")
 
@@ -271,7 +271,7 @@ def test_an_import_can_be_refused_for_a_secret(home, tmp_path):
     file = tmp_path / "lines.jsonl"
     file.write_text("".join(json.dumps({"content": one}) + "\n" for one in ("The harp is in the hall.", SECRET)))
     (home / "config.toml").write_text('secrets = "refuse"\n')
-    done = run("import", file, "--home", home)
+    done = run("import", file, "--home", home, "--yes")
     assert (done.exit_code, "line 2" in done.output, WORD in done.output) == (1, True, False)
 
 

@@ -71,7 +71,7 @@ def export_of(path, *conversations):
 def store_with_one(tmp_path_factory):
     home = tmp_path_factory.mktemp("import") / "home"
     (home.parent / "own.jsonl").write_text('{"content": "The violin is in the attic."}\n')
-    run("import", home.parent / "own.jsonl", "--home", home)
+    run("import", home.parent / "own.jsonl", "--home", home, "--yes")
     return home
 
 

@@ -58,7 +58,7 @@ def memory_history(store: Store, namespace: str, memory_id: MemoryId, secrets: S
     ids = [one.id for one in versions] or [memory_id]
     log = store.history(namespace, ids)
     if not log and not versions:
-        raise NotFound("id: there is and was no such memory")
+        raise NotFound("id: there is and was no such memory here; --namespace looks elsewhere")
     usage = store.usage(namespace, ids)
     return MemoryHistory(
         memory_id,

@@ -82,7 +82,7 @@ def check_plan(plan: PurgePlan, count: int | None) -> None:
         ConfirmationNeeded: it is not ``count`` memories.
     """
     if plan.missing:
-        raise NotFound(f"ids: {plan.missing} of them are not in this namespace; nothing was purged")
+        raise NotFound(f"ids: {', '.join(plan.missing)}: not in this namespace; nothing was purged")
     if plan.is_empty:
         raise NotFound("there is nothing of that in this namespace; nothing was purged")
     if count is not None and count != len(plan.ids):

@@ -56,7 +56,7 @@ def check_redaction_ids(plan: RedactionPlan) -> None:
         NotFound: an id is not there.
     """
     if plan.missing:
-        raise NotFound(f"ids: {plan.missing} of them are not in this namespace; nothing was changed")
+        raise NotFound(f"ids: {', '.join(plan.missing)}: not in this namespace; nothing was changed")
 
 
 def check_redaction_plan(plan: RedactionPlan, count: int | None) -> None:

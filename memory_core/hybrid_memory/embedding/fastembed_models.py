@@ -74,8 +74,8 @@ def spec_named(wanted: str) -> str:
     if model is not None:
         return model.spec
     near = _nearest_names(name)
-    meant = f"; did you mean {' or '.join(near)}" if near else ""
-    raise InvalidInput("model", f"is unknown{meant}? `embedder list` names all; a folder with a model works too")
+    meant = f"; did you mean {' or '.join(near)}?" if near else ";"
+    raise InvalidInput("model", f"{name} is unknown{meant} `embedder list` names all; a folder with a model works too")
 
 
 def _nearest_names(name: str) -> list[str]:

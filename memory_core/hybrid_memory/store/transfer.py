@@ -144,7 +144,7 @@ class PurgePlan:
     """What a selection comes to.
 
     ``ids`` are all memories that go: ``named`` of them by the selection itself, ``versions`` because a later one supersedes them
-    and goes, ``derived`` because they were made from one that goes. ``missing`` counts ids that are not there. ``entries``
+    and goes, ``derived`` because they were made from one that goes. ``missing`` are ids that are not there. ``entries``
     and ``buffers`` go with their session or namespace. What stays although it may say something alike: ``newer`` versions
     of what goes, memories in the ``same_words``, what was derived from it (``kept_derived``),
     and more trusted older versions, which are current again (``kept_older``). ``derived_elsewhere`` are memories of other namespaces, with
@@ -155,7 +155,7 @@ class PurgePlan:
     named: int
     versions: int
     derived: int
-    missing: int
+    missing: tuple[MemoryId, ...]
     entries: int
     buffers: int
     newer: tuple[MemoryId, ...]

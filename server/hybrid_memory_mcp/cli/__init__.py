@@ -11,9 +11,13 @@ import sys
 def main() -> None:
     """Run the command line."""
     from hybrid_memory_mcp.cli.commands import app
+    from hybrid_memory_mcp.cli.streams import run
 
-    _print_everything()
-    app()
+    def program() -> None:
+        _print_everything()
+        app()
+
+    run(program)
 
 
 def _print_everything() -> None:

@@ -86,10 +86,10 @@ def _print_findings(report: dict[str, Any]) -> None:
         say("nothing is wrong")
     read = ", ".join(f"{count} of {name}" for name, count in report["rows"].items() if count)
     if read:
-        say(f"read whole: {read}")
+        note(f"read whole: {read}")
     if "embedder" in report:
-        say(f"embedder: {report['embedder']}")
+        note(f"embedder: {report['embedder']}")
     for one in report.get("synchronised", ()):
-        say(
+        note(
             f"synchronised through {shown(one['folder'])}, last news {moment(one['last']) if one['last'] else 'unknown'}"
         )

@@ -11,7 +11,9 @@ import typer
 from rich.markup import escape
 from typer.core import TyperGroup
 
-from hybrid_memory_mcp.cli.output import FAILED, INTERRUPTED, WRONG_USE, print_error_value, set_wants_json
+from hybrid_memory_mcp.cli.exit_codes import FAILED, INTERRUPTED, WRONG_USE
+from hybrid_memory_mcp.cli.output import fail, note, print_error_value, set_wants_json
+from hybrid_memory_mcp.cli.streams import OutputFailed
 
 
 def example(words: str) -> str:
@@ -26,7 +28,7 @@ class CommandGroup(TyperGroup):
         """Run a command line."""
         given = list(sys.argv[1:] if args is None else args)
         set_wants_json("--json" in (given[: given.index("--")] if "--" in given else given))
-        return super().main(self._command_first(given), *positional, **options)
+        return super().main(self._command_first(_without_empty_home(given)), *positional, **options)
 
     def _command_first(self, given: list[str]) -> list[str]:
         """Put options that stand before the command behind it, as in ``--home FOLDER status``: people type that."""
@@ -72,6 +74,19 @@ def _panel(command: Any) -> str | None:
     return panel
 
 
+def _without_empty_home(given: list[str]) -> list[str]:
+    """Leave an empty ``--home`` out, as a script has it whose variable is not set: it would mean the folder at hand."""
+    end = given.index("--") if "--" in given else len(given)
+    empty = {at for at in range(end - 1) if given[at] == "--home" and not given[at + 1]}
+    gone = empty | {at + 1 for at in empty} | {at for at in range(end) if given[at] == "--home="}
+    return [one for at, one in enumerate(given) if at not in gone]
+
+
+def _is_no_home(error: Exception) -> bool:
+    """Return True for what Python and platformdirs raise where nobody knows the home folder."""
+    return isinstance(error, RuntimeError) and "determine" in str(error) and "home directory" in str(error)
+
+
 @contextmanager
 def _told_as_json() -> Iterator[None]:
     """Print as JSON what typer is about to print on stderr. What a command refuses itself is printed already (`typer.Exit`)."""
@@ -79,6 +94,8 @@ def _told_as_json() -> Iterator[None]:
         yield
     except typer.Exit:
         raise
+    except OutputFailed:
+        raise  # nothing more can be printed
     except (typer.Abort, EOFError):
         print_error_value("nobody answered, or the command was stopped", code="aborted", exit_code=FAILED)
         raise
@@ -88,10 +105,20 @@ def _told_as_json() -> Iterator[None]:
     except Exception as error:
         # typer has its own copy of click's errors, under a private name; a wrong command line is one that can be formatted.
         words = getattr(error, "format_message", None)
+        if _is_no_home(error):
+            from hybrid_memory.settings import no_home_folder
+
+            fail(no_home_folder(), code="invalid_input")
         if words is None:
             print_error_value(
                 "something went wrong that should not; stderr has the traceback", code="internal", exit_code=FAILED
             )
         else:
-            print_error_value(words(), code="usage", exit_code=WRONG_USE)
+            if type(error).__name__ == "NoArgsIsHelpError":
+                print_error_value("name a command", code="usage", exit_code=WRONG_USE)
+                raise  # typer shows the help
+            context = getattr(error, "ctx", None)
+            if context is not None:
+                note(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.")
+            fail(words(), code="usage", exit_code=WRONG_USE)
         raise

@@ -21,16 +21,16 @@ from rich.progress import (
 from hybrid_memory.embedding.registry import FASTEMBED, MINILM, MULTILINGUAL, STATIC
 from hybrid_memory.errors import EmbedderUnavailable, HybridMemoryError
 from hybrid_memory_mcp.cli.command_group import example
+from hybrid_memory_mcp.cli.exit_codes import INTERRUPTED
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, call_operation, call_or_exit
 from hybrid_memory_mcp.cli.output import (
-    INTERRUPTED,
     err,
     fail,
     note,
     one_line_errors,
-    out,
     print_json,
     print_result,
+    print_rows,
     print_values,
     say,
 )
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Embedding models: list them, look at the store's, use another.", no_args_is_help=True)
 
 _MEGABYTE = 1e6  # bytes
-_NAME_WIDTH = 48  # characters: all but two of fastembed's names
 _ROWS = {"pinned": "vectors of"}  # what `embedder status` calls other than the operation does
 
 Tell: TypeAlias = Callable[[object], None]
@@ -79,14 +78,13 @@ def list_models(
 
 
 def _print_models(rows: list[dict[str, object]], home: Path | None) -> None:
-    out().print(_list_line("model", "dim.", "MB", "licence", "here"), style="bold")
-    for row in rows:
-        here_or_not = "yes" if row["here"] else ""
-        say(_list_line(row["name"], row["dimensions"], row["megabytes"], row["licence"], here_or_not))
-    say("`hybrid-memory-mcp embedder use MODEL` fetches a model if need be, and changes the store to it.")
+    columns = ("name", "dimensions", "megabytes", "licence", "here")
+    cells = [[row[name] for name in columns[:-1]] + ["yes" if row["here"] else ""] for row in rows]
+    print_rows(("model", "dim.", "MB", "licence", "here"), cells)
+    note("`hybrid-memory-mcp embedder use MODEL` fetches a model if need be, and changes the store to it.")
     with suppress(HybridMemoryError):  # the list is of use without a store, or while one cannot be asked
         store = call_operation(home, "embedder")
-        say(f"The store has {store['pinned']}: {store['reason']}.")
+        note(f"The store has {store['pinned']}: {store['reason']}.")
 
 
 @app.command(epilog=example("embedder status"))
@@ -277,13 +275,6 @@ def _own_rows() -> list[dict[str, object]]:
             "here": minilm.is_installed(),
         },
     ]
-
-
-def _list_line(name: object, *values: object) -> str:
-    """Return a line of 80 characters at most, so that no terminal breaks a name; a long name has a line for itself before it."""
-    dimensions, megabytes, licence, here = values
-    name = f"{name:<{_NAME_WIDTH}}" if len(str(name)) <= _NAME_WIDTH else f"{name}\n{'':{_NAME_WIDTH}}"
-    return f"{name} {dimensions:>5} {megabytes:>5}  {licence:<13} {here}".rstrip()
 
 
 def _row(model: Model) -> dict[str, object]:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from hybrid_memory_mcp.cli.by_ids import call_by_ids
+from hybrid_memory_mcp.cli.exit_codes import WRONG_USE
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, Yes
-from hybrid_memory_mcp.cli.output import WRONG_USE, confirm, fail, note, print_result, progress, say, shown
+from hybrid_memory_mcp.cli.output import confirm, fail, note, print_result, progress, say, shown
 
 
 def purge(

@@ -50,6 +50,8 @@ def ids_of(given: Sequence[str]) -> list[str]:
 
 
 def _read_stdin(what: str) -> str:
+    if sys.stdin is None:
+        raise typer.BadParameter(f"stdin is closed; {what} would come from there", param_hint="-")
     if can_ask():
         note(f"reading {what} from the keyboard; Ctrl-D at the beginning of a line ends it")
     try:
@@ -68,7 +70,9 @@ def moment_of(option: str, text: str | None, meaning: Any) -> str | None:
     try:
         found = CallTime(None, SystemClock().now()).moment(option, text, meaning)
     except InvalidInput as error:
-        raise typer.BadParameter(error.problem, param_hint=option) from None
+        words = ', or words as "last Friday"' if error.problem.startswith("is not a date") else ""
+        given = json.dumps(text, ensure_ascii=False)
+        raise typer.BadParameter(f"{given} {error.problem}{words}", param_hint=option) from None
     return None if found is None else found.isoformat()
 
 

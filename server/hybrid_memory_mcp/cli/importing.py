@@ -6,18 +6,19 @@ import gc
 import os
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hybrid_memory_mcp.cli.exit_codes import WRONG_USE
 from hybrid_memory_mcp.cli.import_preview import as_values, say_done, say_plan
-from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Yes, absolute, call_or_exit
+from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Yes, absolute, call_or_exit, named_file
 from hybrid_memory_mcp.cli.output import (
-    WRONG_USE,
     can_ask,
     confirm,
     err,
@@ -42,6 +43,13 @@ _EMPTY = "is empty; there is nothing in it that could come in"
 _NOTHING_BYTES = 4  # as much as an empty list and a line's end take
 
 _ALLOCATIONS = 70_000  # more than were freed, between two looks for cycles
+
+
+def _formats(incomplete: str) -> list[str]:
+    """Complete the name of a format."""
+    from hybrid_memory.importing.formats import format_names
+
+    return [name for name in format_names() if name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,7 @@ def import_(
         str | None,
         typer.Option(
             "--format",
+            autocompletion=_formats,
             help="What the source is, where it is not recognised: chatgpt, claude, gemini, claude-code, codex, letta, mem0, zep, "
             "memory-server, okf or markdown.",
         ),
@@ -139,17 +148,19 @@ def _import(asked: _Asked) -> None:
     path, format_ = asked.path, None if asked.format is None else format_named(asked.format)
     if not path.exists() and str(path) in _CLIENTS_OWN:
         path, format_ = _own_folder(str(path)), format_ or format_named(str(path))
-    source = open_source(path)
-    if format_ is None and _is_lines(source):
-        _import_lines(asked, path)
-        return
+    with named_file(path):
+        source = open_source(path)
     if not (asked.yes or asked.dry_run or can_ask()):
         fail(
             "nobody can be asked here: --yes imports without a question, --dry-run only shows what would come in",
             code="usage",
             exit_code=WRONG_USE,
         )
-    _import_source(asked, source, format_ or _recognised(source))
+    with named_file(path):
+        if format_ is None and _is_lines(source):
+            _import_lines(asked, path)
+        else:
+            _import_source(asked, source, format_ or _recognised(source))
 
 
 def _own_folder(name: str) -> Path:
@@ -196,27 +207,48 @@ def _is_lines(source: Source) -> bool:
 
 
 def _import_lines(asked: _Asked, path: Path) -> None:
-    """Import lines of our own form, as programs do that know it: nothing is asked."""
+    """Import lines of our own form; what would come in is shown and asked as of any other source."""
     arguments = {
         "file": absolute(path),
         "namespace": asked.namespace,
         "trusted": asked.trusted,
-        "only_check": asked.dry_run,
     }
+    if asked.dry_run or not asked.yes:
+        seen = _lines_looked_at(asked, arguments)
+        if not asked.as_json:
+            _say_lines(seen)
+        if asked.dry_run:
+            print_result(seen | {"undo": None}, asked.as_json, lambda: say("nothing was stored"))
+            return
+        if seen["new"]:
+            confirm("Remember it?" if seen["new"] == 1 else f"Remember these {seen['new']:,}?", default=True)
     with progress("importing") as on_progress:
         done = call_or_exit(asked.home, "import", arguments, may_be_new=True, on_progress=on_progress)
-    done["undo"] = (
-        None if asked.dry_run else _undo_line(asked.home, done["id"]) if "id" in done and done["new"] else None
-    )
+    done["undo"] = _undo_line(asked.home, done["id"]) if "id" in done and done["new"] else None
 
     def table() -> None:
-        _say_lines(done)
-        if asked.dry_run:
-            say("nothing was stored")
-        elif done["undo"]:
+        if asked.yes:
+            _say_lines(done)
+        else:
+            say(f"remembered: {done['new']:,}")
+        if done["undo"]:
             say(f"take it back with: {done['undo']}")
 
     print_result(done, asked.as_json, table)
+
+
+def _lines_looked_at(asked: _Asked, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Ask the store what lines come to; without a store one that is gone afterwards, so that looking alone makes none."""
+    from hybrid_memory.settings import DATABASE, client_settings
+
+    home = client_settings(home=asked.home).folder()
+    with ExitStack() as stack:
+        if not (home / DATABASE).exists():
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hybrid-memory-import-")))
+        with progress("reading") as on_progress:
+            return call_or_exit(
+                home, "import", arguments | {"only_check": True}, may_be_new=True, on_progress=on_progress
+            )
 
 
 def _say_lines(done: dict[str, Any]) -> None:
@@ -350,7 +382,7 @@ def _list(home: Path | None, as_json: bool) -> None:
 
     def table() -> None:
         if not found:
-            say("nothing was imported, or all of it was undone")
+            note("nothing was imported, or all of it was undone")
             return
         columns = ("id", "when", "what", "memories", "from", "to", "namespace")
         print_rows(columns, [_row(one) for one in found], title="imports")

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
+from hybrid_memory_mcp.cli.exit_codes import WRONG_USE
 from hybrid_memory_mcp.cli.operation_call import AsJson
-from hybrid_memory_mcp.cli.output import WRONG_USE, fail, print_json
+from hybrid_memory_mcp.cli.output import fail, print_json, print_rows
 from hybrid_memory_mcp.clients import toml_text
 from hybrid_memory_mcp.clients.command import Start, start_of_this_installation
 from hybrid_memory_mcp.clients.installer import (
@@ -235,14 +235,13 @@ def _at_home(path: Path, machine: Machine) -> str:
 def _print_summary(console: Console, results: Sequence[Result], machine: Machine, *, dry_run: bool) -> None:
     if not results:
         return
-    table = Table(
-        "client", "would be" if dry_run else "is", "files", "next", title="nothing was written" if dry_run else None
-    )
-    for result in results:
-        files = Text("\n".join(_at_home(path, machine) for path in result.files), overflow="fold")
-        table.add_row(result.client.name, result.state, files, result.next_step)
+    columns = ("client", "would be" if dry_run else "is", "files", "next")
+    rows = [
+        (one.client.name, one.state, "\n".join(_at_home(path, machine) for path in one.files), one.next_step)
+        for one in results
+    ]
     console.print()
-    console.print(table)
+    print_rows(columns, rows, title="nothing was written" if dry_run else None)
     for backup in (backup for result in results for backup in result.backups):
         console.print(f"kept: {escape(str(backup))}")
 

@@ -221,7 +221,10 @@ def list_(
         print_json(found)
         return
     print_memories(found["memories"])
-    _note_page(found, page)
+    narrowed = any(
+        given[name] for name in ("since", "until", "kind", "tier", "origin", "trust", "tags", "session", "pinned")
+    )
+    _note_page(found, page, narrowed=narrowed or state is not MemoryState.CURRENT.value)
 
 
 def _listed_state(*, everything: bool, **wanted: bool) -> str | None:
@@ -232,9 +235,13 @@ def _listed_state(*, everything: bool, **wanted: bool) -> str | None:
     return None if everything else (chosen or [MemoryState.CURRENT])[0].value
 
 
-def _note_page(found: Mapping[str, Any], page: int) -> None:
+def _note_page(found: Mapping[str, Any], page: int, *, narrowed: bool) -> None:
     first, count, total = found["offset"] + 1, len(found["memories"]), found["total"]
-    if not total:
+    if not total and not narrowed:
+        note(
+            "nothing is remembered here yet; `remember` tells something, `import` brings in what other assistants know"
+        )
+    elif not total:
         note("no memory is like that; `list --all` shows all, `import` brings in what other assistants know")
     elif not count:
         note(f"there are {total} only, which is less than {page} pages")
@@ -418,6 +425,8 @@ def _call(
             note(notice, "yellow")
         if writes and here.refuses_writes:
             raise InvalidInput("folder", f"{here.refuses_writes}; or name a namespace with --namespace")
+        if here.off and not writes:
+            note("memory is off in this folder for assistants; this is what is remembered elsewhere", "yellow")
         if here.project is not None:
             namespace = here.namespace
             given["personal"] = here.personal

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hybrid_memory.errors import StoreLocked, StoreMissing
+from hybrid_memory.errors import HybridMemoryError, StoreLocked, StoreMissing, error_code
 from hybrid_memory_mcp.cli.output import note, one_line_errors
 
 if TYPE_CHECKING:
@@ -70,6 +71,37 @@ def call_operation(
     Raises:
         HybridMemoryError: what the operation says, or that there is no store.
     """
+    with named_file((arguments or {}).get("file")):
+        return _done(home, operation, arguments, namespace, may_be_new=may_be_new, on_progress=on_progress)
+
+
+@contextmanager
+def named_file(file: object) -> Iterator[None]:
+    """Let an error about a file that a person named tell which: the library's own messages name no path.
+
+    Raises:
+        HybridMemoryError: as it was raised inside, with the file's name.
+    """
+    from hybrid_memory_mcp.admin.hub_client import OperationFailed
+
+    try:
+        yield
+    except HybridMemoryError as error:
+        field, colon, problem = str(error).partition(": ")
+        if not file or not colon or field not in ("file", "path"):
+            raise
+        raise OperationFailed(f"{file}: {problem}", error_code(error)) from None
+
+
+def _done(
+    home: Path | None,
+    operation: str,
+    arguments: Mapping[str, Any] | None,
+    namespace: str | None,
+    *,
+    may_be_new: bool,
+    on_progress: ProgressCallback | None,
+) -> dict[str, Any]:
     from hybrid_memory.settings import DATABASE, client_settings
     from hybrid_memory_mcp.admin.hub_client import HubEnded, call_hub, wait_for_hub
     from hybrid_memory_mcp.admin.operations import OperationRequest, local_provider, run_operation

@@ -21,18 +21,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+from rich import box
+from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from hybrid_memory.errors import HybridMemoryError, error_code
+from hybrid_memory_mcp.cli.exit_codes import FAILED, WRONG_USE
 
 if TYPE_CHECKING:
     from hybrid_memory_mcp.admin.operations import ProgressCallback
-
-DONE, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
-"""The exit codes: all is done; it was not done, something is wrong with the store, or the person said no; the command line is wrong or
-a question cannot be asked, and nothing was done; Ctrl-C."""
 
 _MARKS = dict.fromkeys((0x200E, 0x200F, 0x061C))
 _BREAKS = re.compile(r" *[\n\x0b\x0c\x85\u2028\u2029]+ *")
@@ -40,6 +40,8 @@ _ACTING = re.compile(
     "\U0001f3f4[\U000e0020-\U000e007f]+"  # the flag of a region, of characters that are invisible elsewhere
     "|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+_BORDERS = 3  # columns of a terminal: a line, and a blank on both sides
+_LONG_WORD = 30  # characters: what is longer may be broken
 _SECONDS_OF_A_LINE = 5.0  # between two lines of progress in a log
 _wants_json: ContextVar[bool] = ContextVar("wants_json", default=False)
 
@@ -61,7 +63,7 @@ def err() -> Console:
 
 def is_terminal() -> bool:
     """Return True if a person sees what is printed; False in a pipe or a file."""
-    return sys.stdout.isatty()
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def shown(text: object, *, lines: bool = False) -> str:
@@ -136,18 +138,47 @@ def print_result(values: Any, as_json: bool, table: Callable[[], None]) -> None:
 def print_rows(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None) -> None:
     """Print rows: as a table on a terminal, else a line for each with tabs between, so that `cut`, `sort` and `grep` can take it.
 
-    The first column is never cut nor wrapped (put the id there). A cell may be a `Text` with a style; else it is stored text.
+    The first column is never cut nor wrapped (put the id there). A cell may be a `Text` with a style; else it is stored text. On a
+    terminal that is too narrow for a table each row is a line with its first cell, and the others below it, with their names.
     """
     if not is_terminal():
         for row in rows:
             typer.echo("\t".join(shown(one.plain if isinstance(one, Text) else _plain(one)) for one in row))
         return
-    table = Table(title=None if title is None else cell(title), title_justify="left")
+    console = Console(highlight=False, emoji=False)
+    texts = [[one if isinstance(one, Text) else cell(_plain(one), lines=True) for one in row] for row in rows]
+    if _needed_width(columns, texts) > console.width:
+        _print_below_each_other(console, columns, texts, title)
+        return
+    drawn = box.ASCII if console.is_dumb_terminal else box.HEAVY_HEAD
+    table = Table(title=None if title is None else cell(title), title_justify="left", box=drawn)
     for number, column in enumerate(columns):
         table.add_column(column, no_wrap=number == 0, overflow="fold")
-    for row in rows:
-        table.add_row(*(one if isinstance(one, Text) else cell(_plain(one), lines=True) for one in row))
-    Console(highlight=False, emoji=False).print(table)
+    for row in texts:
+        table.add_row(*row)
+    console.print(table)
+
+
+def _needed_width(columns: Sequence[str], rows: Sequence[Sequence[Text]]) -> int:
+    """Return how wide a terminal must be for a table in which no word is broken; long ones, as paths, may be."""
+    width = 1
+    for number, column in enumerate(columns):
+        cells = [cell(column), *(row[number] for row in rows)]
+        words = max(cell_len(word) for one in cells for word in one.plain.split() or [""])
+        width += _BORDERS + (max(one.cell_len for one in cells) if number == 0 else min(words, _LONG_WORD))
+    return width
+
+
+def _print_below_each_other(
+    console: Console, columns: Sequence[str], rows: Sequence[Sequence[Text]], title: str | None
+) -> None:
+    if title is not None:
+        console.print(cell(title, "italic"))
+    for first, *others in rows:
+        console.print(first, overflow="fold", soft_wrap=True)
+        named = [Text.assemble(f"{name}: ", one) for name, one in zip(columns[1:], others, strict=True) if one.plain]
+        if named:
+            console.print(Padding(Text("; ").join(named), (0, 0, 0, 2)))
 
 
 def print_values(values: Sequence[tuple[str, object]], *, title: str | None = None) -> None:

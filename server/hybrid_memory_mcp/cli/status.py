@@ -9,13 +9,14 @@ from hybrid_memory_mcp.cli import project
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Namespace, call_or_exit
 from hybrid_memory_mcp.cli.output import (
     cell,
+    is_terminal,
     megabytes,
     moment,
+    note,
     one_line_errors,
     print_result,
     print_rows,
     print_values,
-    say,
 )
 
 _APART = ("session", "clients", "bytes_on_disk")  # shown otherwise, or of no use to a person
@@ -38,7 +39,7 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
     values["project"] = project.described(place, counted)
     in_words = {
         "store": _store_in_words(values["store"]),
-        "project": project.in_words(place) + _counted_in_words(counted),
+        "project": (project.in_words(place) + _counted_in_words(counted)).removesuffix("."),
         "hooks": hooks.in_words(values["hooks"]),
     }
     in_words["synchronised"] = "; ".join(
@@ -94,13 +95,20 @@ def _print(values: dict[str, Any], in_words: dict[str, str]) -> None:
     print_values(first + [row for row in shown if row[0] != "store"], title="hybrid-memory-mcp")
     clients = values["clients"]
     if not clients:
-        say("nobody is connected")
+        note("nobody is connected")
+        return
+    if not is_terminal():
+        print_values([("connected", _client_in_words(one)) for one in clients])
         return
     rows = [
         [moment(one.get(column)) if column == "since" else cell(one.get(column, "")) for column in _CLIENT]
         for one in clients
     ]
     print_rows(_CLIENT, rows, title="connected")
+
+
+def _client_in_words(one: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name in _CLIENT if (value := one.get(name)) not in (None, ""))
 
 
 def _plain(value: object) -> str:

@@ -146,7 +146,7 @@ def plan_purge(session: SqlSession, selection: PurgeSelection) -> PurgePlan:
         named=len(named),
         versions=len(ids) - len(named) - len(derived),
         derived=len(derived),
-        missing=len(set(selection.ids) - named),
+        missing=tuple(one for one in dict.fromkeys(selection.ids) if one not in named),
         entries=session.rows(_ENTRIES, *place)[0][0] if whole else 0,
         buffers=session.rows(_BUFFERS, *place)[0][0] if whole else 0,
         newer=tuple(sorted(e.superseded_by for e in links if e.id in ids and e.superseded_by not in {None, *ids})),

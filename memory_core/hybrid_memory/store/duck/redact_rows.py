@@ -54,7 +54,7 @@ class RedactionPlan:
     """
 
     ids: tuple[MemoryId, ...]
-    missing: int
+    missing: tuple[MemoryId, ...]
     kinds: tuple[str, ...]
     values: tuple[tuple[str, str], ...]
     others: tuple[MemoryId, ...]
@@ -81,7 +81,7 @@ def plan_redaction(session: SqlSession, namespace: str, ids: Sequence[MemoryId],
     }
     return RedactionPlan(
         ids=tuple(named),
-        missing=len(set(ids)) - len(named),
+        missing=tuple(one for one in dict.fromkeys(ids) if one not in named),
         kinds=kinds,
         values=tuple(values.items()),
         others=tuple(sorted(others)),
