@@ -18,8 +18,15 @@ def test_a_variable_sets_a_client_and_an_argument_wins_over_it(monkeypatch):
     assert client_settings(namespace="from the argument").namespace == "from the argument"
 
 
+def test_an_empty_variable_counts_as_not_set(monkeypatch, tmp_path):
+    for name in ("HOME", "NAMESPACE", "SESSION", "KEEP_BACKUPS", "HOOKS"):
+        monkeypatch.setenv(f"HYBRID_MEMORY_{name}", "")
+    assert (client_settings().home, client_settings().namespace) == (None, "default")
+    assert store_settings(tmp_path) == StoreSettings.model_construct()
+
+
 def test_a_wrong_client_setting_is_named(monkeypatch):
-    monkeypatch.setenv("HYBRID_MEMORY_NAMESPACE", "")
+    monkeypatch.setenv("HYBRID_MEMORY_NAMESPACE", "n" * 201)
     with pytest.raises(InvalidInput, match="HYBRID_MEMORY_NAMESPACE"):
         client_settings()
 

@@ -348,7 +348,7 @@ def test_an_own_export_with_all_that_is_in_attention_is_taken_back_too(home, tmp
     service.close()
     before = as_exported(home, tmp_path / "before")
     as_exported(tmp_path / "other", tmp_path / "other.jsonl")
-    done = asked("import", tmp_path / "other.jsonl", "--home", home, "--trusted")
+    done = asked("import", tmp_path / "other.jsonl", "--home", home, "--trusted", "--yes")
     assert b'"buffer"' in as_exported(home, tmp_path / "x")
     asked("import", "--undo", done["id"], "--home", home)
     assert as_exported(home, tmp_path / "after") == before

@@ -301,7 +301,7 @@ def test_an_export_for_people_is_written_beside_a_client_and_without_one(place, 
     folder = place["new"]
     done = place.use("export", f"{form} {folder}", "--json")
     assert (done.exit_code, json.loads(done.stdout)["memories"] > 0) == (0, True)
-    assert any("violin" in path.name for path in Path(folder).rglob("*.md"))
+    assert any("piano" in path.name for path in Path(folder).rglob("*.md"))
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if isinstance(row, Apart)])
