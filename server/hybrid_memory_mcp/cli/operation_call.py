@@ -71,7 +71,8 @@ def call_operation(
     Raises:
         HybridMemoryError: what the operation says, or that there is no store.
     """
-    with named_file((arguments or {}).get("file")):
+    own = operation.startswith("import_")  # of a file that the command made
+    with named_file(None if own else (arguments or {}).get("file")):
         return _done(home, operation, arguments, namespace, may_be_new=may_be_new, on_progress=on_progress)
 
 
