@@ -50,6 +50,7 @@ from hybrid_memory.capture.otherwise_words import (
     TALK,
     TASK_SUBJECT,
     VALUE,
+    WRITES,
     WRITES_FICTION,
 )
 from hybrid_memory.capture.own_words import GAP
@@ -129,7 +130,7 @@ def is_game(sentence: Sentence) -> bool:
 
 
 def _is_helper(low: str) -> bool:
-    return HELPER.search(low) is not None or (WRITES_FICTION.search(low) is None and ORDER.match(low) is not None)
+    return HELPER.search(low) is not None or (WRITES.search(low) is not None and WRITES_FICTION.search(low) is None)
 
 
 def plays_in_fiction(low: str) -> bool:

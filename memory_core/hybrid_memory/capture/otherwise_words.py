@@ -59,7 +59,8 @@ OF_ONESELF = LazyPattern(
 )
 """The person themselves, or what is theirs, at the beginning of a clause, or behind "last summer"."""
 DATED = LazyPattern(
-    rf"\b(?:{_MONTH} \d|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|(?:on|next|this|every) {_DAY})|[$€£]\d|\d ?(?:euros?|dollars"
+    rf"\b(?:{_MONTH} \d|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|(?:on|next|this|every) {_DAY}|(?:in|since|until|by|last"
+    rf"|next) (?:{_MONTH}|20\d\d))\b|[$€£]\d|\d ?(?:euros?|dollars"
     rf"|km|kg|kilos|pounds|miles)\b"
 )
 """What gives a task of one's own a day, a price, a measure."""
@@ -209,13 +210,15 @@ TALK = LazyPattern(
     r"|following)|aforementioned"
     r"|(?:same|previous|last|first|second|third|next|other) (?:one|option|version|approach|suggestion|idea|answer|response"
     r"|draft|paragraph|step|example"
-    r"|question|bullet|line|sentence|message)|let me know|sounds good|makes sense|no problem|for me please|step by step|du"
+    r"|question|bullet|line|sentence|message)|let me know|sounds good|makes sense|no problem|what i (?:meant|asked|wanted|said"
+    r"|need)|for me please|step by step|du"
     r"|dein\w*|dir|dich|tu|te|ton|tes"
     r"|vous|votre|vos|tú|usted|você|contigo|merci|danke|gracias|obrigad[oa]|grazie|thank|thanks|thx|dank je)\b"
 )
 """Who speaks so speaks to the assistant."""
 BROKEN = LazyPattern(
-    r"\b(?:errors?|exception|traceback|not working|doesn't work|don't work|didn't work|won't work|isn't working|stopped working"
+    r"\b(?:errors?|exception|\w+(?:error|exception)|traceback|not working|doesn't work|don't work|didn't work|won't work"
+    r"|isn't working|stopped working"
     r"|failing|failed to"
     r"|undefined|null|throws?|returns? (?:none|null|true|false|an?|the)|stack ?trace|segfault|compil\w+|syntax|line \d+|bug"
     r"|wrong (?:output|result|answer)|funktioniert nicht|ne marche pas|ne fonctionne pas|no funciona|não funciona|non funziona"
@@ -265,7 +268,7 @@ VALUE = LazyPattern(
 )
 ANSWERED = LazyPattern(
     r"(?:that|this|it|here(?:'s| is| are)|looks?|sounds?|seems|works?|worked|great|good|nice|perfect|cool|awesome|amazing|wow"
-    r"|thanks?|thx|ty|love (?:it|that|this)|yes|yeah|yep|no|nope|nah|sure|fine|ok"
+    r"|thanks?|thx|ty|love (?:it|that|this)|yes|yeah|yep|no(?! (?:[\w-]+ ){1,2}(?:for me|since|in my))|nope|nah|sure|fine|ok"
     r"|okay|exactly|right|correct|got it|haha|lol|hmm|hello|hi|hey|good (?:morning|night|evening|afternoon|one|job|idea|point"
     r"|to know)|well done|wonderful|excellent|interesting|brilliant"
     r"|fantastic|lovely|sorry|super|danke|toll|gut|prima|perfekt|genial|gracias|vale|perfecto|qué|merci|parfait|génial|super"
@@ -274,7 +277,8 @@ ANSWERED = LazyPattern(
     r"|sure|yet))\b"
 )
 FRAGMENT_OF_TASK = LazyPattern(
-    r"(?:more|less|fewer|shorter|longer|simpler|too|a bit|a little|much|better|only|just|same|another|again|next|max|min"
+    r"(?:now (?:the|in|for|with|to)|otra vez|de novo|encore|nochmal|more|less|fewer|shorter|longer|simpler|too|a bit|a little"
+    r"|much|better|only|just|same|another|again|next|max|min"
     r"|at (?:least|most)|without|to|how|what|like"
     r"|instead|rather|including|using|based on|the following|following|below|above|here|here's|here is|here are|hier|voici|aquí"
     r"|aqui|given|note that|e\.g|ex|step|part|section|chapter"
@@ -360,6 +364,7 @@ FICTION = LazyPattern(
     r"\b(?:the|my|our) (?:main |two main |side )?(?:characters?|protagonists?|hero|heroine|antagonist|narrator|villain|love interest)\b"
     r"|\b(?:hauptfigur|protagonist\w*|personaje principal|personnage principal|protagonista)\b|主人公|主角"
 )
+WRITES = LazyPattern(r"\bwrite (?!as\b|like\b)")
 WRITES_FICTION = LazyPattern(
     r"\b(?:write|continue|tell|create|generate|make up|draft|invent)\b[^.\n]{0,40}\b(?:story|stories|poem|song|lyrics|dialogue"
     r"|monologue|scene|script|screenplay|haiku|fanfic\w*|tale|fable|chapter|limerick|joke|ballad|novel)\b"
@@ -381,7 +386,8 @@ HELPER = LazyPattern(
     r"|scientist|researcher|professor|proofreader|strategist|best|genius|lifesaver|star|right|great|amazing)\b"
 )
 DENSE_ORDER = LazyPattern(
-    r"^(?:请|帮|麻烦|给我|把|将|用|写|翻译|总结|改|再|继续|列出|推荐|告诉|解释|介绍|生成|设计|做一|画|换|让它|不要用|别用|能|可以|怎么|如何|什么|为什么)|(?:ください|下さい|教えて|してくれ|作って|書いて"
+    r"^(?:请|帮|麻烦|给我|把|将|用|写|翻译|总结|改|再|继续|列出|推荐|告诉|解释|介绍|生成|设计|做一|画|换|もう少し|もっと|もう一度|让它|不要用|别用|能|可以|怎么|如何|什么|为什么)|(?:ください|下さい|教えて"
+    r"|してくれ|作って|書いて"
     r"|お願い|ほしい|欲しい|頼む)"
     r"|帮我|帮忙|请问|能不能|怎么|什么(?!都)|报错|我想(?:知道|问|要你|请)|想(?:知道|请教)|需要你|我需要(?:一|你)|(?:て|で)(?:ね|よ|くれ)?$|でしょうか|ですか|ますか|エラー|わからない|分からない"
     r"|あなた|你(?!好)|您"
