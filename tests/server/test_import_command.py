@@ -148,6 +148,7 @@ def test_again_there_is_nothing_new(home, source):
     run("import", source, "--home", home, "--yes")
     done = run("import", source, "--home", home, "--yes")
     assert "nothing new" in done.output
+    assert "import --undo" in done.output
     assert asked("import", source, "--home", home, "--yes")["here_already"] == 2
 
 
@@ -246,6 +247,36 @@ def test_what_this_program_wrote_as_markdown_comes_back_as_it_was_and_goes_again
     here, there = (json.loads(as_exported(one, tmp_path / "x").splitlines()[2]) for one in (home, tmp_path / "new"))
     assert [here[name] for name in ("id", "origin", "trust")] == [there[name] for name in ("id", "origin", "trust")]
     assert asked("import", "--undo", done["id"], "--home", tmp_path / "new")["memories"] == 2
+
+
+def test_what_is_shown_is_what_is_new(home, tmp_path):
+    run("export", "--markdown", tmp_path / "notes", "--home", home)
+    (tmp_path / "notes" / "new.md").write_text("The piano is in the hall.\n")
+    old = conversation(said=["My dentist is Dr. Bauer."])
+    run("import", export_of(tmp_path / "a.zip", old), "--home", home, "--yes")
+    new = export_of(tmp_path / "b.zip", old, conversation("c2", ["My sister lives in Kiel."]))
+    for place, words in ((tmp_path / "notes", "The piano is in the hall."), (new, "My sister lives in Kiel")):
+        done = asked("import", place, "--home", home, "--dry-run")
+        assert [one["text"] for one in done["samples"]] == [words]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_memories_of_other_namespaces_of_an_own_folder_are_counted(home, tmp_path, there):
+    run("remember", "The cello is at work.", "--home", home, "--namespace", "work")
+    run("export", "--markdown", tmp_path / "notes", "--home", home)
+    if there:
+        run("remember", "Something else.", "--home", tmp_path / "new")
+    seen = asked("import", tmp_path / "notes", "--home", tmp_path / "new", "--dry-run")
+    done = asked("import", tmp_path / "notes", "--home", tmp_path / "new", "--yes")
+    assert (seen["new"], done["stored"], sum(seen["left_out"].values())) == (1, 1, 1)
+
+
+def test_the_undo_of_an_older_export_names_the_newer_one(home, tmp_path):
+    older = asked("import", export_of(tmp_path / "a.zip", conversation()), "--home", home, "--yes")
+    both = export_of(tmp_path / "b.zip", conversation(), conversation("c2", ["My sister lives in Kiel."]))
+    newer = asked("import", both, "--home", home, "--yes")
+    assert asked("import", "--undo", older["id"], "--home", home)["later"] == [newer["id"]]
+    assert asked("import", both, "--home", home, "--yes")["stored"] == 2
 
 
 def test_a_secret_in_a_sample_is_masked(home, tmp_path):

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
+from hybrid_memory.admin.import_samples import SpreadSamples
 from hybrid_memory.admin.jsonl import (
     Header,
     header_line,
@@ -105,7 +107,7 @@ class Imported:
     ``other_namespaces`` counts those left out because they are of another namespace than ``namespace``, into which lines without
     trust went (None for a trusted export). ``links_dropped`` are links of untrusted memories that do not lead to an earlier new line of
     the file. ``ours`` says that the file is an export of this program, ``trusted`` that origin and trust are as in the file.
-    ``secrets`` counts the lines that held what looks like a secret.
+    ``secrets`` counts the lines that held what looks like a secret, ``samples`` are times and words of some that are new.
     """
 
     new: int
@@ -117,6 +119,7 @@ class Imported:
     ours: bool
     trusted: bool
     secrets: int = 0
+    samples: tuple[tuple[str, str], ...] = ()
 
 
 def export_store(
@@ -231,6 +234,7 @@ def _imported(reader: _LineReader, policy: ImportPolicy, counts: _Counts, new: i
         ours=reader.header is not None,
         trusted=reader.trusted,
         secrets=len(reader.lines_with_secrets),
+        samples=counts.samples.kept(),
     )
 
 
@@ -418,6 +422,13 @@ class _Counts:
     left_out: int = 0
     other_namespaces: int = 0
     there: int = 0
+    samples: SpreadSamples[tuple[str, str]] = field(default_factory=SpreadSamples)
+
+    def note(self, memory: Memory, *, is_there: bool) -> None:
+        """Count a memory that is there, or keep one that is new as a sample."""
+        self.there += is_there
+        if not is_there:
+            self.samples.add((memory.created_at.isoformat(), memory.content))
 
 
 _Part: TypeAlias = list[tuple[int, MemoryItem, MemoryItem]]
@@ -477,7 +488,9 @@ def _check_part(store: TransferableStore, reader: _LineReader, part: _Part, coun
     if not part:
         return
     if not reader.only_new_links:
-        counts.there += _check_existing(store, reader, [(number, stored) for number, _, stored in part])
+        found = _check_existing(store, reader, [(number, stored) for number, _, stored in part])
+        for _, _, stored in part:
+            counts.note(stored.memory, is_there=(stored.memory.namespace, stored.memory.id) in found)
         return
     keys = [(stored.memory.namespace, id_) for _, item, stored in part for id_ in (item.memory.id, stored.memory.id)]
     known = store.transfer.existing(keys)
@@ -488,7 +501,7 @@ def _check_part(store: TransferableStore, reader: _LineReader, part: _Part, coun
             reader.lineage.skip(item.memory)
         else:
             there = known.get((stored.memory.namespace, stored.memory.id))
-            counts.there += there is not None
+            counts.note(stored.memory, is_there=there is not None)
             reader.lineage.add(item.memory, stored.memory, there)
 
 
@@ -500,8 +513,10 @@ def _is_own(store: TransferableStore, item: MemoryItem, stored: MemoryItem, exis
     return stored.memory.content_hash == existing.content_hash or _is_masked_copy(store, named)
 
 
-def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequence[tuple[int, MemoryItem]]) -> int:
-    """Return how many memories are there; raises `InvalidInput` where one says something else."""
+def _check_existing(
+    store: TransferableStore, reader: _LineReader, part: Sequence[tuple[int, MemoryItem]]
+) -> AbstractSet[tuple[str, str]]:
+    """Return the keys of memories that are there; raises `InvalidInput` where one says something else."""
     known = store.transfer.existing([(one.memory.namespace, one.memory.id) for _, one in part]) if part else {}
     for number, one in part:
         existing = known.get((one.memory.namespace, one.memory.id))
@@ -510,7 +525,7 @@ def _check_existing(store: TransferableStore, reader: _LineReader, part: Sequenc
                 f"line {number}",
                 "has the id of a memory that is there already and says something else; nothing was imported",
             )
-    return len(known)
+    return known.keys()
 
 
 def _is_masked_copy(store: TransferableStore, one: MemoryItem) -> bool:

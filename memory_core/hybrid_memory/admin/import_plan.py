@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from hybrid_memory.admin.import_samples import SAMPLES, SpreadSamples
 from hybrid_memory.admin.jsonl import header_line, item_line
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.importing.record import Author, Record, RecordKind, Skipped
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from hybrid_memory.importing.source import Source
     from hybrid_memory.model import Memory
 
-SAMPLES = 6  # shown of what comes in
 _TOLD_EVERY = 64  # records between two words to the person
 _NOT_THE_PERSONS = frozenset({"markdown", "okf"})
 """Formats that anybody may have written: what they hold is untrusted unless the person says that it is theirs."""
@@ -59,6 +59,7 @@ class Plan:
 
     ``id`` names the import: the same contents with the same wish have the same one. ``file`` holds the lines, ``exported`` those that an
     export of this program had (`Record.exported`), each None where there are none. ``first`` and ``last`` are moments of what was read.
+    ``exported_namespaces`` counts those of the export by namespace.
     ``unreadable`` counts what comes in with the mark of letters that were in no known encoding.
     ``left_out`` counts by reason, ``repeated`` what is not taken because the same author said the same words before.
     """
@@ -80,6 +81,7 @@ class Plan:
     last: datetime | None = None
     left_out: Counter[str] = field(default_factory=Counter)
     samples: list[Sample] = field(default_factory=list)
+    exported_namespaces: Counter[str] = field(default_factory=Counter)
     corrected: int = 0
     unreadable: int = 0
 
@@ -151,6 +153,7 @@ def make_plan(
     plan.file = file if plan.chosen else None
     plan.samples += [Sample(one.created_at, one.content) for one in reading.exported[:SAMPLES]]
     plan.chosen += len(reading.exported)
+    plan.exported_namespaces.update(memory.namespace for memory in reading.exported)
     return plan
 
 
@@ -194,15 +197,11 @@ def _take(found: Iterable[Chosen | Skipped], writer: SpoolWriter, plan: Plan) ->
 
 
 def _sampled(lines: Iterator[SpoolLine], plan: Plan) -> Iterator[SpoolLine]:
-    """Pass lines on and keep some of them, spread evenly: each time there are twice as many as wanted, every second one goes."""
-    step = 1
-    for number, line in enumerate(lines):
+    """Pass lines on and keep some of them."""
+    samples = SpreadSamples[Sample]()
+    for line in lines:
         plan.unreadable += "\ufffd" in line.content
         plan.corrected += line.superseded_by is not None
-        if number % step == 0:
-            plan.samples.append(Sample(line.at, line.content))
-            if len(plan.samples) >= 2 * SAMPLES:
-                del plan.samples[1::2]
-                step *= 2
+        samples.add(Sample(line.at, line.content))
         yield line
-    del plan.samples[SAMPLES:]
+    plan.samples += samples.kept()

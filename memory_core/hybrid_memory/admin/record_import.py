@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybrid_memory.admin.export_import import Embed, OnProgress, encoded, with_vectors
+from hybrid_memory.admin.import_samples import SpreadSamples
 from hybrid_memory.admin.purge import remaining_state
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import InvalidInput, NotFound
@@ -49,7 +50,8 @@ class Batch:
 class LookedAt:
     """What lines come to in a store: ``there`` by an earlier import, ``known`` by their words, and lines with ``secrets`` in them.
 
-    ``refused`` lines hold what looks like a secret, where the settings say that such a thing is not taken.
+    ``refused`` lines hold what looks like a secret, where the settings say that such a thing is not taken. ``samples`` are times and words
+    of some that are new, spread evenly.
     """
 
     new: int
@@ -57,6 +59,7 @@ class LookedAt:
     known: int
     secrets: int
     refused: int
+    samples: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ class _Looked:
         self._standing: set[MemoryId] = set()
         """Lines that come in, or came in before: links may lead to them."""
         self.new = self.there = self.known = self.secrets = self.refused = 0
+        self.samples = SpreadSamples[tuple[str, str]]()
 
     def memories(self, lines: Sequence[SpoolLine]) -> list[Memory]:
         """Return what of some lines comes in."""
@@ -104,6 +108,7 @@ class _Looked:
             elif (memory := self._checked(line)) is not None:
                 self.new += 1
                 self._standing.add(line.id)
+                self.samples.add((memory.created_at.isoformat(), memory.content))
                 found.append(memory)
         return found
 
@@ -202,6 +207,19 @@ def undo_import(store: TransferableStore, named: str, *, actor: str) -> tuple[Im
     return entry, store.transfer.undo_import(action, actor=actor, remaining_state=remaining_state)
 
 
+def later_imports(store: TransferableStore, undone: ImportEntry) -> list[ImportEntry]:
+    """Return the imports of the same format and namespace that came after one that was undone.
+
+    A memory belongs to the import that brought it. What a later one found here already went with the earlier one, and comes in when the
+    later is done again.
+    """
+    return [
+        one
+        for one in imports_of(store)
+        if one.format == undone.format and one.at >= undone.at and set(one.namespaces) & set(undone.namespaces)
+    ]
+
+
 def _entry(action: str, rows: Sequence[ImportRows]) -> ImportEntry:
     _, format_name, import_id = action.split(" ", 2)
     return ImportEntry(
@@ -252,7 +270,8 @@ def _memory_of(line: SpoolLine, batch: Batch) -> Memory:
 
 
 def _told(looked: _Looked) -> LookedAt:
-    return LookedAt(looked.new, looked.there, looked.known, looked.secrets, looked.refused)
+    samples = looked.samples.kept()
+    return LookedAt(looked.new, looked.there, looked.known, looked.secrets, looked.refused, samples)
 
 
 def _batches(lines: Iterable[SpoolLine]) -> Iterator[list[SpoolLine]]:

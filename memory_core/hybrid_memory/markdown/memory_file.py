@@ -23,7 +23,7 @@ from hybrid_memory.text import content_hash
 E = TypeVar("E", bound=StrEnum)
 
 _LINKS = ("supersedes", "superseded_by", "duplicate_of", "disputes")
-_TIMES = ("occurred_at", "expires_at", "forgotten_at")
+_TIMES = ("occurred_at", "expires_at", "forgotten_at", "reflected_at")
 _NAMES = ("source", "speaker", "key")
 _OWN = frozenset({
     "id", "namespace", "created_at", *_TIMES, "session", "agent", "kind", "tier", "importance", "pinned", "tags", "origin", "trust",
@@ -95,6 +95,7 @@ def read_memory_file(text: str) -> Memory | None:
         occurred_at=_maybe_moment(fields, "occurred_at"),
         expires_at=_maybe_moment(fields, "expires_at"),
         forgotten_at=_maybe_moment(fields, "forgotten_at"),
+        reflected_at=_maybe_moment(fields, "reflected_at"),
         supersedes=_maybe_id(fields, "supersedes"),
         superseded_by=_maybe_id(fields, "superseded_by"),
         duplicate_of=_maybe_id(fields, "duplicate_of"),

@@ -16,17 +16,19 @@ from hybrid_memory.admin.record_import import (
     action_of,
     import_records,
     imports_of,
+    later_imports,
     look_at_records,
     undo_import,
 )
 from hybrid_memory.admin.user_files import check_source, file_errors, open_plain
 from hybrid_memory.clock import SystemClock
+from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory_mcp.admin.store_operations import announce
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.record_import import ImportEntry
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.transfer import TransferableStore
+    from hybrid_memory.store.transfer import TransferableStore, UndoneImport
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 _LINES = "lines"  # what the log calls a file of JSON lines
@@ -69,7 +71,8 @@ def import_(request: OperationRequest) -> dict[str, Any]:
 
     done = request.run(work)
     announce(request)
-    return done | {"id": import_id}
+    samples = [(at, masked(text)) for at, text in done["samples"]] if given.get("only_check") else []
+    return done | {"id": import_id, "samples": samples}
 
 
 def import_records_(request: OperationRequest) -> dict[str, Any]:
@@ -108,10 +111,15 @@ def imports(request: OperationRequest) -> dict[str, Any]:
 def import_undo(request: OperationRequest) -> dict[str, Any]:
     """Let all memories of an import (argument ``id``, or the beginning of it) leave the store."""
     named, actor = str(request.arguments["id"]), request.scope.actor
-    entry, gone = request.run(lambda service: undo_import(_store(service), named, actor=actor))
+
+    def work(service: MemoryService) -> tuple[ImportEntry, UndoneImport, list[ImportEntry]]:
+        entry, gone = undo_import(_store(service), named, actor=actor)
+        return entry, gone, later_imports(_store(service), entry)
+
+    entry, gone, later = request.run(work)
     announce(request)
     resting = [{"namespace": namespace, "id": id_} for namespace, id_ in gone.resting_on]
-    return _entry(entry) | {"memories": gone.memories, "resting_on": resting}
+    return _entry(entry) | {"memories": gone.memories, "resting_on": resting, "later": [one.id for one in later]}
 
 
 def _batch(request: OperationRequest, service: MemoryService) -> Batch:

@@ -15,7 +15,7 @@ _SAMPLE_CHARACTERS = 100
 _REASONS_SHOWN = 12
 
 
-def as_values(plan: Plan, seen: dict[str, int], *, as_exported: bool = False) -> dict[str, Any]:
+def as_values(plan: Plan, seen: dict[str, Any], *, as_exported: bool = False) -> dict[str, Any]:
     """Return a preview as ``--json`` has it; ``seen`` is what the store said of what would come in.
 
     ``as_exported`` says that origin and trust are as an export of this program has them. Secrets in samples are masked.
@@ -25,6 +25,11 @@ def as_values(plan: Plan, seen: dict[str, int], *, as_exported: bool = False) ->
     left_out = dict(plan.left_out.most_common())
     if seen["refused"]:
         left_out["what looks like a secret, which the settings refuse"] = seen["refused"]
+    if seen["other_namespaces"]:
+        left_out["of other namespaces; name one with --namespace, or take all with --mine"] = seen["other_namespaces"]
+    samples = seen["samples"]
+    if samples is None:  # there is no store: all of it is new
+        samples = [(_iso(one.at), one.text) for one in plan.samples]
     return {
         "id": plan.id,
         "format": plan.format,
@@ -45,7 +50,7 @@ def as_values(plan: Plan, seen: dict[str, int], *, as_exported: bool = False) ->
         "unreadable": plan.unreadable,
         "secrets": seen["secrets"],
         "left_out": left_out,
-        "samples": [{"at": _iso(one.at), "text": masked(one.text)} for one in plan.samples],
+        "samples": [{"at": at, "text": masked(text)} for at, text in samples],
     }
 
 
@@ -70,7 +75,7 @@ def _say_what_comes(values: dict[str, Any]) -> None:
     for one in values["samples"]:
         day = one["at"][:10] if one["at"] else "no date   "
         say(f"  {day}  {_shortened(one['text'])}")
-    if values["taken"] > len(values["samples"]):
+    if values["new"] > len(values["samples"]):
         say("  ...")
 
 

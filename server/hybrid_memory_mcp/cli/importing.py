@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _CLIENTS_OWN = {"claude-code": "{CLAUDE_CONFIG_DIR|~/.claude}/projects", "codex": "{CODEX_HOME|~/.codex}/sessions"}
 """Where a client keeps its transcripts, as `hybrid_memory_mcp.clients.places` reads it; by what is typed instead of a path."""
 _EMPTY = "is empty; there is nothing in it that could come in"
+_COUNTS = ("new", "there", "known", "secrets", "refused", "other_namespaces")
+_SAMPLES = 6  # shown of what comes in
 _NOTHING_BYTES = 4  # as much as an empty list and a line's end take
 
 _ALLOCATIONS = 70_000  # more than were freed, between two looks for cycles
@@ -324,25 +326,50 @@ def _import_source(asked: _Asked, source: Source, format_: Format) -> None:
 
 
 def _end(asked: _Asked, values: dict[str, Any], sentence: str) -> None:
-    print_result(values | {"stored": 0, "undo": None}, asked.as_json, lambda: say(sentence))
+    undo = None if asked.dry_run else _undo_line_of(asked, values)
+
+    def table() -> None:
+        say(sentence)
+        if undo:
+            say(f"it came in before; take it back with: {undo}")
+
+    print_result(values | {"stored": 0, "undo": undo}, asked.as_json, table)
 
 
-def _looked_at(asked: _Asked, plan: Plan, folder: Path) -> dict[str, int]:
+def _undo_line_of(asked: _Asked, values: dict[str, Any]) -> str | None:
+    """Return the line that takes back an import that was done before, as by a command that was killed at its end; None where it was not."""
+    if not values["here_already"]:
+        return None
+    found = call_or_exit(asked.home, "imports")["imports"]
+    return _undo_line(asked.home, values["id"]) if any(one["id"] == values["id"] for one in found) else None
+
+
+def _looked_at(asked: _Asked, plan: Plan, folder: Path) -> dict[str, Any]:
     """Ask the store what of a plan is new; without a store all of it is."""
     from hybrid_memory.settings import DATABASE
 
     if not (folder / DATABASE).exists():
-        return {"new": plan.chosen, "there": 0, "known": 0, "secrets": 0, "refused": 0}
-    total = dict.fromkeys(("new", "there", "known", "secrets", "refused"), 0)
+        others = _of_other_namespaces(asked, plan)
+        return dict.fromkeys(_COUNTS, 0) | {"new": plan.chosen - others, "other_namespaces": others, "samples": None}
+    total: dict[str, Any] = dict.fromkeys(_COUNTS, 0)
+    samples: list[Any] = []
     for operation, arguments in _parts(asked, plan, "import_preview"):
         seen = call_or_exit(asked.home, operation, arguments | {"only_check": True}, namespace=plan.namespace)
         for name in total:
             total[name] += seen.get(name, 0)
-    return total
+        samples += seen.get("samples", ())
+    return total | {"samples": samples[:_SAMPLES]}
+
+
+def _of_other_namespaces(asked: _Asked, plan: Plan) -> int:
+    """Return how many memories of an export will be left out since they are of other namespaces than the one they would go to."""
+    counts = plan.exported_namespaces
+    target = asked.namespace if asked.vouched else plan.namespace
+    return 0 if target is None or target not in counts else counts.total() - counts[target]
 
 
 def _store(asked: _Asked, plan: Plan) -> dict[str, int]:
-    total = dict.fromkeys(("new", "there", "known", "secrets", "refused"), 0)
+    total = dict.fromkeys(_COUNTS, 0)
     with progress("remembering") as on_progress:
         for operation, arguments in _parts(asked, plan, "import_records"):
             done = call_or_exit(
@@ -373,6 +400,10 @@ def _undo(home: Path | None, import_id: str, as_json: bool) -> None:
             say("what was concluded from them stays; `forget` takes it away:")
             for one in done["resting_on"]:
                 say(f"  {one['id']} (namespace {one['namespace']})")
+        if done.get("later"):
+            say("what a later import found here already is gone too; do that one again, and it comes in:")
+            for one in done["later"]:
+                say(f"  {one}")
 
     print_result(done, as_json, table)
 
