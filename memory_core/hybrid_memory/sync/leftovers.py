@@ -69,7 +69,8 @@ def _holds_purged(store: SyncStore, data: bytes) -> bool:
         id_ = memory_of_line(told)
         if id_ is not None:
             words.setdefault(id_, set()).add(str(told["memory"].get("content")))
-    items = {key for _, told in lines if (key := item_of_line(told)) is not None}
+    # A buffer also goes when its session ends; conversations go by a purge alone.
+    items = {key for _, told in lines if (key := item_of_line(told)) is not None and key[0] != "buffer"}
 
     def look(view: SyncView) -> bool:
         there = view.memories(words)

@@ -18,7 +18,7 @@ from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.duck_transfer import store_memories
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.duck.purge_rows import delete_vectors, erase_digests, forget_requests_about
-from hybrid_memory.store.duck.sync_items import changed_items, item_values, put_items
+from hybrid_memory.store.duck.sync_items import BUFFER, changed_items, item_values, put_items
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import check_text, to_json
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS, UNCHANGEABLE
@@ -370,7 +370,8 @@ def _apply(
     _set_usage(transaction, namespace, batch.usage)
     _hear_usage(session, namespace, batch.heard)
     put_items(transaction, namespace, batch.items, batch.own)
-    if any(one.value is None for one in batch.items.values()):
+    # A buffer that is empty because its session ended is no erasing.
+    if any(one.value is None and key[0] != BUFFER for key, one in batch.items.items()):
         session.change(_CLEAN_FOLDERS, namespace)
     if batch.mark != view.mark:
         session.change(_FORGET_MARK, namespace)
