@@ -161,3 +161,15 @@ def test_a_question_answered_with_no_ends_with_one_and_one_that_nobody_answers_w
     done = app("asks", "--json", input="")
     assert (done.exit_code, json.loads(done.stdout)["error"]["code"]) == (2, "usage")
     assert "--yes" in done.stderr
+
+
+def test_rows_stand_below_each_other_where_a_terminal_is_too_narrow_for_a_table(monkeypatch, capsys):
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "30")
+    output.print_rows(
+        ("setting", "value", "what it means"), [("keep_backups", 10, "Backups kept in the store's folder.")]
+    )
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "keep_backups"
+    assert printed[1].startswith("  value: 10; what it means")
+    assert max(map(len, printed)) <= 30
