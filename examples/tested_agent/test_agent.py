@@ -1,7 +1,7 @@
 """Tests of the kitchen assistant with the fixture `memory`, offline.
 
     pytest examples/tested_agent               all pass
-    pytest examples/tested_agent --no-memory   those that are about the memory fail, as they should
+    pytest examples/tested_agent --hybrid-memory-off   those that are about the memory fail, as they should
 
 The fixture comes with hybrid-memory-mcp: there is nothing to configure. docs/testing.md explains it.
 """

@@ -76,7 +76,7 @@ def test_the_agents_of_the_example_pass_with_their_memory_and_fail_without(examp
     python = python_with("tested-agent", PYDANTIC_AI)
     code, output = ran(python, example)
     assert (code, "9 passed" in output) == (0, True), output
-    code, output = ran(python, example, "--no-memory")
+    code, output = ran(python, example, "--hybrid-memory-off")
     assert (code, "7 failed, 2 passed" in output) == (1, True), output
     assert "test_pydantic_ai_agent.py::test_the_agent_has_the_memorys_tools" in output
 
@@ -126,5 +126,7 @@ def test_a_suite_of_pytest_asyncio_runs_in_one_process_and_in_two(folder, versio
     for options in ((), ("-n", "2")):
         code, output = ran(python, folder, "-o", "asyncio_default_fixture_loop_scope=function", *options)
         assert (code, "9 passed" in output) == (0, True), output
-        code, output = ran(python, folder, "-o", "asyncio_default_fixture_loop_scope=function", "--no-memory", *options)
+        code, output = ran(
+            python, folder, "-o", "asyncio_default_fixture_loop_scope=function", "--hybrid-memory-off", *options
+        )
         assert (code, "9 failed" in output, "5 tests notice" in output) == (1, True, True), output

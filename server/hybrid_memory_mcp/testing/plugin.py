@@ -1,4 +1,4 @@
-"""The pytest plugin: fixture ``memory``, marker ``hybrid_memory``, options ``--no-memory`` and ``--memory-record``.
+"""The pytest plugin: fixture ``memory``, marker ``hybrid_memory``, options ``--hybrid-memory-off`` and ``--hybrid-memory-record``.
 
 pytest loads it wherever the program is installed, so it imports nothing but pytest until a test asks for a memory.
 """
@@ -30,16 +30,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup("hybrid-memory", "hybrid-memory-mcp: a memory for tests of agents")
     group.addoption(
-        "--no-memory",
+        "--hybrid-memory-off",
         action="store_true",
-        dest="no_memory",
+        dest="hybrid_memory_off",
         help="Switch the memory of all tests off: what passes all the same does not test the memory.",
     )
     group.addoption(
-        "--memory-record",
+        "--hybrid-memory-record",
         choices=("once", "none", "rewrite"),
         default="once",
-        dest="memory_record",
+        dest="hybrid_memory_record",
         help="Recordings: once (where there is none; the default), none (a missing one fails), rewrite (all anew).",
     )
 
@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         f"{MARKER}(transport, namespace, timezone, start, seed, settings, recorded): what the fixture `memory` of a test is like",
     )
-    if config.getoption("no_memory"):
+    if config.getoption("hybrid_memory_off"):
         config.stash[_FORMER] = os.environ.get(_OFF)  # noqa: TID251 - a switch of a whole run of tests, for its own memories
         os.environ[_OFF] = "1"  # noqa: TID251 - as above
 
@@ -92,7 +92,10 @@ def _options_of(request: pytest.FixtureRequest) -> dict[str, Any]:
         options = marker.kwargs | options
     recorded: str | bool = options.pop("recorded", False)
     if recorded:
-        options |= {"recorded": _file_of(request, recorded), "record_mode": request.config.getoption("memory_record")}
+        options |= {
+            "recorded": _file_of(request, recorded),
+            "record_mode": request.config.getoption("hybrid_memory_record"),
+        }
     return options
 
 

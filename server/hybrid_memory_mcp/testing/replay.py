@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.testing.harness import MemoryForTests
 
 _SHOWN = 5  # differences in one message: what comes first is the cause of the rest
-ANEW = "If that is meant, record it anew: --memory-record=rewrite, or remove the file."
+ANEW = "If that is meant, record it anew: --hybrid-memory-record=rewrite, or remove the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Tape:
             if differences:
                 raise AssertionError(told(f"This run is not as recorded in {self.file}.", differences, ANEW))
         elif self.mode == "none":
-            raise AssertionError(f"there is no recording {self.file}; make it with --memory-record=once")
+            raise AssertionError(f"there is no recording {self.file}; make it with --hybrid-memory-record=once")
         elif not is_off:  # what a memory that is switched off answers is nothing to compare with
             self.write(events)
 

@@ -53,7 +53,7 @@ def test_the_fixture_is_there_without_any_configuration(run):
 
 
 def test_without_its_memory_a_suite_fails_and_what_passes_is_named(run):
-    result = run(SUITE, "--no-memory")
+    result = run(SUITE, "--hybrid-memory-off")
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(
         ["*the memory was switched off*", "1 test notices*", "These pass all the same*", "  test_it.py::test_empty"]
@@ -63,10 +63,10 @@ def test_without_its_memory_a_suite_fails_and_what_passes_is_named(run):
 
 def test_the_option_leaves_the_environment_as_it_was(run, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_TEST_OFF", "0")
-    run(SUITE, "--no-memory")
+    run(SUITE, "--hybrid-memory-off")
     assert os.environ["HYBRID_MEMORY_TEST_OFF"] == "0"  # noqa: TID251 - whether it is left alone is the test
     monkeypatch.delenv("HYBRID_MEMORY_TEST_OFF")
-    run(SUITE, "--no-memory")
+    run(SUITE, "--hybrid-memory-off")
     assert "HYBRID_MEMORY_TEST_OFF" not in os.environ  # noqa: TID251 - as above
 
 
@@ -124,23 +124,23 @@ async def test_told(memory):
 
 
 def test_a_recording_lies_beside_its_test_and_is_kept_to(run, pytester):
-    run(RECORDED, "--memory-record=none").assert_outcomes(passed=1, errors=1)
+    run(RECORDED, "--hybrid-memory-record=none").assert_outcomes(passed=1, errors=1)
     run(RECORDED).assert_outcomes(passed=1)
     file = pytester.path / "recordings" / "test_it" / "test_told-asyncio.json"
     assert file.exists()
-    run(RECORDED, "--memory-record=none").assert_outcomes(passed=1)
+    run(RECORDED, "--hybrid-memory-record=none").assert_outcomes(passed=1)
     other = RECORDED.replace("tea", "milk")
     result = run(other)
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["*not as recorded*", '*"content": "I like milk."*'])
-    run(other, "--memory-record=rewrite").assert_outcomes(passed=1)
+    run(other, "--hybrid-memory-record=rewrite").assert_outcomes(passed=1)
     assert "milk" in file.read_text(encoding="utf-8")
 
 
 def test_a_recorded_test_notices_that_its_memory_is_off(run):
     source = RECORDED.replace('"I like tea."})', '"I like tea."})\n        await client.call_tool("read_memories", {})')
     run(source).assert_outcomes(passed=1)
-    result = run(source, "--no-memory")
+    result = run(source, "--hybrid-memory-off")
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["1 test notices that it is missing."])
     result.stdout.no_fnmatch_line("These pass*")
@@ -156,7 +156,7 @@ def test_the_tests_of_the_example_pass_and_fail_without_their_memory(pytester, m
     for file in ("agent.py", "test_agent.py"):
         (pytester.path / file).write_text((EXAMPLE / file).read_text(encoding="utf-8"), encoding="utf-8")
     pytester.runpytest_inprocess("-q", *NO).assert_outcomes(passed=5)
-    pytester.runpytest_inprocess("-q", *NO, "--no-memory").assert_outcomes(passed=1, failed=4)
+    pytester.runpytest_inprocess("-q", *NO, "--hybrid-memory-off").assert_outcomes(passed=1, failed=4)
 
 
 def test_recordings_of_tests_with_similar_names_are_files_of_their_own(run, pytester):

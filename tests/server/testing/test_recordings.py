@@ -65,7 +65,7 @@ async def test_a_run_that_differs_fails_and_shows_where(file):
     message = str(raised.value)
     assert message.startswith(f"This run is not as recorded in {file}.\n\n2. recorded (-), now (+):")
     assert '\n-   "content": "Ada likes tea."\n+   "content": "Ada likes coffee."\n' in message
-    assert "--memory-record=rewrite" in message
+    assert "--hybrid-memory-record=rewrite" in message
 
 
 async def test_a_call_more_or_less_is_a_difference(file):

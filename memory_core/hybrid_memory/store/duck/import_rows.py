@@ -57,6 +57,7 @@ _PARENTS_ELSEWHERE = (
 _DELETE = (
     "DELETE FROM memory WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))",
     "DELETE FROM usage WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))",
+    "DELETE FROM sync_usage WHERE namespace = ? AND id IN (SELECT unnest(from_json(?, '[\"VARCHAR\"]')))",
 )
 _BUFFERS = "SELECT session, agent, state, touched_at FROM buffer WHERE namespace = ? ORDER BY session, agent"
 _INSERT_LOG = """
