@@ -88,7 +88,7 @@ def test_status_shows_the_person_the_project_and_why(folder, store):
     assert (status["marker"], status["why"]) == (str(folder), "the marker of the working folder")
     shown = " ".join(run("status", "--home", store).output.replace("│", " ").split())
     assert "acme" in shown
-    assert "1 memory is kept for it." in shown
+    assert "1 memory is kept for it" in shown
 
 
 def test_recall_reads_as_an_assistant_in_this_folder_does(folder, store):

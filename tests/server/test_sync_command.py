@@ -127,7 +127,7 @@ def test_the_folders_of_a_store_are_told(home, folder, command):
     synced(home, folder)
     told = json.loads(run(command, "--home", home, "--json").stdout)["synchronised"]
     assert [(one["folder"], one["last"] is None) for one in told] == [(str(folder), False)]
-    assert str(folder) in run(command, "--home", home).stdout
+    assert str(folder) in run(command, "--home", home).output
 
 
 def test_a_person_reads_whose_files_hold_purged_words(home, folder, tmp_path):
