@@ -28,6 +28,7 @@ _DENIED = LazyPattern(
     r"|de |der |den |dem |die |das )*([\w:.-]*\w)"
 )
 _FIGURES = LazyPattern(r"\d+")
+_SMALL_DIGITS = 2
 _ABOUT = LazyPattern(
     r"\b(?!(?:The|And|But|Not|Actually|What|Change|There|This|That|They|Our|His|Her|For|One|You|She|Die|Der|Das|Und|Ich|Wir|Nee"
     r"|Nein|Doch|Les|Une|Mon|Mes|Los|Las|Una|Mis)\b)[A-ZÀ-ÖØ-Þ][\w-]{2,}|\b[^\W\d_]{6,}\b|[\u4e00-\u9fff]{2}"
@@ -145,9 +146,9 @@ class Conversation:
     def _meant_by(self, text: str) -> int | None:
         """Return the place of the one statement that a correction means: it holds what is "not" so, or was said just before of the same."""
         lately = [at for at, one in enumerate(self._found) if isinstance(one, Chosen)][-_MEANT_AMONG:]
-        denied = [one for found in _DENIED.finditer(lowered(text)) for one in _FIGURES.findall(found[1]) or [found[1]]]
+        denied = [found[1] for found in _DENIED.finditer(lowered(text))]
         if denied:
-            holds = [at for at in lately if any(_holds(self._chosen_at(at).text, one) for one in denied)]
+            holds = [at for at in lately if any(_is_denied(self._chosen_at(at).text, one, text) for one in denied)]
             if holds:
                 return _fits(holds[-1], self._chosen_at(holds[-1]), text)
         said = _telling(text)
@@ -174,6 +175,15 @@ def _in_place(new: Chosen, old: Chosen, text: str) -> Chosen:
     importance = max(new.importance or 0.0, old.importance or 0.0)
     tags = tuple(dict.fromkeys((*new.tags, *old.tags)))
     return replace(new, text=text, tags=tags, importance=importance, supersedes=(old.record.key, old.part))
+
+
+def _is_denied(earlier: str, value: str, text: str) -> bool:
+    """Return whether an earlier statement holds what a text says is not so; a small number alone ("not 7") may be of anything."""
+    figures = _FIGURES.findall(value)
+    if not any(_holds(earlier, one) for one in figures or [value]):
+        return False
+    is_small = value.isdigit() and len(value) <= _SMALL_DIGITS
+    return not is_small or not _telling(text).isdisjoint(_telling(earlier)) or _same_month(text, earlier)
 
 
 def _holds(text: str, value: str) -> bool:

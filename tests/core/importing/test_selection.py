@@ -149,6 +149,12 @@ def test_a_correction_in_ordinary_words_takes_the_place_of_what_it_corrects(firs
     assert new.text == f"{first} {then.removeprefix('Change of plan: ')}"
 
 
+def test_a_small_number_that_is_denied_takes_no_place_of_what_has_that_number_for_another_reason() -> None:
+    old, new = chosen([message("My lad Owen is 7 years old."), message("We shut at 6 on weekdays, not 7.", 1)])
+    assert (new.supersedes, new.text) == (None, "We shut at 6 on weekdays, not 7")
+    assert old.text == "My lad Owen is 7 years old"
+
+
 def test_what_is_of_nobody_is_less_important_than_what_is_of_the_person() -> None:
     dull, own = chosen(
         [message("the invoices table has 12 million rows"), message("My dentist has a huge aquarium.", 1)]
