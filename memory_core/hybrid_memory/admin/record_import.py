@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _BATCH = 1000  # lines of one transaction: what a kill loses
 _ACTION = "import"
 _ID = re.compile(r"[0-9a-f]{4,10}")
+_SHOWN = 60  # characters of what was typed in place of an id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +186,11 @@ def imports_of(store: TransferableStore) -> list[ImportEntry]:
     return [_entry(action, rows) for action, rows in found.items()]
 
 
+def _shown(named: str) -> str:
+    """Return what was typed in place of an id, on one line and not longer than some ids."""
+    return ascii(named if len(named) <= _SHOWN else f"{named[:_SHOWN]}...")
+
+
 def undo_import(store: TransferableStore, named: str, *, actor: str) -> tuple[ImportEntry, UndoneImport]:
     """Let all memories of an import leave the store, by its id or the beginning of it.
 
@@ -194,14 +200,14 @@ def undo_import(store: TransferableStore, named: str, *, actor: str) -> tuple[Im
     """
     wanted = named.strip().lower()
     if _ID.fullmatch(wanted) is None:
-        raise InvalidInput("undo", "is no id of an import; `import --list` shows them")
+        raise InvalidInput("undo", f"{_shown(wanted)} is no id of an import; `import --list` shows them")
     found = [entry for entry in imports_of(store) if entry.id.startswith(wanted)]
     if len(found) > 1:
         raise InvalidInput("undo", "is the beginning of more than one id; write more of it")
     if not found:
         if any(action.split()[-1].startswith(wanted) for action in store.transfer.known_imports()):
             raise NotFound("nothing of that import is here any more: it was undone before, or all of it was purged")
-        raise NotFound("there is no import of that id; `import --list` shows them")
+        raise NotFound(f"there is no import of the id {_shown(wanted)}; `import --list` shows them")
     entry = found[0]
     action = action_of(entry.format, entry.id)
     return entry, store.transfer.undo_import(action, actor=actor, remaining_state=remaining_state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from inspect import cleandoc
 from typing import Any
 
 import typer
@@ -19,6 +20,11 @@ from hybrid_memory_mcp.cli.streams import OutputFailed
 def example(words: str) -> str:
     """Return the line under the help of a command that shows one use of it; ``words`` follow the name of the program."""
     return f"Example: [bold]hybrid-memory-mcp {escape(words)}[/bold]"
+
+
+def unwrapped(help_text: str) -> str:
+    """Return a docstring with each paragraph on one line: typer keeps line ends of all but the first, and breaks lines once more."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in cleandoc(help_text).split("\n\n"))
 
 
 class CommandGroup(TyperGroup):

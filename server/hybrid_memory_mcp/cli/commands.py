@@ -25,7 +25,7 @@ from hybrid_memory_mcp.cli import (
     syncing,
     tokens,
 )
-from hybrid_memory_mcp.cli.command_group import CommandGroup, example
+from hybrid_memory_mcp.cli.command_group import CommandGroup, example, unwrapped
 from hybrid_memory_mcp.cli.given import TextCommand
 from hybrid_memory_mcp.cli.install import install
 
@@ -64,6 +64,7 @@ def root(
 
 def _add(panel: str, function: Callable[..., None], shown: str, **options: Any) -> None:
     """Register a command; ``shown`` is an example of its use, as a person types it after the program's name."""
+    options.setdefault("help", unwrapped(function.__doc__ or ""))
     app.command(rich_help_panel=panel, epilog=example(shown), **options)(function)
 
 

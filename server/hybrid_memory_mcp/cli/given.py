@@ -38,13 +38,13 @@ def text_of(parts: Sequence[str]) -> str:
     return _read_stdin("the statement") if list(parts) == ["-"] else " ".join(parts).replace(_TEXT_MARK, "")
 
 
-def ids_of(given: Sequence[str]) -> list[str]:
+def ids_of(given: Sequence[str], *, may_be_none: bool = False) -> list[str]:
     """Return ids from the command line, or from stdin: the first word of each line, so that what `list` prints will do."""
     if list(given) != ["-"]:
         return list(given)
     lines = (line.split() for line in _read_stdin("the ids").splitlines())
     found = [words[0] for words in lines if words]
-    if not found:
+    if not found and not may_be_none:
         raise typer.BadParameter("stdin holds no ids", param_hint="ID")
     return found
 

@@ -409,7 +409,7 @@ def _undo(home: Path | None, import_id: str, as_json: bool) -> None:
 
 
 def _list(home: Path | None, as_json: bool) -> None:
-    found = call_or_exit(home, "imports")["imports"]
+    found = call_or_exit(home, "imports")["imports"][::-1]  # the newest first, as in `list`
 
     def table() -> None:
         if not found:

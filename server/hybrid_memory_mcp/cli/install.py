@@ -102,7 +102,7 @@ def install(  # noqa: PLR0917 - typer makes options of them
         _done(plan, console, machine, ask=ask, dry_run=dry_run, may_replace=replace, again=again) for plan in plans
     ]
     if as_json:
-        print_json([_as_values(result, plan) for result, plan in zip(results, plans, strict=True)])
+        print_json([_as_values(result, plan, dry_run=dry_run) for result, plan in zip(results, plans, strict=True)])
     else:
         _print_summary(console, results, machine, dry_run=dry_run)
     if any(result.problem for result in results):
@@ -235,9 +235,14 @@ def _at_home(path: Path, machine: Machine) -> str:
 def _print_summary(console: Console, results: Sequence[Result], machine: Machine, *, dry_run: bool) -> None:
     if not results:
         return
-    columns = ("client", "would be" if dry_run else "is", "files", "next")
+    columns = ("client", "state", "files", "next")
     rows = [
-        (one.client.name, one.state, "\n".join(_at_home(path, machine) for path in one.files), one.next_step)
+        (
+            one.client.name,
+            _state(one, dry_run=dry_run),
+            "\n".join(_at_home(path, machine) for path in one.files),
+            one.next_step,
+        )
         for one in results
     ]
     console.print()
@@ -246,10 +251,16 @@ def _print_summary(console: Console, results: Sequence[Result], machine: Machine
         console.print(f"kept: {escape(str(backup))}")
 
 
-def _as_values(result: Result, plan: Plan) -> dict[str, Any]:
+def _state(result: Result, *, dry_run: bool) -> str:
+    """Return what a client is, or would be without ``--dry-run``."""
+    changes = result.state in {"installed", "updated", "removed"}
+    return f"would be {result.state}" if dry_run and changes else result.state
+
+
+def _as_values(result: Result, plan: Plan, *, dry_run: bool) -> dict[str, Any]:
     return {
         "client": result.client.name,
-        "state": result.state,
+        "state": _state(result, dry_run=dry_run),
         "files": [str(path) for path in result.files],
         "backups": [str(path) for path in result.backups],
         "next": result.next_step,

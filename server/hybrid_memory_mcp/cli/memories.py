@@ -61,6 +61,7 @@ _OF_AN_OLDER_HUB: Mapping[str, Any] = {"id": "", "newer": None, "section": None}
 """What a hub that was started before an upgrade does not tell of a hit; it answers until its last client leaves."""
 
 _BESIDE_CHARACTERS = 160  # of a memory that is told of beside the result: enough to see whether it says something else
+_OF_THE_UNKNOWN = 3  # hits that are shown where probably nothing is known
 _LINKS = ("supersedes", "superseded_by", "disputes", "duplicate_of")
 
 
@@ -101,28 +102,27 @@ def recall(
     if as_json:
         print_json(result | {"hits": hits})
         return
-    if result.get("unknown"):
+    unknown = result.get("unknown") or (not brief and bool(hits) and all(hit["weak"] for hit in hits))
+    if unknown:
         from hybrid_memory_mcp.mcp_api.tool_results import PROBABLY_UNKNOWN
 
         note(PROBABLY_UNKNOWN)
+        hits = hits[:_OF_THE_UNKNOWN]
     for hit in hits:
         print_memory(hit, [*_judged(hit), hit["tier"]], when=hit["when"])
     if not hits:
         note("nothing is remembered yet" if brief else "nothing is remembered about this")
     if result["words_alone"]:
         note("searched by words alone: the embedding model is not at hand (`embedder status` says why)")
-    if result["total"] > len(hits) and not result.get(
-        "unknown"
-    ):  # of what is unknown three are shown, whatever the limit
+    if result["total"] > len(hits) and not unknown:  # of what is unknown three are shown, whatever the limit
         note(f"{result['total'] - len(hits)} more; raise --limit to see them")
 
 
 def _judged(hit: Mapping[str, Any]) -> list[str]:
-    """Return the section of a line of a brief; else the score and what is claimed of the hit."""
+    """Return the section of a line of a brief; else what is claimed of the hit; its score is in `--json` alone."""
     if hit["section"] is not None:
         return [str(hit["section"])]
-    marks = [] if hit["score"] is None else [f"{hit['score']:.2f}"]
-    marks += ["weak"] if hit["weak"] else []
+    marks = ["weak"] if hit["weak"] else []
     return marks + ([f"newer: {hit['newer']}"] if hit["newer"] else [])
 
 
@@ -289,7 +289,13 @@ def correct(
 
 def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
     """Forget memories: nothing finds them any more. `restore-memory` brings them back; `purge` erases for good."""
-    done = _call(home, "forget", {"ids": ids_of(ids), "restore": False}, namespace)
+    named_ids = ids_of(ids, may_be_none=True)
+    if not named_ids:
+        note("nothing to forget")
+        if as_json:
+            print_json({"memories": [], "unchanged": [], "revived": []})
+        return
+    done = _call(home, "forget", {"ids": named_ids, "restore": False}, namespace)
     if as_json:
         print_json(done)
         return
@@ -299,7 +305,7 @@ def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: As
         _note_memories(done["revived"])
     if done["memories"]:
         named = " ".join(one["id"] for one in done["memories"])
-        note(f"`hybrid-memory-mcp restore-memory {named}{_place_again(home, namespace)}` brings back")
+        note(f"`hybrid-memory-mcp restore-memory {named}{_place_again(home, namespace)}` brings it back")
 
 
 def restore_memory(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:

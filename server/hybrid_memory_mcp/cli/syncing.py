@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hybrid_memory_mcp.cli.operation_call import All, AsJson, Home, absolute, call_or_exit
-from hybrid_memory_mcp.cli.output import print_result, progress, say, shown
+from hybrid_memory_mcp.cli.output import fail, print_result, progress, say, shown
 
 
 def sync(
@@ -32,6 +32,9 @@ def sync(
     """
     if retire is not None and (dry_run or namespace is not None):
         raise typer.BadParameter("stands neither with --dry-run nor with --namespace", param_hint="--retire")
+    if not folder.expanduser().exists():
+        words = f"folder: {shown(folder)} does not exist; make it first, or see that the disk or the carrier is there"
+        fail(words, code="invalid_input")
     arguments = {
         "folder": absolute(folder),
         "namespace": namespace,

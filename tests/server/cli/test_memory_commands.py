@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 from hybrid_memory.model import Kind, MemoryType, Origin, Tier, Trust
 from hybrid_memory.settings import DATABASE
 from hybrid_memory_mcp.admin import memory_operations
+from hybrid_memory_mcp.cli import memories
+from hybrid_memory_mcp.cli.command_group import unwrapped
 from hybrid_memory_mcp.cli.commands import app
 from hybrid_memory_mcp.projects import MARKER
 
@@ -246,7 +248,7 @@ def test_what_list_prints_is_taken_from_stdin(run, done, memory):
     memory.keep("first")
     memory.keep("second")
     assert len(done("forget", "-", input=run("list").stdout)["memories"]) == 2
-    assert run("forget", "-", input="\n").exit_code == 2
+    assert run("pin", "-", input="\n").exit_code == 2
 
 
 def test_more_memories_than_a_call_takes_are_forgotten_at_once(done, memory):
@@ -367,3 +369,40 @@ def test_the_first_statement_makes_the_store(tmp_path):
     assert made.exit_code == 0, made.output
     found = CliRunner().invoke(app, ["recall", "what does Ada like", "--home", str(home), "--json"])
     assert json.loads(found.stdout)["hits"][0]["content"] == "Ada likes tea"
+
+
+def weak_hits(count, *, weak=True):
+    """What `recall` is told of some hits that are all alike."""
+    one = {"id": "06h08bhntdye", "content": "Tea", "created_at": "2026-01-01T00:00:00Z", "tier": "long_term"}
+    hits = [{**one, "score": 0.02, "weak": weak, "newer": None, "section": None} for _ in range(count)]
+    return {"hits": hits, "words_alone": False, "total": count}
+
+
+def test_where_all_hits_are_weak_three_are_shown_and_the_terminal_says_so(run, monkeypatch):
+    monkeypatch.setattr(memories, "_call", lambda *_, **__: weak_hits(8))
+    shown = run("recall", "zzz qqq")
+    assert (len(shown.stdout.splitlines()), shown.stderr.count("Probably nothing is known")) == (3, 1)
+
+
+def test_hits_that_are_not_weak_are_all_shown_without_their_scores(run, monkeypatch):
+    monkeypatch.setattr(memories, "_call", lambda *_, **__: weak_hits(8, weak=False))
+    shown = run("recall", "tea")
+    assert (len(shown.stdout.splitlines()), "0.02" in shown.stdout, shown.stderr) == (8, False, "")
+
+
+def test_to_forget_nothing_from_a_pipe_is_done_at_once(run):
+    nothing = run("forget", "-", input="\n")
+    assert (nothing.exit_code, "nothing to forget" in nothing.stderr) == (0, True)
+
+
+def test_the_hint_of_forgetting_is_a_sentence(run, memory):
+    assert "brings it back" in run("forget", memory.keep("Ada likes rum").id).stderr
+
+
+def test_a_missing_sync_folder_and_a_wrong_id_of_an_import_are_named(run, tmp_path):
+    assert f"{tmp_path / 'gone'} does not exist" in run("sync", tmp_path / "gone").stderr.replace("\n", " ")
+    assert "no-id!" in run("import", "--undo", "no-id!").stderr
+
+
+def test_each_paragraph_of_a_help_text_is_one_line():
+    assert unwrapped("First\n    line.\n\n    Second,\n    third.\n    ") == "First line.\n\nSecond, third."

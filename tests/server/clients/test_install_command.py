@@ -166,6 +166,12 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(person):
     assert person.tree() == before
 
 
+def test_a_dry_run_never_says_installed_to_a_script(person):
+    (told,) = json.loads(person.install("zed", "--dry-run", "--json").stdout)
+    assert told["state"] == "would be installed"
+    assert "\twould be installed\t" in person.install("zed", "--dry-run").stdout
+
+
 def test_no_hooks_leaves_them_out_and_takes_out_those_that_were_there(person):
     person.install("cursor", "--yes")
     assert (person.home / ".cursor/hooks.json").exists()
