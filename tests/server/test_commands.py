@@ -106,7 +106,7 @@ def test_recall_shows_what_a_hub_from_before_an_upgrade_tells(home, monkeypatch)
     hit = {"created_at": "2026-01-10T12:00:00+00:00", "tier": "sensory", "content": "a", "score": 0.5, "weak": True}
     told = {"hits": [hit], "total": 1, "words_alone": False}
     monkeypatch.setattr("hybrid_memory_mcp.cli.memories.call_operation", lambda *_, **__: told)
-    assert "0.50, weak, sensory" in run("recall", "a", "--home", home).output
+    assert "weak, sensory" in run("recall", "a", "--home", home).output
 
 
 def test_a_brief_in_the_terminal_has_sections_and_twenty_lines(tmp_path):
