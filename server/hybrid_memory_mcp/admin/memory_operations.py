@@ -26,8 +26,8 @@ from hybrid_memory.requests import (
     WriteRequest,
 )
 from hybrid_memory.store.listing import state_of
-from hybrid_memory.store.memory_fields import DERIVED
 from hybrid_memory.validation import IDS_LIMIT
+from hybrid_memory_mcp.memory_json import memory_as_json
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.history import MemoryVersion
@@ -37,15 +37,6 @@ if TYPE_CHECKING:
 C = TypeVar("C", bound=StrEnum)
 
 _MOST_CHARACTERS = 8_000_000  # of one answer: with four bytes each, half of what a frame of the hub holds
-_NOT_TOLD = frozenset({*DERIVED, "content_hash", "agent", "rev"})
-
-
-def memory_as_json(memory: Memory, now: datetime) -> dict[str, Any]:
-    """Return the fields of a memory that say something, and its ``state``; times as ISO 8601."""
-    fields = {name: value for name, value in asdict(memory).items() if name not in _NOT_TOLD}
-    told = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in fields.items()}
-    kept = {name: value for name, value in told.items() if value not in (None, (), {}, [], False)}
-    return kept | {"state": state_of(memory, now).value}
 
 
 def recall(request: OperationRequest) -> dict[str, Any]:

@@ -1,0 +1,13 @@
+"""All views, in the order of the page's menu. A new view is a row here, a module in this package and a template of the page."""
+
+from __future__ import annotations
+
+from hybrid_memory_mcp.inspector.view import View
+
+VIEWS: tuple[View, ...] = ()
+"""The views; the page makes its addresses of them, the terminal finds them by name."""
+
+
+def view_named(name: str) -> View | None:
+    """Return the view of a name, None without one."""
+    return next((view for view in VIEWS if view.name == name), None)
