@@ -32,6 +32,10 @@ stress:
 clients:
     uv run pytest -m clients -n 0 tests/clients
 
+# the page in a real browser; Chromium is the system's (Debian: apt install chromium)
+browser:
+    uv run --group browser pytest -m 'browser and not stress' tests/browser
+
 # build a wheel and use it in an empty environment with plain pip
 smoke:
     uv run python tools/smoke_wheel.py
