@@ -79,6 +79,14 @@ class Trust(StrEnum):
     CONFIRMED = "confirmed"
 
 
+class Verdict(StrEnum):
+    """What a person judged of a memory: that it is true, that it is not, or that it was true until it ended."""
+
+    TRUE = "true"
+    UNTRUE = "untrue"
+    ENDED = "ended"
+
+
 TRUST_ORDER: tuple[Trust, ...] = (Trust.UNTRUSTED, Trust.AGENT, Trust.USER, Trust.CONFIRMED)
 
 TRUSTED_FROM = Trust.AGENT
@@ -123,7 +131,7 @@ class Memory:
     its words tell about the user (`hybrid_memory.retrieval.aspects.Aspect`); ``encoding`` is the version of what made these four
     (`hybrid_memory.word_encoding`), 0 where they are to be made anew. ``rev`` counts its changes;
     ``reflected_at`` says when it last served as evidence; ``duplicate_of`` names the earlier memory with the same words, ``disputes``
-    a more trusted one of which this one says something else, and which it may not replace.
+    a more trusted one of which this one says something else, and which it may not replace; ``verdict`` is what a person judged of it.
     """
 
     id: MemoryId
@@ -159,6 +167,7 @@ class Memory:
     parents: tuple[MemoryId, ...] = ()
     reflected_at: datetime | None = None
     rev: int = 1
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

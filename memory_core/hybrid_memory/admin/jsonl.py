@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from hybrid_memory.errors import InvalidInput
-from hybrid_memory.model import Json, Memory, Usage
+from hybrid_memory.model import Json, Memory, Usage, Verdict
 from hybrid_memory.moments import NO_OFFSET, OUT_OF_RANGE, has_real_offset, is_in_range
 from hybrid_memory.store.base import BufferState
 from hybrid_memory.store.memory_fields import (
@@ -42,6 +42,7 @@ from hybrid_memory.store.memory_fields import (
     OBJECT,
     TEXT,
     TEXTS,
+    VERDICT,
     ColumnType,
     MemoryField,
 )
@@ -108,6 +109,7 @@ _JSON_TYPES: Mapping[ColumnType, Any] = {
     TEXTS: list[str],
     OBJECT: dict[str, Any],
     HASHES: list[_Int32],
+    VERDICT: Verdict,
 }
 
 # Earlier versions ask for the terms in each line, so the field stays, empty: a store's terms would tell its key. What search knows of
@@ -116,7 +118,7 @@ _FIELDS = tuple(field for field in MEMORY_FIELDS if field.name == "terms" or fie
 _NAMES = tuple(field.name for field in _FIELDS)
 
 
-_ADDED_LATER = frozenset({"disputes"})
+_ADDED_LATER = frozenset({"disputes", "verdict"})
 """Fields that exports of the first versions do not have; they are None there."""
 
 

@@ -6,7 +6,7 @@ import re
 
 from hybrid_memory.model import Memory, Origin, Tier, Trust
 
-_OTHERS = ("disputes", "tags", "metadata", "expires_at", "parents", "key", "source", "speaker")
+_OTHERS = ("disputes", "tags", "metadata", "expires_at", "parents", "key", "source", "speaker", "verdict")
 _LINKS = ("supersedes", "duplicate_of", "session")  # which no change of this version changes
 _REASON = re.compile(r" \(.*?\)")
 _MOVED = re.compile(rf"({'|'.join(Tier)}) to ({'|'.join(Tier)})")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
     from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.audit_chain import ChainCheck
+    from hybrid_memory.store.readings import ReadingStore
     from hybrid_memory.terms import TermHasher
 
 
@@ -540,6 +541,11 @@ class Store(ConversationLog, Protocol):
     @property
     def reencoding(self) -> ReencodingStore:
         """The part of the store that brings what is known of words up to date."""
+        ...
+
+    @property
+    def readings(self) -> ReadingStore:
+        """The part of the store that keeps the journal of readings."""
         ...
 
     def info(self) -> StoreInfo:

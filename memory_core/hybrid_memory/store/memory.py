@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.batch import ChangeSet
+    from hybrid_memory.store.readings import Reading
 
 _Value = TypeVar("_Value")
 
@@ -318,6 +319,29 @@ class MemoryReencoding:
                     )
 
 
+class MemoryReadings:
+    """The journal of readings of a `MemoryStore`; see `hybrid_memory.store.readings.ReadingStore`."""
+
+    def __init__(self, data: _Data) -> None:
+        self._data = data
+        self._kept: list[Reading] = []
+        self._last = 0
+
+    def add(self, readings: Sequence[Reading], *, keep: int, since: datetime) -> None:
+        """Store readings, and let those go that are too many or too old."""
+        check_moment(since, *(one.at for one in readings))
+        with self._data.writing():
+            added = [replace(one, number=self._last + at) for at, one in enumerate(readings, 1)]
+            self._last += len(added)
+            kept = [*self._kept, *added][-keep:] if keep > 0 else []
+            self._kept = [one for one in kept if one.at >= since]
+
+    def latest(self, namespaces: Sequence[str] | None = None) -> list[Reading]:
+        """Return the readings of some namespaces, the latest first."""
+        with self._data.reading():
+            return [one for one in reversed(self._kept) if namespaces is None or one.namespace in namespaces]
+
+
 class MemoryStore:
     """Keeps memories in this process only; see `hybrid_memory.store.base.Store` for what each method does.
 
@@ -333,6 +357,7 @@ class MemoryStore:
         self._data = _Data()
         self.embedder_change = MemoryEmbedderChange(self._data)
         self.reencoding = MemoryReencoding(self._data)
+        self.readings = MemoryReadings(self._data)
         self._last_at: datetime | None = None
         self._requests: dict[RequestKey, _StoredRequest] = {}
         self._entries: dict[tuple[str, str, str], _Entries] = {}

@@ -17,7 +17,7 @@ from typing import Any
 
 from hybrid_memory.clock import EPOCH, to_micros
 from hybrid_memory.errors import ConstraintViolation
-from hybrid_memory.model import Kind, Memory, Origin, Tier, Trust
+from hybrid_memory.model import Kind, Memory, Origin, Tier, Trust, Verdict
 from hybrid_memory.moments import EARLIEST, LATEST, stored_moment
 from hybrid_memory.store.encoding import check_moment, check_text, object_to_json, plain_json
 
@@ -51,6 +51,14 @@ class ColumnType:
 
 def _enum(kind: type[StrEnum]) -> ColumnType:
     return ColumnType("VARCHAR", attrgetter("value"), kind)
+
+
+def _maybe_enum(kind: type[StrEnum]) -> ColumnType:
+    return ColumnType(
+        "VARCHAR",
+        lambda one: None if one is None else one.value,
+        lambda stored: None if stored is None else kind(stored),
+    )
 
 
 def _micros(moment: datetime | None) -> int | None:
@@ -148,6 +156,8 @@ FEW_HASHES = ColumnType("INTEGER[]", lambda values: list(values) or None, _numbe
 """Signed 32-bit numbers, NULL for none."""
 FEW_DAYS = ColumnType("INTEGER[]", lambda values: list(values) or None, _days)
 """Days since 1970-01-01, NULL for none."""
+VERDICT = _maybe_enum(Verdict)
+"""What a person judged of a memory, NULL for nothing."""
 LISTS_OF_NUMBERS = (HASHES, FEW_HASHES, FEW_DAYS)
 PLAIN_TYPES = (TEXT, FLOAT, BOOLEAN, INTEGER, BITS)
 """Those whose values are the same in Python and in a column."""
@@ -203,6 +213,7 @@ MEMORY_FIELDS: tuple[MemoryField, ...] = (
     MemoryField("encoding", INTEGER),
     MemoryField("aspects", BITS),
     MemoryField("disputes", TEXT, changeable=True, rare=True),
+    MemoryField("verdict", VERDICT, changeable=True, rare=True),
 )
 """All fields, in the order of the table's columns."""
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.core.store.making import memory
 
-from hybrid_memory.model import MemoryId, Tier, Trust
+from hybrid_memory.model import MemoryId, Tier, Trust, Verdict
 from hybrid_memory.store.audit_notes import fields_of, note_of_change
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.store.syncing import LoggedChange, RowStamps
@@ -66,6 +66,7 @@ CHANGES = {
     "supersedes": "m2",
     "duplicate_of": "m2",
     "session": "other",
+    "verdict": Verdict.UNTRUE,
 }
 
 

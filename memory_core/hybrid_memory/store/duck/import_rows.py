@@ -17,6 +17,7 @@ from hybrid_memory.store.base import BufferState, ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.duck.purge_rows import delete_vectors, without_references
+from hybrid_memory.store.duck.reading_table import forget_readings_of
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
@@ -113,6 +114,7 @@ def erase_import(
         for statement in _DELETE:
             transaction.changes.change(statement, namespace, wanted)
         delete_vectors(transaction.changes, namespace, wanted)
+        forget_readings_of(transaction.changes, ids)
         for before, after in cleaned:
             update_memory(transaction.changes, after, before.rev)
             if before.parents != after.parents:

@@ -19,6 +19,7 @@ from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained, erased
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, update_memory
+from hybrid_memory.store.duck.reading_table import forget_readings_in, forget_readings_of
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
@@ -103,6 +104,8 @@ _DELETE_NAMESPACE = (
     "DELETE FROM log_head WHERE namespace = ?",
     "UPDATE mark SET namespace = NULL, position = NULL, link = NULL WHERE namespace = ?",
     "DELETE FROM sync_usage WHERE namespace = ?",
+    "DELETE FROM reading WHERE namespace = ?",
+    "DELETE FROM undo WHERE namespace = ?",
 )
 # What others are to be told: ids without words, with the moment of the purge, so that it reaches what was known here by then and
 # nothing else. Only where the namespace was synchronised; elsewhere nothing stays.
@@ -176,6 +179,8 @@ def purge_rows(
     """
     session.begin()
     try:
+        # A question says what its answer was about: what was asked goes with what was shown, wherever it was asked.
+        forget_readings_of(session, {*ids, *_selected_ids(session, selection)})
         if selection.everything:
             count = len(session.rows(_ALL_IDS, selection.namespace))
             _delete_namespace(session, selection.namespace, to_micros(at))
@@ -190,6 +195,7 @@ def purge_rows(
                 if not session.rows(_HAS_MEMORIES, selection.namespace, name)[0][0]:
                     session.change(_DELETE_BUFFERS, selection.namespace, name)
             if selection.session is not None:
+                forget_readings_in(session, selection.namespace, selection.session)
                 for statement in _DELETE_SESSION:
                     session.change(statement, selection.namespace, selection.session)
                 session.change(_TELL_REMOVED, selection.namespace, to_micros(at), selection.session)

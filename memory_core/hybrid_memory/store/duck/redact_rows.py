@@ -17,6 +17,7 @@ from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.purge_rows import append_to_closed_log, delete_vectors, erase_digests
+from hybrid_memory.store.duck.reading_table import forget_readings_of, replace_in_readings
 from hybrid_memory.store.encoding import from_json, object_to_json, to_json
 from hybrid_memory.text import content_hash
 
@@ -128,6 +129,8 @@ def redact_rows(session: SqlSession, namespace: str, plan: RedactionPlan, *, at:
         ]
         append_to_closed_log(session, namespace, log)
         _redact_entries(session, namespace, shared)
+        for value, kind in values.items():
+            replace_in_readings(session, value, mark(kind), among=None if value in shared else plan.ids)
         session.commit()
     except BaseException:
         session.rollback()
@@ -147,6 +150,7 @@ def exchange_words(session: SqlSession, redacted: Sequence[Memory]) -> int:
                     _write(session, replace(wanted[there.id], rev=there.rev))
                     delete_vectors(session, namespace, to_json([there.id]))
                     erase_digests(session, namespace, to_json([there.id]))
+                    forget_readings_of(session, [there.id])  # nobody here knows which of their words were the secret
                     changed += 1
         session.commit()
     except BaseException:

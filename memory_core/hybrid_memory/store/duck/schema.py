@@ -200,9 +200,33 @@ M007_SYNC = Migration(
     ),
 )
 
+# The journal of readings (`hybrid_memory.store.readings`), what undoes a person's changes, and what a person judged of a memory. Without
+# keys, as above: old rows go in the transaction that brings new ones.
+M008_SEEING = Migration(
+    8,
+    "seeing",
+    (
+        """
+        CREATE TABLE reading (
+            number BIGINT NOT NULL, namespace VARCHAR NOT NULL, read_at BIGINT NOT NULL, session VARCHAR NOT NULL,
+            client VARCHAR NOT NULL, way VARCHAR NOT NULL, asked VARCHAR NOT NULL, question VARCHAR NOT NULL,
+            filters VARCHAR NOT NULL, shown VARCHAR NOT NULL, matched BIGINT NOT NULL, outcome VARCHAR NOT NULL,
+            tokens BIGINT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE undo (
+            namespace VARCHAR NOT NULL, id VARCHAR NOT NULL, made_at BIGINT NOT NULL, actor VARCHAR NOT NULL,
+            action VARCHAR NOT NULL, body VARCHAR NOT NULL
+        )
+        """,
+        "ALTER TABLE memory ADD COLUMN verdict VARCHAR",
+    ),
+)
+
 MIGRATIONS: tuple[Migration, ...] = (
     *(M001_BEGIN, M002_FIND_BY_ID, M003_MARK, M004_NAMES_AND_DAYS, M005_ASPECTS),
-    *(M006_TRUST, M007_SYNC),
+    *(M006_TRUST, M007_SYNC, M008_SEEING),
 )
 
 

@@ -41,6 +41,7 @@ from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.files.swap import finish_swap
 from hybrid_memory.store.duck.list_table import ids_beginning, list_memories
 from hybrid_memory.store.duck.memory_table import memories_by_id
+from hybrid_memory.store.duck.reading_table import DuckReadings
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_database
 from hybrid_memory.store.duck.schema import MIGRATIONS
@@ -77,8 +78,8 @@ class DuckStore:
     """Keeps memories in one DuckDB file; see `hybrid_memory.store.base.Store` for what each method does.
 
     One process opens a file at a time. Reads run beside each other and beside the one write. ``embedder_change``, ``reencoding``,
-    ``transfer`` and ``syncing`` are the parts that change the embedder, encode words anew, copy, export and fill the whole store, and
-    synchronise it.
+    ``transfer``, ``syncing`` and ``readings`` are the parts that change the embedder, encode words anew, copy, export and fill the whole
+    store, synchronise it, and keep the journal of readings.
     """
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
@@ -88,6 +89,7 @@ class DuckStore:
         self.transfer = DuckTransfer(engine, clock)
         self.syncing = DuckSync(engine, clock)
         self.reencoding = DuckWordColumns(engine)
+        self.readings = DuckReadings(engine)
         with engine.reading() as session:
             self.hasher = TermHasher(read_term_key(session))
 

@@ -46,6 +46,7 @@ _LAST = to_micros(datetime.max.replace(tzinfo=UTC))
 
 # Only names of tables and columns that are this program's own, and numbers of embedders, are put into these.
 _COLUMNS = "SELECT column_name FROM system.main.duckdb_columns() WHERE database_name = ? AND table_name = 'memory'"
+_THERE = "SELECT table_name FROM system.main.duckdb_tables() WHERE database_name = ?"
 _NUMBERS = Template("SELECT abs(number) FROM ${prefix}embedder")
 _BOUNDS = Template("SELECT min(rowid), max(rowid) FROM ${prefix}memory")
 _MEMORIES = Template("SELECT rowid, $columns FROM ${prefix}memory WHERE rowid BETWEEN $$1 AND $$2")
@@ -62,9 +63,17 @@ _BESIDE: Mapping[str, str] = {
     "request": f"made_at NOT {_MOMENT} OR position NOT BETWEEN 0 AND {MOST}",
     "namespace": f"trimmed_before NOT BETWEEN 0 AND {MOST}",
     "conversation": f"last NOT BETWEEN {-MOST} AND {MOST}",
+    "reading": (
+        f"number NOT BETWEEN 1 AND {MOST} OR read_at NOT {_MOMENT} OR matched NOT BETWEEN 0 AND {MOST} OR tokens NOT BETWEEN 0 AND {MOST}"
+        " OR way NOT IN ('tool', 'hook', 'resource', 'prompt') OR asked NOT IN ('question', 'more', 'brief', 'ids', 'latest')"
+        " OR outcome NOT IN ('found', 'weak', 'unknown', 'nothing')"
+        " OR json_type(CASE WHEN json_valid(shown) THEN shown END) IS DISTINCT FROM 'ARRAY'"
+    ),
+    "undo": f"made_at NOT {_MOMENT}",
 }
 _VECTOR = "NOT isfinite(list_sum(vec::FLOAT[])) OR list_count(vec::FLOAT[]) <> len(vec::FLOAT[])"
-_JSON_COLUMNS = {"request": "result", "entry": "body"}
+_JSON_COLUMNS = {"request": "result", "entry": "body", "reading": "filters", "undo": "body"}
+_ADDED_LATER = frozenset({"reading", "undo"})  # tables that a file of an earlier schema lacks
 
 _ROWS = Template("""
     SELECT * FROM $table WHERE rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
@@ -100,9 +109,13 @@ def find_bad_rows(session: SqlSession, database: str, *, prefix: str = "") -> di
     The tables must be those that this program makes, of any schema; ``prefix`` names the database they are in.
     """
     found = {"memory": [rowid for rowid, memory in memories_of(session, database, prefix) if memory is None]}
+    lacking = _ADDED_LATER - {name for (name,) in session.rows(_THERE, database)}
     for table, condition in _BESIDE.items():
-        found[table] = _rowids(session, prefix, table, condition)
+        if table not in lacking:
+            found[table] = _rowids(session, prefix, table, condition)
     for table, column in _JSON_COLUMNS.items():
+        if table in lacking:
+            continue
         texts = session.rows(_TEXTS.substitute(prefix=prefix, table=table, column=column))
         found.setdefault(table, [])
         found[table] += [rowid for rowid, text in texts if readable_object(text) is None and rowid not in found[table]]

@@ -35,6 +35,7 @@ TABLES = (
     *("namespace", "memory", "usage", "log", "buffer", "request", "embedder", "conversation", "entry", "mark"),
     *("term_key", "log_head"),
     *("sync_note", "sync_log", "sync_row", "sync_usage", "sync_item", "sync_folder", "sync_segment"),
+    *("reading", "undo"),
 )
 _REPAIR = "close all clients and run `hybrid-memory-mcp doctor --repair`, which keeps the damaged file aside"
 _TAMPERED = "somebody or something changed the file; `history ID` shows what is noted, a backup how it was"
