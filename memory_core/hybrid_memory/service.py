@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory import homes, reads, validation
 from hybrid_memory.background import BackgroundJobs
@@ -83,7 +83,10 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import Clock, RandomSource
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index import NamespaceIndex
+    from hybrid_memory.retrieval.memory_columns import MemoryColumns
     from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec, Store, WriteView
+
+T = TypeVar("T")
 
 Listener = Callable[[str, frozenset[str]], None]
 """Is called with a namespace and the sessions in which a commit changed something."""
@@ -483,6 +486,24 @@ class MemoryService:
     def revealed(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
         """Return memories with the secrets that they hold, forgotten ones included: for the person at the command line alone."""
         return self._fetch(scope, ids)
+
+    @shared
+    def look(self, scope: Scope, work: Callable[[MemoryColumns, datetime], T]) -> T:
+        """Return what a function of `overview` makes of the columns of all memories of a scope, and of the time."""
+        now = self._now()
+        return self._index_cache.get_all(scope.namespaces).look(lambda columns: work(columns, now))
+
+    @shared
+    def alike(
+        self, scope: Scope, memory_id: MemoryId, *, limit: int, without: Collection[MemoryId] = ()
+    ) -> dict[MemoryId, float]:
+        """Return the live memories whose meaning is nearest to that of one, with their cosines; none while it has no vector."""
+        index, excluded = self._index_cache.get_all(scope.namespaces), {memory_id, *without}
+        vector = index.vectors_of([memory_id]).get(memory_id)
+        if vector is None:
+            return {}
+        near = index.similar(vector, k=limit + len(excluded), floor=reads.RELATED_SIMILARITY, now=self._now())
+        return dict([one for one in near if one[0] not in excluded][:limit])
 
     def suggest(self, scope: Scope, what: str, prefix: str, limit: int = 20) -> list[str]:
         """Return known names that begin with a prefix: of a ``session``, ``tag``, ``speaker`` or recent ``id``."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ from hybrid_memory.terms import QUESTION_TERM, TermHasher
 
 if TYPE_CHECKING:
     from hybrid_memory.retrieval.id_columns import IdColumn
+
+T = TypeVar("T")
 
 HNSW_FROM = 2_000_000  # rows above which vectors are searched approximately; a scan of a million takes some 32 ms
 _WARM_PAGE = 1_024  # memories read at a time while the cache is filled
@@ -513,6 +515,11 @@ class NamespaceIndex:
                 has_vector=self._matrix.has[found],
                 untrusted=untrusted,
             )
+
+    def look(self, work: Callable[[MemoryColumns], T]) -> T:
+        """Call a function with the columns while nothing changes them; it copies what it keeps, and everybody else waits for it."""
+        with self._lock:
+            return work(self._columns)
 
     def close(self) -> None:
         """Stop what is running in the background. The index remains as it is."""

@@ -612,6 +612,15 @@ class Store(ConversationLog, Protocol):
         """Return at most so many ids of memories, in whatever state, that begin with a text; sorted."""
         ...
 
+    def linked_to(
+        self, namespaces: Sequence[str], ids: Collection[MemoryId], limit: int
+    ) -> Sequence[tuple[str, MemoryId]]:
+        """Return namespace and id of memories that name one of some ids, whatever for, those written last first.
+
+        That is as what they supersede, are superseded by, repeat, dispute, or are made of.
+        """
+        ...
+
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         ...

@@ -461,6 +461,21 @@ class MemoryStore:
             ids = {one for name in namespaces for one in self._namespace(name).memories if one.startswith(beginning)}
         return sorted(ids)[:limit]
 
+    def linked_to(
+        self, namespaces: Sequence[str], ids: Collection[MemoryId], limit: int
+    ) -> Sequence[tuple[str, MemoryId]]:
+        """Return namespace and id of memories that name one of some ids, those written last first."""
+        wanted = frozenset(ids)
+        with self._data.reading():
+            all_ = [one for name in dict.fromkeys(namespaces) for one in self._namespace(name).memories.values()]
+        found = [
+            one
+            for one in reversed(all_)
+            if wanted & {one.superseded_by, one.supersedes, one.duplicate_of, one.disputes, *one.parents}
+        ]
+        found.sort(key=lambda one: one.created_at, reverse=True)
+        return [(one.namespace, one.id) for one in found[:limit]]
+
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""
         with self._data.reading():

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from hybrid_memory_mcp.inspector.view import View
 
-VIEWS: tuple[View, ...] = ()
+VIEWS: tuple[View, ...] = (
+    View("timeline", "/timeline", "Timeline", "timeline", key="t"),
+    View("memory", "/memories/{id}", "Memory", "memory", in_menu=False),
+    View("insights", "/insights", "Insights", "insights", key="i"),
+)
 """The views; the page makes its addresses of them, the terminal finds them by name."""
 
 

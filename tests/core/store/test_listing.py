@@ -118,3 +118,20 @@ def test_a_beginning_that_could_be_a_slip_is_refused():
 def test_the_beginning_of_no_id_is_told():
     with pytest.raises(NotFound):
         whole("abcdef", "xyz")
+
+
+@pytest.mark.parametrize("link", ["superseded_by", "supersedes", "duplicate_of", "disputes", "parents"])
+def test_who_names_a_memory_is_found_whatever_for(store, link):
+    put(store, "named")
+    put(store, "naming", **{link: ("other", "named") if link == "parents" else "named"})
+    put(store, "naming-another", **{link: ("other",) if link == "parents" else "other"})
+    assert store.linked_to(("default",), ["named"], 9) == [("default", "naming")]
+    assert store.linked_to(("elsewhere",), ["named"], 9) == []
+
+
+def test_of_those_who_name_memories_the_newest_are_found(store):
+    put(store, "first", parents=("a",))
+    put(store, "second", disputes="b", created_at=START + timedelta(hours=1))
+    assert store.linked_to(("default",), ["a", "b"], 9) == [("default", "second"), ("default", "first")]
+    assert store.linked_to(("default",), ["a", "b"], 1) == [("default", "second")]
+    assert store.linked_to(("default",), [], 9) == []

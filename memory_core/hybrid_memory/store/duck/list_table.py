@@ -1,8 +1,8 @@
-"""The statements that list memories by filters, and find them by the beginning of their ids; what they hold `store/listing.py` says."""
+"""The statements that list memories by filters, and find them by the beginning of their ids or by what they name (`store/listing.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,17 @@ _BEGINNING = """
     ORDER BY id LIMIT $3
 """
 
+_LINKED_TO = """
+    WITH wanted AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS id)
+    SELECT namespace, id FROM memory
+    WHERE namespace IN (SELECT unnest(from_json($1, '["VARCHAR"]'))) AND (
+        superseded_by IN (FROM wanted) OR supersedes IN (FROM wanted)
+        OR duplicate_of IN (FROM wanted) OR disputes IN (FROM wanted)
+        OR CASE WHEN json_type(CASE WHEN json_valid(parents) THEN parents END) = 'ARRAY'
+            THEN list_has_any(from_json(parents, '["VARCHAR"]'), from_json($2, '["VARCHAR"]')) END)
+    ORDER BY created_at DESC, rowid DESC LIMIT $3
+"""
+
 
 def list_memories(
     session: SqlSession, namespaces: Sequence[str], wanted: ListRequest, now: datetime
@@ -67,3 +78,11 @@ def list_memories(
 def ids_beginning(session: SqlSession, namespaces: Sequence[str], beginning: str, limit: int) -> list[MemoryId]:
     """Return at most so many ids that begin with a text, sorted."""
     return [MemoryId(id_) for (id_,) in session.rows(_BEGINNING, to_json(list(namespaces)), beginning, limit)]
+
+
+def linked_to(
+    session: SqlSession, namespaces: Sequence[str], ids: Collection[MemoryId], limit: int
+) -> list[tuple[str, MemoryId]]:
+    """Return namespace and id of at most so many memories that name one of some ids, those written last first."""
+    rows = session.rows(_LINKED_TO, to_json(list(namespaces)), to_json(list(ids)), limit)
+    return [(namespace, MemoryId(id_)) for namespace, id_ in rows]

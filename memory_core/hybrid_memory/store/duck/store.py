@@ -39,7 +39,7 @@ from hybrid_memory.store.duck.engine import Engine
 from hybrid_memory.store.duck.files.database_file import make_folder, size_on_disk
 from hybrid_memory.store.duck.files.database_lock import DatabaseLock
 from hybrid_memory.store.duck.files.swap import finish_swap
-from hybrid_memory.store.duck.list_table import ids_beginning, list_memories
+from hybrid_memory.store.duck.list_table import ids_beginning, linked_to, list_memories
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.reading_table import DuckReadings
 from hybrid_memory.store.duck.recovery import quarantine
@@ -268,6 +268,13 @@ class DuckStore:
         """Return at most so many ids that begin with a text; sorted."""
         with self._engine.reading() as session:
             return ids_beginning(session, namespaces, beginning, limit)
+
+    def linked_to(
+        self, namespaces: Sequence[str], ids: Collection[MemoryId], limit: int
+    ) -> Sequence[tuple[str, MemoryId]]:
+        """Return namespace and id of memories that name one of some ids, those written last first."""
+        with self._engine.reading() as session:
+            return linked_to(session, namespaces, ids, limit)
 
     def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
         """Return the vectors of those memories that have one."""

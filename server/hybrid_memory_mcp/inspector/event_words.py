@@ -1,0 +1,131 @@
+"""Entries of the log in plain English: what was done, and what that changed. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypedDict
+
+from hybrid_memory.model import Tier, Trust
+
+TIER_WORDS = {
+    Tier.SENSORY: "sensory memory",
+    Tier.SHORT_TERM: "short-term memory",
+    Tier.LONG_TERM: "long-term memory",
+    Tier.FADED: "faded memory",
+    Tier.WORKING: "working memory",
+    Tier.EPISODIC: "episodic memory",
+}
+_TRUST_WORDS = {
+    Trust.UNTRUSTED: "not trusted",
+    Trust.AGENT: "an assistant's word",
+    Trust.USER: "the person's word",
+    Trust.CONFIRMED: "confirmed",
+}
+_TITLES = {
+    "remember": "Learned",
+    "repeat": "Said again",
+    "recall": "Recalled",
+    "forget": "Forgotten",
+    "restore": "Brought back",
+    "reflect": "Used for an insight",
+    "end session": "The conversation ended",
+    "embed": "Made findable by meaning",
+    "purge": "Erased for good",
+    "redact": "Words taken out",
+    "undo import": "An import was taken back",
+    "repair": "Repaired",
+    "sync": "Came from another computer",
+    "merge": "Merged",
+    "split": "Split",
+    "undo": "Undone",
+    "judge": "Judged",
+    "confirm": "Confirmed",
+}
+_PLAIN = {
+    "current again": "counts again",
+    "restored": "can be found again",
+    "forgotten": "is no longer found",
+    "pinned": "stands at the head of each brief",
+    "no longer pinned": "stands at the head of each brief no longer",
+    "served as evidence": "became evidence for an insight",
+    "expires at changed": "its end was changed",
+    "parents changed": "what it rests on was changed",
+    "disputes changed": "what it speaks against was changed",
+    "erased for good": "its words are gone",
+}
+_TIER = "|".join(Tier)
+_TRUST = "|".join(Trust)
+_MOVED = re.compile(rf"({_TIER}) to ({_TIER})(?: \((.*)\))?")
+_PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (_MOVED, lambda found: _moved(found[1], found[2], found[3])),
+    (re.compile(rf"({_TIER})"), lambda found: f"began in {TIER_WORDS[Tier(found[1])]}"),
+    (re.compile(r"superseded by (\S+)"), lambda _: "was replaced by a newer version"),
+    (re.compile(r"supersedes (\S+)"), lambda _: "took the place of an earlier one"),
+    (re.compile(r"disputes (\S+)"), lambda _: "says something else than what is trusted more"),
+    (re.compile(r"importance ([\d.]+) to ([\d.]+)"), lambda found: f"importance from {found[1]} to {found[2]}"),
+    (
+        re.compile(rf"trust ({_TRUST}) to ({_TRUST})"),
+        lambda found: f"trust from {_TRUST_WORDS[Trust(found[1])]} to {_TRUST_WORDS[Trust(found[2])]}",
+    ),
+    (re.compile(rf"trust ({_TRUST})"), lambda found: f"trusted as {_TRUST_WORDS[Trust(found[1])]}"),
+)
+_BETWEEN_PARTS = re.compile(r", (?![^()]*\))")  # a reason in brackets may hold a comma
+
+
+class EventWords(TypedDict):
+    """``title`` says what was done, ``details`` what that changed, each a part of a sentence."""
+
+    title: str
+    details: list[str]
+
+
+def event_in_words(action: str, note: str) -> EventWords:
+    """Return what an entry of the log tells; ``action`` is the name of the write, ``note`` what changed (`store.audit_notes`)."""
+    parts = _BETWEEN_PARTS.split(note) if note else []
+    return EventWords(title=_title(action, parts), details=[_detail(part) for part in parts])
+
+
+def moves_of(note: str) -> tuple[Tier, Tier, str] | None:
+    """Return from where to where a change moved a memory, and why; None where it did not."""
+    found = next((one for one in map(_MOVED.fullmatch, _BETWEEN_PARTS.split(note)) if one), None)
+    return None if found is None else (Tier(found[1]), Tier(found[2]), found[3] or "")
+
+
+def first_tier(note: str) -> Tier | None:
+    """Return where a new memory began; None where the log does not tell."""
+    name = note.split(", ", 1)[0]
+    return Tier(name) if name in _TIER_NAMES else None
+
+
+_TIER_NAMES = frozenset(one.value for one in Tier)
+
+
+def _title(action: str, parts: list[str]) -> str:
+    began = bool(parts) and parts[0] in _TIER_NAMES
+    replaced = any(part.startswith("superseded by ") for part in parts)
+    if action == "update":
+        return (
+            "Corrected: these words began" if began else "Corrected: other words took over" if replaced else "Changed"
+        )
+    if action == "remember" and replaced:
+        return "Something newer was learned"
+    if action == "remember" and parts and not began:
+        return "Something else was learned"
+    if action == "reflect" and began:
+        return "Concluded"
+    if action.startswith("import "):
+        return f"Imported from {action.split(' ')[1]}"
+    return _TITLES.get(action) or action[:1].upper() + action[1:]
+
+
+def _detail(part: str) -> str:
+    for pattern, words in _PATTERNS:
+        if found := pattern.fullmatch(part):
+            return words(found)
+    return _PLAIN.get(part, part)
+
+
+def _moved(before: str, after: str, reason: str | None) -> str:
+    moved = f"moved from {TIER_WORDS[Tier(before)]} to {TIER_WORDS[Tier(after)]}"
+    return f"{moved}: {reason}" if reason else moved

@@ -1,0 +1,66 @@
+"""A memory that views look at: real rules, no file, a clock that stands still; and what asks a view."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+
+import pytest
+
+from hybrid_memory.model import MemoryType, Origin, Scope
+from hybrid_memory.requests import WriteRequest
+from hybrid_memory.service import MemoryService
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.testing import FakeClock, FakeRandomSource, HashEmbedder
+from hybrid_memory_mcp.inspector.table import view_named
+from hybrid_memory_mcp.inspector.view import ViewRequest
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+@pytest.fixture
+def service(clock):
+    service = MemoryService(MemoryStore(clock), HashEmbedder(), clock=clock, random_source=FakeRandomSource(3))
+    yield service
+    service.close()
+
+
+@pytest.fixture
+def scope():
+    return Scope(session="morning", actor="claude-code")
+
+
+@pytest.fixture
+def look(service, scope):
+    """Returns what a view shows: ``look("timeline", order="true")``."""
+
+    def look(name, zone=UTC, **parameters):
+        return view_named(name).load(service, ViewRequest(scope=scope, parameters=parameters, zone=zone))
+
+    return look
+
+
+@pytest.fixture
+def say(service, scope):
+    """Lets the person say something that is kept; returns its id."""
+
+    def say(text, **fields):
+        given = {"memory_type": MemoryType.LONG_TERM, "origin": Origin.USER} | fields
+        return service.write(scope, WriteRequest(content=text, **given)).id
+
+    return say
+
+
+@pytest.fixture
+def moves(say, clock):
+    """Ada moves: Berlin on day 0; on day 10 it is learned that she lives in Lisbon since day 5; Porto on day 20. It is day 30."""
+    ids = {"berlin": say("Ada lives in Berlin.")}
+    clock.advance(days=10)
+    since = clock.now() - timedelta(days=5)
+    ids["lisbon"] = say("Ada lives in Lisbon.", supersedes=ids["berlin"], occurred_at=since)
+    clock.advance(days=10)
+    ids["porto"] = say("Ada lives in Porto.", supersedes=ids["lisbon"])
+    clock.advance(days=10)
+    return ids
