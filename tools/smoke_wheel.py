@@ -26,6 +26,8 @@ assert resources.files("hybrid_memory_prompts").joinpath("_quote.md.j2").is_file
 for package in ("hybrid_memory", "hybrid_memory_dbgpt", "hybrid_memory_mcp", "hybrid_memory_prompts"):
     assert resources.files(package).joinpath("py.typed").is_file(), package
 Renderer()
+for part in ("templates/base.html.j2", "static/base.css", "static/htmx.min.js", "static/htmx.LICENSE.txt"):
+    assert resources.files("hybrid_memory_mcp.page").joinpath(*part.split("/")).is_file(), part
 assert "hybrid_memory_mcp.testing.plugin" in [one.module for one in entry_points(group="pytest11")]
 with memory_for_tests() as memory:
     memory.remember("I am allergic to peanuts.")

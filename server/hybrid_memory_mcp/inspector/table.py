@@ -5,6 +5,7 @@ from __future__ import annotations
 from hybrid_memory_mcp.inspector.view import View
 
 VIEWS: tuple[View, ...] = (
+    View("now", "/", "Now", "now", key="n"),
     View("timeline", "/timeline", "Timeline", "timeline", key="t"),
     View("memory", "/memories/{id}", "Memory", "memory", in_menu=False),
     View("insights", "/insights", "Insights", "insights", key="i"),

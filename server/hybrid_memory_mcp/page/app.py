@@ -1,0 +1,240 @@
+"""The page's application: an address and one for its data for each view, files, and errors that say what to do.
+
+Who may ask is checked before it (`page.access`). A request goes these steps: `_Pages._asked` makes a `ViewRequest` of the address;
+the view's ``load`` and the template run in a worker thread of the memory (`MemoryAccess.call`); what a view raises becomes a page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from starlette.applications import Starlette
+from starlette.datastructures import URL
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope as AsgiScope
+
+from hybrid_memory.clock import SystemClock
+from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound, error_code
+from hybrid_memory.model import Scope
+from hybrid_memory_mcp.inspector.table import VIEWS
+from hybrid_memory_mcp.inspector.view import View, ViewRequest
+from hybrid_memory_mcp.page.rendering import STATIC, Frame, address, render_error, render_view
+from hybrid_memory_mcp.runtime.error_log import log_failure
+
+if TYPE_CHECKING:
+    from hybrid_memory.clock import Clock
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory_mcp.runtime.provider import MemoryAccess
+
+T = TypeVar("T")
+
+_DATA = ".json"
+_LONGEST_PARAMETER = 4000  # characters of one parameter
+_MOST_PARAMETERS = 40
+_KEEP_BUT_ASK = "no-cache"  # files may be kept, and are asked for anew: an update of the program changes them
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageResources:
+    """What the page stands on.
+
+    ``scope`` says whose memories are shown where the address names no namespace, and as who a person acts; ``memory`` is the way to
+    them; ``clients`` tells who is connected; ``zone`` is that of days and exact times, None for this process's own.
+    """
+
+    memory: MemoryAccess
+    scope: Scope
+    home: Path = field(default_factory=Path)
+    zone: tzinfo | None = None
+    clients: Callable[[], list[dict[str, Any]]] = list
+    clock: Clock = field(default_factory=SystemClock)
+
+    def asked(self, parameters: Mapping[str, str]) -> ViewRequest:
+        """Return what the parameters of an address ask of a view or an action."""
+        namespace = parameters.get("namespace", "").strip()
+        scope = replace(self.scope, namespace=namespace, personal=None) if namespace else self.scope
+        return ViewRequest(scope=scope, parameters=parameters, zone=self.zone, home=self.home, clients=self.clients)
+
+
+def build_page_app(
+    resources: PageResources, *, routes: Sequence[BaseRoute] = (), middleware: Sequence[Middleware] = ()
+) -> Starlette:
+    """Return the application of the page; ``routes`` come before those of the views, ``middleware`` before everything."""
+    pages = _Pages(resources)
+    own = [
+        *routes,
+        Mount("/static", _Files(directory=STATIC), name="static"),
+        *(Route("/index.json", pages.data(view)) for view in VIEWS if view.path == "/"),
+        # Data first: the address of a page would match that of its data too.
+        *(Route(_pattern(view.data_path), pages.data(view)) for view in VIEWS),
+        *(Route(_pattern(view.path), pages.page(view)) for view in VIEWS),
+        *(
+            Route(_pattern(view.path) + "/", pages.page(view))
+            for view in VIEWS
+            if view.path.endswith("}")  # see `rendering.address`
+        ),
+    ]
+    app = Starlette(
+        routes=own,
+        middleware=middleware,
+        exception_handlers={HTTPException: pages.refuse, Exception: pages.fail},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+class _Pages:
+    """Answers requests for views, as pages and as data."""
+
+    def __init__(self, resources: PageResources) -> None:
+        self._resources = resources
+
+    def page(self, view: View) -> Callable[[Request], Any]:
+        """Return what answers with the page of a view."""
+
+        async def answer(request: Request) -> Response:
+            asked = self._asked(request)
+            try:
+                text = await self._resources.memory.call(lambda service: self._render(view, asked, request, service))
+            except HybridMemoryError as error:
+                return await self._error_page(request, *_told(error))
+            return HTMLResponse(text)
+
+        return answer
+
+    def data(self, view: View) -> Callable[[Request], Any]:
+        """Return what answers with the data of a view."""
+
+        async def answer(request: Request) -> Response:
+            asked = self._asked(request)
+            try:
+                found = await self._resources.memory.call(partial(_loaded, view, asked))
+            except HybridMemoryError as error:
+                return _error_as_json(_told(error)[0], error_code(error), str(error))
+            return json_response(found)
+
+        return answer
+
+    async def refuse(self, request: Request, error: Exception) -> Response:
+        """Answer what no route takes."""
+        status = error.status_code if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
+        if status == HTTPStatus.METHOD_NOT_ALLOWED:
+            problem, advice = "This address only shows.", "What changes memories are the buttons on the pages."
+        else:
+            problem, advice = "There is nothing at this address.", "The menu has all views; Ctrl-K finds them by name."
+        if _wants_data(request):
+            return _error_as_json(status, "not_found", problem)
+        return await self._error_page(request, status, HTTPStatus(status).phrase, problem, advice)
+
+    async def fail(self, request: Request, error: Exception) -> Response:
+        """Answer where this program failed; its log says where."""
+        log_failure("a page", error)
+        problem = "This page failed inside. What you have remembered is not touched by that."
+        if _wants_data(request):
+            return _error_as_json(HTTPStatus.INTERNAL_SERVER_ERROR, "failed", problem)
+        advice = "Load it again. If it fails again, `hybrid-memory-mcp doctor` says more, and so does the log."
+        return await self._error_page(request, HTTPStatus.INTERNAL_SERVER_ERROR, "Something broke", problem, advice)
+
+    def _asked(self, request: Request) -> ViewRequest:
+        return self._resources.asked(_parameters(request))
+
+    def _render(self, view: View, asked: ViewRequest, request: Request, service: MemoryService) -> str:
+        found = _loaded(view, asked, service)
+        frame = self._frame(request, asked)
+        frame = replace(frame, now=service.now(), namespaces=tuple(service.store.namespaces()))
+        return render_view(view, found, frame)
+
+    def _frame(self, request: Request, asked: ViewRequest) -> Frame:
+        return Frame(
+            now=self._resources.clock.now(),
+            zone=self._resources.zone,
+            path=str(request.scope["path"]),
+            parameters={name: text for name, text in asked.parameters.items() if name in request.query_params},
+            here=asked.scope.namespaces,
+            fragment=request.headers.get("hx-request-type") == "partial",
+        )
+
+    async def _error_page(self, request: Request, status: int, title: str, problem: str, advice: str) -> Response:
+        try:
+            asked = self._asked(request)
+        except HTTPException:  # it is what is wrong
+            asked = self._resources.asked({})
+        frame = self._frame(request, asked)
+        return HTMLResponse(render_error(status, title, problem, advice, frame), status_code=status)
+
+
+class _Files(StaticFiles):
+    """The page's own files."""
+
+    async def get_response(self, path: str, scope: AsgiScope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = _KEEP_BUT_ASK
+        return response
+
+
+def json_response(value: Any, status: int = HTTPStatus.OK) -> Response:
+    """Return an answer that is JSON in UTF-8."""
+    return Response(
+        json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace"),
+        status_code=status,
+        media_type="application/json",
+    )
+
+
+def redirect(path: str, parameters: Mapping[str, object] | None = None) -> Response:
+    """Return what sends a browser to another page after an action."""
+    return RedirectResponse(str(URL(address(path, parameters))), status_code=HTTPStatus.SEE_OTHER)
+
+
+def _loaded(view: View, asked: ViewRequest, service: MemoryService) -> dict[str, Any]:
+    return view.load(service, asked)
+
+
+def _pattern(path: str) -> str:
+    """Return a view's path as the router has it: the last parameter may hold strokes, as names do."""
+    before, brace, last = path.rpartition("}")
+    return f"{before}:path}}{last}" if brace else path
+
+
+def _parameters(request: Request) -> dict[str, str]:
+    """Return the parameters of an address, of its path and behind its ``?``; of one given twice the last.
+
+    Raises:
+        HTTPException: they are too many or too long.
+    """
+    given = dict(request.query_params)
+    if len(given) > _MOST_PARAMETERS or any(len(text) > _LONGEST_PARAMETER for text in given.values()):
+        raise HTTPException(HTTPStatus.REQUEST_URI_TOO_LONG)
+    return given | {name: str(value).removesuffix("/") for name, value in request.path_params.items()}
+
+
+def _wants_data(request: Request) -> bool:
+    return request.url.path.endswith(_DATA) or request.headers.get("accept", "").startswith("application/json")
+
+
+def _told(error: HybridMemoryError) -> tuple[int, str, str, str]:
+    """Return status, title, what happened and what to do."""
+    if isinstance(error, NotFound):
+        said = "The menu above leads to all that is there; another namespace may have it."
+        return HTTPStatus.NOT_FOUND, "Not found", str(error), said
+    if isinstance(error, InvalidInput):
+        said = "Change that part of the address, or leave it out."
+        return HTTPStatus.BAD_REQUEST, "That cannot be asked", str(error), said
+    said = "Load the page again in a moment."
+    return HTTPStatus.SERVICE_UNAVAILABLE, "The memory cannot be read now", str(error), said
+
+
+def _error_as_json(status: int, code: str, message: str) -> Response:
+    return json_response({"error": {"code": code, "message": message}}, status)

@@ -1,0 +1,72 @@
+"""Stored text for a page: shown as it is, and able to do nothing.
+
+Markup in it is escaped. What would turn the order of the letters round, or cannot be seen, is shown as a symbol with its name; the text
+stands in an element of its own direction, so that it moves nothing beside it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from markupsafe import Markup, escape
+
+# Not the marks of direction, soft hyphens and joiners that ordinary texts of many scripts hold: inside their element they do no harm.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
+    "|(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]"  # behind a black flag they are a region's flag
+)
+_CONTROL_PICTURES = 0x2400
+_DELETE = 0x7F
+_SHORT_NAMES = {
+    "\u2028": "LS", "\u2029": "PS", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO",
+    "\u2060": "WJ", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI", "\ufeff": "BOM",
+}  # fmt: skip
+_BREAKS = re.compile(r"\s+")
+_LONGEST_FOLD = 10_000  # characters laid into a page unseen; longer texts stand whole on the memory's own page
+
+
+def inert(text: object, cut: int | None = None, href: str | None = None) -> Markup:
+    """Return stored text as HTML that does nothing.
+
+    Of a text longer than ``cut`` characters the rest is folded away. Where it is very long, ``href`` is linked in the place of the rest.
+    """
+    whole = str(text).replace("\r\n", "\n")
+    if cut is None or len(whole) <= cut + cut // 4:  # nothing is folded away for a few words
+        return Markup('<bdi class="words" dir="auto">{}</bdi>').format(_visible(whole))
+    begin, rest = whole[:cut], whole[cut:]
+    shown = Markup('<bdi class="words" dir="auto">{}<span class="cut">…</span></bdi>').format(_visible(begin))
+    if len(whole) > _LONGEST_FOLD and href is not None:
+        return shown + Markup(' <a class="more" href="{}">show all {} characters</a>').format(href, f"{len(whole):,}")
+    return shown + Markup(
+        '<details class="more"><summary>show all {} characters</summary><bdi class="words" dir="auto">{}</bdi></details>'
+    ).format(f"{len(whole):,}", _visible(rest))
+
+
+def excerpt(text: object, length: int = 80) -> str:
+    """Return the beginning of stored text as one plain line, for titles and labels; it must still be escaped."""
+    begin = str(text)[: length * 4]
+    line = _BREAKS.sub(" ", _HIDDEN.sub(" ", begin)).strip()
+    return line if len(line) <= length and len(begin) == len(str(text)) else line[: length - 1].rstrip() + "…"
+
+
+def _visible(text: str) -> Markup:
+    """Return escaped text in which hidden characters are symbols."""
+    parts: list[Markup] = []
+    at = 0
+    for found in _HIDDEN.finditer(text):
+        parts += [escape(text[at : found.start()]), _symbol(found[0])]
+        at = found.end()
+    return Markup("").join([*parts, escape(text[at:])])
+
+
+def _symbol(character: str) -> Markup:
+    code = ord(character)
+    if code < ord(" "):
+        sign = chr(_CONTROL_PICTURES + code)
+    elif code == _DELETE:
+        sign = chr(_CONTROL_PICTURES + 0x21)
+    else:
+        sign = _SHORT_NAMES.get(character, f"{code:04X}")
+    name = unicodedata.name(character, "control character")
+    return Markup('<span class="hidden-sign" title="U+{} {}">{}</span>').format(f"{code:04X}", name.lower(), sign)

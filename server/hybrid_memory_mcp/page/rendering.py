@@ -1,0 +1,187 @@
+"""Makes HTML of what a view returned: the templates, their filters, and the addresses that they write.
+
+Everything is escaped unless a template says otherwise, and none does for stored text (`page.inert`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
+
+from hybrid_memory.project_names import PERSON, PREFIX, project_of
+from hybrid_memory_mcp import __version__
+from hybrid_memory_mcp.inspector.table import VIEWS
+from hybrid_memory_mcp.inspector.view import View
+from hybrid_memory_mcp.page import words
+from hybrid_memory_mcp.page.inert import excerpt, inert
+from hybrid_memory_mcp.page.menu import menu_of
+
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"
+
+_KEPT = ("namespace", "reveal")  # parameters that links to other views keep
+_PATH_CHARACTERS = "/:@-._~!$&'()*+,;="  # need no escape in a path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """What stands around a view: the moment, the address that was asked for, and which memories there are to choose from.
+
+    ``path`` is decoded; ``fragment`` says that the view alone is wanted, without the page around it.
+    """
+
+    now: datetime
+    zone: tzinfo | None = None
+    path: str = "/"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    namespaces: Sequence[str] = ()
+    here: Sequence[str] = ()
+    fragment: bool = False
+
+
+def render_view(view: View, data: Mapping[str, Any], frame: Frame) -> str:
+    """Return the page of a view; the template sees ``data`` and what `_context` gives."""
+    return environment().get_template(view.template).render(_context(frame, view) | {"data": data})
+
+
+def render_error(status: int, title: str, problem: str, advice: str, frame: Frame) -> str:
+    """Return the page that tells what went wrong and what to do."""
+    values = {"status": status, "error_title": title, "problem": problem, "advice": advice}
+    return environment().get_template("error.html.j2").render(_context(frame, None) | values)
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates with their filters; made once in a process."""
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters |= {
+        "when": _when,
+        "moment": _moment,
+        "day": _day,
+        "number": words.number,
+        "count": words.count,
+        "percent": words.percent,
+        "bytes": words.size,
+        "inert": inert,
+        "excerpt": excerpt,
+        "namespace_name": namespace_name,
+    }
+    made.globals |= {"static": static, "has_static": _has_static, "version": __version__}
+    return made
+
+
+def namespace_name(namespace: str) -> str:
+    """Return how a person calls a namespace: "yours", "project acme"."""
+    project = project_of(namespace)
+    if project is None:
+        return "yours" if namespace == PERSON else namespace
+    owner = namespace.removeprefix(PREFIX + project).removeprefix("@")
+    return f"project {project}" + (f" of {owner}" if owner else "")
+
+
+@cache
+def static(name: str) -> str:
+    """Return the address of a file of the page: one for all who ask, so that a module is never loaded twice.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    if not _has_static(name):
+        raise FileNotFoundError(name)
+    return f"/static/{name}"
+
+
+def _has_static(name: str) -> bool:
+    return (STATIC / name).is_file()
+
+
+def address(path: str, parameters: Mapping[str, object] | None = None) -> str:
+    """Return an address of the page; parameters that are None or empty are left out.
+
+    A path that itself ends like the address of data gets a stroke behind it.
+    """
+    ended = path + "/" if path.endswith(".json") else path
+    given = {name: _text(value) for name, value in (parameters or {}).items() if value not in (None, "", False)}
+    asked = urlencode(given, errors="replace")
+    return quote(ended, safe=_PATH_CHARACTERS, errors="replace") + (f"?{asked}" if asked else "")
+
+
+def _text(value: object) -> str:
+    return "1" if value is True else str(value)
+
+
+def _context(frame: Frame, view: View | None) -> dict[str, Any]:
+    kept = {name: frame.parameters[name] for name in _KEPT if frame.parameters.get(name)}
+
+    def url(path: str, **parameters: object) -> str:
+        """Return the address of another view, with the parameters that go along."""
+        return address(path, kept | parameters)
+
+    def here(**changed: object) -> str:
+        """Return this address with changed parameters; a list begins anew unless its page is named."""
+        stay = {name: value for name, value in frame.parameters.items() if name != "page"}
+        return address(frame.path, stay | changed)
+
+    def here_data() -> str:
+        """Return the address of this view's data, with the same parameters."""
+        path = frame.path.removesuffix("/") if frame.path.endswith(".json/") else frame.path
+        return address("/index" if path == "/" else path, None) + ".json" + address("", frame.parameters)
+
+    return {
+        "frame": frame,
+        "now": frame.now,
+        "zone": frame.zone,
+        "params": frame.parameters,
+        "view": view,
+        "views": VIEWS,
+        "menu": menu_of(VIEWS),
+        "url": url,
+        "here": here,
+        "here_data": here_data,
+        "kept": kept,
+    }
+
+
+@pass_context
+def _when(context: Context, value: datetime | str | None) -> Markup:
+    """Return how long ago something was, with the exact moment at hand."""
+    return _time(context, value, lambda moment: words.relative(moment, context["now"]), relative=True)
+
+
+@pass_context
+def _moment(context: Context, value: datetime | str | None) -> Markup:
+    """Return a moment to the minute."""
+    return _time(context, value, lambda moment: words.to_the_minute(moment, context["zone"]))
+
+
+@pass_context
+def _day(context: Context, value: datetime | str | None) -> Markup:
+    """Return the day of a moment."""
+    return _time(context, value, lambda moment: words.day_name(moment, context["zone"]))
+
+
+def _time(context: Context, value: datetime | str | None, told: Any, *, relative: bool = False) -> Markup:
+    if value is None or value == "":
+        return Markup("")
+    try:
+        moment = words.as_moment(value)
+    except ValueError:
+        return escape(value)
+    exact = words.exact(moment, context["zone"])
+    mark = Markup(' data-relative="{}"').format(exact) if relative else ""
+    return Markup('<time datetime="{}" title="{}"{}>{}</time>').format(moment.isoformat(), exact, mark, told(moment))

@@ -1,0 +1,137 @@
+"""The page's addresses: views, their data, files, and errors that are pages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from hybrid_memory.model import Scope
+from hybrid_memory_mcp.page.rendering import STATIC
+
+HTMX_4_0_1 = (
+    "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"  # of dist/htmx.min.js in npm's htmx.org 4.0.1
+)
+
+
+def test_the_first_page_shows_what_is_remembered(page):
+    page.remember("Ada lives in Lisbon.")
+
+    answer = page.get("/")
+
+    assert answer.status_code == 200
+    assert "Ada lives in Lisbon." in answer.text
+
+
+@pytest.mark.parametrize("path", ["/now.json", "/index.json"])
+def test_the_data_of_the_first_page_stand_beside_it(page, path):
+    page.remember("Ada lives in Lisbon.")
+
+    assert page.get(path).json()["memories"] == 1
+
+
+def test_looking_recalls_nothing(page):
+    memory = page.remember("Ada lives in Lisbon.")
+
+    page.get("/")
+    page.service.flush_recalls()
+
+    assert page.service.store.usage("default", [memory]) == {}
+
+
+def test_another_namespace_is_shown_by_its_name(page):
+    page.remember("The release is on Friday.", scope=Scope(namespace="project:acme", session="s"))
+
+    assert page.get("/now.json").json()["memories"] == 0
+    assert page.get("/now.json?namespace=project:acme").json()["memories"] == 1
+
+
+def test_the_chooser_names_a_namespace_as_a_person_does(page):
+    page.remember("Ada lives in Lisbon.")
+    page.remember("The release is on Friday.", scope=Scope(namespace="project:acme", session="s"))
+
+    assert "only project acme" in page.get("/").text
+
+
+def test_markup_in_a_memory_is_text(page):
+    page.remember("<img src=x onerror=alert(1)><script>alert(2)</script>")
+
+    text = page.get("/").text
+
+    assert "<img" not in text
+    assert "<script>alert" not in text
+
+
+def test_a_secret_is_masked_until_somebody_asks_to_see_it(page):
+    page.remember("The key is AKIAIOSFODNN7EXAMPLE for the bucket.")
+
+    assert "AKIAIOSFODNN7EXAMPLE" not in page.get("/").text + page.get("/now.json").text
+    assert "AKIAIOSFODNN7EXAMPLE" in page.get("/?reveal=1").text
+
+
+def test_a_part_of_a_page_comes_without_its_frame(page):
+    text = page.get("/", **{"hx-request-type": "partial"}).text
+
+    assert "<html" not in text
+    assert "<h1>" in text
+
+
+def test_what_is_nowhere_is_a_page_that_leads_back(page):
+    answer = page.get("/nowhere")
+
+    assert answer.status_code == 404
+    assert 'href="/"' in answer.text
+
+
+def test_data_that_are_nowhere_are_json(page):
+    answer = page.get("/nowhere.json")
+
+    assert answer.status_code == 404
+    assert answer.json()["error"]["message"]
+
+
+def test_a_namespace_that_cannot_be_is_a_page_that_says_so(page):
+    assert page.get("/?namespace=" + "x" * 5000).status_code == 414
+
+
+def test_a_page_that_fails_tells_nothing_of_what_is_stored(page, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("Ada lives in Lisbon")
+
+    monkeypatch.setattr("hybrid_memory_mcp.inspector.now.load", fail)
+
+    answer = page.get("/")
+
+    assert answer.status_code == 500
+    assert "Lisbon" not in answer.text
+
+
+def test_a_page_does_not_take_what_would_change_something(page):
+    assert page.ask("POST", "/").status_code == 405
+
+
+def test_htmx_is_the_file_of_its_release():
+    assert hashlib.sha256((STATIC / "htmx.min.js").read_bytes()).hexdigest() == HTMX_4_0_1
+
+
+def test_htmx_comes_with_its_licence():
+    assert "Zero-Clause BSD" in (STATIC / "htmx.LICENSE.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["base.css", "shell.js", "htmx.min.js", "mark.svg"])
+def test_files_are_asked_for_anew(page, name):
+    answer = page.get(f"/static/{name}")
+
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+def test_no_file_beside_the_pages_own_can_be_read(page):
+    assert page.get("/static/..%2frendering.py").status_code == 404
+
+
+def test_data_can_be_read_by_any_program(page):
+    page.remember("Straße 東京 \u202e")
+
+    assert json.loads(page.get("/now.json").content)["newest"][0]["content"] == "Straße 東京 \u202e"
