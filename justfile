@@ -16,6 +16,10 @@ lint: setup
 test:
     uv run pytest
 
+# what the quick tier leaves to CI: whole processes, files written anew
+slow:
+    uv run pytest -m 'slow and not stress and not clients and not browser'
+
 # the quick tier with many more examples of its properties
 thorough:
     uv run pytest --hypothesis-profile thorough --timeout 300

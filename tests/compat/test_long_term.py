@@ -180,6 +180,7 @@ def scored(document, alpha, beta, gamma):
     return alpha * recency + beta * document.score + gamma * document.metadata.get("importance", 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["tea cake", ""])
 def test_all_are_ranked_by_the_formula_and_equals_by_their_cosine(vectors, query):
     words = ["tea", "cake", "tea cake", "coffee", "a tea and a cake"]

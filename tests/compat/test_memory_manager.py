@@ -27,6 +27,7 @@ async def test_a_manager_that_is_used_at_once_opens_its_store_once(tmp_path):
             group.start_soon(manager.add_memory, f"word{number}")
 
 
+@pytest.mark.slow
 async def test_what_leaves_the_window_is_summarised_exactly_once(tmp_path):
     slow = Slow()
     config = MemoryConfig(path=tmp_path, window=1, summarize_after=2, summarizer=slow)
@@ -51,6 +52,7 @@ async def test_a_failing_summary_is_tried_again(tmp_path):
     assert slow.seen == ["alpha0 beta0"] * 2
 
 
+@pytest.mark.slow
 async def test_what_waits_for_a_summary_survives_a_restart_and_is_still_found(tmp_path):
     config = MemoryConfig(path=tmp_path, window=1, summarize_after=3)
     async with MemoryManager(config, conversation_id="kitchen") as manager:

@@ -35,6 +35,7 @@ def opened():
         store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "made",
     [

@@ -47,6 +47,7 @@ def open_store(tmp_path):
         discard(store)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
 def test_a_recorded_case_is_replayed(file, open_store):
     case = json.loads(file.read_text(encoding="utf-8"))

@@ -75,6 +75,7 @@ def ask(service, scope, question, **fields):
     return service.read(scope, ReadRequest(query=question, **fields))
 
 
+@pytest.mark.slow
 def test_after_fifty_questions_the_tiers_still_say_what_mattered(lived, scope, clock):
     ids = tell(lived, scope, clock)
     questions = [question for _, question in NOTES[1:46]] + [DAILY[1]] * 5

@@ -236,6 +236,7 @@ def test_what_is_pinned_when_it_is_written_never_fades(service, scope, tell, cha
     assert service.get(scope, pinned).tier.value in ("sensory", "short_term", "long_term")
 
 
+@pytest.mark.slow
 def test_a_conversation_begins_with_what_the_last_one_said_beside_a_year_of_memories(tell, shown):
     for number in range(400):
         tell(f"I prefer brand {number} of tea number {number * 7}", session=f"day {number // 5}", importance=0.9)

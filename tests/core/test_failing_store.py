@@ -75,6 +75,7 @@ def state(store):
     return head, sorted(rows, key=repr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_call_of_the_store_that_fails_leaves_a_verb_undone_and_repeatable(name):
     store, service, ids = made()

@@ -60,6 +60,7 @@ def first(service, question):
     return service.read(SCOPE, ReadRequest(query=question)).hits[0].memory.content
 
 
+@pytest.mark.slow
 def test_a_store_with_german_notes_takes_the_multilingual_table(opened):
     service = opened()
     write(service, GERMAN[:20] + ENGLISH)
@@ -72,6 +73,7 @@ def test_a_store_with_german_notes_takes_the_multilingual_table(opened):
     assert (status.pending_vectors, status.reembedding, status.notices) == (0, None, ())
 
 
+@pytest.mark.slow
 def test_a_store_with_chinese_notes_does_so_too(opened):
     service = opened()
     write(service, CHINESE)
@@ -79,6 +81,7 @@ def test_a_store_with_chinese_notes_does_so_too(opened):
     assert table(service) == MULTILINGUAL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "texts", [ENGLISH, ENGLISH + GERMAN[:5], GERMAN[:11]], ids=["English", "five German", "eleven"]
 )
@@ -90,6 +93,7 @@ def test_a_store_in_english_or_with_few_other_notes_stays(opened, texts):
     assert service.status(SCOPE).embedder_reason.startswith("the default: ")
 
 
+@pytest.mark.slow
 def test_notes_of_all_namespaces_count(opened):
     service = opened()
     for at in range(4):
@@ -98,6 +102,7 @@ def test_notes_of_all_namespaces_count(opened):
     assert table(service) == MULTILINGUAL
 
 
+@pytest.mark.slow
 def test_forgotten_notes_do_not_count(opened):
     service = opened()
     ids = write(service, GERMAN[:15])
@@ -107,6 +112,7 @@ def test_forgotten_notes_do_not_count(opened):
     assert table(service) == STATIC
 
 
+@pytest.mark.slow
 def test_it_is_noticed_when_the_notes_come_later(opened):
     service = opened()
     write(service, ENGLISH)
@@ -125,6 +131,7 @@ def test_a_chosen_embedder_stays(opened):
     assert service.status(SCOPE).embedder_reason == "a setting names the embedder"
 
 
+@pytest.mark.slow
 def test_the_next_opening_keeps_the_table_even_when_the_notes_are_gone(opened):
     service = opened()
     ids = write(service, GERMAN)
@@ -138,6 +145,7 @@ def test_the_next_opening_keeps_the_table_even_when_the_notes_are_gone(opened):
     assert again.status(SCOPE).embedder_reason == "the store's own, since no setting names one"
 
 
+@pytest.mark.slow
 def test_static_can_be_chosen_afterwards_and_is_kept(opened, tmp_path):
     service = opened()
     write(service, GERMAN)
@@ -152,6 +160,7 @@ def test_static_can_be_chosen_afterwards_and_is_kept(opened, tmp_path):
         again.close()
 
 
+@pytest.mark.slow
 def test_a_change_that_was_killed_is_continued(opened, monkeypatch):
     monkeypatch.setattr(background, "BATCH_MEMORIES", 4)
     service = opened()
@@ -170,6 +179,7 @@ def test_a_change_that_was_killed_is_continued(opened, monkeypatch):
     assert first(again, QUESTION) == CAT
 
 
+@pytest.mark.slow
 def test_reads_and_writes_go_on_until_the_switch(opened, monkeypatch):
     monkeypatch.setattr(background, "BATCH_MEMORIES", 4)
     service = opened()
@@ -183,6 +193,7 @@ def test_reads_and_writes_go_on_until_the_switch(opened, monkeypatch):
     assert service.status(SCOPE).pending_vectors == 0
 
 
+@pytest.mark.slow
 def test_a_table_that_is_missing_changes_nothing(opened, monkeypatch):
     def missing(_):
         raise EmbedderUnavailable("the table is not here")
@@ -195,6 +206,7 @@ def test_a_table_that_is_missing_changes_nothing(opened, monkeypatch):
     assert not service.read(SCOPE, ReadRequest(query=QUESTION)).words_alone
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(("forgotten", "german", "english")), max_size=12))
 def test_live_memories_are_counted_by_their_language(kinds):
     from hybrid_memory.store.memory import MemoryStore

@@ -50,6 +50,7 @@ def goes_on(service, ids):
     service.flush_recalls()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *[pytest.param(one, marks=pytest.mark.stress) for one in range(1, 30)]])
 def test_whatever_stands_in_most_rows_the_others_live(tmp_path, seed):
     rng = random.Random(seed)

@@ -70,6 +70,7 @@ def test_what_a_person_said_stands_where_they_look_for_it(service, clock, said, 
     assert brief(service) == {text: section}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "kept"),
     [

@@ -30,6 +30,7 @@ def test_a_lazy_pattern_finds_what_a_compiled_one_finds(text):
     assert LAZY.sub("x", text) == EAGER.sub("x", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["hybrid_memory.service", "hybrid_memory.word_encoding"])
 def test_importing_compiles_no_lazy_pattern(module):
     program = f"""

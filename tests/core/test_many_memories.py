@@ -47,6 +47,7 @@ def answers(service, scope):
     return [[(hit.memory.id, hit.weak) for hit in service.read(scope, ReadRequest(query=one)).hits] for one in asked]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
 def test_with_an_approximate_index_the_answers_to_few_memories_are_the_same(open_service):
     scope = Scope(session="s")
@@ -62,6 +63,7 @@ def test_with_an_approximate_index_the_answers_to_few_memories_are_the_same(open
     assert answers(approximate, scope) == expected
 
 
+@pytest.mark.slow
 def test_a_large_store_is_written_by_other_plans_to_the_same_effect(open_service, monkeypatch):
     found = []
     for large in (10**9, 0):
@@ -77,6 +79,7 @@ def test_a_large_store_is_written_by_other_plans_to_the_same_effect(open_service
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_brief_is_paged_without_gaps_or_repeats(open_service):
     service, scope = open_service(), Scope(session="s")
     ids = fill(service, scope)
@@ -95,6 +98,7 @@ def test_a_brief_is_paged_without_gaps_or_repeats(open_service):
     assert len(set(shown)) == whole.total == len(ids) + 2
 
 
+@pytest.mark.slow
 def test_a_brief_may_be_filtered(open_service):
     service, scope = open_service(), Scope(session="s")
     ids = fill(service, scope)
@@ -104,6 +108,7 @@ def test_a_brief_may_be_filtered(open_service):
     assert found.total == len(PLACES)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
 def test_a_reading_of_very_many_memories_asks_the_approximate_index(open_service, monkeypatch):
     scope = Scope(session="s")

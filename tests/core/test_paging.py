@@ -48,6 +48,7 @@ def change(service, clock, kind, memory_id, forgotten):
         service.update(SCOPE, UpdateRequest(id=memory_id, pinned=kind == "pin"))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(query=st.sampled_from(["", "When does the ferry leave?"]), between=st.lists(changes, min_size=6, max_size=6))
 def test_whatever_changes_between_pages_each_memory_that_stays_is_shown_once(query, between):

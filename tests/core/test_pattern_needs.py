@@ -80,6 +80,7 @@ def _patterns() -> list[LazyPattern]:
     return list(found.values())
 
 
+@pytest.mark.slow
 def test_the_rules_of_capture_find_the_same_as_without_what_they_need():
     texts = [line.lower() for line in TURNS.read_text("utf-8").splitlines()[::5]]
     texts += [text[at + 1 :] for text in texts for at in range(0, len(text), 25)] + [""]

@@ -11,6 +11,7 @@ from hybrid_memory.validation import METADATA_LIMIT, TAGS_LIMIT
 UNKNOWN = MemoryId("no-such-memory-anywhere")
 
 
+@pytest.mark.slow
 def test_a_long_text_among_many_short_ones_is_found_by_the_word_that_it_alone_holds(service, scope):
     long = remember(service, scope, "zymurgy " + "the minutes of our monthly meeting " * 800)
     for number in range(300):

@@ -100,6 +100,7 @@ def found_first(service, scope, query):
     return service.read(scope, ReadRequest(query=query)).hits[0].memory.content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("new", [NEW, SAME_LENGTH], ids=["another length", "the same length"])
 def test_all_memories_of_all_namespaces_get_vectors_of_the_new_embedder(filled, scope, new):
     other = Scope(namespace="other", session="s")
@@ -161,6 +162,7 @@ def test_without_the_former_embedder_words_alone_answer_until_the_switch(filled,
     assert not service.read(scope, ReadRequest(query="walrus")).words_alone
 
 
+@pytest.mark.slow
 def test_writers_and_readers_go_on_while_the_embedder_changes(filled, scope):
     stop, problems = threading.Event(), []
 
@@ -313,6 +315,7 @@ def test_an_identity_leads_back_to_its_setting(identity, spec):
     assert setting_for(identity) == spec
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(extension_file() is None, reason="the package of the extension is not installed")
 def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock, random_source, scope):
     service = MemoryService.open(
@@ -335,6 +338,7 @@ def test_an_approximate_index_is_built_anew_from_the_new_vectors(tmp_path, clock
     service.close()
 
 
+@pytest.mark.slow
 def test_a_store_of_an_earlier_built_in_table_gets_vectors_of_this_one(tmp_path, clock, random_source, scope):
     store = DuckStore.open(tmp_path / "memory.duckdb", clock)
     fill(MemoryService(store, HashEmbedder(32, "static-v0:00ff"), clock=clock, random_source=random_source), scope, 20)

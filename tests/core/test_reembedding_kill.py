@@ -61,6 +61,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [2, pytest.param(60, marks=[pytest.mark.stress, pytest.mark.timeout(900)])])
 def test_a_change_that_is_killed_again_and_again_loses_and_mixes_nothing(tmp_path, rounds):
     chance = random.Random(11)

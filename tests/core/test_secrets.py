@@ -148,6 +148,7 @@ def test_a_repeat_of_the_request_tells_it_again(service, scope):
     assert told == [("GitHub token",)] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["warn", "refuse", "off"])
 def test_no_question_tells_what_a_secret_is(memory_with, clock, scope, mode):
     """Whatever the secret is, a guess finds the memory with the same score."""

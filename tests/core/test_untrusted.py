@@ -235,6 +235,7 @@ BRUSHING = (
 ELSEWHERE = ("The tea is green.", "Bo likes rain in autumn.", "Soup for lunch on Thursday.", "The bus was late again.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "notes", [BRUSHING, BRUSHING[:1], (*BRUSHING[:1], *ELSEWHERE), ELSEWHERE], ids=["four", "one", "mixed", "others"]
 )
@@ -327,6 +328,7 @@ def test_a_floor_of_trust_leaves_them_out(flooded):
     assert result.held_back == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concise", [False, True])
 @pytest.mark.parametrize(
     "question",
@@ -444,6 +446,7 @@ def untrusted_lines(service, manner, count):
         write(service, text, origin=Origin.TOOL, session=f"{manner} {number % 3}", **fields)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [4, 8, 20, 60])
 @pytest.mark.parametrize("manner", ["pinned", "working", "user", "recent", "session"])
 def test_of_a_brief_and_of_each_section_a_quarter_at_most_is_untrusted(service, manner, limit):
@@ -457,6 +460,7 @@ def test_of_a_brief_and_of_each_section_a_quarter_at_most_is_untrusted(service, 
             assert 4 * sum(marks) <= len(marks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("manner", ["pinned", "working", "user", "recent", "session", "taking back"])
 def test_what_tools_write_takes_no_line_from_a_brief(service, another, manner):
     write(alone := another(), *FACTS)
@@ -519,6 +523,7 @@ LYING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("facts", [0, 7, 40])
 @pytest.mark.parametrize("manner", LYING)
 def test_no_line_of_a_brief_stands_in_front_of_what_it_disputes(service, manner, facts):

@@ -75,6 +75,7 @@ def lines_of(function):
     return function.end_lineno - function.lineno + 1 - docstring
 
 
+@pytest.mark.slow
 def test_every_function_fits_a_screen_of_60_lines():
     too_long = [
         f"{file.name}:{node.lineno} {node.name}"

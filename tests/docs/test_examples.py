@@ -22,6 +22,7 @@ NAMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", EXAMPLES, ids=lambda source: re.sub(r"\W+", " ", source[-60:]).strip()[-30:])
 def test_an_example_runs(source, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -59,6 +59,7 @@ def recalled(home, question="Where is the violin?"):
         service.close()
 
 
+@pytest.mark.slow
 def test_a_backup_is_made_and_the_store_goes_back_to_it(home):
     made = asked("backup", "--home", home)
     assert made["memories"] == 1
@@ -68,6 +69,7 @@ def test_a_backup_is_made_and_the_store_goes_back_to_it(home):
     assert [one.content for one in recalled(home, "What was sold?")] == [VIOLIN]
 
 
+@pytest.mark.slow
 def test_restoring_asks_first(home):
     asked("backup", "--home", home)
     write(home, "The cello was sold.")
@@ -82,6 +84,7 @@ def test_nobody_is_asked_whether_to_restore_what_is_no_backup(home, tmp_path):
     assert recalled(home)[0].content == VIOLIN
 
 
+@pytest.mark.slow
 def test_who_is_asked_whether_to_restore_hears_what_the_backup_holds(home):
     asked("backup", "--home", home)
     done = run("restore", "--home", home, input="y\n")
@@ -108,6 +111,7 @@ def test_restoring_without_a_backup_says_so(home):
     assert (done.exit_code, "there is no backup" in done.output) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_store_that_cannot_be_opened_is_restored(home, tmp_path):
     run("backup", tmp_path / "copy.duckdb", "--home", home)
     (home / "memory.duckdb").write_bytes(b"not a database" * 999)
@@ -116,6 +120,7 @@ def test_a_store_that_cannot_be_opened_is_restored(home, tmp_path):
     assert recalled(home)[0].content == VIOLIN
 
 
+@pytest.mark.slow
 def test_what_is_exported_can_be_imported_and_found(home, tmp_path):
     assert asked("export", tmp_path / "x", "--home", home)["memories"] == 1
     assert asked("import", tmp_path / "x", "--home", tmp_path / "new", "--trusted", "--yes")["new"] == 2
@@ -125,6 +130,7 @@ def test_what_is_exported_can_be_imported_and_found(home, tmp_path):
     assert (found.content, found.trust) == (VIOLIN, "agent")
 
 
+@pytest.mark.slow
 def test_an_import_is_untrusted_unless_one_says_otherwise(home, tmp_path):
     run("export", tmp_path / "x", "--home", home)
     done = run("import", tmp_path / "x", "--home", tmp_path / "new", "--yes")
@@ -177,6 +183,7 @@ def holding(home, words):
     return [file.name for file in home.rglob("*") if file.is_file() and words.encode() in file.read_bytes()]
 
 
+@pytest.mark.slow
 def test_a_purged_memory_is_gone_from_store_and_backups(home):
     (secret,) = write(home, "The safe opens with 4711-canary.")
     asked("backup", "--home", home)
@@ -187,6 +194,7 @@ def test_a_purged_memory_is_gone_from_store_and_backups(home):
     assert [one.content for one in recalled(home, "What opens the safe?")] == [VIOLIN]
 
 
+@pytest.mark.slow
 def test_purging_says_what_goes_and_asks(home):
     (secret,) = write(home, "The safe opens with 4711-canary.")
     done = run("purge", secret, "--home", home, input="n\n")
@@ -197,6 +205,7 @@ def test_purging_says_what_goes_and_asks(home):
     assert holding(home, "4711-canary") == []
 
 
+@pytest.mark.slow
 def test_a_purge_takes_what_a_hook_could_not_tell_yet(home):
     conversations = Conversations(str(home))
     told = conversations.load("gemini", "s")
@@ -207,6 +216,7 @@ def test_a_purge_takes_what_a_hook_could_not_tell_yet(home):
     assert conversations.load("gemini", "s").waiting == []
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_a_session_or_a_namespace_can_be_purged(home):
     write(home, "The cello was sold.", namespace="work")
     assert run("purge", "--forgotten", "--home", home, "--yes").exit_code == 1
@@ -235,6 +245,7 @@ def test_an_export_masks_secrets_unless_they_are_to_be_revealed(home, tmp_path):
     assert "[secret: password]" in masked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trusted", [(), ("--trusted",)])
 def test_a_masked_export_comes_back_into_its_store_without_harm(home, tmp_path, trusted):
     write(home, SECRET)
@@ -244,6 +255,7 @@ def test_a_masked_export_comes_back_into_its_store_without_harm(home, tmp_path, 
     assert WORD in run("recall", "attic password", "--home", home, "--reveal").output
 
 
+@pytest.mark.slow
 def test_a_masked_export_is_a_sound_store_elsewhere(home, tmp_path):
     write(home, SECRET)
     asked("export", tmp_path / "masked.jsonl", "--home", home)
@@ -251,12 +263,14 @@ def test_a_masked_export_is_a_sound_store_elsewhere(home, tmp_path):
     assert asked("doctor", "--home", tmp_path / "new")["sound"]
 
 
+@pytest.mark.slow
 def test_recall_masks_secrets_unless_they_are_to_be_revealed(home):
     write(home, SECRET)
     shown, whole = (run("recall", "attic password", "--home", home, *more).output for more in ((), ("--reveal",)))
     assert (WORD in shown, WORD in whole) == (False, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "told"), [("warn", 1), ("mask", 1), ("off", 0)])
 def test_an_import_tells_how_many_lines_held_a_secret(home, tmp_path, mode, told):
     file = tmp_path / "lines.jsonl"
@@ -275,6 +289,7 @@ def test_an_import_can_be_refused_for_a_secret(home, tmp_path):
     assert (done.exit_code, "line 2" in done.output, WORD in done.output) == (1, True, False)
 
 
+@pytest.mark.slow
 def test_redact_takes_a_secret_out_after_asking(home):
     (written,) = write(home, SECRET)
     shown = run("redact", written, "--home", home, input="n\n")
@@ -286,6 +301,7 @@ def test_redact_takes_a_secret_out_after_asking(home):
     assert asked("doctor", "--home", home)["sound"]
 
 
+@pytest.mark.slow
 def test_redact_takes_out_what_a_person_says_without_showing_it(home):
     (written,) = write(home, "The alarm answers to Rumpelstiltskin")
     refused = run("redact", written, "--home", home, "--yes")
@@ -295,6 +311,7 @@ def test_redact_takes_out_what_a_person_says_without_showing_it(home):
     assert recalled(home, "What does the alarm answer to?")[0].content == "The alarm answers to [secret: redacted]"
 
 
+@pytest.mark.slow
 def test_history_shows_a_memorys_life(home):
     (written,) = write(home, SECRET)
     shown, whole = (run("history", written, "--home", home, *more) for more in ((), ("--reveal",)))
@@ -305,6 +322,7 @@ def test_history_shows_a_memorys_life(home):
     assert told["versions"][0]["content"] == "The password of the attic is [secret: password]."
 
 
+@pytest.mark.slow
 def test_what_was_purged_has_a_history(home):
     (written,) = write(home, SECRET)
     asked("purge", written, "--home", home, "--yes")
@@ -318,6 +336,7 @@ def test_a_history_of_nothing_is_refused(home):
     assert (done.exit_code, "no such memory" in done.output) == (1, True)
 
 
+@pytest.mark.slow
 def test_purging_and_redacting_go_by_the_beginnings_of_ids_too(home):
     key, gone = write(home, "The key is sk-ant-api03-" + "a1B2c3D4e5" * 9 + "a1B-AA", "The cello was sold.")
     assert run("purge", key[:6], "--home", home, "--yes").exit_code == 1  # it begins both

@@ -109,6 +109,7 @@ def test_recall_shows_what_a_hub_from_before_an_upgrade_tells(home, monkeypatch)
     assert "weak, sensory" in run("recall", "a", "--home", home).output
 
 
+@pytest.mark.slow
 def test_a_brief_in_the_terminal_has_sections_and_twenty_lines(tmp_path):
     service = MemoryService.open(tmp_path, clock=SystemClock(), random_source=SystemRandomSource())
     for number in range(30):
@@ -138,12 +139,14 @@ def test_a_store_in_use_is_told_in_one_line(home):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_doctor_finds_nothing_wrong_with_a_whole_store(home):
     done = run("doctor", "--home", home, "--json")
     assert (done.exit_code, json.loads(done.output)["rows"]["memory"]) == (0, 1)
     assert "1 of memory" in run("doctor", "--home", home).output
 
 
+@pytest.mark.slow
 def test_doctor_says_what_is_wrong_and_repairs_it(home):
     file = home / "memory.duckdb"
     content = bytearray(file.read_bytes())

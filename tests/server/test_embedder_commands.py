@@ -109,6 +109,7 @@ def test_the_list_tells_whether_the_extra_is_installed(minilm, monkeypatch):
     assert told()[0] is False
 
 
+@pytest.mark.slow
 def test_the_multilingual_table_is_used_without_anything_else(home):
     done = run("embedder", "use", "multilingual", "--home", home)
     assert "3 memories have vectors of multilingual-v1:" in done.output
@@ -125,6 +126,7 @@ def test_without_the_extra_the_error_says_what_to_install_and_nothing_changes(ho
     assert not (home / "config.toml").exists()
 
 
+@pytest.mark.slow
 def test_going_from_the_extra_back_to_the_table_needs_no_model(home, minilm, monkeypatch):
     run("embedder", "use", minilm, "--home", home)
     monkeypatch.setattr("hybrid_memory.embedding.minilm.PACKAGE", "no_such_package")
@@ -134,6 +136,7 @@ def test_going_from_the_extra_back_to_the_table_needs_no_model(home, minilm, mon
     assert "former_embedder" not in config(home)
 
 
+@pytest.mark.slow
 def test_status_doctor_and_list_say_why_the_store_has_its_embedder(home):
     why = "the default: 0 % of the memories are in other languages"
     assert state(home)["reason"] == why
@@ -155,6 +158,7 @@ def test_the_status_tells_what_the_vectors_are_of(home):
     assert "vectors of" in run("embedder", "status", "--home", home).output
 
 
+@pytest.mark.slow
 def test_using_a_model_makes_all_vectors_anew_and_notes_it(home, minilm):
     (home / "config.toml").write_text("# mine\nsensory_buffer = 3  # small\n", encoding="utf-8")
     done = run("embedder", "use", minilm, "--home", home)
@@ -167,6 +171,7 @@ def test_using_a_model_makes_all_vectors_anew_and_notes_it(home, minilm):
     assert "puppy" in run("recall", "Which pet lives with us?", "--home", home, "--limit", "1").output
 
 
+@pytest.mark.slow
 def test_going_back_needs_no_note_of_the_former_model(home, tiny):
     run("embedder", "use", tiny, "--home", home)
     done = run("embedder", "use", "static", "--home", home)
@@ -175,6 +180,7 @@ def test_going_back_needs_no_note_of_the_former_model(home, tiny):
     assert state(home)["pinned"].startswith("static")
 
 
+@pytest.mark.slow
 def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_path, tiny):
     other = tmp_path / "other"
     other.symlink_to(tiny, target_is_directory=True)
@@ -191,6 +197,7 @@ def test_the_place_of_a_former_model_is_noted_only_while_it_is_needed(home, tmp_
     assert "former_embedder" not in config(home)
 
 
+@pytest.mark.slow
 def test_later_only_notes_the_wish_and_reembed_fulfils_it(home, tiny):
     assert "next server start" in run("embedder", "use", tiny, "--home", home, "--later").output
     assert state(home)["pinned"].startswith("static")
@@ -204,6 +211,7 @@ def test_reembed_without_a_wish_says_that_all_is_done(home):
     assert "3 memories have vectors of static" in run("reembed", "--home", home).output
 
 
+@pytest.mark.slow
 def test_an_interrupted_reembed_says_how_to_go_on(home, tiny, monkeypatch):
     def interrupt(_progress):
         raise KeyboardInterrupt
@@ -227,11 +235,13 @@ def test_an_interrupted_reembed_says_how_to_go_on(home, tiny, monkeypatch):
     assert state(home)["changing_to"] is None
 
 
+@pytest.mark.slow
 def test_reembed_to_a_model_does_both(home, tiny):
     assert run("reembed", "--to", tiny, "--home", home).exit_code == 0
     assert state(home)["dimensions"] == 2
 
 
+@pytest.mark.slow
 def test_reembed_gives_late_vectors_too(home, tmp_path, tiny, monkeypatch):
     model = tmp_path / "model"
     model.symlink_to(tiny, target_is_directory=True)
@@ -331,6 +341,7 @@ def program(*arguments, endpoint):
     )
 
 
+@pytest.mark.slow
 def test_without_a_connection_using_a_model_fails_at_once_and_changes_nothing(home):
     done = program("embedder", "use", SMALL, "--home", home, endpoint="http://127.0.0.1:9")
     assert done.returncode == 1

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from tests.core.embedding.tiny_model import write_tiny_model
 from tests.server.raw import started
 
@@ -27,6 +28,7 @@ def wait_until(client, fulfilled):
         number += 1
 
 
+@pytest.mark.slow
 def test_a_question_in_other_words_finds_its_answer(tmp_path, minilm, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", minilm)
     with started(tmp_path, program=("-c", IMPATIENT)) as client:
@@ -41,6 +43,7 @@ def test_a_question_in_other_words_finds_its_answer(tmp_path, minilm, monkeypatc
         assert "note" not in found
 
 
+@pytest.mark.slow
 def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tmp_path, monkeypatch):
     tiny = write_tiny_model(tmp_path)
     with started(tmp_path, program=("-c", IMPATIENT)) as client:
@@ -56,6 +59,7 @@ def test_a_server_that_is_told_another_embedder_changes_to_it_while_it_serves(tm
         assert found["memories"][0]["text"] == PUPPY
 
 
+@pytest.mark.slow
 def test_a_server_takes_the_table_that_fits_the_languages_of_its_memories(tmp_path, monkeypatch):
     monkeypatch.delenv("HYBRID_MEMORY_EMBEDDER", raising=False)
     with started(tmp_path, program=("-c", IMPATIENT)) as client:
@@ -70,6 +74,7 @@ def test_a_server_takes_the_table_that_fits_the_languages_of_its_memories(tmp_pa
         assert "Minka" in found["memories"][0]["text"]
 
 
+@pytest.mark.slow
 def test_a_missing_model_is_said_in_the_answers(tmp_path, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_EMBEDDER", f"fastembed:{tmp_path / 'absent'}")
     with started(tmp_path / "home") as client:

@@ -123,6 +123,7 @@ def test_where_nobody_can_be_asked_it_is_said_before_the_work(home, source, monk
     assert (done.exit_code, "--yes" in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "exit_code", "stored"), [("y\n", 0, True), ("\n", 0, True), ("n\n", 1, False)])
 def test_it_asks_before_it_stores(home, source, monkeypatch, answer, exit_code, stored):
     monkeypatch.setattr(importing, "can_ask", lambda: True)
@@ -131,6 +132,7 @@ def test_it_asks_before_it_stores(home, source, monkeypatch, answer, exit_code, 
     assert any("Bauer" in one for one in remembered(home)) is stored
 
 
+@pytest.mark.slow
 def test_the_line_that_it_prints_takes_it_back(home, source, tmp_path):
     before = as_exported(home, tmp_path / "before")
     done = run("import", source, "--home", home, "--yes")
@@ -144,6 +146,7 @@ def test_the_line_that_it_prints_takes_it_back(home, source, tmp_path):
     assert (again.exit_code, "undone before" in again.stderr) == (1, True)
 
 
+@pytest.mark.slow
 def test_again_there_is_nothing_new(home, source):
     run("import", source, "--home", home, "--yes")
     done = run("import", source, "--home", home, "--yes")
@@ -152,6 +155,7 @@ def test_again_there_is_nothing_new(home, source):
     assert asked("import", source, "--home", home, "--yes")["here_already"] == 2
 
 
+@pytest.mark.slow
 def test_a_later_export_brings_only_what_is_new(home, source, tmp_path):
     run("import", source, "--home", home, "--yes")
     later = export_of(
@@ -197,6 +201,7 @@ def test_what_the_person_told_elsewhere_is_about_them_and_found(home, source):
     assert any("peanuts" in hit.memory.content and hit.section == "about the user" for hit in brief)
 
 
+@pytest.mark.slow
 def test_after_a_thousand_dull_sentences_a_brief_still_begins_with_what_the_person_likes_and_has(home, tmp_path):
     dull = [f"The number {at} tram to {chr(65 + at % 26)}ville had {at % 7} coaches." for at in range(1_000)]
     said = ["I don't like peanuts.", *dull[:500], "My wife is called Ngozi.", *dull[500:]]
@@ -238,6 +243,7 @@ def test_an_empty_export_is_called_empty(home, tmp_path, name):
     assert (done.exit_code, "is empty" in done.stderr) == (1, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trusted", ["--trusted", "--mine"])
 def test_what_this_program_wrote_as_markdown_comes_back_as_it_was_and_goes_again(home, tmp_path, trusted):
     run("remember", "The violin is in the attic.", "--home", home)
@@ -249,6 +255,7 @@ def test_what_this_program_wrote_as_markdown_comes_back_as_it_was_and_goes_again
     assert asked("import", "--undo", done["id"], "--home", tmp_path / "new")["memories"] == 2
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_what_is_new(home, tmp_path):
     run("export", "--markdown", tmp_path / "notes", "--home", home)
     (tmp_path / "notes" / "new.md").write_text("The piano is in the hall.\n")
@@ -260,6 +267,7 @@ def test_what_is_shown_is_what_is_new(home, tmp_path):
         assert [one["text"] for one in done["samples"]] == [words]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("there", [True, False])
 def test_memories_of_other_namespaces_of_an_own_folder_are_counted(home, tmp_path, there):
     run("remember", "The cello is at work.", "--home", home, "--namespace", "work")
@@ -271,6 +279,7 @@ def test_memories_of_other_namespaces_of_an_own_folder_are_counted(home, tmp_pat
     assert (seen["new"], done["stored"], sum(seen["left_out"].values())) == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_the_undo_of_an_older_export_names_the_newer_one(home, tmp_path):
     older = asked("import", export_of(tmp_path / "a.zip", conversation()), "--home", home, "--yes")
     both = export_of(tmp_path / "b.zip", conversation(), conversation("c2", ["My sister lives in Kiel."]))
@@ -309,6 +318,7 @@ def test_words_of_an_export_do_nothing_to_the_terminal(home, tmp_path):
     assert not {"\x1b", "\u202e", "\x07"} & set(done.output)
 
 
+@pytest.mark.slow
 def test_the_transcripts_of_this_machine_are_found_by_the_clients_name(home, tmp_path, monkeypatch):
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     assert "name the folder" in run("import", "claude-code", "--home", home, "--yes").stderr
@@ -337,6 +347,7 @@ def test_what_a_killed_import_left_is_removed_by_the_next(home, source):
     assert [one.name for one in (home / "imports").iterdir()] == [".lock"]
 
 
+@pytest.mark.slow
 def test_a_purge_takes_what_a_killed_import_left(home):
     left = home / "imports" / "tmpleft"
     left.mkdir(parents=True)
@@ -354,6 +365,7 @@ def test_the_first_look_at_lines_of_our_own_stores_nothing(home, tmp_path):
     assert remembered(home) == {"The violin is in the attic."}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs sockets in a folder")
 def test_beside_a_client_it_is_done_by_the_hub_and_the_client_sees_it_at_once(source):
     with short_folder() as home:
@@ -372,6 +384,7 @@ def test_beside_a_client_it_is_done_by_the_hub_and_the_client_sees_it_at_once(so
         stop_hub(home)
 
 
+@pytest.mark.slow
 def test_an_own_export_with_all_that_is_in_attention_is_taken_back_too(home, tmp_path):
     service = MemoryService.open(tmp_path / "other", clock=SystemClock(), random_source=SystemRandomSource())
     for number in range(12):
@@ -405,6 +418,7 @@ app(["import", *sys.argv[1:], "--yes"])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_killed_in_the_middle_and_done_again_nothing_is_double_and_one_undo_takes_it_all(home, source, tmp_path):
     before = as_exported(home, tmp_path / "before")

@@ -49,6 +49,7 @@ def served(tmp_path_factory):
         return Served(home, answered, client.process.poll(), client.process.stderr.read())
 
 
+@pytest.mark.slow
 def test_what_one_process_wrote_the_next_one_reads(served):
     with started(served.home, "--session", "later") as client:
         client.initialize()
@@ -69,6 +70,7 @@ def test_a_server_at_work_opens_no_network_connection(served):
     assert b"NETWORK" not in served.errors
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals between processes")
 def test_a_signal_closes_the_store_and_ends_the_process(tmp_path):
     with started(tmp_path) as client:
@@ -98,6 +100,7 @@ def test_a_wrong_option_is_told_before_the_hub_is_imported(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 def test_every_line_that_needs_an_answer_gets_one_and_nothing_else_is_printed(tmp_path):
     with started(tmp_path) as client:
         client.initialize()
@@ -144,6 +147,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_stray_prints_go_to_standard_error_and_reads_find_nothing(tmp_path):
     with started(tmp_path, program=("-c", NOISY)) as client:
         client.initialize()
@@ -173,6 +177,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_the_first_answer(tmp_path):
     with started(tmp_path, program=("-c", WATCHED)) as client:
         client.initialize()
@@ -181,6 +186,7 @@ def test_nothing_heavy_is_imported_before_the_first_answer(tmp_path):
         assert b"duckdb" in client.process.stderr.readline()
 
 
+@pytest.mark.slow
 def test_a_store_that_is_in_use_is_a_clear_refusal_and_is_tried_again(tmp_path):
     with started(tmp_path) as first:
         first.initialize()

@@ -79,6 +79,7 @@ def test_show_says_what_is_wrong_with_a_marker(folder):
     assert "not known, of" in run("project", "show").output
 
 
+@pytest.mark.slow
 def test_status_shows_the_person_the_project_and_why(folder, store):
     without = json.loads(run("status", "--home", store, "--json").output)
     assert (without["project"]["project"], without["project"]["person"]) == (None, "default")
@@ -91,6 +92,7 @@ def test_status_shows_the_person_the_project_and_why(folder, store):
     assert "1 memory is kept for it" in shown
 
 
+@pytest.mark.slow
 def test_recall_reads_as_an_assistant_in_this_folder_does(folder, store):
     assert "concert" not in run("recall", "violin", "--home", store).output
     run("project", "init")
@@ -120,6 +122,7 @@ def test_status_counts_what_the_project_has_beside_the_persons(folder, store):
     assert json.loads(run("status", "--home", store, "--json").output)["project"]["insights"] == 0
 
 
+@pytest.mark.slow
 def test_commands_on_ids_find_the_projects_memory_or_say_where_it_may_be(folder, store):
     run("project", "init")
     service = MemoryService.open(store, clock=SystemClock(), random_source=SystemRandomSource())

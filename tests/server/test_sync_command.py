@@ -55,6 +55,7 @@ def folder(tmp_path):
     return place
 
 
+@pytest.mark.slow
 def test_a_machine_without_a_memory_gets_one(home, folder, tmp_path):
     assert synced(home, folder)["sent"] == 1
     assert synced(tmp_path / "other", folder)["new"] == 1
@@ -88,6 +89,7 @@ def holding(words, *places):
     return sorted({file.parent.name for file in files if words.encode() in file.read_bytes()})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("erasing", [("purge",), ("redact", "--words")])
 def test_what_another_machine_erased_leaves_the_files_of_this_one_and_its_backups_when_asked(
     home, folder, tmp_path, erasing, monkeypatch
@@ -107,6 +109,7 @@ def test_what_another_machine_erased_leaves_the_files_of_this_one_and_its_backup
     assert holding("violin", other, folder) == []
 
 
+@pytest.mark.slow
 def test_who_purges_reads_where_the_words_are_still(home, folder):
     synced(home, folder)
     (id_,) = (json.loads(line)["id"] for line in exported(home).splitlines() if '"type":"memory"' in line)
@@ -114,6 +117,7 @@ def test_who_purges_reads_where_the_words_are_still(home, folder):
     assert (str(folder) in done.stdout, "run sync for it here" in done.stdout) == (True, True)
 
 
+@pytest.mark.slow
 def test_who_redacts_reads_where_the_words_are_still(home, folder, monkeypatch):
     monkeypatch.setattr("typer.prompt", lambda *_, **__: "violin is in")
     synced(home, folder)
@@ -122,6 +126,7 @@ def test_who_redacts_reads_where_the_words_are_still(home, folder, monkeypatch):
     assert str(folder) in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["status", "doctor"])
 def test_the_folders_of_a_store_are_told(home, folder, command):
     synced(home, folder)
@@ -130,6 +135,7 @@ def test_the_folders_of_a_store_are_told(home, folder, command):
     assert str(folder) in run(command, "--home", home).output
 
 
+@pytest.mark.slow
 def test_a_person_reads_whose_files_hold_purged_words(home, folder, tmp_path):
     other = tmp_path / "other"
     synced(home, folder)
@@ -142,6 +148,7 @@ def test_a_person_reads_whose_files_hold_purged_words(home, folder, tmp_path):
     assert not holding("violin", folder)
 
 
+@pytest.mark.slow
 def test_a_connected_client_finds_what_came(home, folder, written):
     synced(home, folder)
     with short_folder() as place, relay(place) as client:

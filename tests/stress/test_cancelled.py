@@ -22,6 +22,7 @@ BESIDE = 4
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("quick_binding")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", [40, pytest.param(500, marks=[pytest.mark.stress, pytest.mark.timeout(300)])])
 async def test_cancelled_calls_are_done_whole_or_not_at_all_and_leave_nothing_behind(tmp_path, calls):
     seed = seed_of_one()

@@ -14,6 +14,7 @@ LONG = [pytest.mark.stress, pytest.mark.timeout(300)]
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("quick_binding")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "calls"), [(0, 3), *(pytest.param(seed, 250, marks=LONG) for seed in seeds(20))])
 async def test_calls_of_many_clients_at_once_have_an_order_that_explains_all_that_they_saw(tmp_path, seed, calls):
     """Every tenth seed goes to a file, where the engine's transactions take part; the others go through more orders."""

@@ -39,6 +39,7 @@ QUICK = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_a_kill_at_a_named_place_loses_nothing(tmp_path, name):
     assert trial(tmp_path, name, hit=1, seed=1) == 1

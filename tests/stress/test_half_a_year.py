@@ -109,6 +109,7 @@ class Life:
         return sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days", [2, pytest.param(180, marks=[pytest.mark.stress, pytest.mark.timeout(1800)])])
 def test_over_the_months_attention_stays_small_nobody_rises_twice_and_nothing_is_lost(tmp_path, days):
     life = Life(tmp_path, seed_of_one())

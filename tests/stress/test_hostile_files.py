@@ -107,6 +107,7 @@ def play(home, count, seed, act, *, looks=CASES_BETWEEN_LOOKS):
     home.look()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(1))
 @pytest.mark.parametrize("count", [FEW, pytest.param(1000, id="five thousand lines", marks=LONG)])
 def test_files_to_import(home, tmp_path, count, seed):
@@ -128,6 +129,7 @@ def test_files_to_import(home, tmp_path, count, seed):
     assert max(map(len, said)) < LONGEST_SENTENCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(1))
 @pytest.mark.parametrize("count", [pytest.param(200, id="a few"), pytest.param(2000, id="two thousand", marks=LONG)])
 def test_settings(home, count, seed):
@@ -175,6 +177,7 @@ def test_lines_and_bodies(count, seed):
                 json.loads(write_message(read))
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("seed", seeds(1))
 @pytest.mark.parametrize("count", [FEW, pytest.param(2000, id="two thousand", marks=LONG)])

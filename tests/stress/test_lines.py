@@ -101,6 +101,7 @@ def calls_of(lines):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "alone"),
     [
@@ -122,6 +123,7 @@ def test_nonsense_is_answered_or_ignored_and_never_ends_the_server(tmp_path, cou
     assert wrong == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(CORPUS.glob("lines-*.json")), ids=lambda path: path.stem)
 def test_lines_that_once_broke_it_do_not_break_it_again(tmp_path, case):
     lines = [line.encode("latin-1") for line in json.loads(case.read_text(encoding="utf-8"))]

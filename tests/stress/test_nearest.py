@@ -93,6 +93,7 @@ def unit(count, draw):
     return (made / np.linalg.norm(made, axis=1)[:, None]).astype(np.float32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "changes", "hnsw_from"),
     [

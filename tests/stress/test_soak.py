@@ -49,6 +49,7 @@ async def one_call(client, draw):
         await client._call("forget_memories", ids=[memory], restore=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("known", "calls", "warm"),
     [(10, 30, 10), pytest.param(400, 30_000, 6_000, marks=[pytest.mark.stress, pytest.mark.timeout(1800)])],

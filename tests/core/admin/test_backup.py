@@ -87,6 +87,7 @@ def test_backups_of_one_second_are_numbered_and_stay_in_order(store, home):
     assert list_backups(home) == [*earlier, made.file]
 
 
+@pytest.mark.slow
 def test_a_backup_made_while_others_write_is_one_moment(store, home):
     stop = threading.Event()
 
@@ -132,6 +133,7 @@ def test_a_backup_for_which_there_is_no_room_leaves_nothing(store, home):
     put(store, "after")
 
 
+@pytest.mark.slow
 def test_what_a_restore_replaces_is_put_aside(store, home, tmp_path):
     made = create_backup(store, home, START, keep=3)
     put(store, "later", content_hash=content_hash("what later says"))
@@ -142,6 +144,7 @@ def test_what_a_restore_replaces_is_put_aside(store, home, tmp_path):
     assert b'"id":"later"' in contents(home, tmp_path / "x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [b"", b"no database at all" * 1000])
 def test_a_damaged_store_can_be_replaced(store, home, damage):
     made = create_backup(store, home, START, keep=3)
@@ -152,6 +155,7 @@ def test_a_damaged_store_can_be_replaced(store, home, damage):
     opened(home).close()
 
 
+@pytest.mark.slow
 def test_a_missing_store_can_be_restored(store, home, tmp_path):
     made = create_backup(store, home, START, keep=3)
     store.close()
@@ -159,6 +163,7 @@ def test_a_missing_store_can_be_restored(store, home, tmp_path):
     assert names(tmp_path / "fresh") == ["memory.duckdb", "memory.lock"]
 
 
+@pytest.mark.slow
 def test_logs_and_journal_of_the_replaced_store_go_with_it(store, home):
     made = create_backup(store, home, START, keep=3)
     store.close()
@@ -191,6 +196,7 @@ def foreign(file):
     duckdb.connect(str(file)).execute("CREATE TABLE memory (a INTEGER)").close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [cut, flip, garbage, foreign])
 def test_a_backup_that_cannot_be_read_whole_changes_nothing(store, home, tmp_path, spoil):
     before = exported(store, tmp_path / "x", vectors=True)
@@ -210,6 +216,7 @@ def test_a_store_in_use_is_not_replaced(store, home):
         restore(home, made.file, START)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", ["cleared", *also("copied", "checked", "prepared", "decided", "replaced", "done")])
 def test_a_restore_that_is_killed_leaves_the_old_store_or_the_new_one(store, home, tmp_path, point):
     restored = exported(store, tmp_path / "x", vectors=True)

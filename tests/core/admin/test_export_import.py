@@ -52,6 +52,7 @@ def plain(*lines):
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
+@pytest.mark.slow
 @QUICK
 @given(ITEMS, st.booleans())
 def test_what_was_imported_is_exported_byte_by_byte_the_same(items, vectors):

@@ -75,12 +75,14 @@ def versions():
     ]
 
 
+@pytest.mark.slow
 def test_older_versions_and_what_was_made_of_them_go_along(home):
     store_of(home, *versions())
     assert purged(home, chosen("v3")).memories == 5
     assert set(left(home)) == {"group", "other", "echo"}
 
 
+@pytest.mark.slow
 def test_what_is_left_refers_to_nothing_that_is_gone(home):
     store_of(home, *versions())
     purged(home, chosen("v3"))
@@ -89,6 +91,7 @@ def test_what_is_left_refers_to_nothing_that_is_gone(home):
     assert found["other"].duplicate_of is None
 
 
+@pytest.mark.slow
 def test_a_newer_version_and_other_memories_in_the_same_words_stay_and_are_named(home):
     store_of(home, *versions())
     told = chosen_of(home, chosen("v2"))
@@ -110,6 +113,7 @@ def lie_and_fact(**lie):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", [{"supersedes": MemoryId("fact")}, {"disputes": MemoryId("fact")}, {}])
 def test_purging_a_lie_leaves_the_fact_and_lets_it_be_current_again(home, lie):
     store_of(home, *lie_and_fact(**lie))
@@ -117,6 +121,7 @@ def test_purging_a_lie_leaves_the_fact_and_lets_it_be_current_again(home, lie):
     assert left(home)["fact"].superseded_by is None
 
 
+@pytest.mark.slow
 def test_purging_the_assistants_correction_leaves_what_the_user_said_and_names_it(home):
     store_of(
         home,
@@ -134,6 +139,7 @@ def test_what_disputed_a_purged_memory_disputes_nothing(home):
     assert left(home)["lie"].disputes is None
 
 
+@pytest.mark.slow
 def test_what_was_derived_can_stay_and_is_named(home):
     store_of(home, *versions())
     assert chosen_of(home, chosen("v3", derived=False)).kept_derived == ids("thought")
@@ -141,6 +147,7 @@ def test_what_was_derived_can_stay_and_is_named(home):
     assert left(home)["thought"].parents == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [(), (Item(MemoryId("stays"), "", 0.5),)])
 def test_the_name_of_a_session_goes_with_the_last_of_its_memories(home, others):
     state = encode_buffers(Buffers(short_term=tuple(BufferEntry(one) for one in others)))
@@ -167,6 +174,7 @@ def test_a_session_that_has_memories_left_keeps_its_attention(home):
     assert chosen_of(home, PurgeSelection(namespace="default", session="s")).buffers == 1
 
 
+@pytest.mark.slow
 def test_a_session_goes_with_its_buffers_and_its_conversation(home):
     store_of(
         home, *some(), MemoryItem(memory("other", session="s-2")), EntryItem("default", "s-1", "message", 1, {"a": "b"})
@@ -188,6 +196,7 @@ def test_everything_forgotten_can_go(home):
     assert set(left(home)) == {"m0", "m1", "m2"}
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_namespace_that_goes_as_a_whole(home, tmp_path):
     store_of(home, *some(), *some(namespace="secret-project"))
     purged(home, PurgeSelection(namespace="secret-project", everything=True))
@@ -212,6 +221,7 @@ def test_the_log_keeps_who_purged_what_and_no_digest_of_it(home):
     assert [entry.position for entry in log] == list(range(1, len(log) + 1))
 
 
+@pytest.mark.slow
 def test_buffers_hold_what_is_left(home):
     def item(name):
         return Item(MemoryId(name), "", 0.5)
@@ -228,6 +238,7 @@ def test_buffers_hold_what_is_left(home):
     assert decode_buffers(kept[0].state) == Buffers((item("m1"),), (BufferEntry(item("m2"), 2, (item("x"),)),))
 
 
+@pytest.mark.slow
 def test_results_of_requests_that_name_a_purged_memory_go(home):
     from tests.core.store.making import always
 
@@ -242,6 +253,7 @@ def test_results_of_requests_that_name_a_purged_memory_go(home):
     assert found == [None, {"moved": [["x", {"members": ["m1"]}]]}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "selection",
     [chosen("m0", "absent"), PurgeSelection(namespace="empty", everything=True), chosen("m0", derived=True)],
@@ -271,6 +283,7 @@ def test_a_store_in_use_is_not_purged(home):
     store.close()
 
 
+@pytest.mark.slow
 def test_what_stays_is_exactly_as_it_was(home, tmp_path):
     store = filled(home, [*some(50), *some(5, "work")])
     before = lines_of(exported(store, tmp_path / "x", vectors=True))
@@ -333,6 +346,7 @@ def holding(home, secrets):
     return found
 
 
+@pytest.mark.slow
 def test_no_byte_of_what_was_purged_is_left_in_any_file(home):
     purge_everywhere(home, *canaries(8))
 
@@ -404,6 +418,7 @@ def test_a_purge_that_is_killed_leaves_the_old_store_or_the_new_one(home, point)
         assert len(left(home)) == 3
 
 
+@pytest.mark.slow
 def test_vectors_of_other_lengths_do_not_matter(home):
     assert DIMENSIONS == 8
     store_of(home, *[replace(one, vector=None) if isinstance(one, MemoryItem) else one for one in some()])
@@ -411,6 +426,7 @@ def test_vectors_of_other_lengths_do_not_matter(home):
     assert json.dumps(sorted(left(home))) == '["m1", "m2"]'
 
 
+@pytest.mark.slow
 def test_what_rests_on_it_in_a_project_is_named_and_left(home):
     insight = memory("drawn", namespace="project:acme", kind=Kind.INSIGHT, origin=Origin.DERIVED, parents=ids("said"))
     store_of(home, MemoryItem(memory("said")), MemoryItem(insight))

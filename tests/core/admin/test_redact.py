@@ -62,6 +62,7 @@ def in_files(home, text):
     return [file.name for file in home.rglob("*") if file.is_file() and text.encode() in file.read_bytes()]
 
 
+@pytest.mark.slow
 def test_the_secret_is_gone_from_all_that_holds_it_and_all_files(home):
     assert in_files(home, TOKEN)
     assert redacted(home, "second").memories == 3
@@ -75,6 +76,7 @@ def test_the_secret_is_gone_from_all_that_holds_it_and_all_files(home):
     store.close()
 
 
+@pytest.mark.slow
 def test_what_held_no_such_secret_is_as_it_was(home):
     before = held(home)
     redacted(home, "second")
@@ -82,6 +84,7 @@ def test_what_held_no_such_secret_is_as_it_was(home):
     assert (after["other"], after["plain"]) == (before["other"], before["plain"])
 
 
+@pytest.mark.slow
 def test_links_times_and_place_stay(home):
     before = held(home)["second"]
     redacted(home, "second")
@@ -96,6 +99,7 @@ def test_links_times_and_place_stay(home):
     assert held(home)["thought"].parents == ("second",)
 
 
+@pytest.mark.slow
 def test_the_audit_log_keeps_its_lines_tells_of_the_redaction_and_fits(home):
     redacted(home, "second")
     store = opened(home)
@@ -107,12 +111,14 @@ def test_the_audit_log_keeps_its_lines_tells_of_the_redaction_and_fits(home):
     assert check(home, FakeClock()).sound
 
 
+@pytest.mark.slow
 def test_a_short_secret_goes_from_the_named_memory_alone(home):
     assert redacted(home, "other").memories == 1
     assert held(home)["other"].content == "The wifi password is [secret: password]"
     assert held(home)["other"].metadata == {"deep": [{"password": "[secret: password]"}]}
 
 
+@pytest.mark.slow
 def test_words_that_are_not_recognised_can_be_named(home):
     with pytest.raises(NotFound, match="--words"):
         redacted(home, "plain")
@@ -120,6 +126,7 @@ def test_words_that_are_not_recognised_can_be_named(home):
     assert held(home)["plain"].content == "The fence is [secret: redacted]"
 
 
+@pytest.mark.slow
 def test_the_backups_are_rewritten_too(home):
     (backup,) = list_backups(home)
     assert TOKEN.encode() in backup.read_bytes()

@@ -64,6 +64,7 @@ def brought(store, place, data, **options):
     return done, stored(store, options.get("namespace") or "default")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["supersedes", "superseded_by", "duplicate_of", "disputes", "parents"])
 def test_no_link_leads_to_a_memory_that_was_there(users, tmp_path, place, link):
     before = one(users, "fact")

@@ -41,6 +41,7 @@ def tiny(tmp_path):
     return make_embedder(f"fastembed:{write_tiny_model(tmp_path)}")
 
 
+@pytest.mark.slow
 def test_a_model_in_a_folder_is_run(tiny, offline):
     rows = tiny.embed(["red blue red red", "blue", "red", ""])
     assert rows.dtype == np.float32

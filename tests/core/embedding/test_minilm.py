@@ -71,6 +71,7 @@ def folder_for_fastembed(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_the_vectors_are_those_of_the_published_model(embedder):
     # The first values and the cosine are those of the float32 model.
     a, b = embedder.embed(["This is an example sentence", "Each sentence is converted"])
@@ -79,6 +80,7 @@ def test_the_vectors_are_those_of_the_published_model(embedder):
     assert float(a @ b) == pytest.approx(0.4046, abs=0.01)
 
 
+@pytest.mark.slow
 def test_fastembed_makes_the_same_vectors_of_the_same_files(embedder, tmp_path):
     texts = [*SAID, *ASKED, "word " * 400, "naïve Ünïcode №5", "日本語 text"]
     other = make_embedder(f"fastembed:{folder_for_fastembed(tmp_path)}").embed(texts)
@@ -169,6 +171,7 @@ def test_a_failing_run_is_an_unavailable_embedder(embedder, monkeypatch):
         embedder.embed(["x"])
 
 
+@pytest.mark.slow
 def test_questions_in_other_words_find_their_answer(tmp_path, minilm):
     service = opened(tmp_path, minilm)
     ready(service)
@@ -184,6 +187,7 @@ def test_questions_in_other_words_find_their_answer(tmp_path, minilm):
         service.close()
 
 
+@pytest.mark.slow
 def test_a_store_changes_from_the_static_table_to_the_model_and_back(tmp_path, minilm):
     service = opened(tmp_path, "static")
     for words in SAID:
@@ -203,6 +207,7 @@ def test_a_store_changes_from_the_static_table_to_the_model_and_back(tmp_path, m
     service.close()
 
 
+@pytest.mark.slow
 def test_a_store_without_the_setting_keeps_the_model(tmp_path, minilm):
     service = opened(tmp_path, minilm)
     ready(service)
@@ -215,6 +220,7 @@ def test_a_store_without_the_setting_keeps_the_model(tmp_path, minilm):
     service.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["uninstalled", "changed"])
 def test_a_store_whose_model_is_gone_answers_by_words_and_has_its_vectors_again_when_it_is_back(
     tmp_path, minilm, monkeypatch, fault

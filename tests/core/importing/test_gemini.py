@@ -196,6 +196,7 @@ def test_what_is_no_history_of_gemini_is_refused_by_name(tmp_path: Path) -> None
         read_as(folder(tmp_path, {"notes.json": {"a": 1}}), "gemini")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -32,6 +32,7 @@ class _Dripping(io.BytesIO):
         return super().read(self._step)
 
 
+@pytest.mark.slow
 @given(st.lists(_JSON, max_size=5), st.booleans(), st.integers(1, 7))
 @settings(max_examples=60)
 def test_the_items_of_an_array_are_those_that_were_written(values, plain, step):

@@ -363,6 +363,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "well"),
     [("memory-server", GRAPH[0]), ("mem0", MEM0), ("zep", EDGE), ("letta", {"text": "x", "archive_id": "a"})],

@@ -40,6 +40,7 @@ def test_all_words_come_back_from_their_file(content):
     assert came_back(memory("a", content=content)).content == content
 
 
+@pytest.mark.slow
 @given(PLAIN_MEMORIES)
 @settings(max_examples=60)
 def test_all_that_is_known_of_a_memory_comes_back(one):

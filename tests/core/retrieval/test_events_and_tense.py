@@ -255,6 +255,7 @@ def test_one_reading_of_a_date_with_slashes_is_the_one_that_was_written(day):
         assert day in [window.since for window in parse_time_expressions(day.strftime(pattern), NOW).windows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

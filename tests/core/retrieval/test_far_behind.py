@@ -20,6 +20,7 @@ def test_how_far_is_far(changes, size, far):
     assert _is_far_behind(changes, size) is far
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("personal", [None, "person"])
 def test_what_an_import_brought_is_found_by_an_index_that_was_loaded_anew(
     scope, clock, random_source, tmp_path, monkeypatch, personal

@@ -116,6 +116,7 @@ def decide(step, held, now):
     return replace(plain, updates=(Update(replace(one, **changes)),))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(steps(), st.integers(0, 14))
 def test_following_the_log_leads_to_the_state_of_a_fresh_snapshot(todo, loaded_after):
@@ -137,6 +138,7 @@ def test_following_the_log_leads_to_the_state_of_a_fresh_snapshot(todo, loaded_a
     assert_alike(followed, fresh, clock.now())
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=8), st.integers(1, 4))
 def test_a_snapshot_may_come_in_batches_of_any_size(contents, size):
@@ -336,6 +338,7 @@ def test_a_type_is_filtered_by_its_tiers():
     assert index.select(Where(memory_type=MemoryType.SHORT_TERM), NOW) == ["faded", "short_term", "sensory"]
 
 
+@pytest.mark.slow
 def test_searches_and_writes_from_several_threads_agree():
     index = index_of(memory("first", "cat"))
     failures = []

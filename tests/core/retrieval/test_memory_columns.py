@@ -112,6 +112,7 @@ def passes(one, where):
     )
 
 
+@pytest.mark.slow
 @given(memories(), filters(), MOMENT)
 def test_exactly_what_passes_every_filter_is_selected(made, where, now):
     everything = {one.id: one for one in made}
@@ -119,12 +120,14 @@ def test_exactly_what_passes_every_filter_is_selected(made, where, now):
     assert set(index_of(*made).select(where, now)) == wanted
 
 
+@pytest.mark.slow
 @given(memories(), filters(), MOMENT)
 def test_exactly_the_forgotten_that_pass_are_selected_for_restoring(made, where, now):
     wanted = {one.id for one in made if passes(one, where) and one.forgotten_at is not None}
     assert set(index_of(*made).select(where, now, forgotten=True)) == wanted
 
 
+@pytest.mark.slow
 @given(memories())
 def test_what_is_selected_comes_newest_first(made):
     index = index_of(*made)
@@ -133,6 +136,7 @@ def test_what_is_selected_comes_newest_first(made):
     assert times == sorted(times, reverse=True)
 
 
+@pytest.mark.slow
 @given(memories(), memories(), filters())
 def test_a_changed_memory_is_filtered_by_its_new_state(before, after, where):
     index = index_of(*before)

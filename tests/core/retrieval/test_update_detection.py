@@ -212,6 +212,7 @@ def test_a_lift_is_small_and_enough_at_any_height(score):
     assert old < new <= old + max(1e-5, old * 1e-5)
 
 
+@pytest.mark.slow
 def test_among_look_alikes_no_mark_is_false_and_the_newest_comes_first():
     from benchmarks.alike import stores
     from benchmarks.indexed import indexed

@@ -316,6 +316,7 @@ def test_no_expression_looks_at_more_than_a_bounded_number_of_characters():
     assert max(widths) < 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     [

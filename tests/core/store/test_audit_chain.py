@@ -229,6 +229,7 @@ def findings(home):
         store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statement", "told"), HARM)
 def test_doctor_names_the_first_entry_that_does_not_fit(kept, statement, told):
     assert told in harmed(kept, statement)[0]
@@ -240,6 +241,7 @@ def test_the_head_of_a_namespace_that_was_not_written_last_is_kept_too(kept):
     ]
 
 
+@pytest.mark.slow
 def test_a_repair_of_the_log_is_told_in_the_log(kept):
     harmed(kept, "UPDATE log SET change = 'x' WHERE namespace = 'default' AND position = 3")
     repair(kept, FakeClock())
@@ -251,6 +253,7 @@ def test_a_repair_of_the_log_is_told_in_the_log(kept):
     store.close()
 
 
+@pytest.mark.slow
 def test_a_purge_leaves_a_chain_that_fits(kept):
     chosen = PurgeSelection(namespace="default", ids=(MemoryId("m3"), MemoryId("m8")))
     purge(kept, chosen, START, actor="tester")
@@ -262,6 +265,7 @@ def test_a_purge_leaves_a_chain_that_fits(kept):
     assert findings(kept) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("namespace", ["default", "other"])
 def test_a_namespace_that_is_erased_leaves_no_head(kept, namespace):
     purge(kept, PurgeSelection(namespace=namespace, everything=True), START, actor="tester")

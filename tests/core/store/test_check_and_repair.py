@@ -92,6 +92,7 @@ def test_a_whole_store_is_sound_and_every_row_was_read(home, files):
     assert (report.sound, report.rows["memory"], report.rows["vector_1"]) == (True, CLOSED + OPEN, CLOSED + OPEN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "finding"),
     [
@@ -175,6 +176,7 @@ def test_of_a_destroyed_block_all_other_rows_are_saved_and_the_loss_is_told(home
     assert (home / "quarantine").exists()
 
 
+@pytest.mark.slow
 def test_without_a_header_the_journal_alone_is_saved(home, files):
     damaged(home, files, database=bytes(4_096) + files[DATABASE][4_096:])
     with pytest.raises(StoreDamaged):
@@ -184,6 +186,7 @@ def test_without_a_header_the_journal_alone_is_saved(home, files):
     assert memories(home) == set(texts(CLOSED, CLOSED + OPEN))
 
 
+@pytest.mark.slow
 def test_the_damaged_files_are_in_quarantine_for_their_owner_alone(home, files):
     damaged(home, files, database=flipped(files[DATABASE], 8 * 100))
     repair(home, FakeClock())

@@ -31,12 +31,14 @@ def test_a_store_that_nobody_closed_is_whole_and_nothing_is_told(template, home)
     assert (found.state, found.notices) == (WRITES, ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["cut", "zeroed", "zeros behind", "flipped", "garbage"])
 def test_a_damaged_log_costs_nothing_that_the_journal_has(template, home, kind):
     files = damage(kind, template.files, LOG, random.Random(f"{kind} 0"))
     assert judged(lay_out(home, files), template) == "whole"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["cut", "zeroed", "zeros behind", "flipped", "garbage"])
 def test_a_damaged_journal_costs_nothing(template, home, kind):
     files = damage(kind, template.files, JOURNAL, random.Random(kind))
@@ -97,6 +99,7 @@ def test_a_mended_store_goes_on(template, home):
     again.close()
 
 
+@pytest.mark.slow
 def test_the_journal_of_another_store_is_not_used(template, home, tmp_path):
     other = make_template(tmp_path / "other", 3)
     path = lay_out(home, {**template.files, JOURNAL: other.files[JOURNAL]})
@@ -105,6 +108,7 @@ def test_the_journal_of_another_store_is_not_used(template, home, tmp_path):
     assert "another store's" in found.notices[0]
 
 
+@pytest.mark.slow
 def test_what_failed_once_does_not_fail_again(tmp_path):
     closed_at = (0, 20, 40)  # as in the stress test that found the cases
     for template, kind, name, seed in saved():
@@ -112,6 +116,7 @@ def test_what_failed_once_does_not_fail_again(tmp_path):
         assert replay([made], tmp_path / "s", (0, kind, name, seed))
 
 
+@pytest.mark.slow
 def test_where_the_database_is_damaged_too_everything_is_left_as_it_was_found(template, home, monkeypatch):
     files = {**template.files, LOG: template.files[LOG][:200]}
     path = lay_out(home, files)
@@ -125,6 +130,7 @@ def test_where_the_database_is_damaged_too_everything_is_left_as_it_was_found(te
     assert opened(path, template).state == WRITES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 40, 74, 120])
 def test_a_log_torn_before_its_first_commit_is_told_once(template, home, length):
     files = {**template.files, LOG: template.files[LOG][:length], JOURNAL: template.files[JOURNAL][:150]}
@@ -150,6 +156,7 @@ def kill_the_mending(path, monkeypatch):
             DuckStore.open(path, FakeClock())
 
 
+@pytest.mark.slow
 def test_a_mending_that_was_killed_is_no_longer_told_as_a_loss_when_its_journal_made_up_for_it(
     template, home, monkeypatch
 ):
@@ -161,6 +168,7 @@ def test_a_mending_that_was_killed_is_no_longer_told_as_a_loss_when_its_journal_
     assert all("nothing that was acknowledged is missing" in one for one in found.notices)
 
 
+@pytest.mark.slow
 def test_a_mending_that_was_killed_without_a_journal_is_still_told_as_a_loss(template, home, tmp_path, monkeypatch):
     log = template.files[LOG]
     path = lay_out(home, {DATABASE: template.files[DATABASE], LOG: zeroed(log, len(log) // 2)})
@@ -175,6 +183,7 @@ def test_a_mending_that_was_killed_without_a_journal_is_still_told_as_a_loss(tem
     killed.close()
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_copied_to_quarantine_in_part_is_no_event(template, home):
     path = lay_out(home, {**template.files, LOG: template.files[LOG] + bytes(64)})
     left = home / "quarantine" / ".new"

@@ -205,6 +205,7 @@ def calls_with_statements():
                 yield source.name, node
 
 
+@pytest.mark.slow
 def test_statements_are_constants_but_for_the_vector_tables():
     found = list(calls_with_statements())
     assert len(found) > 40
@@ -224,6 +225,7 @@ def test_statements_are_constants_but_for_the_vector_tables():
         assert all(isinstance(part, ast.Name) for part in named), ast.unparse(call)
 
 
+@pytest.mark.slow
 def test_no_statement_is_put_together_from_text():
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text())):

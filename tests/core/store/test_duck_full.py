@@ -35,6 +35,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 @pytest.mark.parametrize(
     "limit", [600_007, *(pytest.param(n, marks=pytest.mark.stress) for n in range(400_000, 900_000, 33_333))]
@@ -86,6 +87,7 @@ store.close()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 def test_a_disk_that_is_full_at_a_checkpoint_does_not_break_the_store_for_good(path, open_duck):
     run = subprocess.run(

@@ -36,6 +36,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [2, pytest.param(150, marks=[pytest.mark.stress, pytest.mark.timeout(300)])])
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(path, rounds):
     chance = random.Random(7)

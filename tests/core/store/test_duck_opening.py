@@ -44,12 +44,14 @@ def mode(file):
     return stat.S_IMODE(file.stat().st_mode)
 
 
+@pytest.mark.slow
 def test_a_second_process_is_refused_and_told_who_has_the_store(duck, path):
     with child(path) as other:
         out, _ = other.communicate(timeout=20)
     assert out.startswith(f"{os.getpid()} the memory store is in use by process {os.getpid()}")
 
 
+@pytest.mark.slow
 def test_a_store_of_a_killed_process_can_be_opened_at_once(open_duck, path):
     with child(path) as other:
         assert other.stdout.readline() == "open\n"

@@ -92,6 +92,7 @@ def test_the_digest_of_what_the_newest_schema_declares_is_up_to_date():
     assert catalogue.digest_of(catalogue.declared_by(len(MIGRATIONS))) == catalogue._NEWEST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", a_few([*SHADOWS, *OTHER_TABLES, *BAD_ROWS], 6))
 def test_a_restore_refuses_what_is_not_ours_before_the_present_store_is_touched(laid, tmp_path, clock, statement):
     change_rows(laid, statement)
@@ -104,6 +105,7 @@ def test_a_restore_refuses_what_is_not_ours_before_the_present_store_is_touched(
     assert (home / "memory.duckdb").read_bytes() == b"what is there now"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", a_few(UNREADABLE, 40))
 def test_a_file_with_a_row_that_is_no_memory_is_refused(laid, case):
     set_values(laid, {"m1": case})
@@ -111,6 +113,7 @@ def test_a_file_with_a_row_that_is_no_memory_is_refused(laid, case):
         inspect(laid)
 
 
+@pytest.mark.slow
 def test_a_backup_of_ours_is_restored(laid, tmp_path, clock, open_duck):
     store = open_duck()
     made = create_backup(store, laid.parent, clock.now(), keep=3)
@@ -118,6 +121,7 @@ def test_a_backup_of_ours_is_restored(laid, tmp_path, clock, open_duck):
     assert restore(tmp_path / "new", made.file, clock.now()).memories == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", a_few(OTHER_TABLES, 5))
 def test_a_store_with_other_tables_is_not_opened_and_a_repair_takes_over_its_rows(laid, clock, open_duck, statement):
     change_rows(laid, statement)
@@ -131,6 +135,7 @@ def test_a_store_with_other_tables_is_not_opened_and_a_repair_takes_over_its_row
     put(store, "new")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", a_few(SHADOWS, 5))
 def test_macros_and_views_are_told_by_the_doctor_and_gone_after_a_repair(laid, clock, open_duck, statement):
     change_rows(laid, statement)
@@ -141,6 +146,7 @@ def test_macros_and_views_are_told_by_the_doctor_and_gone_after_a_repair(laid, c
     assert not errors(open_duck().check())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statement", a_few(BAD_ROWS, 6))
 def test_what_stands_beside_memories_is_told_by_the_doctor_and_sound_after_a_repair(laid, clock, open_duck, statement):
     change_rows(laid, statement)
@@ -155,6 +161,7 @@ def test_what_stands_beside_memories_is_told_by_the_doctor_and_sound_after_a_rep
     put(store, "new")
 
 
+@pytest.mark.slow
 def test_rows_that_are_no_memories_are_put_aside_as_they_were_and_all_is_sound_then(laid, clock, open_duck):
     set_values(laid, {"m0": ("importance", float("nan")), "m1": ("metadata", '{"a":NaN}'), "m2": ("rev", 1)})
     report = repair(laid.parent, clock)
@@ -178,6 +185,7 @@ def test_a_repair_of_a_sound_store_changes_nothing(laid, clock):
     assert not (laid.parent / "quarantine").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [-1, 2**63 - 1])
 def test_a_count_of_writes_that_nobody_could_go_on_from_is_made_anew(laid, clock, open_duck, number):
     change_rows(laid, "UPDATE mark SET number = ?", [number])

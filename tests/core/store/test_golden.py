@@ -52,6 +52,7 @@ def checked(home):
     assert told == (len(MIGRATIONS), 13, True, [1, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", OLD)
 def test_a_store_of_an_old_schema_opens_whole_and_is_sound(home, schema):
     lay(home, schema)

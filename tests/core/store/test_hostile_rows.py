@@ -90,6 +90,7 @@ def _members(store):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "value"), [one for one in UNREADABLE if one[0] != "id"][::25])
 def test_a_row_that_is_no_memory_is_left_out_and_all_others_go_on(laid, path, column, value):
     set_values(path, {"m1": (column, value)})
@@ -98,6 +99,7 @@ def test_a_row_that_is_no_memory_is_left_out_and_all_others_go_on(laid, path, co
     assert any("1 memory cannot be read" in notice for notice in store.info().notices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", [value for column, value in UNREADABLE if column == "id"])
 def test_an_id_that_no_column_can_hold_is_left_out(laid, id_):
     store = laid("UPDATE memory SET id = ? WHERE id = 'm1'", id_)
@@ -109,6 +111,7 @@ def test_all_columns_may_be_wrong_at_once(laid, path):
     goes_on(laid(), "m0", "m2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "value"), HARMLESS[::12])
 def test_a_row_of_odd_values_is_a_memory_all_the_same(laid, path, column, value):
     set_values(path, {"m1": (column, value)})
@@ -118,6 +121,7 @@ def test_a_row_of_odd_values_is_a_memory_all_the_same(laid, path, column, value)
     assert not store.info().notices
 
 
+@pytest.mark.slow
 def test_columns_and_rows_agree_on_what_is_a_memory(laid, path):
     """The search structures look at columns, everybody else at rows: each value of the lists in a row of its own."""
     store = laid()
@@ -132,6 +136,7 @@ def test_columns_and_rows_agree_on_what_is_a_memory(laid, path):
     assert str(len(cases) - len(HARMLESS)) in store.info().notices[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hole", ["NULL", "nan", "-inf"])
 def test_a_vector_that_is_none_is_as_one_that_is_missing(laid, hole):
     store = laid("UPDATE vector_1 SET vec = ?::VARCHAR::FLOAT[8] WHERE id = 'm1'", f"[{hole}, 0, 0, 0, 0, 0, 0, 0]")
@@ -142,6 +147,7 @@ def test_a_vector_that_is_none_is_as_one_that_is_missing(laid, hole):
     goes_on(store, "m0", "m1", "m2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [
@@ -185,6 +191,7 @@ def test_a_conversation_that_was_counted_beyond_all_numbers_goes_on(laid):
     assert store.put_entry("default", "talk", "message", {"text": "three"}) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("result", ["{", "[]", '{"a":NaN}'])
 def test_a_result_that_cannot_be_read_is_told_and_not_done_again(laid, result):
     store = laid("UPDATE request SET result = ?", result)

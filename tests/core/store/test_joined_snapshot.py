@@ -69,6 +69,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(STEPS)
 def test_it_has_the_rows_of_one_namespace_in_their_order(steps):
     clock = FakeClock()

@@ -50,6 +50,7 @@ WANTED = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(FIELDS, min_size=4, max_size=8), asked=st.lists(WANTED, min_size=8, max_size=8))
 def test_a_page_holds_what_passes_all_filters_those_written_last_first(store, rows, asked):

@@ -74,6 +74,7 @@ STATEMENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_what_no_import_would_take_is_found(home, name):
     change_rows(home / DATABASE, STATEMENTS[name])
@@ -86,6 +87,7 @@ def repaired(home):
     assert report.sound, report.findings
 
 
+@pytest.mark.slow
 def test_after_a_repair_of_all_of_it_at_once_the_store_is_sound(home):
     for name in ("words", "importance", "revision", "confirmed", "vectors", "usage", "log", "speaker"):
         change_rows(home / DATABASE, STATEMENTS[name])
@@ -99,6 +101,7 @@ def test_after_a_repair_the_store_is_sound(home, name):
     repaired(home)
 
 
+@pytest.mark.slow
 def test_words_that_were_changed_stay_untrusted_with_an_entry_that_says_so(home):
     change_rows(home / DATABASE, STATEMENTS["words"])
     repair(home, FakeClock())
@@ -112,6 +115,7 @@ def test_words_that_were_changed_stay_untrusted_with_an_entry_that_says_so(home)
     assert [row["content"] for row in aside(home)] == ["planted"]
 
 
+@pytest.mark.slow
 def test_words_that_were_changed_with_their_digest_are_found_by_the_log(home):
     change_rows(
         home / DATABASE, "UPDATE memory SET content = 'x', content_hash = ? WHERE id = 'm1'", [content_hash("x")]
@@ -122,12 +126,14 @@ def test_words_that_were_changed_with_their_digest_are_found_by_the_log(home):
     assert left(home)[MemoryId("m1")].trust is Trust.UNTRUSTED
 
 
+@pytest.mark.slow
 def test_an_importance_out_of_range_is_put_into_range(home):
     change_rows(home / DATABASE, STATEMENTS["importance"])
     repair(home, FakeClock())
     assert left(home)[MemoryId("m1")].importance == 1.0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_put_into_range_is_put_aside(home):
     change_rows(home / DATABASE, STATEMENTS["speaker"])
     repair(home, FakeClock())
@@ -135,6 +141,7 @@ def test_what_cannot_be_put_into_range_is_put_aside(home):
     assert [row["id"] for row in aside(home)] == ["m1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["", "\0", "a\x1b[31m"])
 def test_words_that_cannot_be_shown_are_told(home, words):
     change_rows(home / DATABASE, "UPDATE memory SET content = ? WHERE id = 'm1'", [words])
@@ -142,6 +149,7 @@ def test_words_that_cannot_be_shown_are_told(home, words):
     assert any("control characters or no words" in what for what in told)
 
 
+@pytest.mark.slow
 def test_what_a_repair_leaves_of_odd_and_bad_rows_is_sound_and_an_import_takes_it(tmp_path):
     """Each odd value in a memory of its own, and some bad ones among them."""
     # A time of writing ahead of the clock is told for ever: the clock may be what is wrong.
@@ -164,6 +172,7 @@ def test_what_a_repair_leaves_of_odd_and_bad_rows_is_sound_and_an_import_takes_i
         other.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["words", "digest", "importance"])
 def test_a_restore_refuses_what_the_doctor_calls_an_error(home, tmp_path, name):
     change_rows(home / DATABASE, STATEMENTS[name])

@@ -32,6 +32,7 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+@pytest.mark.slow
 def test_a_write_neither_searches_for_pandas_nor_imports_it_and_the_program_can(tmp_path):
     (tmp_path / "pandas.py").write_text('WHO = "the one that is installed"\nclass NaT: pass\nclass NA: pass\n')
     done = subprocess.run(

@@ -137,6 +137,7 @@ def new_store(kind: str) -> Iterator[Store]:
             yield store
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(WRITES)
 def test_both_stores_do_the_same(writes):
@@ -146,6 +147,7 @@ def test_both_stores_do_the_same(writes):
         assert state(first) == state(second)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(WRITES)
 def test_reopening_keeps_everything(writes):
@@ -162,6 +164,7 @@ def test_reopening_keeps_everything(writes):
             again.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["duck", "memory"])
 @SETTINGS
 @given(writes=WRITES)
@@ -176,6 +179,7 @@ def test_the_log_tells_the_revision_of_every_row(kind, writes):
             assert [entry.position for entry in log] == list(range(1, store.head(namespace) + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["duck", "memory"])
 @SETTINGS
 @given(before=WRITES, after=WRITES)

@@ -45,6 +45,7 @@ def test_a_file_in_its_place_is_not_taken_for_it(home):
     assert (home / "memory.duckdb").read_bytes() == b"another"
 
 
+@pytest.mark.slow
 def test_opening_again_beside_it_says_what_to_close_and_after_that_goes_on(home):
     service = MemoryService.open(home)
     write(service, "Ada plays the cello")

@@ -74,6 +74,7 @@ def test_threads_that_repeat_each_others_requests_write_each_once(store):
     assert [entry.position for entry in store.changes("default", 0)] == list(range(1, 13))
 
 
+@pytest.mark.slow
 def test_readers_beside_a_writer_see_whole_writes_only(store):
     writes, half = 20, 10
     done, looked = threading.Event(), threading.Semaphore(0)

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import pytest
 from tests.core.store.making import DIMENSIONS, always, memory, move, patch, put, rows, vector
 from tests.core.store.test_writing import FULL, LATER
 
@@ -70,6 +71,7 @@ def test_a_snapshot_shows_one_moment_whatever_is_written_while_it_is_read(store)
     assert (snapshot.head, list(found), found["a"]["tier"]) == (1, ["a"], "sensory")
 
 
+@pytest.mark.slow
 def test_rows_of_several_chunks_and_namespaces_stay_aligned(store, monkeypatch):
     monkeypatch.setattr(duck_snapshot, "_CHUNK_ROWS", 5)
     monkeypatch.setattr(duck_vectors, "_SPAN_ROWS", 3)

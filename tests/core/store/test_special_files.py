@@ -40,6 +40,7 @@ def test_a_plain_file_is_read_up_to_a_limit(tmp_path):
     assert (read_plain_file(tmp_path / "a"), read_plain_file(tmp_path / "a", 2)) == (b"12345", b"12")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a#b", "50%", "a b", "it's", 'the "one"', "line\nfeed", "野", "a;b", "x=1&mode=ro"])
 def test_a_folder_of_any_name_holds_a_store(tmp_path, name):
     place = tmp_path / name / "memory.duckdb"

@@ -44,6 +44,7 @@ def test_it_is_drawn_when_the_store_is_made_and_stays(home):
     assert key_of(home) == key_of(home)
 
 
+@pytest.mark.slow
 def test_a_backup_has_it_and_a_purge_leaves_it(home):
     store = opened(home)
     for name in ("a", "b"):
@@ -57,6 +58,7 @@ def test_a_backup_has_it_and_a_purge_leaves_it(home):
     assert key_of(home) == before
 
 
+@pytest.mark.slow
 def test_a_repair_keeps_it(home):
     store = opened(home)
     put(store, "a", "b", encoding=5)
@@ -75,6 +77,7 @@ def test_an_export_tells_nothing_of_it(home, tmp_path):
     assert [one["terms"] for one in memories] == [[], []]
 
 
+@pytest.mark.slow
 def test_a_store_whose_key_is_lost_gets_another_and_all_is_encoded_anew(home):
     store = opened(home)
     put(store, "a", "b", encoding=5)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.store.making import memory
@@ -46,6 +47,7 @@ def states(draw):
     return State(memory=draw(MEMORIES), usage=draw(USES), stamps=draw(STAMPS), born=born, gone=gone)
 
 
+@pytest.mark.slow
 @QUICK
 @given(states(), states())
 def test_it_does_not_matter_who_tells_whom(one, other):

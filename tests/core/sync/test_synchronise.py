@@ -95,6 +95,7 @@ def words_in(folder):
 # --- what is told ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_one_machine_was_told_is_on_the_other(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(VIOLIN, tags=("music",), metadata={"b": 1, "a": [2]})
@@ -112,6 +113,7 @@ def test_what_came_from_another_machine_is_found_at_once(folder, machines):
     assert [hit.memory.content for hit in found.hits] == [VIOLIN]
 
 
+@pytest.mark.slow
 def test_changes_of_different_fields_of_one_memory_are_both_kept(folder, machines):
     one = machines(1)
     id_ = one.write(VIOLIN)
@@ -123,6 +125,7 @@ def test_changes_of_different_fields_of_one_memory_are_both_kept(folder, machine
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_change_made_in_knowledge_of_another_is_later_by_whatever_clock(folder, machines):
     one, other = machines(1, minutes=60 * 24 * 800), machines(2)
     id_ = one.write(VIOLIN)
@@ -134,6 +137,7 @@ def test_a_change_made_in_knowledge_of_another_is_later_by_whatever_clock(folder
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_two_corrections_of_one_memory_become_versions(folder, machines):
     one = machines(1)
     id_ = one.write(VIOLIN)
@@ -145,6 +149,7 @@ def test_two_corrections_of_one_memory_become_versions(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_the_same_words_on_both_machines_know_the_first_saying(folder, machines):
     one, other = machines(1), machines(2, minutes=1)
     first, second = one.write(VIOLIN), other.write(VIOLIN)
@@ -153,6 +158,7 @@ def test_the_same_words_on_both_machines_know_the_first_saying(folder, machines)
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_forgetting_and_bringing_back_go_to_the_other_machine(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(VIOLIN)
@@ -165,6 +171,7 @@ def test_forgetting_and_bringing_back_go_to_the_other_machine(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_an_insight_may_arrive_before_its_evidence(folder, machines):
     one, other = machines(1), machines(2)
     imported(one, "m1")
@@ -180,6 +187,7 @@ def test_an_insight_may_arrive_before_its_evidence(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_use_is_told_too(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -192,6 +200,7 @@ def test_use_is_told_too(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_buffers_and_conversations_are_told(folder, machines):
     one, other = machines(1), machines(2)
     one.store.put_entry("default", "talk", "message", {"text": "hello"})
@@ -204,6 +213,7 @@ def test_buffers_and_conversations_are_told(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_the_end_of_a_session_is_no_erasing(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN, session="work")
@@ -213,6 +223,7 @@ def test_the_end_of_a_session_is_no_erasing(folder, machines):
     assert [(each.cleaned, each.leftovers) for each in done] == [(0, ())] * 3
 
 
+@pytest.mark.slow
 def test_only_a_namespace_that_is_named_is_told_and_heard(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN, namespace="work")
@@ -226,6 +237,7 @@ def test_only_a_namespace_that_is_named_is_told_and_heard(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_memories_of_one_moment_stand_in_the_same_order_everywhere(folder, machines):
     one, other = machines(1), machines(2)
     for machine, ids in ((one, "db"), (other, "ca")):
@@ -346,6 +358,7 @@ def test_a_segment_that_was_torn_for_good_is_written_again_by_its_machine(folder
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_another_folder_gets_everything(folder, machines, tmp_path):
     one, other, third = machines(1), machines(2), machines(3)
     one.write(VIOLIN)
@@ -385,6 +398,7 @@ def test_a_folder_that_cannot_be_written_is_refused(folder, machines, monkeypatc
 # --- copies and backups ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_copied_store_writes_under_a_name_of_its_own(folder, machines):
     one = machines(1)
     one.write(VIOLIN)
@@ -397,6 +411,7 @@ def test_a_copied_store_writes_under_a_name_of_its_own(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_store_that_a_backup_replaced_takes_a_new_name_and_hears_what_it_had_told(folder, machines):
     one = machines(1)
     one.write(VIOLIN)
@@ -413,6 +428,7 @@ def test_a_store_that_a_backup_replaced_takes_a_new_name_and_hears_what_it_had_t
     }
 
 
+@pytest.mark.slow
 def test_a_store_that_was_moved_keeps_its_name(folder, machines, tmp_path):
     one = machines(1)
     id_ = one.write(VIOLIN)
@@ -433,6 +449,7 @@ def test_a_copy_of_which_the_first_is_gone_takes_a_new_name(folder, machines):
     assert other.sync(folder).machine != name
 
 
+@pytest.mark.slow
 def test_a_machine_that_is_gone_is_named_until_its_files_are_retired(folder, machines):
     one, gone, third = machines(1), machines(2), machines(3)
     id_ = gone.write(VIOLIN)
@@ -448,6 +465,7 @@ def test_a_machine_that_is_gone_is_named_until_its_files_are_retired(folder, mac
     agree(one, third)
 
 
+@pytest.mark.slow
 def test_a_machine_that_was_retired_and_comes_back_is_heard_again(folder, machines):
     one, other = machines(1), machines(2)
     other.write(VIOLIN)
@@ -470,6 +488,7 @@ def test_a_machine_of_which_not_all_was_read_is_not_retired(folder, machines):
     assert file.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["no such machine", "..", "own"])
 def test_only_another_machine_of_the_folder_is_retired(folder, machines, name):
     one = machines(1)
@@ -479,6 +498,7 @@ def test_only_another_machine_of_the_folder_is_retired(folder, machines, name):
         one.sync(folder, retire=own if name == "own" else name)
 
 
+@pytest.mark.slow
 def test_copies_that_nobody_cleans_are_named_after_a_purge(folder, machines):
     one = machines(1)
     id_ = one.write(VIOLIN)
@@ -500,6 +520,7 @@ def test_copies_that_nobody_cleans_are_named_after_a_purge(folder, machines):
 # --- purged and redacted --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_purged_memory_goes_everywhere_and_never_comes_back(folder, machines):
     one, other, third = machines(1), machines(2), machines(3)
     id_ = one.write(VIOLIN)
@@ -510,6 +531,7 @@ def test_a_purged_memory_goes_everywhere_and_never_comes_back(folder, machines):
     agree(one, other, third)
 
 
+@pytest.mark.slow
 def test_a_purge_takes_its_words_out_of_this_machines_segments(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(VIOLIN)
@@ -523,6 +545,7 @@ def test_a_purge_takes_its_words_out_of_this_machines_segments(folder, machines)
     agree(one, other, third)
 
 
+@pytest.mark.slow
 def test_a_purge_that_was_heard_cleans_what_the_hearer_had_written(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(VIOLIN)
@@ -535,6 +558,7 @@ def test_a_purge_that_was_heard_cleans_what_the_hearer_had_written(folder, machi
     assert other.erased.ids == {"default": [id_]}
 
 
+@pytest.mark.slow
 def test_a_change_made_apart_does_not_bring_a_purged_memory_back(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(VIOLIN)
@@ -546,6 +570,7 @@ def test_a_change_made_apart_does_not_bring_a_purged_memory_back(folder, machine
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_memory_that_is_stored_again_after_its_purge_is_everywhere(folder, machines):
     one, other = machines(1), machines(2)
     imported(one, "m1", content=VIOLIN)
@@ -558,6 +583,7 @@ def test_a_memory_that_is_stored_again_after_its_purge_is_everywhere(folder, mac
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_namespace_that_is_erased_is_erased_everywhere_with_its_conversations(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -571,6 +597,7 @@ def test_a_namespace_that_is_erased_is_erased_everywhere_with_its_conversations(
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_purge_of_everything_reaches_only_what_was_known_where_it_was_asked(folder, machines):
     one, other = machines(1), machines(2)
     old = one.write(VIOLIN)
@@ -583,6 +610,7 @@ def test_a_purge_of_everything_reaches_only_what_was_known_where_it_was_asked(fo
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_purge_of_everything_has_the_moment_of_the_purge(folder, machines):
     one, other = machines(1), machines(2)
     one.store.put_entry("default", "talk", "message", {"text": "the violin"})
@@ -598,6 +626,7 @@ def test_a_purge_of_everything_has_the_moment_of_the_purge(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_what_was_purged_singly_stays_gone_after_a_purge_of_everything(folder, machines):
     one, other, third = machines(1), machines(2), machines(3)
     id_ = one.write(VIOLIN)
@@ -610,6 +639,7 @@ def test_what_was_purged_singly_stays_gone_after_a_purge_of_everything(folder, m
     agree(one, other, third)
 
 
+@pytest.mark.slow
 def test_words_leave_the_files_also_if_a_process_is_killed_before_it_cleans_them(folder, machines, monkeypatch):
     one, other = machines(1), machines(2)
     one.store.put_entry("default", "talk", "message", {"text": "the violin"})
@@ -637,6 +667,7 @@ def test_a_time_that_lies_a_century_ahead_is_not_believed(folder, machines):
     assert other.get(id_).content == VIOLIN
 
 
+@pytest.mark.slow
 def test_the_log_does_not_call_other_words_a_redaction(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(f"The key is {SECRET} for the bank.")
@@ -646,6 +677,7 @@ def test_the_log_does_not_call_other_words_a_redaction(folder, machines):
     assert "its words as another machine has them" in [entry.note for entry in other.store.changes("default", 0)]
 
 
+@pytest.mark.slow
 def test_a_session_that_is_purged_takes_its_conversation_along(folder, machines):
     one, other = machines(1), machines(2)
     one.write(VIOLIN, session="talk")
@@ -657,6 +689,7 @@ def test_a_session_that_is_purged_takes_its_conversation_along(folder, machines)
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_redaction_goes_everywhere_and_into_the_files_of_this_machine(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(f"The key is {SECRET} for the bank.")
@@ -669,6 +702,7 @@ def test_a_redaction_goes_everywhere_and_into_the_files_of_this_machine(folder, 
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_what_a_client_changes_meanwhile_is_not_lost(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(VIOLIN)
@@ -688,6 +722,7 @@ def test_what_a_client_changes_meanwhile_is_not_lost(folder, machines):
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_synchronisation_that_is_killed_is_done_by_the_next(folder, machines, monkeypatch):
     one, other = machines(1), machines(2)
     one.write(VIOLIN)
@@ -705,6 +740,7 @@ def test_a_synchronisation_that_is_killed_is_done_by_the_next(folder, machines, 
     agree(one, other)
 
 
+@pytest.mark.slow
 def test_a_store_stays_sound(folder, machines):
     one, other = machines(1), machines(2)
     gone = one.write(VIOLIN)

@@ -89,6 +89,7 @@ def play(steps, clocks, order, *, copies):
                 machine.discard()
 
 
+@pytest.mark.slow
 @settings(max_examples=4, **CHECKS)
 @given(*CASES)
 def test_three_machines_agree(steps, clocks, copies, order):

@@ -13,6 +13,7 @@ from hybrid_memory.requests import WriteRequest
 from hybrid_memory.service import MemoryService
 
 
+@pytest.mark.slow
 def test_the_id_of_a_memory_is_completed(tmp_path):
     service = MemoryService.open(tmp_path / "store", clock=SystemClock(), random_source=SystemRandomSource())
     ids = [service.write(Scope(session="s"), WriteRequest(content=one)).id for one in ("a violin", "a cello")]
@@ -41,6 +42,7 @@ def completed(words, home):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "found"),
     [

@@ -256,6 +256,7 @@ def test_every_command_has_an_example_of_its_use_and_a_place_in_the_help(name):
     assert command.rich_help_panel or " " in name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "name"), PLACES, indirect=["place"])
 def test_a_command_does_what_it_is_for_and_answers_with_one_json_value(place, name, monkeypatch):
     done = place.use(name, ROWS[name].right)
@@ -268,6 +269,7 @@ def test_a_command_does_what_it_is_for_and_answers_with_one_json_value(place, na
     assert isinstance(json.loads(done.stdout), dict | list)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "name"), PLACES, indirect=["place"])
 def test_a_command_that_cannot_be_done_says_so_in_a_line_and_as_json(place, name):
     row = ROWS[name]

@@ -61,6 +61,7 @@ def test_the_stores_own_folder_is_no_place(home):
     assert (done.exit_code, "store's own" in done.stderr) == (1, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "trust"), [(None, "untrusted"), ("--mine", "agent"), ("--trusted", "agent")])
 def test_a_folder_comes_back_as_whose_it_is_said_to_be(home, tmp_path, option, trust):
     run("export", "--markdown", tmp_path / "notes", "--home", home)
@@ -71,6 +72,7 @@ def test_a_folder_comes_back_as_whose_it_is_said_to_be(home, tmp_path, option, t
     assert {(one["trust"], one["content"]) for one in listed} >= {(trust, "The violin is in the attic.")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--markdown", "--okf"])
 def test_a_folder_brings_the_same_store_back(home, tmp_path, option):
     run("export", option, tmp_path / "notes", "--home", home, "--reveal")

@@ -363,6 +363,7 @@ def test_a_marker_that_cannot_be_read_is_told_and_nothing_new_is_written(run, me
     assert len(memory.memories) == 1
 
 
+@pytest.mark.slow
 def test_the_first_statement_makes_the_store(tmp_path):
     home = tmp_path / "new"
     made = CliRunner().invoke(app, ["remember", "Ada likes tea", "--home", str(home), "--json"])

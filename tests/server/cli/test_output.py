@@ -50,6 +50,7 @@ def test_a_text_of_several_lines_is_shown_in_one_unless_lines_are_wanted():
     assert shown("a\nb", lines=True) == "a\nb"
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.text(max_size=8),

@@ -21,6 +21,7 @@ def typed(words, tmp_path, **environment):
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=tmp_path, env=given)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 @pytest.mark.parametrize("words", ["config", "config --json", "--version"])
 def test_a_full_disk_is_one_line(words, tmp_path):
@@ -29,6 +30,7 @@ def test_a_full_disk_is_one_line(words, tmp_path):
     assert "the output cannot be written: No space left" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["config >&-", "recall - <&-", "import --list 2>&-"])
 def test_a_closed_stream_is_no_traceback(words, tmp_path):
     done = typed(f"program {words}", tmp_path)
@@ -36,6 +38,7 @@ def test_a_closed_stream_is_no_traceback(words, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["config", "config --json", "--help"])
 def test_a_reader_that_leaves_early_is_no_fault(words, tmp_path):
     done = typed(f"program {words} | true; echo ${{PIPESTATUS[0]}}", tmp_path)
@@ -57,6 +60,7 @@ def test_a_user_without_a_home_folder_is_told_what_to_set(words, monkeypatch):
     assert "HYBRID_MEMORY_HOME or --home" in error["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["HYBRID_MEMORY_HOME= program status", "program status --home ''"])
 def test_an_empty_folder_is_none_and_not_the_one_at_hand(words, tmp_path):
     done = typed(words, tmp_path, HYBRID_MEMORY_HOME=None)

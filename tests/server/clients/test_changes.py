@@ -22,6 +22,7 @@ NEWER = Parts(path=("mcpServers", "memory"), entry=ENTRY | {"command": "/new/uvx
 TOML = Parts("toml", ("mcp_servers", "memory"), ENTRY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [SERVERS, BOTH], ids=["servers", "with-hooks"])
 @given(text=json_documents())
 def test_json_install_twice_and_take_out_gives_the_same_text(parts, text):
@@ -48,6 +49,7 @@ def comments_of(text):
     return [text[start:end] for start, end, _ in jsonc.strings(text) if text[start] == "/"]
 
 
+@pytest.mark.slow
 @given(text=json_documents())
 def test_without_a_backup_ours_is_cut_out_and_every_comment_and_value_of_others_stays(text):
     installed = install(text, BOTH)
@@ -87,6 +89,7 @@ def test_of_a_tidy_file_ours_is_cut_out_to_the_byte_without_any_backup(text):
     assert uninstall(install(text, BOTH), BOTH) == text
 
 
+@pytest.mark.slow
 @given(text=tidy_documents())
 def test_of_a_tidy_file_that_was_edited_in_between_only_the_edit_is_left(text):
     edited = install(text, BOTH).replace("MARK", "edited")
@@ -282,6 +285,7 @@ def test_a_deep_text_is_no_trouble():
     assert uninstall(installed, SERVERS, deep) == deep
 
 
+@pytest.mark.slow
 def test_a_text_of_many_megabytes_is_changed_at_once():
     projects = {f"/home/ada/{number}": {"history": ["word " * 40] * 10} for number in range(3_000)}
     text = json.dumps({"projects": projects, "mcpServers": {"x": {}}}, indent=2)

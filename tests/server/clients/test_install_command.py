@@ -341,6 +341,7 @@ def test_where_the_hooks_cannot_be_written_nothing_is(person):
     assert person.tree() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [NAMES, NAMES[::-1]], ids=["first-in-first-out", "last-in-first-out"])
 def test_folders_that_were_made_for_several_clients_go_with_the_last_one(person, order):
     for name in NAMES:
@@ -384,6 +385,7 @@ def test_an_entry_of_toml_is_printed_as_json_for_a_program(person):
     assert "memory" in json.loads(person.install("--print", "--json", "codex").stdout)["mcp_servers"]
 
 
+@pytest.mark.slow
 def test_what_the_outputs_encoding_lacks_is_written_out(person):
     person.write(".cursor/mcp.json", '{"mcpServers": {"ü東": {"command": "x"}}}')
     done = subprocess.run(

@@ -47,6 +47,7 @@ class AnsweringHub(FakeHub):
         return json.loads(hello["given"]), json.loads(said) if said else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"{}" * 2, b"[" * 100_000, b'{"session_id": {}}', b" " * 100],
@@ -75,6 +76,7 @@ def test_any_arguments_are_answered_with_nothing(home, arguments):
     assert not home.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="descriptors are closed by a shell")
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-", "1>/dev/full"])
 def test_closed_streams_are_no_error(home, closed):
@@ -100,6 +102,7 @@ def test_without_a_home_folder_it_ends_well():
     assert (done.returncode, done.stdout) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["session-start", "prompt", "stop"])
 def test_a_store_that_cannot_be_made_is_no_error(tmp_path, event):
     (tmp_path / "file").write_text("")
@@ -119,12 +122,14 @@ def test_a_client_that_keeps_its_end_open_is_answered(home):
         assert b"known" in process.stdout.read()
 
 
+@pytest.mark.slow
 def test_a_damaged_store_gives_nothing(home):
     home.mkdir(mode=0o700)
     (home / "memory.duckdb").write_bytes(b"no database" * 1000)
     assert Talk(home, "s").start() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["prompt", "stop"])
 def test_a_hub_that_hangs_is_left_alone_in_time(home, event):
     """The limit of the event ends the program; what was said waits for the next event."""
@@ -179,6 +184,7 @@ def test_a_conversation_that_was_there_before_the_hooks_is_not_read(home):
     assert [turn["text"] for turn in asked["batches"][0]["turns"]] == ["I prefer spaces."]
 
 
+@pytest.mark.slow
 def test_what_another_conversation_left_is_told_when_one_starts(home):
     ended = Talk(home, "ended", client="codex").say("I prefer tabs.")
     with FakeHub(home):
@@ -192,6 +198,7 @@ def test_what_another_conversation_left_is_told_when_one_starts(home):
     assert asked["batches"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["off", "OFF", "0", "false"])
 def test_a_variable_switches_all_of_it_off(home, word):
     talk = Talk(home, "s", variables={program.SWITCH: word}).say("I prefer tabs.")
@@ -200,6 +207,7 @@ def test_a_variable_switches_all_of_it_off(home, word):
     assert not home.exists()
 
 
+@pytest.mark.slow
 def test_what_was_said_while_hooks_were_off_is_not_read_later(home):
     talk = Talk(home, "s", client="codex").say("I prefer tabs.")
     with AnsweringHub(home) as hub:
@@ -212,6 +220,7 @@ def test_what_was_said_while_hooks_were_off_is_not_read_later(home):
     assert [turn["text"] for turn in asked["batches"][0]["turns"]] == ["I prefer dots."]
 
 
+@pytest.mark.slow
 def test_that_holds_for_a_transcript_that_its_client_once_began_anew_too(home):
     talk = Talk(home, "s", client="codex").say("I prefer a long line of words, which the new file has not.")
     with AnsweringHub(home) as hub:

@@ -25,6 +25,7 @@ def status(home, *options):
     return found.output
 
 
+@pytest.mark.slow
 def test_switches_and_the_last_run_of_each_client(home):
     (home / "config.toml").write_text("[hooks]\ncapture = false\n")
     Conversations(str(home)).note_run("codex", "stop", kept=2, loaded=3)
@@ -46,6 +47,7 @@ def test_a_wrong_switch_is_named(home, text):
     assert found.exit_code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "on"), [("hooks = false", False), ("hooks = true", True), ("hooks = 'off'", False)])
 def test_one_word_switches_all(home, text, on):
     (home / "config.toml").write_text(text + "\n")

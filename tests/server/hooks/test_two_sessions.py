@@ -57,6 +57,7 @@ def service(home):
         yield service
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["claude-code", pytest.param("codex", marks=pytest.mark.stress)])
 def test_what_was_said_in_one_conversation_is_in_the_context_of_the_next(home, name):
     """Over real processes: the client's server, which starts the hub, and each hook."""
@@ -82,6 +83,7 @@ def test_what_was_said_in_one_conversation_is_in_the_context_of_the_next(home, n
     assert context.endswith("\n</remembered>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["pre-compact", "session-end"])
 def test_each_event_that_may_be_the_last_keeps_what_was_said(home, service, event):
     talk = Talk(home, "first").say(LASTING["preference"][0])
@@ -111,6 +113,7 @@ def test_the_prompt_and_the_transcript_together_keep_a_statement_once(home, serv
     ]
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_killed_in_the_middle_costs_nothing_and_doubles_nothing(home):
     """Also where starting the next one took longer than the event had time for: then a later event keeps what it left."""
     talk = hooking.Talk(home, "first")
@@ -186,6 +189,7 @@ def test_a_folder_that_is_read_only_is_told_and_not_kept(home, service):
     assert "prefer red" not in Talk(home, "third").start()
 
 
+@pytest.mark.slow
 def test_two_projects_never_see_each_other_and_the_person_is_seen_in_both(home, service):
     Talk(home, "mine").say(LASTING["preference"][0]).hook("stop")
     folders = {}
@@ -200,6 +204,7 @@ def test_two_projects_never_see_each_other_and_the_person_is_seen_in_both(home, 
     assert ["PostgreSQL" in seen["zeta"], "Nora" in seen["zeta"]] == [False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("switch", "kept", "told"), [("brief", True, False), ("capture", False, True)])
 def test_a_switch_in_the_settings_holds_from_the_next_event_on(home, service, switch, kept, told):
     Talk(home, "first").say(LASTING["preference"][0]).hook("stop")
@@ -236,6 +241,7 @@ def test_two_hooks_of_one_conversation_at_once_keep_each_statement_once(home, se
     assert sum(int(one.split()[1]) for one in told) == len(LASTING)
 
 
+@pytest.mark.slow
 def test_the_brief_is_short_however_much_is_stored(home, service):
     for number in range(60):
         text = f"I prefer {number} apples over pears when I bake on day {number} of the month. " + "Really. " * 40
@@ -244,6 +250,7 @@ def test_the_brief_is_short_however_much_is_stored(home, service):
     assert 500 < len(context) <= 9_200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False])
 def test_what_a_brief_gave_the_clients_own_server_does_not_give_again(home, service, before):
     """Claude Code and Codex ask the connected server at a prompt; it connects before or after the hook has given its brief."""
@@ -266,6 +273,7 @@ def test_what_a_brief_gave_the_clients_own_server_does_not_give_again(home, serv
     assert quiet(here) == ""
 
 
+@pytest.mark.slow
 def test_a_read_that_nobody_asked_for_waits_until_an_earlier_brief_is_noted(home, service, monkeypatch):
     asked = threading.Event()
     may_recall, note = hub_module._may_recall, hub_module._note_shown
@@ -455,6 +463,7 @@ def test_a_brief_has_most_of_forty_statements_within_its_tokens(home, service):
     assert estimate_tokens(context) <= 1_000
 
 
+@pytest.mark.slow
 def test_a_project_whose_marker_is_gone_outlives_the_hub(home):
     """Over real processes: the relay tells the next hub."""
     acme = project(home, "acme")

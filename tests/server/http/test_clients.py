@@ -20,6 +20,7 @@ RECENT = "memory://most_recent_memories"
 ERAS = ["legacy", "2026-07-28", "auto"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ERAS)
 async def test_what_was_written_is_found(build, at_socket, token, mode):
     async with at_socket(build()) as connect, connect(token, mode=mode) as client:
@@ -65,6 +66,7 @@ async def test_an_older_client_hears_of_a_write_of_another(build, at_socket, tok
                 await heard.wait()
 
 
+@pytest.mark.slow
 async def test_an_older_client_hears_again_after_a_restart_without_subscribing_anew(
     build, at_socket, token, other_token
 ):

@@ -128,6 +128,7 @@ def serving(home, token, *more):
         process.stderr.close()
 
 
+@pytest.mark.slow
 def test_a_session_of_the_older_protocol_keeps_its_subscription_over_a_kill_and_stays_ended(tmp_path, token):
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
     with serving(tmp_path, token) as server:
@@ -152,6 +153,7 @@ def _event(stream):
     return line.decode()
 
 
+@pytest.mark.slow
 def test_memory_outlives_the_server_a_revoked_token_does_not_and_relays_are_served_beside(tmp_path, token):
     with serving(tmp_path, token) as server:
         assert server.call("write_memory", content="Ada plays the cello")["id"]

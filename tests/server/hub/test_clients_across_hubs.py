@@ -74,6 +74,7 @@ class Heard:
         self.receive.close()
 
 
+@pytest.mark.slow
 async def test_a_conversation_goes_on_over_three_hubs(home, service, mode):
     hub = ThreadedHub(home, service)
     async with client_of(home, mode=mode) as client:
@@ -88,6 +89,7 @@ async def test_a_conversation_goes_on_over_three_hubs(home, service, mode):
     assert len(set(service.actors)) == 1
 
 
+@pytest.mark.slow
 async def test_fifty_calls_at_work_when_their_hub_dies_are_all_answered_by_the_next(home, service, mode):
     hub = ThreadedHub(home, service)
     answers = []
@@ -106,6 +108,7 @@ async def test_fifty_calls_at_work_when_their_hub_dies_are_all_answered_by_the_n
     assert len(answers) == 50
 
 
+@pytest.mark.slow
 async def test_an_older_clients_subscription_outlives_its_hub(home, service):
     hub, heard = ThreadedHub(home, service), Heard()
     async with client_of(home, mode="legacy", message_handler=heard) as client:
@@ -177,6 +180,7 @@ def ids(service):
     return [service.keep(f"Ada was late on day {day}").id for day in range(3)]
 
 
+@pytest.mark.slow
 async def test_a_client_whose_model_thinks_while_its_hub_dies_gets_its_insights_stored_once(home, service, ids, mode):
     model = Model(ids)
     hub = ThreadedHub(home, service)

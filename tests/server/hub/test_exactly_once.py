@@ -105,6 +105,7 @@ def over_both_stores():
         yield pytest.param(False, form, id=f"{form}, in a file", marks=[] if quick else pytest.mark.stress)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("in_memory", "form"), [*over_both_stores()])
 def test_a_write_that_comes_again_has_the_same_answer_and_is_done_once(home, in_memory, form):
     hubs = RestartedHubs(home, in_memory=in_memory)
@@ -126,6 +127,7 @@ def test_a_write_that_comes_again_has_the_same_answer_and_is_done_once(home, in_
     assert after == before
 
 
+@pytest.mark.slow
 def test_a_write_that_would_have_expired_by_now_still_has_its_answer(hubs):
     arguments = {"content": "The parcel comes at noon", "expires_at": "2026-01-10T18:00:00Z"}
     with hubs.hub() as client:
@@ -136,6 +138,7 @@ def test_a_write_that_would_have_expired_by_now_still_has_its_answer(hubs):
         assert asked(client, 2, "write_memory", **arguments)["isError"] is True
 
 
+@pytest.mark.slow
 def test_a_change_of_what_was_forgotten_since_still_has_its_answer(hubs):
     with hubs.hub() as client:
         memory = written(client, 1, "Ada was late")
@@ -146,6 +149,7 @@ def test_a_change_of_what_was_forgotten_since_still_has_its_answer(hubs):
         assert again["structuredContent"] == first["structuredContent"]
 
 
+@pytest.mark.slow
 def test_what_was_refused_is_tried_again(hubs):
     arguments = {"content": "Ada is ill", "supersedes": "0" * 20}
     with hubs.hub() as client:
@@ -155,6 +159,7 @@ def test_what_was_refused_is_tried_again(hubs):
         assert asked(client, 1, "write_memory", **arguments | {"supersedes": corrected})["isError"] is False
 
 
+@pytest.mark.slow
 def test_a_number_of_another_relay_is_another_request(hubs):
     provider = ServiceProvider(hubs.open)
     with ThreadedHub(hubs.home, None, provider=provider) as hub:
@@ -166,6 +171,7 @@ def test_a_number_of_another_relay_is_another_request(hubs):
     assert len(found) == 2
 
 
+@pytest.mark.slow
 def test_a_write_whose_answer_was_on_its_way_when_the_hub_died_is_done_once(hubs):
     """The relay has sent it, the hub has done it, nobody has read the answer."""
     provider = ServiceProvider(hubs.open)
@@ -190,6 +196,7 @@ def results_of(service, numbers):
     return [service.store.result("default", RequestKey(RELAY, number)) is not None for number in numbers]
 
 
+@pytest.mark.slow
 def test_results_are_forgotten_up_to_what_the_relay_has_and_all_when_it_leaves(hubs, monkeypatch):
     monkeypatch.setattr(hub_module, "_ACKNOWLEDGE_EVERY_LINES", 1)
     monkeypatch.setattr(hub_module, "_ACKNOWLEDGE_CHECK_SECONDS", 0.01)

@@ -60,6 +60,7 @@ def texts(client, number, query):
     return sorted(one["text"] for one in result["structuredContent"]["memories"])
 
 
+@pytest.mark.slow
 def test_relays_that_start_together_share_one_hub_which_leaves_after_them(home):
     with ExitStack() as stack:
         clients = [stack.enter_context(relay(home)) for _ in range(3)]
@@ -83,6 +84,7 @@ WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath"]
 WORDS += ["islet", "jetty", "knoll", "larch", "marsh", "north", "ocean", "poppy"]
 
 
+@pytest.mark.slow
 def test_a_hub_killed_in_the_middle_of_writes_costs_no_write_and_doubles_none(home):
     killed = []
     with relay(home) as first, relay(home) as second:
@@ -123,6 +125,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_where_no_process_can_be_started_one_relay_serves_all_and_another_takes_over(home):
     alone = b"this process serves its client itself"
     with ExitStack() as stack, ExitStack() as until_it_leaves:
@@ -144,6 +147,7 @@ def test_where_no_process_can_be_started_one_relay_serves_all_and_another_takes_
     assert not (home / "memory.duckdb.wal").exists()
 
 
+@pytest.mark.slow
 def test_a_home_that_cannot_be_made_is_told_at_each_call_and_ends_nothing(tmp_path):
     (tmp_path / "file").write_text("mine")
     home = tmp_path / "file" / "home"

@@ -45,6 +45,7 @@ def request(number, tool, arguments):
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
 
 
+@pytest.mark.slow
 def test_a_call_to_a_stopped_hub_is_answered_by_the_next_one_and_done_once(store):
     with relay(store) as first, relay(store) as second:
         for client in (first, second):
@@ -72,6 +73,7 @@ def test_a_client_that_comes_beside_a_stopped_hub_is_initialized(store):
         assert hub_of(store) != stopped
 
 
+@pytest.mark.slow
 def test_a_command_beside_a_stopped_hub_says_so_and_is_done(store):
     with relay(store) as client:
         client.initialize()
@@ -101,6 +103,7 @@ def test_a_relay_that_hosts_the_hub_and_is_stopped_leaves_the_others_to_go_on(st
         assert hub_of(store) == second.process.pid
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_long_is_left_to_its_hub(hub, home, service):
     asked = threading.Semaphore(0)
     ask = hub.listener.heartbeat._on_question

@@ -113,6 +113,7 @@ def test_a_hub_whose_last_answers_take_too_long_still_says_that_it_leaves(hub, s
         assert client.receive_frame(protocol.LEAVING, protocol.ANSWER).kind == protocol.LEAVING
 
 
+@pytest.mark.slow
 def test_all_answers_reach_a_slow_reader_before_the_hub_leaves(hub, service):
     memory = service.keep("x" * 900_000)
     with hub.connected() as slow:
@@ -135,6 +136,7 @@ async def some_turns():
         await anyio.lowlevel.checkpoint()
 
 
+@pytest.mark.slow
 def test_a_hub_that_leaves_does_not_listen_again(frequent_checks, hub, home, service, monkeypatch):
     opened = threading.Event()
     monkeypatch.setattr(HubListener, "reopen", lambda _: opened.set())

@@ -378,6 +378,7 @@ def test_an_older_client_that_subscribed_hears_that_it_is_in_another_project_now
         assert hears(client)
 
 
+@pytest.mark.slow
 def test_a_client_that_only_listens_follows_its_marker(hub, folder):
     mine = folder("mine", 'namespace = "acme"')
     beta = folder("beta", 'namespace = "beta"')

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import string
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def test_nothing_that_is_sent_raises(value):
         one(value)
 
 
+@pytest.mark.slow
 @given(values)
 def test_what_has_its_type_already_stays_as_it_is(value):
     for one in KEEP_THEIR_TYPE:

@@ -218,6 +218,7 @@ def ids_of(answer):
     return [one["id"] for one in answer["memories"]]
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @STYLES
 async def test_who_names_every_argument_can_ask_and_fetch_and_have_a_brief(client, service, all_named):

@@ -66,6 +66,7 @@ async def test_one_memory_is_shown_whole(client, service):
     assert "x" * 100_000 in (await read(client, f"memory://memories/{memory.id}")).text
 
 
+@pytest.mark.slow
 async def test_long_memories_are_cut_among_the_most_recent(client, service):
     for number in range(20):
         service.keep(f"{number} " + "記" * 2_000)

@@ -37,6 +37,7 @@ def private_parts(tree):
                 yield node.attr
 
 
+@pytest.mark.slow
 def test_no_other_module_touches_private_parts_of_the_sdk():
     root = Path(hybrid_memory_mcp.__file__).parent
     found = {

@@ -159,6 +159,7 @@ def test_a_note_with_none_of_the_words_is_cut_behind_its_beginning():
     assert ANSWERED.startswith(structured["memories"][0]["text"].removesuffix("…[cut; read by ids]"))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
     found=st.lists(hits, max_size=4),
@@ -303,6 +304,7 @@ def test_the_moment_at_the_end_of_the_calendar_can_be_shown():
     assert structured["memories"][0]["created_at"].startswith("9999")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["a" * 100_000, "記" * 100_000, "\u2028" * 5_000, '"' * 9_000, "short"])
 @pytest.mark.parametrize("count", [2, 30, 500])
 def test_offered_groups_stay_within_their_budget(content, count):

@@ -196,6 +196,7 @@ async def test_a_brief_shows_twenty_short_lines_within_its_budget(client, servic
     assert len((await call(client, "read_memories"))["memories"]) == 20
 
 
+@pytest.mark.slow
 async def test_a_brief_is_paged_through_its_sections_without_repeats(client, service):
     for number in range(12):
         service.keep(f"I like topic{number}")
@@ -219,6 +220,7 @@ async def test_what_is_written_pinned_stands_first_in_every_brief(client, servic
     assert (first["text"], first["section"]) == ("Answer in French", "pinned")
 
 
+@pytest.mark.slow
 async def test_paging_shows_every_memory_once(client, service):
     for number in range(40):
         service.keep(f"note {number} " + "x" * 300)
@@ -234,6 +236,7 @@ async def test_paging_shows_every_memory_once(client, service):
     assert sorted(seen) == sorted(service.memories)
 
 
+@pytest.mark.slow
 async def test_every_page_stays_within_its_budget_and_all_pages_show_everything_once(client):
     ids = set()
     for number in range(30):
@@ -255,6 +258,7 @@ async def test_every_page_stays_within_its_budget_and_all_pages_show_everything_
     assert set(seen) == ids
 
 
+@pytest.mark.slow
 async def test_a_small_budget_still_shows_a_memory_and_goes_on(client):
     for number in range(3):
         await call(client, "write_memory", content=f"note {number} " + "記" * 5000, speaker="話" * 200)

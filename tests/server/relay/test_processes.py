@@ -127,6 +127,7 @@ def test_the_other_end_of_a_socket_is_known():
         assert processes.is_of_this_user(ours)
 
 
+@pytest.mark.slow
 def test_questions_leave_no_descriptor_open(home, holder):
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(3):

@@ -139,6 +139,7 @@ def test_a_line_during_the_search_for_a_hub_waits_for_it(hub, home):
         assert second.lines(2) == [(protocol.RETRY, 1, "ping1"), (protocol.LINE, 2, "ping2")]
 
 
+@pytest.mark.slow
 def test_a_hub_that_is_gone_before_its_welcome_is_no_hub(hub, home):
     with relay(home) as client:
         client.send(ping(1))

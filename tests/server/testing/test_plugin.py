@@ -61,6 +61,7 @@ def test_without_its_memory_a_suite_fails_and_what_passes_is_named(run):
     assert "  test_it.py::test_without" not in result.stdout.lines
 
 
+@pytest.mark.slow
 def test_the_option_leaves_the_environment_as_it_was(run, monkeypatch):
     monkeypatch.setenv("HYBRID_MEMORY_TEST_OFF", "0")
     run(SUITE, "--hybrid-memory-off")
@@ -123,6 +124,7 @@ async def test_told(memory):
 """
 
 
+@pytest.mark.slow
 def test_a_recording_lies_beside_its_test_and_is_kept_to(run, pytester):
     run(RECORDED, "--hybrid-memory-record=none").assert_outcomes(passed=1, errors=1)
     run(RECORDED).assert_outcomes(passed=1)
@@ -137,6 +139,7 @@ def test_a_recording_lies_beside_its_test_and_is_kept_to(run, pytester):
     assert "milk" in file.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_recorded_test_notices_that_its_memory_is_off(run):
     source = RECORDED.replace('"I like tea."})', '"I like tea."})\n        await client.call_tool("read_memories", {})')
     run(source).assert_outcomes(passed=1)
@@ -151,6 +154,7 @@ def test_a_failed_test_is_not_recorded(run, pytester):
     assert not (pytester.path / "recordings").exists()
 
 
+@pytest.mark.slow
 def test_the_tests_of_the_example_pass_and_fail_without_their_memory(pytester, monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLE))
     for file in ("agent.py", "test_agent.py"):

@@ -104,6 +104,7 @@ async def test_a_run_that_failed_otherwise_is_neither_recorded_nor_compared(file
     assert not file.exists()
 
 
+@pytest.mark.slow
 async def test_a_memory_that_is_off_records_nothing_and_is_not_as_recorded(file):
     await recorded(file, off=True)
     assert not file.exists()
@@ -133,6 +134,7 @@ async def test_a_memory_that_answers_otherwise_is_found_out(file):
         memory.replay(file)
 
 
+@pytest.mark.slow
 async def test_scores_may_differ_in_their_last_digits(file):
     await recorded(file)
     shown = json.loads(file.read_text(encoding="utf-8"))
