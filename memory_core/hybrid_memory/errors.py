@@ -2,6 +2,7 @@
 
 HybridMemoryError
 ├── InvalidInput                an argument is wrong; names the argument and what to do (also a ValueError)
+│   └── ChangedSince            what was done cannot be undone: it was changed since
 ├── NotFound                    no such memory in this namespace (also a LookupError)
 ├── ConfirmationNeeded          a destructive request must be repeated with a count
 ├── EmbedderUnavailable         the embedding model cannot be loaded
@@ -39,6 +40,10 @@ class InvalidInput(HybridMemoryError, ValueError):
         super().__init__(f"{field}: {problem}")
         self.field = field
         self.problem = problem
+
+
+class ChangedSince(InvalidInput):
+    """What was done cannot be undone, because something else was done since; nothing was changed."""
 
 
 class NotFound(HybridMemoryError, LookupError):

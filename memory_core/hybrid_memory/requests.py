@@ -21,6 +21,7 @@ from hybrid_memory.model import (
     Origin,
     Tier,
     Trust,
+    Verdict,
 )
 
 DEFAULT_PAGE = 8  # memories that answer a question; about as many as fit into the server's default budget of tokens
@@ -310,6 +311,61 @@ class ForgetResult:
     restored: bool = False
     revived: tuple[MemoryId, ...] = ()
     held: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRequest:
+    """Memories that say one thing together, and the words in which they say it from now on."""
+
+    ids: tuple[MemoryId, ...]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRequest:
+    """A memory that says several things, and each of these in words of its own."""
+
+    id: MemoryId
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """What a person says of some memories. ``until`` is the moment at which what ended was over; None: now."""
+
+    ids: tuple[MemoryId, ...]
+    verdict: Verdict
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActResult:
+    """What a person's act has done. ``ids`` are the memories as they stand after it: new versions, a merged text, parts.
+
+    ``undo`` names the act for `Acts.undo`, None where nothing changed. ``before`` are the memories that were replaced; the others are as
+    in `ForgetResult`. ``secrets`` are the kinds of secrets in new words.
+    """
+
+    action: str
+    ids: tuple[MemoryId, ...]
+    undo: str | None = None
+    before: tuple[MemoryId, ...] = ()
+    unchanged: tuple[MemoryId, ...] = ()
+    revived: tuple[MemoryId, ...] = ()
+    held: Mapping[MemoryId, MemoryId] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastAct:
+    """An act that can be undone: what was done (``action``, as in the log), when and by whom, and to which memories."""
+
+    undo: str
+    namespace: str
+    at: datetime
+    actor: str
+    action: str
+    ids: tuple[MemoryId, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

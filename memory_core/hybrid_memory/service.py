@@ -24,6 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory import homes, reads, validation
+from hybrid_memory.acts import Acts, Writer
 from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
@@ -145,6 +146,14 @@ class MemoryService:
         self._last_known = store.last_write()
         self._clock_jumped = False
         self._warmed: set[tuple[str, ...]] = set()
+        self.acts = Acts(
+            store,
+            self._encoder,
+            self._index_cache,
+            self.lock,
+            self.secrets,
+            Writer(lambda namespace, decide: self._commit(namespace, None, decide), self._new_id, self._now),
+        )
         self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
 
     @classmethod

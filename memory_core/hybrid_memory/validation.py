@@ -14,9 +14,20 @@ from datetime import datetime
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.lazy_pattern import LazyPattern
-from hybrid_memory.model import Json, MemoryId, MemoryType, Scope
+from hybrid_memory.model import Json, MemoryId, MemoryType, Scope, Verdict
 from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
-from hybrid_memory.requests import ForgetRequest, Insight, ListRequest, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.requests import (
+    ForgetRequest,
+    Insight,
+    JudgeRequest,
+    ListRequest,
+    MergeRequest,
+    ReadRequest,
+    SplitRequest,
+    UpdateRequest,
+    Where,
+    WriteRequest,
+)
 
 # Limits of length count characters, the others things of one request. All were set by hand: far above what a conversation
 # needs, low enough that one request cannot fill the memory of the machine.
@@ -30,6 +41,9 @@ METADATA_DEPTH = 8
 IDS_LIMIT = 100
 PAGE_LIMIT = 100  # memories of one answer
 LIST_LIMIT = 10_000  # memories of one page of a list, which a program may read
+ACT_LIMIT = 1000  # memories that a person changes at once, in one transaction
+PARTS_LIMIT = 50  # statements that one memory is split into
+_FEWEST_MERGED = 2
 INSIGHTS_LIMIT = 20  # of one call
 EVIDENCE_LIMIT = 100  # ids of one insight
 _INTEGER_BOUND = 1 << 63  # a column of the store holds 64 bits
@@ -157,6 +171,67 @@ def check_update(request: UpdateRequest, now: datetime) -> UpdateRequest:
     if request.tags is None:
         return request
     return replace(request, tags=_clean_tags("tags", request.tags))
+
+
+def check_merge(request: MergeRequest) -> MergeRequest:
+    """Return the request with each memory once.
+
+    Raises:
+        InvalidInput: names the argument that is wrong.
+    """
+    ids = check_acted("ids", request.ids)
+    if len(ids) < _FEWEST_MERGED:
+        raise InvalidInput("ids", "name two memories at least; they become one")
+    check_text("content", request.content, limit=CONTENT_LIMIT)
+    return replace(request, ids=ids)
+
+
+def check_split(request: SplitRequest) -> SplitRequest:
+    """Return the request without parts that are said twice.
+
+    Raises:
+        InvalidInput: names the argument that is wrong.
+    """
+    _check_ids("id", (request.id,))
+    for at, part in enumerate(request.parts):
+        check_text(f"parts.{at}", part, limit=CONTENT_LIMIT)
+    parts = tuple({" ".join(part.split()): part for part in reversed(request.parts)}.values())[::-1]
+    if not _FEWEST_MERGED <= len(parts) <= PARTS_LIMIT:
+        raise InvalidInput("parts", f"give from {_FEWEST_MERGED} to {PARTS_LIMIT} different statements")
+    return replace(request, parts=parts)
+
+
+def check_judge(request: JudgeRequest, now: datetime) -> JudgeRequest:
+    """Return the request with each memory once, and with the moment of an end.
+
+    Raises:
+        InvalidInput: names the argument that is wrong.
+    """
+    ids = check_acted("ids", request.ids)
+    if request.verdict is not Verdict.ENDED:
+        if request.until is not None:
+            raise InvalidInput("until", "goes with the verdict `ended` alone")
+        return replace(request, ids=ids)
+    _check_moment("until", request.until)
+    until = now if request.until is None else request.until
+    if until > now:
+        raise InvalidInput("until", "lies in the future; edit the memory to give it an end that is yet to come")
+    return replace(request, ids=ids, until=until)
+
+
+def check_acted(field: str, ids: Sequence[MemoryId]) -> tuple[MemoryId, ...]:
+    """Return the memories that a person acts upon at once, each once.
+
+    Raises:
+        InvalidInput: there are none or too many, or one is no id.
+    """
+    if not ids:
+        raise InvalidInput(field, "name at least one memory")
+    if len(ids) > ACT_LIMIT:
+        raise InvalidInput(field, f"at most {ACT_LIMIT:,} memories at once")
+    for at in range(0, len(ids), IDS_LIMIT):
+        _check_ids(field, ids[at : at + IDS_LIMIT])
+    return tuple(dict.fromkeys(ids))
 
 
 def check_forget(request: ForgetRequest) -> ForgetRequest:

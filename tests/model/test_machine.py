@@ -12,8 +12,18 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from tests.stress.cases import GIVEN
 
 from hybrid_memory.errors import ConfirmationNeeded
-from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, MemoryType, Origin, Scope, Tier
-from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, Where, WriteRequest
+from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, MemoryType, Origin, Scope, Tier, Verdict
+from hybrid_memory.requests import (
+    ForgetRequest,
+    Insight,
+    JudgeRequest,
+    MergeRequest,
+    ReadRequest,
+    SplitRequest,
+    UpdateRequest,
+    Where,
+    WriteRequest,
+)
 from hybrid_memory.service import MemoryService
 from hybrid_memory.settings import StoreSettings
 from hybrid_memory.store.duck.store import DuckStore
@@ -291,6 +301,74 @@ class Lives(RuleBasedStateMachine):
         self.service.forget(self.scope, ForgetRequest(ids=(one,), restore=True))
         self.bring_back(one)
 
+    def know(self, one):
+        """Note a memory that an act has made."""
+        memory = self.store.get("default", [one])[one]
+        self.model.memories[one] = Known(
+            memory.content, memory.session, memory.expires_at, memory.key, TRUST_ORDER.index(memory.trust)
+        )
+
+    @precondition(lambda self: len(self.live()) > 1)
+    @rule(data=st.data(), words=WORDS)
+    def merge(self, data, words):
+        olds = data.draw(st.lists(st.sampled_from(sorted(self.live())), min_size=2, max_size=3, unique=True))
+        done = self.service.acts.merge(self.scope, MergeRequest(tuple(olds), words))
+        self.know(done.ids[0])
+        for old in olds:
+            self.replace(old, done.ids[0])
+
+    @precondition(lambda self: {one for one in self.live() if self.model.memories[one].key is None})
+    @rule(data=st.data(), words=WORDS)
+    def split(self, data, words):
+        free = {one for one in self.live() if self.model.memories[one].key is None}
+        old = data.draw(st.sampled_from(sorted(free)))
+        done = self.service.acts.split(self.scope, SplitRequest(old, (words, f"{words} too")))
+        for part in done.ids:
+            self.know(part)
+        self.replace(old, done.ids[0])
+
+    @precondition(lambda self: self.live())
+    @rule(data=st.data())
+    def call_untrue(self, data):
+        one = self.pick(data, live=True)
+        done = self.service.acts.judge(self.scope, JudgeRequest((one,), Verdict.UNTRUE))
+        assert set(done.revived) == self.hide(one)
+
+    @precondition(lambda self: self.live())
+    @rule(data=st.data())
+    def call_over(self, data):
+        one = self.pick(data, live=True)
+        self.service.acts.judge(self.scope, JudgeRequest((one,), Verdict.ENDED))
+        self.model.memories[one].until = self.service._now()
+
+    @precondition(lambda self: self.live())
+    @rule(data=st.data(), words=WORDS, act=st.sampled_from(["edit", "pin", "forget", "merge", "split", *Verdict]))
+    def act_and_undo(self, data, words, act):
+        """What is undone is as before, and what it made is forgotten; done again and undone again it is so still."""
+        one, other = self.pick(data, live=True), self.pick(data, live=True)
+        acts, scope, before = self.service.acts, self.scope, self.live()
+        if act == "edit":
+            done = acts.edit(scope, UpdateRequest(id=one, content=words))
+        elif act == "split" and self.model.memories[one].key is None:
+            done = acts.split(scope, SplitRequest(one, (words, f"{words} too")))
+        elif act == "merge" and one != other:
+            done = acts.merge(scope, MergeRequest((one, other), words))
+        elif act in list(Verdict):
+            done = acts.judge(scope, JudgeRequest(tuple({one, other}), act))
+        else:
+            done = (acts.pin if act == "pin" else acts.forget)(scope, list({one, other}))
+        if done.undo is None:
+            return
+        made = set(done.ids) - self.model.memories.keys()
+        replaced = {id_: one.superseded_by for id_, one in self.store.get("default", done.before).items()}
+        undone = acts.undo(scope, done.undo)
+        acts.undo(scope, acts.undo(scope, undone.undo).undo)
+        for new in made:
+            self.know(new)
+            self.model.memories[new].forgotten = True
+            self.model.memories[new].older = frozenset(id_ for id_, by in replaced.items() if by == new)
+        assert self.live() == before
+
     @rule(session=SESSIONS)
     def forget_a_session(self, session):
         """Forgetting by a filter takes the number that it matches, which the first attempt tells."""
@@ -395,7 +473,7 @@ class Lives(RuleBasedStateMachine):
         assert held == {one: memory.tier for one, memory in memories.items() if memory.tier in BUFFER_TIERS}
 
     @invariant()
-    def words_never_change_trust_never_rises_and_only_what_is_forgotten_is_hidden(self):
+    def words_never_change_trust_rises_by_nobodys_writing_and_only_what_is_forgotten_is_hidden(self):
         memories = self.store.get("default", list(self.model.memories))
         assert {one: memory.content for one, memory in memories.items()} == {
             one: known.content for one, known in self.model.memories.items()

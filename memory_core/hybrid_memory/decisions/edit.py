@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.decisions.tier_context import buffer_changes, buffers_of
 from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput, NotFound
-from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Memory, MemoryId, Origin, Scope, Trust
+from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Memory, MemoryId, Origin, Scope, Trust, Verdict
 from hybrid_memory.requests import UpdateRequest, UpdateResult
 from hybrid_memory.store.base import Insert, Update, WriteBatch
 from hybrid_memory.tiers import flow
@@ -42,7 +42,7 @@ def decide_update(prepared: PreparedUpdate, view: WriteView) -> WriteBatch:
         NotFound: no such memory, or it is forgotten.
         InvalidInput: it is not the newest version.
     """
-    old = _current(view, prepared.request.id)
+    old = current(view, prepared.request.id)
     request = prepared.request
     changed = replace(
         old,
@@ -56,12 +56,18 @@ def decide_update(prepared: PreparedUpdate, view: WriteView) -> WriteBatch:
     return _new_version(old, replace(changed, content=request.content), prepared.encoded, prepared, view)
 
 
-def _current(view: WriteView, memory_id: MemoryId) -> Memory:
+def current(view: WriteView, memory_id: MemoryId, field: str = "id") -> Memory:
+    """Return a memory that may be changed.
+
+    Raises:
+        NotFound: no such memory, or it is forgotten; ``field`` is the argument that names it.
+        InvalidInput: it is not the newest version.
+    """
     old = view.get([memory_id]).get(memory_id)
     if old is None or old.forgotten_at is not None:
-        raise NotFound("id: no such memory")
+        raise NotFound(f"{field}: no such memory")
     if old.superseded_by is not None:
-        raise InvalidInput("id", f"this version was superseded; update {old.superseded_by} instead")
+        raise InvalidInput(field, f"this version was superseded; update {old.superseded_by} instead")
     return old
 
 
@@ -80,7 +86,7 @@ def _change_attributes(old: Memory, changed: Memory, prepared: PreparedUpdate, v
 def _new_version(
     old: Memory, changed: Memory, encoded: EncodedText, prepared: PreparedUpdate, view: WriteView
 ) -> WriteBatch:
-    trust = _trust_of_new_words(prepared.request.origin, old.trust)
+    trust = trust_of_new_words(prepared.request.origin, old.trust)
     displaces = may_displace(trust, old.trust)
     new = replace(
         changed,
@@ -98,6 +104,7 @@ def _new_version(
         reflected_at=None,
         origin=prepared.request.origin,
         trust=trust,
+        verdict=_verdict_of_new_words(old, trust),
         rev=1,
     )
     result = UpdateResult(
@@ -117,11 +124,18 @@ def _new_version(
     )
 
 
-def _trust_of_new_words(origin: Origin, before: Trust) -> Trust:
+def trust_of_new_words(origin: Origin, before: Trust) -> Trust:
     """Return the trust of a new version: the user's own words are the user's, and what the user confirmed stays so in them."""
     if origin is not Origin.USER:
         return trust_of(origin, [before])
     return max(trust_of(origin), before, key=TRUST_ORDER.index)
+
+
+def _verdict_of_new_words(old: Memory, trust: Trust) -> Verdict | None:
+    """Return what a person's judgement of the former words says of new ones: that it ended, or what is confirmed still."""
+    if old.verdict is Verdict.TRUE and trust is not Trust.CONFIRMED:
+        return None
+    return old.verdict
 
 
 def _disputed_by_new(old: Memory, trust: Trust) -> MemoryId | None:

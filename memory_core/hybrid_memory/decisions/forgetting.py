@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hybrid_memory.decisions.tier_context import buffers_without
 from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import ConfirmationNeeded, NotFound
-from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Scope, Tier
+from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Scope, Tier, Verdict
 from hybrid_memory.requests import ForgetRequest, ForgetResult
 from hybrid_memory.store.base import Update, WriteBatch
 from hybrid_memory.trust import have_one_authority, may_displace, takes_along
@@ -57,7 +57,7 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view:
     Raises:
         NotFound: names the positions in ``ids`` of those that do not exist here.
     """
-    found = _existing(view, ids)
+    found = existing(view, ids)
     live = [memory for memory in found if memory.forgotten_at is None]
     chains = _older_versions(view, live, lookups)
     forgotten = [one for one in chains.together if one.forgotten_at is None]
@@ -72,7 +72,7 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view:
         action="forget",
         actor=scope.actor,
         updates=(
-            *(Update(replace(one, forgotten_at=view.now, tier=_tier_outside_buffers(one.tier))) for one in forgotten),
+            *(Update(replace(one, forgotten_at=view.now, tier=tier_outside_buffers(one.tier))) for one in forgotten),
             *(Update(replace(one, superseded_by=None)) for one in revived),
         ),
         buffers=buffers_without(view, live),
@@ -90,7 +90,7 @@ def decide_restore(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view
     Raises:
         NotFound: names the positions in ``ids`` of those that do not exist here.
     """
-    found = _existing(view, ids)
+    found = existing(view, ids)
     places = _Places([memory for memory in found if memory.forgotten_at is not None], lookups, view)
     wanted = [one for one in places.forgotten if one.id in places.coming]
     coming = {one.id: one for one in _older_versions(view, wanted, lookups).together if one.forgotten_at is not None}
@@ -138,7 +138,9 @@ class _Places:
         """Return a memory as it stands when it is no longer forgotten: current, if nothing that replaced it is there."""
         successor = memory.superseded_by if _stays_replaced(memory, coming, self._view) else None
         disputes = self._disputes.get(memory.id, memory.disputes)
-        return replace(memory, forgotten_at=None, superseded_by=successor, disputes=disputes)
+        # Who brings back what was judged untrue takes that back.
+        verdict = None if memory.verdict is Verdict.UNTRUE else memory.verdict
+        return replace(memory, forgotten_at=None, superseded_by=successor, disputes=disputes, verdict=verdict)
 
     def _settle(self, memory: Memory) -> None:
         rivals = self._rivals(memory)
@@ -232,11 +234,17 @@ def _superseded_by(memory: Memory, view: WriteView, lookups: Lookups) -> list[Me
     return [one for one in view.get(ids).values() if one.id == memory.supersedes or one.superseded_by == memory.id]
 
 
-def _tier_outside_buffers(tier: Tier) -> Tier:
+def tier_outside_buffers(tier: Tier) -> Tier:
+    """Return where a memory of a tier stands when it leaves attention."""
     return Tier.FADED if tier in BUFFER_TIERS else tier
 
 
-def _existing(view: WriteView, ids: Sequence[MemoryId]) -> list[Memory]:
+def existing(view: WriteView, ids: Sequence[MemoryId]) -> list[Memory]:
+    """Return some memories in their order.
+
+    Raises:
+        NotFound: names the positions in ``ids`` of those that do not exist here.
+    """
     known = view.get(ids)
     missing = [f"ids.{at}" for at, one in enumerate(ids) if one not in known]
     if missing:

@@ -15,7 +15,7 @@ from hybrid_memory.ids import pair_draw
 from hybrid_memory.model import BUFFER_TIERS, Memory, MemoryId, Moved, Tier, Usage
 from hybrid_memory.store.base import BufferState, SetTier, Update
 from hybrid_memory.tiers.buffers import BufferEntry, Buffers, Item, decode_buffers, encode_buffers
-from hybrid_memory.tiers.flow import without_memories
+from hybrid_memory.tiers.flow import with_new_version, without_memories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,14 +127,24 @@ def buffers_without(
     view: WriteView, memories: Iterable[Memory], done: Collection[tuple[str, str]] = ()
 ) -> tuple[BufferState, ...]:
     """Return what is to be stored when memories leave attention; buffers of ``done`` (session, agent) are left out."""
+    return buffers_with(view, (one for one in memories if (one.session, one.agent) not in done), {})
+
+
+def buffers_with(
+    view: WriteView, memories: Iterable[Memory], successors: Mapping[MemoryId, Item]
+) -> tuple[BufferState, ...]:
+    """Return what is to be stored when memories leave attention, each where it has one for its successor."""
     leaving: dict[tuple[str, str], set[MemoryId]] = {}
     for memory in memories:
-        if memory.tier in BUFFER_TIERS and (memory.session, memory.agent) not in done:
+        if memory.tier in BUFFER_TIERS:
             leaving.setdefault((memory.session, memory.agent), set()).add(memory.id)
     changes: list[BufferState] = []
     for (session, agent), ids in leaving.items():
-        before = buffers_of(view, session, agent)
-        changes += buffer_changes(view, session, agent, before, without_memories(before, ids))
+        before = after = buffers_of(view, session, agent)
+        for id_ in ids & successors.keys():
+            after = with_new_version(after, id_, successors[id_])
+        after = without_memories(after, ids - successors.keys())
+        changes += buffer_changes(view, session, agent, before, after)
     return tuple(changes)
 
 

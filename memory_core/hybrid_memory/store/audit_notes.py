@@ -6,8 +6,8 @@ import re
 
 from hybrid_memory.model import Memory, Origin, Tier, Trust
 
-_OTHERS = ("disputes", "tags", "metadata", "expires_at", "parents", "key", "source", "speaker", "verdict")
-_LINKS = ("supersedes", "duplicate_of", "session")  # which no change of this version changes
+_OTHERS = ("disputes", "tags", "metadata", "expires_at", "parents", "key", "source", "speaker")
+_LINKS = ("supersedes", "duplicate_of", "session")  # which hardly anything changes
 _REASON = re.compile(r" \(.*?\)")
 _MOVED = re.compile(rf"({'|'.join(Tier)}) to ({'|'.join(Tier)})")
 _WORDS = ("content", "tags", "metadata", "source", "speaker", "key")
@@ -22,8 +22,9 @@ _TOLD_AS = {
     "importance ": "importance",
     "trust ": "trust",
     "served as evidence": "reflected_at",
+    "verdict ": "verdict",
 } | {f"{name.replace('_', ' ')} changed": name for name in (*_OTHERS, *_LINKS)}
-_BEFORE_NOTES = frozenset((*_TOLD_AS.values(), "tier"))
+_BEFORE_NOTES = frozenset((*_TOLD_AS.values(), "tier")) - {"verdict"}
 """What an entry without a note may have changed: earlier versions made none."""
 
 
@@ -55,6 +56,8 @@ def note_of_change(before: Memory, after: Memory, reason: str) -> str:
         parts.append(f"importance {before.importance:.2f} to {after.importance:.2f}")
     if before.trust is not after.trust:
         parts.append(f"trust {before.trust.value} to {after.trust.value}")
+    if before.verdict is not after.verdict:
+        parts.append("verdict withdrawn" if after.verdict is None else f"verdict {after.verdict.value}")
     if before.reflected_at != after.reflected_at:
         parts.append("served as evidence")
     parts += [

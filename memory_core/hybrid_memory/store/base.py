@@ -118,13 +118,32 @@ class RecordUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UndoRecord:
+    """What undoes a write: ids of memories and the former values of their fields (`hybrid_memory.decisions.undo`), never their content.
+
+    ``action`` is what was done, in a word. The store fills in ``namespace``, ``at`` and ``actor`` when it keeps one.
+    """
+
+    id: str
+    body: Mapping[str, Json]
+    namespace: str = ""
+    at: datetime | None = None
+    actor: str = ""
+    action: str = ""
+
+
+KEPT_UNDOS = 500
+"""So many acts of a namespace can be undone; older ones are let go when a new one is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteBatch:
     """What one write does; applied together or not at all, in the order inserts, updates, tiers, vectors, uses.
 
     ``action`` and ``actor`` go into the log. An update, tier or vector of a memory that does not exist raises
     `ConcurrentModification`, an insert of an id that exists raises `ConstraintViolation`; setting the tier that a memory has
     already changes nothing. ``result`` is whatever the caller wants to have back; the store looks at it only to keep it for
-    a request with a key.
+    a request with a key. ``undo`` is kept for who wants to undo this write, ``undone`` names a kept one that is used up.
     """
 
     action: str
@@ -136,6 +155,8 @@ class WriteBatch:
     buffers: tuple[BufferState, ...] = ()
     uses: tuple[RecordUse, ...] = ()
     result: Any = None
+    undo: UndoRecord | None = None
+    undone: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +244,10 @@ class WriteView(Protocol):
 
     def changes(self, after: int) -> Sequence[LogEntry]:
         """Return all log entries behind position ``after`` in order."""
+        ...
+
+    def undo_record(self, undo: str) -> UndoRecord | None:
+        """Return what undoes an act, None where it is not kept any more."""
         ...
 
 
@@ -661,6 +686,10 @@ class Store(ConversationLog, Protocol):
 
     def forget_results(self, before: datetime) -> None:
         """Forget the stored results of requests that were made before a moment, whoever made them."""
+        ...
+
+    def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
+        """Return what undoes the newest acts, or the one of an id in each namespace that it touched; the newest first."""
         ...
 
     def trim(self, namespace: str, before: int) -> None:

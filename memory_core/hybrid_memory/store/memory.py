@@ -15,6 +15,7 @@ from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
 from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
 from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, ChainedEntry, LogHead, chained, check_chain
 from hybrid_memory.store.base import (
+    KEPT_UNDOS,
     NO_LIMIT,
     PLAIN_CODEC,
     BufferState,
@@ -31,9 +32,11 @@ from hybrid_memory.store.base import (
     ResultCodec,
     Snapshot,
     StoreInfo,
+    UndoRecord,
     Unembedded,
     VectorBatch,
     VectorIndex,
+    WriteBatch,
 )
 from hybrid_memory.store.batch import is_member
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, object_to_json
@@ -63,6 +66,7 @@ class _Namespace:
     log: list[LogEntry] = field(default_factory=list)
     chain: list[ChainedEntry] = field(default_factory=list)
     trimmed_before: int = 0
+    undos: dict[str, UndoRecord] = field(default_factory=dict)
 
     @property
     def head(self) -> int:
@@ -129,6 +133,9 @@ class _MemoryWriteView:
 
     def changes(self, after: int) -> Sequence[LogEntry]:
         return self._records.changes_after(after)
+
+    def undo_record(self, undo: str) -> UndoRecord | None:
+        return self._records.undos.get(undo)
 
 
 @dataclass(slots=True)
@@ -530,6 +537,14 @@ class MemoryStore:
         with self._data.writing():
             self._requests = {key: done for key, done in self._requests.items() if done.at >= before}
 
+    def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
+        """Return what undoes the newest acts, or the one of an id."""
+        with self._data.reading():
+            all_ = [one for name in dict.fromkeys(namespaces) for one in self._namespace(name).undos.values()]
+        found = [one for one in reversed(all_) if undo in (None, one.id)]
+        found.sort(key=lambda one: one.at or datetime.min.replace(tzinfo=UTC), reverse=True)
+        return found[:limit]
+
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""
         with self._data.writing():
@@ -601,6 +616,7 @@ class MemoryStore:
         records = self._data.namespaces.setdefault(namespace, records)
         self._apply(records, changes, batch.buffers)
         _record_uses(records, batch.uses)
+        _keep_undo(records, batch, at)
         self._last_at = at
         if key is not None and stored is not None:
             self._requests[key] = _StoredRequest(namespace, stored, records.head, at)
@@ -649,6 +665,16 @@ def _record_uses(records: _Namespace, uses: Iterable[RecordUse]) -> None:
         if use.id in records.memories:
             known = records.usage.get(use.id, Usage(accessed_at=use.at, count=0))
             records.usage[use.id] = Usage(accessed_at=max(known.accessed_at, use.at), count=known.count + use.count)
+
+
+def _keep_undo(records: _Namespace, batch: WriteBatch, at: datetime) -> None:
+    if batch.undone is not None:
+        records.undos.pop(batch.undone, None)
+    if batch.undo is not None:
+        body = _object(object_to_json(batch.undo.body))
+        records.undos[batch.undo.id] = replace(batch.undo, body=body, namespace=records.name, at=at, actor=batch.actor)
+        for old in list(records.undos)[:-KEPT_UNDOS]:
+            del records.undos[old]
 
 
 def _object(text: str) -> dict[str, Json]:

@@ -20,6 +20,7 @@ from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.duck.purge_rows import delete_vectors, erase_digests, forget_requests_about
 from hybrid_memory.store.duck.reading_table import forget_readings_of
 from hybrid_memory.store.duck.sync_items import BUFFER, changed_items, item_values, put_items
+from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import check_text, to_json
 from hybrid_memory.store.memory_fields import MEMORY_FIELDS, UNCHANGEABLE
@@ -417,6 +418,7 @@ def _remove(
     erase_digests(session, namespace, wanted)
     forget_requests_about(session, namespace, frozenset(ids))
     forget_readings_of(session, ids)
+    forget_undos_about(session, namespace, ids)
     entries = [_Change(ChangeType.PURGE, id_, revs[id_].rev if id_ in revs else 1, "", "") for id_ in ids]
     _log(transaction, namespace, entries, now, actor)
 

@@ -18,6 +18,7 @@ from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id, update_memory
 from hybrid_memory.store.duck.purge_rows import delete_vectors, without_references
 from hybrid_memory.store.duck.reading_table import forget_readings_of
+from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.duck.writer_cache import Head, LruCache
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
@@ -115,6 +116,7 @@ def erase_import(
             transaction.changes.change(statement, namespace, wanted)
         delete_vectors(transaction.changes, namespace, wanted)
         forget_readings_of(transaction.changes, ids)
+        forget_undos_about(transaction.changes, namespace, ids)
         for before, after in cleaned:
             update_memory(transaction.changes, after, before.rev)
             if before.parents != after.parents:

@@ -20,6 +20,7 @@ from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, update_memory
 from hybrid_memory.store.duck.reading_table import forget_readings_in, forget_readings_of
+from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.memory_fields import texts_from_json
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
@@ -308,6 +309,7 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
     ]
     append_to_closed_log(session, namespace, log)
     forget_requests_about(session, namespace, ids)
+    forget_undos_about(session, namespace, ids)
 
 
 def forget_requests_about(session: SqlSession, namespace: str, ids: Ids) -> None:

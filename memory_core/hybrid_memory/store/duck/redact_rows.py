@@ -18,6 +18,7 @@ from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.purge_rows import append_to_closed_log, delete_vectors, erase_digests
 from hybrid_memory.store.duck.reading_table import forget_readings_of, replace_in_readings
+from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.encoding import from_json, object_to_json, to_json
 from hybrid_memory.text import content_hash
 
@@ -112,6 +113,7 @@ def redact_rows(session: SqlSession, namespace: str, plan: RedactionPlan, *, at:
         # They were made of the former words; the store makes new ones when it is idle.
         delete_vectors(session, namespace, named)
         erase_digests(session, namespace, named)
+        forget_undos_about(session, namespace, [memory.id for memory in changed])
         head = tables.read_head(session, namespace).position
         log = [
             LogEntry(
@@ -151,6 +153,7 @@ def exchange_words(session: SqlSession, redacted: Sequence[Memory]) -> int:
                     delete_vectors(session, namespace, to_json([there.id]))
                     erase_digests(session, namespace, to_json([there.id]))
                     forget_readings_of(session, [there.id])  # nobody here knows which of their words were the secret
+                    forget_undos_about(session, namespace, [there.id])
                     changed += 1
         session.commit()
     except BaseException:

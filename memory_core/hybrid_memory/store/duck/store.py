@@ -29,6 +29,7 @@ from hybrid_memory.store.base import (
     ResultCodec,
     Snapshot,
     StoreInfo,
+    UndoRecord,
     VectorIndex,
 )
 from hybrid_memory.store.duck import tables
@@ -47,6 +48,7 @@ from hybrid_memory.store.duck.recovery.open import ConnectionSettings, open_data
 from hybrid_memory.store.duck.schema import MIGRATIONS
 from hybrid_memory.store.duck.snapshot import read_batches, read_names, read_spans
 from hybrid_memory.store.duck.term_key import read_term_key
+from hybrid_memory.store.duck.undo_table import read_undos
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.word_columns import DuckWordColumns
 from hybrid_memory.store.duck.write_transaction import decide_and_apply, replay
@@ -324,6 +326,11 @@ class DuckStore:
         """Forget the stored results of requests that were made before a moment."""
         with self._engine.transaction() as (session, reads, cache):
             tables.forget_old_requests(session, reads, cache, to_micros(before))
+
+    def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
+        """Return what undoes the newest acts, or the one of an id."""
+        with self._engine.reading() as session:
+            return read_undos(session, namespaces, limit, undo)
 
     def trim(self, namespace: str, before: int) -> None:
         """Let `changes` no longer reach behind position ``before``."""

@@ -14,13 +14,23 @@ from typing import TYPE_CHECKING
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
 from hybrid_memory.model import Memory, MemoryId, Tier, Usage
-from hybrid_memory.store.base import NO_LIMIT, BufferState, CommitResult, Decision, LogEntry, RequestKey, ResultCodec
+from hybrid_memory.store.base import (
+    NO_LIMIT,
+    BufferState,
+    CommitResult,
+    Decision,
+    LogEntry,
+    RequestKey,
+    ResultCodec,
+    UndoRecord,
+)
 from hybrid_memory.store.batch import ChangeSet, build_change_set
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.engine import Transaction
 from hybrid_memory.store.duck.memory_table import insert_memory, memories_by_id, read_members, set_tiers, update_memory
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.tables import StoredRequest
+from hybrid_memory.store.duck.undo_table import keep_undo, read_undo
 from hybrid_memory.store.duck.vector_tables import VectorTable
 from hybrid_memory.store.duck.writer_cache import Head, WriterCache
 from hybrid_memory.store.encoding import check_number, check_text, object_to_json
@@ -99,6 +109,10 @@ class DuckWriteView:
         """Return all log entries behind ``after``; raises `LogTrimmed`."""
         return tables.read_log(self._session, self._namespace, after, NO_LIMIT)
 
+    def undo_record(self, undo: str) -> UndoRecord | None:
+        """Return what undoes an act."""
+        return read_undo(self._session, self._namespace, undo)
+
 
 def replay(transaction: Transaction, namespace: str, key: RequestKey, codec: ResultCodec) -> CommitResult | None:
     """Return the stored outcome of a request that was done before, None for a new one, which costs no look at the database.
@@ -150,6 +164,8 @@ def decide_and_apply(
     tables.record_uses(session, transaction.reads, namespace, batch.uses, [memory.id for memory in changes.inserted])
     if changes.log or batch.buffers or batch.uses or key is not None:
         tables.advance(cache, namespace, position, to_micros(now))
+    if batch.undo is not None or batch.undone is not None:
+        keep_undo(session, transaction.reads, namespace, batch, now)
     # 3. The result of a request with a key, in the same transaction: a repeat finds it exactly if the write happened.
     if key is not None:
         stored = object_to_json(codec.encode(batch.result))
