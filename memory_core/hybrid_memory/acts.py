@@ -1,8 +1,8 @@
 """What a person does to memories: edit, pin, forget, restore, merge, split, judge, and undo of any of these; many at once.
 
-`MemoryService.acts` is the one of a service. Each act is one transaction in each namespace that it touches, is decided by a pure
-function of `hybrid_memory.decisions`, and is kept with what undoes it. Words that a person gives are the person's (origin user), whatever they correct.
-Times, secrets and checks are as in `MemoryService`.
+`MemoryService.acts` is the one of a service. Each act is one transaction in each namespace that it touches, is decided by a pure function
+of `hybrid_memory.decisions`, and is kept with what undoes it. Words that a person gives are the person's (origin user), whatever they
+correct. Times, secrets and checks are as in `MemoryService`.
 """
 
 from __future__ import annotations

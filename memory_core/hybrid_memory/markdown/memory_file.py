@@ -16,7 +16,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.markdown import seal
 from hybrid_memory.markdown.frontmatter import FrontmatterError, parse, split, written
 from hybrid_memory.markdown.inert import inert, is_shown_whole, spoken
-from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier, Trust
+from hybrid_memory.model import Json, Kind, Memory, MemoryId, Origin, Tier, Trust, Verdict
 from hybrid_memory.moments import OUT_OF_RANGE, is_in_range
 from hybrid_memory.text import content_hash
 
@@ -27,7 +27,7 @@ _TIMES = ("occurred_at", "expires_at", "forgotten_at", "reflected_at")
 _NAMES = ("source", "speaker", "key")
 _OWN = frozenset({
     "id", "namespace", "created_at", *_TIMES, "session", "agent", "kind", "tier", "importance", "pinned", "tags", "origin", "trust",
-    *_NAMES, *_LINKS, "parents", "metadata", "text", seal.FIELD,
+    "verdict", *_NAMES, *_LINKS, "parents", "metadata", "text", seal.FIELD,
 })  # fmt: skip
 OKF_FIELDS = frozenset({"type", "title", "description", "generated", "status", "stale_after", "sources"})
 """What an export as OKF says of a memory in that format's own words; the same stands in our fields."""
@@ -49,6 +49,7 @@ def memory_file(memory: Memory, head: Mapping[str, Json] | None = None) -> bytes
     fields |= {"kind": memory.kind.value, "tier": memory.tier.value, "importance": memory.importance}
     fields |= {"pinned": memory.pinned or None, "tags": list(memory.tags) or None}
     fields |= {"origin": memory.origin.value, "trust": memory.trust.value}
+    fields |= {"verdict": None if memory.verdict is None else memory.verdict.value}
     fields |= {name: getattr(memory, name) for name in _LINKS}
     fields |= {"parents": list(memory.parents) or None, "metadata": _metadata(memory.metadata)}
     fields |= {"text": None if is_shown_whole(memory.content) else memory.content, seal.FIELD: seal.unsealed_value()}
@@ -101,6 +102,7 @@ def read_memory_file(text: str) -> Memory | None:
         duplicate_of=_maybe_id(fields, "duplicate_of"),
         disputes=_maybe_id(fields, "disputes"),
         parents=tuple(map(MemoryId, _texts(fields, "parents"))),
+        verdict=_verdict(fields.get("verdict")),
     )
 
 
@@ -217,6 +219,10 @@ def _one_of(kind: type[E], fields: Mapping[str, Any], name: str, usual: E) -> E:
         return kind(fields.get(name, usual))
     except ValueError:
         return usual
+
+
+def _verdict(value: object) -> Verdict | None:
+    return Verdict(value) if value in [one.value for one in Verdict] else None
 
 
 def _fraction(value: object) -> float:

@@ -10,11 +10,15 @@ from hypothesis import strategies as st
 from tests.core.sync.machines import Machine
 
 from hybrid_memory.errors import HybridMemoryError
-from hybrid_memory.requests import ReadRequest
+from hybrid_memory.model import Verdict
+from hybrid_memory.requests import JudgeRequest, MergeRequest, ReadRequest, SplitRequest
 from hybrid_memory.testing import START
 
 CLOCKS = st.sampled_from([0, 3, -7, 60 * 24 * 400, -60 * 24 * 400]).map(lambda minutes: timedelta(minutes=minutes))
-ACTIONS = st.sampled_from(["write", "correct", "tag", "pin", "forget", "restore", "recall", "end", "sync", "torn sync"])
+ACTS = ["merge", "split", "true", "untrue", "ended", "undo"]
+ACTIONS = st.sampled_from(
+    ["write", "correct", "tag", "pin", "forget", "restore", "recall", "end", "sync", "torn sync", *ACTS]
+)
 STEPS = st.lists(st.tuples(st.integers(0, 2), ACTIONS, st.integers(0, 5)), min_size=4, max_size=16)
 CASES = (st.lists(STEPS, min_size=1, max_size=1), st.tuples(CLOCKS, CLOCKS), st.booleans(), st.permutations([0, 1, 2]))
 CHECKS = {"deadline": None, "suppress_health_check": list(HealthCheck)}
@@ -36,9 +40,11 @@ def do(machine, action, number, folder):
             machine.service.flush_recalls()
         elif action == "end":
             machine.service.end_session(machine.scope())
+        elif action in ACTS and id_ is not None:
+            act(machine, action, number, ids, id_)
         elif id_ is not None:
             change(machine, action, number, id_)
-    except HybridMemoryError:
+    except (HybridMemoryError, IndexError):  # no act is there to be undone
         pass
 
 
@@ -51,6 +57,19 @@ def change(machine, action, number, id_):
         machine.update(id_, pinned=bool(number % 2))
     else:
         machine.forget(id_, restore=action == "restore")
+
+
+def act(machine, action, number, ids, id_):
+    machine.clock.advance(seconds=1)
+    acts, scope = machine.service.acts, machine.scope()
+    if action == "merge":
+        acts.merge(scope, MergeRequest((id_, ids[(number + 1) % len(ids)]), f"Both are at {machine.home.name}."))
+    elif action == "split":
+        acts.split(scope, SplitRequest(id_, ("One is on the hook.", f"One is at {machine.home.name}.")))
+    elif action == "undo":
+        acts.undo(scope, acts.recent(scope)[number % 2].undo)
+    else:
+        acts.judge(scope, JudgeRequest((id_,), Verdict(action)))
 
 
 def torn_sync(machine, folder, number):
