@@ -40,6 +40,7 @@ from hybrid_memory.ids import new_id, whole_id
 from hybrid_memory.language_share import LanguageShare
 from hybrid_memory.model import Json, Memory, MemoryId, MemoryType, Scope
 from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
+from hybrid_memory.reading_journal import ReadingJournal
 from hybrid_memory.readings import Readings
 from hybrid_memory.reencoding import AT_OPENING, reencode
 from hybrid_memory.requests import (
@@ -106,7 +107,8 @@ class MemoryService:
     ``embedder`` is the one that the store shall have; vectors of another that the store holds are used with ``previous``
     until `reembed` or `run_background_step` has made new ones. ``follow_languages`` says that nobody chose ``embedder``, so that
     background steps may change the store from one built-in table to the other. ``secrets`` is what is done about secrets in what is
-    written and shown. Every method raises only `hybrid_memory.errors`; a call that raised has changed nothing.
+    written and shown, ``journal`` tells who asked what. Every method raises only `hybrid_memory.errors`; a call that raised has
+    changed nothing.
     """
 
     def __init__(
@@ -140,6 +142,9 @@ class MemoryService:
         self._listeners: list[Listener] = []
         self._recalls: deque[tuple[str, sessions.Recall]] = deque(maxlen=_MAX_WAITING_RECALLS)
         self._recalls_lock = threading.Lock()
+        self.journal = ReadingJournal(
+            store.readings, keep=self.settings.keep_readings, days=self.settings.keep_readings_days
+        )
         self._readings = Readings()
         self._shown = ShownMemories()
         self._latest_write = clock.now()
@@ -219,7 +224,7 @@ class MemoryService:
         now = self._now()
         validation.check_scope(scope)
         request, secrets = self.secrets.write(validation.check_write(request, now))
-        if len(self._recalls) >= _RECALLS_BEFORE_WRITE:
+        if len(self._recalls) >= _RECALLS_BEFORE_WRITE or self.journal.is_due:
             self.flush_recalls()
         # 2. Compute vector, terms and what the statement repeats. The search for related memories goes on in another thread
         #    while the commit waits for the disk.
@@ -604,7 +609,7 @@ class MemoryService:
 
     @shared
     def flush_recalls(self) -> None:
-        """Store what recalls changed since the last time. Cheap when there is nothing.
+        """Store what recalls changed since the last time, and what was read. Cheap when there is nothing.
 
         What a full or busy store has not taken waits for the next time, so each recall counts once.
         """
@@ -624,6 +629,7 @@ class MemoryService:
                 raise
             self._index_cache.record_uses(namespace, sessions.uses_of(recalls))
             pending = [one for one in pending if one[0] != namespace]
+        self.journal.flush_waiting(self._now(), forget_old=not self._clock_jumped)
 
     @shared
     def end_session(self, scope: Scope) -> None:
@@ -654,6 +660,7 @@ class MemoryService:
         self._notice_jump(self._now())
         if not self._clock_jumped:
             self.store.forget_results(self._now() - _KEEP_RESULTS)
+            self.journal.flush(self._now())
         index.warm(partial(self.store.get, scope.namespace))
         while self.backfill(scope):
             pass
@@ -689,6 +696,8 @@ class MemoryService:
         Call it whenever the process is idle.
         """
         self._index_cache.let_unused_go()
+        if self.journal.is_due:
+            self.journal.flush(self._now(), forget_old=not self._clock_jumped)
         return self._background.step()
 
     def reembed(

@@ -141,6 +141,10 @@ class StoreSettings(BaseSettings):
         24, gt=0, le=1_000_000, description="Silence after which an unnamed session has ended."
     )
     keep_backups: int = Field(10, ge=1, le=10_000, description="Backups kept in the store's folder; the oldest go.")
+    keep_readings: int = Field(
+        2000, ge=0, le=20_000, description="Questions to the memory, and what was shown, that are kept; 0 keeps none."
+    )
+    keep_readings_days: float = Field(90, gt=0, le=36_500, description="For how many days.")
     secrets: Literal["warn", "mask", "refuse", "off"] = Field(
         "warn",
         description="Keys, passwords and card numbers in what is written: tell, leave out, refuse, or do nothing.",

@@ -221,7 +221,7 @@ def plan_install(
     client: Client, machine: Machine, command: Sequence[str], *, with_hooks: bool = True, may_replace: bool = False
 ) -> Plan:
     """Return what has to be done so that a client has the memory."""
-    if _has_our_plugin(client, machine):
+    if has_our_plugin(client, machine):
         return Plan(client, (), by_plugin=True, remarks=_said_of_twice(client, machine))
     path = machine.file(client.servers)
     env = environment_of_entry(machine.environment)
@@ -269,7 +269,7 @@ def _folder_of(entry: Mapping[str, Any], env_key: str) -> str:
     return options.get("home", "")
 
 
-def _has_our_plugin(client: Client, machine: Machine) -> bool:
+def has_our_plugin(client: Client, machine: Machine) -> bool:
     """Return whether our plugin is on in a client: with it and with an entry of ours, everything would be done twice."""
     if client.plugin is None:
         return False

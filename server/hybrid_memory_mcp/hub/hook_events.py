@@ -24,10 +24,13 @@ from hybrid_memory.capture import Statement, Turn, is_about_oneself, statements
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.keeping import change_by
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope, Tier
+from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult, WriteRequest
 from hybrid_memory.retrieval.brief import Section
+from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.settings import HookSwitches, hook_switches
 from hybrid_memory.store.base import RequestKey
+from hybrid_memory.store.readings import Way
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
 from hybrid_memory_mcp.hooks.definitions import RECALL_TOKENS
@@ -60,6 +63,7 @@ _BRIEF_WORDS = (
 _STILL_HOLDS = frozenset({"resume", "fork"})  # conversations that are taken up with all that they were given
 _LOSES_ITS_BRIEF = frozenset({"gemini"})  # takes a conversation up without its first turn, in which the brief stands
 _LONGEST_SESSION = 200
+_ACTOR = "hook of "  # before the client's name, in the audit
 _ECHOES = 100  # memories whose words are looked for among a person's
 
 
@@ -206,14 +210,19 @@ class _EventAtWork:
         def work(service: MemoryService) -> _Shown:
             if not taken_up:
                 service.forget_shown(at.scope)
-            found = service.read(at.scope, ReadRequest(limit=BRIEF_LINES, begins=True, zone=at.options.zone))
+            request = ReadRequest(limit=BRIEF_LINES, begins=True, zone=at.options.zone)
+            found = service.read(at.scope, request)
             new = (hit for hit in found.hits if hit.memory.id not in known)
             hits = tuple(hit for hit in new if said_here is None or hit.memory.session != said_here)
             if not any(map(_is_worth_a_brief, hits)):
                 return _Shown()
             page, ids = _brief_page(found, hits, at)
             service.note_shown(at.scope, ids)
-            return _Shown(_fenced(_BRIEF_WORDS, page), ids) if ids else _Shown()
+            if not ids:
+                return _Shown()
+            shown = _Shown(_fenced(_BRIEF_WORDS, page), ids)
+            _note(service, at, request, found, shown)
+            return shown
 
         return self._provider.run(work)
 
@@ -225,12 +234,17 @@ class _EventAtWork:
 
         def work(service: MemoryService) -> _Shown:
             service.note_shown(at.scope, map(MemoryId, told.shown))
-            found = service.read(at.scope, ReadRequest(query=told.prompt, quiet=True, zone=at.options.zone))
+            request = ReadRequest(query=told.prompt, quiet=True, zone=at.options.zone)
+            found = service.read(at.scope, request)
             # What was said in this conversation stands in it, unless it was made shorter.
             hits = tuple(hit for hit in found.hits if told.shortened or hit.memory.session != at.scope.session)
             page, ids = quiet_text(replace(found, hits=hits), RECALL_TOKENS, at.scope, at.options.zone)
             service.note_shown(at.scope, ids)
-            return _Shown(_fenced("", page), ids) if ids else _Shown()
+            if not ids:
+                return _Shown()
+            shown = _Shown(_fenced("", page), ids)
+            _note(service, at, replace(request, query=gist_of(told.prompt)), found, shown)
+            return shown
 
         return self._provider.run(work)
 
@@ -309,7 +323,7 @@ class _EventAtWork:
         found = place_of(folder, options, roots=[(told.root, PROJECT_FOLDER)] if told.root else [])
         place = _with_former(found, told)
         scope = place.scoped(options.scope(f"{told.client}:{told.session}"[:_LONGEST_SESSION]))
-        return _At(options, place, replace(scope, actor=f"hook of {told.client}"))
+        return _At(options, place, replace(scope, actor=f"{_ACTOR}{told.client}"))
 
 
 def _with_former(found: Place, told: EventTold | BatchTold) -> Place:
@@ -330,6 +344,13 @@ def _where_said(batch: BatchTold, turn: TurnTold) -> tuple[str, str, str]:
         batch.root if turn.root is None else turn.root,
         json.dumps(project, sort_keys=True),
     )
+
+
+def _note(service: MemoryService, at: _At, request: ReadRequest, found: ReadResult, shown: _Shown) -> None:
+    """Note in the journal of readings what was shown to a conversation."""
+    told = Shown(ids=shown.ids, tokens=estimate_tokens(shown.context))
+    scope = replace(at.scope, actor=at.scope.actor.removeprefix(_ACTOR))
+    service.journal.note(scope, Way.HOOK, request, found, told, service.now())
 
 
 def _is_worth_a_brief(hit: Hit) -> bool:

@@ -44,12 +44,15 @@ from hybrid_memory_mcp.mcp_api.schemas import Arguments, ReflectArguments, names
 from hybrid_memory_mcp.mcp_api.subscriptions import ChangeNotifier
 from hybrid_memory_mcp.mcp_api.tool_results import insights_result, nothing_to_say
 from hybrid_memory_mcp.mcp_api.tools import TOOLS, CallContext, ToolSpec
-from hybrid_memory_mcp.mcp_api.views import Views
+from hybrid_memory_mcp.mcp_api.views import CLIENT, Views
 from hybrid_memory_mcp.projects import Place
 from hybrid_memory_mcp.runtime.client_place import ClientPlace
 from hybrid_memory_mcp.runtime.provider import MemoryAccess
 
 if TYPE_CHECKING:
+    from mcp.server.lowlevel.helper_types import ReadResourceContents
+    from pydantic import AnyUrl
+
     from hybrid_memory.service import MemoryService
 
 NAME = "hybrid-memory-mcp"
@@ -241,7 +244,15 @@ class MemoryServer(MCPServer[None]):
         if set(arguments or {}) - {one.name for one in takes}:
             names = ", ".join(one.name for one in takes)
             raise MCPError(code=INVALID_PARAMS, message=f"unknown argument; {name} takes {names}")
+        CLIENT.set(_with_client_name(self._where.scope, context).actor)
         return await super().get_prompt(name, arguments, context)
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[None, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """Return what a resource holds."""
+        CLIENT.set(_with_client_name(self._where.scope, context).actor)
+        return await super().read_resource(uri, context)
 
 
 def clean_client_name(name: str) -> str:

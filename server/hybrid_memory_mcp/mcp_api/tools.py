@@ -6,17 +6,21 @@ request of the arguments (`schemas`), calls one method of `MemoryService`, and m
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mcp.types import CallToolResult, Tool, ToolAnnotations
+from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 
-from hybrid_memory.model import Scope
+from hybrid_memory.model import MemoryId, Scope
 from hybrid_memory.project_names import PERSON, project_of
+from hybrid_memory.reading_journal import Shown
+from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.store.base import RequestKey
+from hybrid_memory.store.readings import Way
+from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.mcp_api import schemas, tool_results
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import KeptIn
@@ -115,12 +119,22 @@ def _read(service: MemoryService, call: CallContext, given: schemas.ReadArgument
         plain = given.quiet == "text"
         answer, ids = tool_results.quiet_result(found, given.budget, call.scope, call.zone, plain=plain)
         service.note_shown(call.scope, ids)
+        if ids:
+            gist = replace(request, query=gist_of(request.query))
+            service.journal.note(call.scope, Way.HOOK, gist, found, _shown(answer, ids), service.now())
         return answer
     page = tool_results.read_result(
         found, given.budget, call.scope, call.zone, question=request.query, whole=bool(request.ids)
     )
-    service.note_shown(call.scope, [one["id"] for one in (page.structured_content or {})["memories"]])
+    shown = [one["id"] for one in (page.structured_content or {})["memories"]]
+    service.note_shown(call.scope, shown)
+    service.journal.note(call.scope, Way.TOOL, request, found, _shown(page, shown), service.now())
     return page
+
+
+def _shown(answer: CallToolResult, ids: Sequence[MemoryId]) -> Shown:
+    texts = (part.text for part in answer.content if isinstance(part, TextContent))
+    return Shown(ids=ids, tokens=sum(map(estimate_tokens, texts)))
 
 
 def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectArguments) -> CallToolResult:

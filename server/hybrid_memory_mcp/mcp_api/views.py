@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
@@ -14,10 +15,12 @@ import anyio.to_thread
 
 from hybrid_memory.clock import RandomSource
 from hybrid_memory.model import Memory, MemoryId, Scope
-from hybrid_memory.requests import Hit, ReadRequest, ReflectionGroup
+from hybrid_memory.reading_journal import Shown
+from hybrid_memory.requests import Hit, ReadRequest, ReadResult, ReflectionGroup, Where
 from hybrid_memory.retrieval.brief import in_sections
 from hybrid_memory.retrieval.disputes import disputed_first
-from hybrid_memory.token_estimate import PARTS, token_cost
+from hybrid_memory.store.readings import Asked, Way
+from hybrid_memory.token_estimate import PARTS, estimate_tokens, token_cost
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import truncate, when
 from hybrid_memory_mcp.runtime.client_place import ClientPlace
@@ -34,6 +37,9 @@ ABOUT_QUESTION = "about the question"  # the section of what answers it, before 
 RECALLED_FOR_ANSWER = 8  # memories that answer the question of a prompt; a brief follows them
 QUOTED_COST_LIMIT = 4000 * PARTS  # 4,000 tokens of quoted text: resources and prompts have no budget of their own
 MIN_QUOTED_COST = 50 * PARTS  # of one memory: a sentence
+
+CLIENT: ContextVar[str] = ContextVar("client", default="")
+"""The name of the client that takes a resource or a prompt, for the journal of readings; "" leaves that to the scope."""
 
 
 class Views:
@@ -69,14 +75,18 @@ class Views:
         """Return the brief of the namespace, or the most recent memories of a session, as text."""
 
         def work(service: MemoryService) -> str:
+            request = ReadRequest(where=Where(session=session))
             if session is None:
-                found = service.read(self.scope, ReadRequest())
+                found = service.read(self.scope, request)
                 found = replace(found, hits=tuple(in_sections(found.hits, lambda hit: hit.section)))
             else:
                 found = service.recent_page(self.scope, limit=RECENT_SHOWN, session=session)
             quoted = self._quoted(found.hits)
             named = service.secrets.shown_text(session or "")
-            return self._render("recent.md.j2", memories=quoted, session=named, held_back=found.held_back)
+            text = self._render("recent.md.j2", memories=quoted, session=named, held_back=found.held_back)
+            asked = None if session is None else Asked.LATEST
+            self._note(service, Way.RESOURCE, request, found, text, asked=asked)
+            return text
 
         return await self._read(work)
 
@@ -86,7 +96,10 @@ class Views:
         def work(service: MemoryService) -> str:
             found = service.get(self.scope, MemoryId(memory_id))
             (hit,) = service.as_hits(self.scope, [found])
-            return self._render("memory.md.j2", memories=[self._quote(hit, found.content)])
+            text = self._render("memory.md.j2", memories=[self._quote(hit, found.content)])
+            result = ReadResult(hits=(hit,), total=1)
+            self._note(service, Way.RESOURCE, ReadRequest(ids=(found.id,)), result, text)
+            return text
 
         return await self._read(work)
 
@@ -109,13 +122,14 @@ class Views:
 
         def work(service: MemoryService) -> str:
             request = ReadRequest(query=question, limit=RECALLED_FOR_ANSWER, concise=True, recalls=False)
-            found = [
-                replace(hit, section=ABOUT_QUESTION) for hit in service.read(self.scope, request).hits if not hit.weak
-            ]
+            answer = service.read(self.scope, request)
+            found = [replace(hit, section=ABOUT_QUESTION) for hit in answer.hits if not hit.weak]
             known = {hit.memory.id for hit in found}
             brief = in_sections(service.read(self.scope, ReadRequest()).hits, lambda hit: hit.section)
             hits = _disputed_first([*found, *(hit for hit in brief if hit.memory.id not in known)])
-            return self._prompt("answer.md.j2", hits, question=question)
+            text = self._prompt("answer.md.j2", hits, question=question)
+            self._note(service, Way.PROMPT, request, answer, text, hits=hits)
+            return text
 
         return await self._read(work)
 
@@ -154,6 +168,23 @@ class Views:
         if place.refuses_reads is not None:
             return []
         return await self._read(lambda service: service.suggest(self.scope, what, prefix, limit))
+
+    def _note(
+        self,
+        service: MemoryService,
+        way: Way,
+        request: ReadRequest,
+        found: ReadResult,
+        text: str,
+        *,
+        hits: Sequence[Hit] | None = None,
+        asked: Asked | None = None,
+    ) -> None:
+        """Note in the journal of readings what a client took; ``hits`` is what the text holds, where that is more than was found."""
+        scope = self.scope if not CLIENT.get() else replace(self.scope, actor=CLIENT.get())
+        ids = [hit.memory.id for hit in (found.hits if hits is None else hits)]
+        shown = Shown(ids=ids, tokens=estimate_tokens(text))
+        service.journal.note(scope, way, request, found, shown, service.now(), asked)
 
     async def _read(self, work: Callable[[MemoryService], T]) -> T:
         """Run work that reads memories.

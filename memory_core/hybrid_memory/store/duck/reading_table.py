@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hybrid_memory.clock import to_micros
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import nearest_moment
+from hybrid_memory.secret_detection.masking import masked
 from hybrid_memory.store.duck.tables import readable_object
 from hybrid_memory.store.encoding import check_moment, object_to_json, to_json
 from hybrid_memory.store.memory_fields import texts_from_json
@@ -84,8 +85,9 @@ def forget_readings_of(session: SqlSession, ids: Collection[MemoryId]) -> int:
 
 
 def forget_readings_in(session: SqlSession, namespace: str, name: str) -> None:
-    """Delete the readings that were made in a session."""
-    session.change(_DELETE_SESSION, namespace, name)
+    """Delete the readings that were made in a session; its name may have been masked."""
+    for one in {name, masked(name)}:
+        session.change(_DELETE_SESSION, namespace, one)
 
 
 def replace_in_readings(session: SqlSession, value: str, mark: str, among: Collection[MemoryId] | None = None) -> None:

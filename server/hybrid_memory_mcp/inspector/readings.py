@@ -1,0 +1,105 @@
+"""The journal of readings as data: for the view of all of them, for a session's page and for a memory's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory.model import Memory, MemoryId
+from hybrid_memory.overview.recalls import ReadingFilter
+from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
+from hybrid_memory_mcp.inspector.view import ViewRequest, told
+
+if TYPE_CHECKING:
+    from hybrid_memory.service import MemoryService
+
+WAYS: Mapping[Way, str] = {
+    Way.TOOL: "asked the memory",
+    Way.HOOK: "was given it unasked",
+    Way.RESOURCE: "took a resource",
+    Way.PROMPT: "took a prompt",
+}
+"""What a client did, by the way of the reading; its name stands before it."""
+ASKED: Mapping[Asked, str] = {
+    Asked.QUESTION: "a question",
+    Asked.MORE: "a further page",
+    Asked.BRIEF: "a brief",
+    Asked.IDS: "memories by their ids",
+    Asked.LATEST: "the latest of a session",
+}
+OUTCOMES: Mapping[Outcome, str] = {
+    Outcome.FOUND: "answered",
+    Outcome.WEAK: "only weak matches",
+    Outcome.UNKNOWN: "nothing known",
+    Outcome.NOTHING: "nothing found",
+}
+MEMORIES_OF_A_READING = 5  # told whole in a list; the others by their number
+_OF_A_MEMORY = 50
+
+
+def readings_of(
+    service: MemoryService, request: ViewRequest, memory_id: MemoryId, *, limit: int = _OF_A_MEMORY
+) -> dict[str, Any]:
+    """Return the readings that showed one memory, the latest first: ``total``, ``questions`` among them, and at most ``limit`` readings.
+
+    Each is as `reading_as_json` has it, without the memories themselves. ``on`` says whether a journal is kept at all.
+    """
+    wanted = ReadingFilter(memory=memory_id)
+    found = [one for one in latest(service, request) if wanted.takes(one)]
+    return {
+        "on": service.journal.is_on,
+        "total": len(found),
+        "questions": sum(bool(one.question) for one in found),
+        "readings": [reading_as_json(one) | {"place": one.shown.index(memory_id) + 1} for one in found[:limit]],
+    }
+
+
+def latest(service: MemoryService, request: ViewRequest) -> list[Reading]:
+    """Return all readings of the request's namespaces, the latest first."""
+    return service.journal.latest(request.scope.namespaces, service.now())
+
+
+def reading_as_json(one: Reading) -> dict[str, Any]:
+    """Return a reading as JSON: its fields, and in words what was done (``did``), asked (``asked_for``) and found (``found``)."""
+    return {
+        "number": one.number,
+        "at": one.at.isoformat(),
+        "client": one.client,
+        "session": one.session,
+        "namespace": one.namespace,
+        "way": one.way.value,
+        "did": WAYS[one.way],
+        "asked": one.asked.value,
+        "asked_for": ASKED[one.asked],
+        "question": one.question,
+        "filters": dict(one.filters),
+        "shown": list(one.shown),
+        "matched": one.matched,
+        "outcome": one.outcome.value,
+        "found": OUTCOMES[one.outcome],
+        "unanswered": one.is_unanswered,
+        "tokens": one.tokens,
+    }
+
+
+def with_memories(service: MemoryService, request: ViewRequest, readings: Sequence[Reading]) -> list[dict[str, Any]]:
+    """Return readings with ``memories``, the first of those that were shown, and ``more``, how many further ones there were.
+
+    One that is not there any more is left out.
+    """
+    known = fetched(service, request, (id_ for one in readings for id_ in one.shown[:MEMORIES_OF_A_READING]))
+    return [
+        reading_as_json(one)
+        | {
+            "memories": [
+                told(service, request, known[id_]) for id_ in one.shown[:MEMORIES_OF_A_READING] if id_ in known
+            ],
+            "more": max(len(one.shown) - MEMORIES_OF_A_READING, 0),
+        }
+        for one in readings
+    ]
+
+
+def fetched(service: MemoryService, request: ViewRequest, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+    """Return memories by id, forgotten ones included, with their secrets: what is shown of them, `told` decides."""
+    return service.revealed(request.scope, list(dict.fromkeys(ids)))

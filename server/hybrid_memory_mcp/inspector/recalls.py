@@ -1,0 +1,118 @@
+"""The view of what was asked: by whom, when, what was shown, and which questions nothing answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory.errors import InvalidInput
+from hybrid_memory.model import MemoryId
+from hybrid_memory.overview.recalls import DayCount, Gap, ReadingFilter, by_day, gaps, most_shown, named_counts
+from hybrid_memory.store.readings import Asked, Reading, Way
+from hybrid_memory_mcp.inspector.readings import OUTCOMES, fetched, latest, with_memories
+from hybrid_memory_mcp.inspector.view import ViewRequest, told
+
+if TYPE_CHECKING:
+    from hybrid_memory.service import MemoryService
+
+_PAGE = 25
+_DAYS = 30  # of the picture
+_GAPS = 8
+_MOST_SHOWN = 5
+_NAMED = 12  # clients to choose from
+
+
+def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
+    """Return the journal of readings, the latest first.
+
+    Parameters: ``client``, ``way``, ``session``, ``memory`` (an id), ``q`` (words of the question), ``unanswered``, ``page``, ``limit``.
+
+    Gives ``on`` and ``keeps`` (the limits of the journal), ``readings`` with their memories, ``total`` of those that pass the filters,
+    ``counts``, ``days`` (30, the first first), ``gaps`` (questions that nothing answered), ``most_shown``, and the ``clients`` and ``ways``
+    to choose from.
+    """
+    wanted = _filter(request)
+    page, limit = request.number("page", 1, most=100_000), request.number("limit", _PAGE, most=200)
+    every = latest(service, request)
+    found = [one for one in every if wanted.takes(one)]
+    now = service.now().astimezone(request.zone)
+    keep, days = service.journal.limits
+    return {
+        "on": service.journal.is_on,
+        "keeps": {"readings": keep, "days": days},
+        "filters": {
+            "client": wanted.client,
+            "session": wanted.session,
+            "way": wanted.way.value if wanted.way else "",
+            "memory": wanted.memory or "",
+            "q": wanted.words,
+            "unanswered": wanted.unanswered,
+        },
+        "counts": _counts(every, now - timedelta(days=7)),
+        "days": [_day_as_json(one) for one in by_day(found, now.date(), _DAYS, request.zone)],
+        "gaps": [_gap_as_json(one) for one in gaps(every, _GAPS)],
+        "most_shown": _most_shown(service, request, found),
+        "clients": _named([one.client for one in every]),
+        "ways": _named([one.way.value for one in every]),
+        "total": len(found),
+        "page": page,
+        "limit": limit,
+        "readings": with_memories(service, request, found[(page - 1) * limit : page * limit]),
+    }
+
+
+def _filter(request: ViewRequest) -> ReadingFilter:
+    way = request.text("way")
+    if way and way not in {one.value for one in Way}:
+        raise InvalidInput("way", f"is one of {', '.join(one.value for one in Way)}")
+    return ReadingFilter(
+        client=request.text("client"),
+        session=request.text("session"),
+        way=Way(way) if way else None,
+        memory=MemoryId(request.text("memory")) or None,
+        words=request.text("q"),
+        unanswered=request.flag("unanswered"),
+    )
+
+
+def _counts(readings: Sequence[Reading], week: Any) -> dict[str, Any]:
+    questions = [one for one in readings if one.asked is Asked.QUESTION]
+    unanswered = sum(one.is_unanswered for one in questions)
+    recent = [one for one in readings if one.at >= week]
+    return {
+        "readings": len(readings),
+        "questions": len(questions),
+        "unanswered": unanswered,
+        "answered_share": round(1 - unanswered / len(questions), 4) if questions else None,
+        "memories_shown": len({id_ for one in readings for id_ in one.shown}),
+        "tokens": sum(one.tokens for one in readings),
+        "readings_of_week": len(recent),
+        "tokens_of_week": sum(one.tokens for one in recent),
+        "since": min((one.at for one in readings), default=None) and min(one.at for one in readings).isoformat(),
+    }
+
+
+def _most_shown(service: MemoryService, request: ViewRequest, readings: Sequence[Reading]) -> list[dict[str, Any]]:
+    counted = most_shown(readings, 2 * _MOST_SHOWN)
+    known = fetched(service, request, (id_ for id_, _ in counted))
+    there = [(known[id_], times) for id_, times in counted if id_ in known]
+    return [{"memory": told(service, request, one), "times": times} for one, times in there[:_MOST_SHOWN]]
+
+
+def _named(names: Sequence[str]) -> list[dict[str, Any]]:
+    return [{"name": name, "count": count} for name, count in named_counts(names)[:_NAMED]]
+
+
+def _day_as_json(one: DayCount) -> dict[str, Any]:
+    return {"day": one.day.isoformat(), "readings": one.readings, "unanswered": one.unanswered}
+
+
+def _gap_as_json(one: Gap) -> dict[str, Any]:
+    return {
+        "question": one.question,
+        "asked": one.asked,
+        "last": one.last.isoformat(),
+        "clients": list(one.clients),
+        "found": OUTCOMES[one.outcome],
+    }
