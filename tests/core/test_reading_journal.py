@@ -120,7 +120,7 @@ def test_a_clock_that_may_be_wrong_takes_no_reading_away(journal):
 class Full:
     """Readings of a store that is full."""
 
-    def add(self, readings, *, keep, since):
+    def add(self, readings, **limits):  # noqa: ARG002 - takes none
         raise StoreFull("full")
 
 

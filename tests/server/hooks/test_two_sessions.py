@@ -142,6 +142,20 @@ def test_what_the_brief_gave_is_not_given_again_at_a_prompt_nor_after_a_resume(h
     assert other.hook("prompt", prompt=question) is None
 
 
+def test_what_hooks_gave_is_noted_and_what_bears_on_nothing_leaves_no_trace(home, service):
+    Talk(home, "first", client="codex").say(LASTING["decision"][0]).hook("stop")
+    second = Talk(home, "second", client="codex")
+    second.hook("prompt", prompt="How do I boil an egg?")
+    question = "Which database did we decide to use for the billing service?"
+    second.hook("prompt", prompt=question)
+    Talk(home, "third", client="codex").start()
+    noted = service.journal.latest(["default"], service.now())
+    assert [(one.client, one.way, one.session, one.question, len(one.shown)) for one in noted] == [
+        ("codex", "hook", "codex:third", "", 1),
+        ("codex", "hook", "codex:second", question, 1),
+    ]
+
+
 def test_a_plugins_hook_and_the_clients_own_give_one_brief(home, service):
     """As where somebody has the plugin and the hooks of `install`; a hook that runs again is answered again."""
     Talk(home, "first").say(LASTING["preference"][0]).hook("stop")
