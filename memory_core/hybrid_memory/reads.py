@@ -31,7 +31,7 @@ from hybrid_memory.requests import (
     Related,
     Where,
 )
-from hybrid_memory.retrieval.brief import Section, repeats_of, select_lines
+from hybrid_memory.retrieval.brief import Lines, Section, lines_of, repeats_of
 from hybrid_memory.retrieval.commitments import asks_for_open_items
 from hybrid_memory.retrieval.cutoff import hits_worth_showing
 from hybrid_memory.retrieval.disputes import disputed_first
@@ -68,6 +68,24 @@ _FOCUS_LIMIT = 200  # memories that a focus lets into a reflection at most
 _MAX_REFLECTION_CANDIDATES = 5000
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a question finds, before the memories of its page are read.
+
+    ``listing`` are the positions in the ``ranking`` that all pages show, ``page`` those of this one, which begins behind ``offset``
+    others. ``held_back`` as in `ReadResult`; ``digest`` is the `fingerprint` of the question.
+    """
+
+    query: SearchQuery
+    ranking: Ranking
+    listing: Listing
+    page: NDArray[np.intp]
+    position: PagePosition
+    offset: int
+    held_back: int
+    digest: bytes
+
+
 def search(
     store: Store,
     index: NamespaceIndex,
@@ -83,6 +101,27 @@ def search(
     """Answer a question with one page of memories, best first; weak matches only fill up a short answer.
 
     ``multilingual`` says that the vectors know the words of every language.
+
+    Raises:
+        InvalidInput: the cursor belongs to another question.
+    """
+    found = find(store, index, scope, request, vector, now, weights, multilingual=multilingual, readings=readings)
+    return page_of(found, index, fetch_of(store, scope), request)
+
+
+def find(
+    store: Store,
+    index: NamespaceIndex,
+    scope: Scope,
+    request: ReadRequest,
+    vector: NDArray[np.float32] | None,
+    now: datetime,
+    weights: RankingWeights,
+    *,
+    multilingual: bool = False,
+    readings: Readings | None = None,
+) -> Found:
+    """Rank what a question finds and choose its page, as `search` does.
 
     Raises:
         InvalidInput: the cursor belongs to another question.
@@ -122,18 +161,24 @@ def search(
         held_back = _held_back(listing, page, request.page_size)
         if readings is not None:
             readings.begin(digest, now, ranking.ids[listing.order[:KEPT_IDS]].tolist())
-    hits = _hits(page, listing, ranking, index, fetch, explain=request.explain)
+    return Found(query, ranking, listing, page, position, offset, held_back, digest)
+
+
+def page_of(found: Found, index: NamespaceIndex, fetch: Fetch, request: ReadRequest) -> ReadResult:
+    """Return the page of what was found, its memories read."""
+    ranking, page = found.ranking, found.page
+    hits = hits_at(page, found, index, fetch, explain=request.explain)
     return ReadResult(
         hits=hits,
-        total=len(listing.order),
-        offset=offset,
+        total=len(found.listing.order),
+        offset=found.offset,
         below_floor=sum(hit.weak for hit in hits),
         pending=int(np.count_nonzero(~ranking.has_vector[page])),
         unknown=ranking.unknown,
         recalled=_recalled(ranking, hits) if request.cursor is None else None,
-        held_back=held_back,
-        fingerprint=digest,
-        asked_at=position.asked_at,
+        held_back=found.held_back,
+        fingerprint=found.digest,
+        asked_at=found.position.asked_at,
     )
 
 
@@ -159,16 +204,11 @@ def _ranked(index: NamespaceIndex, fetch: Fetch, scope: Scope, query: SearchQuer
     return joined(settled(ranking))
 
 
-def _hits(
-    page: NDArray[np.intp],
-    listing: _Listing,
-    ranking: Ranking,
-    index: NamespaceIndex,
-    fetch: Fetch,
-    *,
-    explain: bool,
+def hits_at(
+    page: NDArray[np.intp], found: Found, index: NamespaceIndex, fetch: Fetch, *, explain: bool
 ) -> tuple[Hit, ...]:
-    """Return the hits of a page. A memory may have been purged since the search; it is left out."""
+    """Return the hits at some positions of a ranking. A memory may have been purged since the search; it is left out."""
+    listing, ranking = found.listing, found.ranking
     ids: list[MemoryId] = ranking.ids[page].tolist()
     folded = {
         one: (*ranking.repeats.get(one, ()), *listing.copies.get(rank, ()))
@@ -223,7 +263,7 @@ def _scores_of_kind(ranking: Ranking, trust: Trust) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Listing:
+class Listing:
     """What all pages show together: positions in the ranking, in order; a first page holds ``first_page`` of them at most.
 
     ``untrusted`` marks the positions that others go before. ``copies`` are the near-copies that a position stands for; ``best`` is the
@@ -245,7 +285,7 @@ class _Listing:
         return np.zeros(len(page), np.bool_) if self.untrusted is None else self.untrusted[page]
 
 
-def _listing(ranking: Ranking, index: NamespaceIndex, fetch: Fetch, *, concise: bool, all_weak: bool) -> _Listing:
+def _listing(ranking: Ranking, index: NamespaceIndex, fetch: Fetch, *, concise: bool, all_weak: bool) -> Listing:
     """Return what a question shows on all its pages: weak ones in the first places alone, and near-copies once if ``concise``.
 
     Where something trusted answers, what is not trusted takes its shares of the places (`retrieval.shares`).
@@ -254,7 +294,7 @@ def _listing(ranking: Ranking, index: NamespaceIndex, fetch: Fetch, *, concise: 
     if untrusted is None or not np.any(~ranking.weak & ~untrusted):
         order = _shown_by_score(ranking.weak, all_weak=all_weak)
         folded = _fold_copies(order, order[:0], ranking, index, fetch) if concise else _Folded(order, order[:0])
-        return _Listing(folded.trusted, len(folded.trusted), None, folded.copies, folded.best)
+        return Listing(folded.trusted, len(folded.trusted), None, folded.copies, folded.best)
     trusted = np.flatnonzero(~untrusted)
     trusted = trusted[_shown_by_score(ranking.weak[trusted], all_weak=False)]
     others = np.flatnonzero(untrusted & ~ranking.weak)
@@ -266,7 +306,7 @@ def _listing(ranking: Ranking, index: NamespaceIndex, fetch: Fetch, *, concise: 
         known = np.concatenate((trusted, others))
         order = np.concatenate((order, np.setdiff1d(np.arange(len(ranking)), known)))
     first_page = shares.first_page if shares.first_page < len(shares.order) else len(order)
-    return _Listing(order, first_page, untrusted, folded.copies, folded.best)
+    return Listing(order, first_page, untrusted, folded.copies, folded.best)
 
 
 def _shown_by_score(weak: NDArray[np.bool_], *, all_weak: bool) -> NDArray[np.intp]:
@@ -285,7 +325,7 @@ def _floods(others: NDArray[np.intp], ranking: Ranking, index: NamespaceIndex, f
     return floods([frozenset(memories[one].terms) if one in memories else frozenset() for one in ids])
 
 
-def _first_page_size(ranking: Ranking, listing: _Listing, page: NDArray[np.intp], *, concise: bool) -> int:
+def _first_page_size(ranking: Ranking, listing: Listing, page: NDArray[np.intp], *, concise: bool) -> int:
     """Return how many hits of a first page are shown. Who goes on with a cursor gets the pages that were asked for.
 
     Where the scores fall off is told by those of the trusted hits as long as there are any, and behind the last of them by the others'.
@@ -308,7 +348,7 @@ def _end_of(places: NDArray[np.intp], scores: Sequence[float], weak: Sequence[bo
     return int(places[shown]) if shown < len(places) else end
 
 
-def _held_back(listing: _Listing, page: NDArray[np.intp], page_size: int) -> int:
+def _held_back(listing: Listing, page: NDArray[np.intp], page_size: int) -> int:
     """Return how many untrusted memories would have stood on a first page but for their shares."""
     if listing.untrusted is None or not len(page):
         return 0
@@ -319,7 +359,7 @@ def _held_back(listing: _Listing, page: NDArray[np.intp], page_size: int) -> int
 
 @dataclass(frozen=True, slots=True)
 class _Folded:
-    """Positions with near-copies folded: those of trusted hits and of others, and what `_Listing` tells of copies."""
+    """Positions with near-copies folded: those of trusted hits and of others, and what `Listing` tells of copies."""
 
     trusted: NDArray[np.intp]
     others: NDArray[np.intp]
@@ -418,6 +458,19 @@ def by_ids(store: Store, index: NamespaceIndex, scope: Scope, request: ReadReque
     )
 
 
+@dataclass(frozen=True, slots=True)
+class FoundBrief:
+    """A brief before the memories of its page are read: the lines of its head, all ids in order, and what `ReadResult` tells of it."""
+
+    lines: Lines
+    listing: _SectionsFirst
+    page: Sequence[MemoryId]
+    position: PagePosition
+    offset: int
+    held_back: int
+    digest: bytes
+
+
 def brief(
     store: Store,
     index: NamespaceIndex,
@@ -427,6 +480,19 @@ def brief(
     readings: Readings | None = None,
 ) -> ReadResult:
     """Return who the user is, what is open, what was decided and what happened last, in shares of each page (`retrieval.brief`)."""
+    found = find_brief(store, index, scope, request, now, readings)
+    return brief_page(found, index, fetch_of(store, scope))
+
+
+def find_brief(
+    store: Store,
+    index: NamespaceIndex,
+    scope: Scope,
+    request: ReadRequest,
+    now: datetime,
+    readings: Readings | None = None,
+) -> FoundBrief:
+    """Choose the lines of a brief and those of its page, as `brief` does."""
     digest = fingerprint(scope, request)
     position = PagePosition(0, now) if request.cursor is None else decode_cursor(request.cursor, digest)
     first_page_at = None if request.cursor is None else position.asked_at
@@ -434,7 +500,8 @@ def brief(
     fetch = fetch_of(store, scope)
     query = SearchQuery(where=request.where, now=now, asked_at=position.asked_at)
     memories = gather(index, fetch, scope, query, begins=request.begins)
-    sections = select_lines(memories, begins_in=scope.namespace if request.begins else None)
+    lines = lines_of(memories, begins_in=scope.namespace if request.begins else None)
+    sections = {one: line.section for one, line in lines.shown.items()}
     left_out = repeats_of(sections, memories) | (memories.outdated - sections.keys())
     all_ids, first_page = index.with_few_untrusted(all_ids, sections, left_out)
     listing = _SectionsFirst(sections, all_ids, left_out)
@@ -448,17 +515,26 @@ def brief(
     offset = position.within(listing)
     size = request.page_size if offset else min(request.page_size, first_page)
     page = listing.beginning(offset + size)[offset:]
-    found = index.memories(page, fetch)
-    hits = tuple(Hit(memory=found[one], section=listing.section_of(one)) for one in page if one in found)
     held_back = 0 if offset else max(min(request.page_size, len(listing)) - first_page, 0)
+    return FoundBrief(lines, listing, page, position, offset, held_back, digest)
+
+
+def brief_page(found: FoundBrief, index: NamespaceIndex, fetch: Fetch) -> ReadResult:
+    """Return the page of a brief, its memories read."""
     return ReadResult(
-        hits=hits,
-        total=len(listing),
-        offset=offset,
-        held_back=held_back,
-        fingerprint=digest,
-        asked_at=position.asked_at,
+        hits=brief_hits(found, found.page, index, fetch),
+        total=len(found.listing),
+        offset=found.offset,
+        held_back=found.held_back,
+        fingerprint=found.digest,
+        asked_at=found.position.asked_at,
     )
+
+
+def brief_hits(found: FoundBrief, ids: Sequence[MemoryId], index: NamespaceIndex, fetch: Fetch) -> tuple[Hit, ...]:
+    """Return some memories of a brief, each with its section; one that was purged meanwhile is left out."""
+    memories = index.memories(ids, fetch)
+    return tuple(Hit(memory=memories[one], section=found.listing.section_of(one)) for one in ids if one in memories)
 
 
 class _SectionsFirst(Sequence[MemoryId]):

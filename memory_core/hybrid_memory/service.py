@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hybrid_memory import homes, reads, validation
 from hybrid_memory.acts import Acts, Writer
 from hybrid_memory.background import BackgroundJobs
+from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
 from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
 from hybrid_memory.decisions.edit import PreparedUpdate, decide_update
@@ -34,7 +35,15 @@ from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights, de
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
 from hybrid_memory.embedding.registry import check_spec, choose_embedders
 from hybrid_memory.embedding.table_choice import NAMED, reason
-from hybrid_memory.errors import ConfirmationNeeded, EngineUnavailable, NotFound, StoreClosed, StoreFull, StoreRemoved
+from hybrid_memory.errors import (
+    ConfirmationNeeded,
+    EngineUnavailable,
+    InvalidInput,
+    NotFound,
+    StoreClosed,
+    StoreFull,
+    StoreRemoved,
+)
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id, whole_id
 from hybrid_memory.language_share import LanguageShare
@@ -68,6 +77,7 @@ from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.retrieval.query import ranking_weights
 from hybrid_memory.retrieval.question import parse_question
 from hybrid_memory.rwlock import ReadWriteLock, shared
+from hybrid_memory.search_reasons import SearchReasons, reasons_of
 from hybrid_memory.secret_policy import SecretMode, SecretPolicy
 from hybrid_memory.settings import DATABASE, StoreSettings, store_settings
 from hybrid_memory.store.base import PLAIN_CODEC, WriteBatch
@@ -303,6 +313,54 @@ class MemoryService:
         if request.recalls and result.recalled is not None:
             self._queue_recall(scope, result, now)
         return _annotated(result, index, now, scope)
+
+    @shared
+    def read_with_reasons(self, scope: Scope, request: ReadRequest) -> tuple[ReadResult, SearchReasons]:
+        """Answer a question as `read` does, with what stands behind the answer: for a person who looks at the memory.
+
+        It counts as no recall, and begins no reading that others' readings of several pages would make room for.
+
+        Raises:
+            InvalidInput: names the argument that is wrong; there has to be a question.
+        """
+        index, request, now = self._looked_at(scope, request)
+        if request.ids or not request.query.strip():
+            raise InvalidInput("query", "is missing")
+        vector, fetch = self._encoder.encode_query(request.query), reads.fetch_of(self.store, scope)
+        found = reads.find(
+            self.store,
+            index,
+            scope,
+            request,
+            vector,
+            now,
+            self._ranking_weights,
+            multilingual=self._encoder.multilingual,
+        )
+        result = reads.page_of(found, index, fetch, request)
+        reasons = reasons_of(found, result, index, fetch, request)
+        result = replace(result, words_alone=vector is None and self._encoder.problem is not None)
+        return _annotated(result, index, now, scope), reasons
+
+    @shared
+    def brief_with_reasons(self, scope: Scope, request: ReadRequest) -> tuple[ReadResult, BriefReasons]:
+        """Return a brief as `read` does, with what stands behind it: for a person who looks at the memory.
+
+        Raises:
+            InvalidInput: names the argument that is wrong.
+        """
+        index, request, now = self._looked_at(scope, request)
+        fetch = reads.fetch_of(self.store, scope)
+        found = reads.find_brief(self.store, index, scope, request, now)
+        reasons = brief_reasons_of(found, index, fetch, request)
+        return _annotated(reads.brief_page(found, index, fetch), index, now, scope), reasons
+
+    def _looked_at(self, scope: Scope, request: ReadRequest) -> tuple[NamespaceIndex, ReadRequest, datetime]:
+        """Return what a person's look from outside needs: the index, the checked request, which explains, and the time."""
+        now = self._now()
+        validation.check_scope(scope)
+        request = validation.check_read(replace(request, explain=True, recalls=False))
+        return self._index_cache.get_all(scope.namespaces), request, now
 
     def note_shown(self, scope: Scope, ids: Iterable[MemoryId]) -> None:
         """Remember that a session was shown some memories: a quiet read leaves them out from now on."""

@@ -141,6 +141,42 @@ class BriefMemories:
     outdated: frozenset[MemoryId] = frozenset()
 
 
+class Dropped(StrEnum):
+    """Why a memory that was looked at has no line."""
+
+    OUTDATED = "outdated"
+    """A later one gives another value for the same thing."""
+    DONE = "done"
+    """A later one says that it is done."""
+    TAKEN_BACK = "taken back"
+    """A later one takes it back."""
+    PAST = "past"
+    """Its day lies too far back."""
+    REPEATS = "repeats"
+    """A line says nearly the same."""
+    UNTRUSTED = "untrusted"
+    """It is a tool's or an import's, which have a share of the lines."""
+    DISPUTES = "disputes"
+    """It disputes a more trusted memory that has no line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where a memory stands in a brief: its section, the queue whose turn it was, and what its words were taken to tell."""
+
+    section: Section
+    queue: Queue
+    aspects: Aspect = Aspect.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a brief's head in their order, and why others that were looked at have none."""
+
+    shown: Mapping[MemoryId, Line]
+    dropped: Mapping[MemoryId, Dropped]
+
+
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     memory: Memory
@@ -148,7 +184,12 @@ class _Candidate:
 
 
 def select_lines(memories: BriefMemories, *, begins_in: str | None = None) -> dict[MemoryId, Section]:
-    """Return the memories of a brief's head with their sections, in an order of which every beginning keeps the shares.
+    """Return the memories of a brief's head with their sections, as `lines_of` chooses them."""
+    return {one: line.section for one, line in lines_of(memories, begins_in=begins_in).shown.items()}
+
+
+def lines_of(memories: BriefMemories, *, begins_in: str | None = None) -> Lines:
+    """Return the memories of a brief's head, in an order of which every beginning keeps the shares, with what gave each its line.
 
     Left out are near-copies, commitments that are done or long past, and statements that a later one takes back. Where a conversation
     begins, ``begins_in`` names the namespace that it writes to: what was decided and left open there goes before what was elsewhere, and
@@ -176,19 +217,55 @@ def select_lines(memories: BriefMemories, *, begins_in: str | None = None) -> di
     section_of = {memory.id: SECTION_OF[queue] for queue, some in waiting.items() for memory in some}
     if begins_in is not None:
         waiting[Queue.LAST_SESSION] = [one for one in queues[Queue.LAST_SESSION] if one.id in section_of]
+    queue_of: dict[MemoryId, Queue] = {}
     for untrusted in (False, True):
         lines = {
             queue: [one for one in some if is_untrusted(one) is untrusted][:_QUEUE_LINES]
             for queue, some in waiting.items()
         }
+        in_turn = [
+            (queue, memory)
+            for queue, memory in fair_order(lines, shares, lambda memory: line_cost(memory.content), _id_of)
+        ]
+        queue_of |= {memory.id: queue for queue, memory in in_turn}
         by_trust[untrusted] = [
             (Section.RECENT if memory.id in memories.disputes else section_of[memory.id], memory)
-            for _, memory in fair_order(lines, shares, lambda memory: line_cost(memory.content), _id_of)
+            for _, memory in in_turn
         ]
     trusted, others = by_trust[False], by_trust[True]
     if others and all(section is not Section.RECENT for section, _ in trusted):
         trusted += [(Section.RECENT, one) for one in _leader(memories.recent, trusted)]
-    return _behind_the_disputed(with_few_untrusted(trusted, others), memories.disputes)
+    shown = _behind_the_disputed(with_few_untrusted(trusted, others), memories.disputes)
+    aspects = {one.memory.id: Aspect(one.aspects) for one in candidates}
+    return Lines(
+        {
+            one: Line(section, queue_of.get(one, Queue.RECENT), aspects.get(one, Aspect.NONE))
+            for one, section in shown.items()
+        },
+        _dropped(queues, shown, section_of, memories.disputes)
+        | {one: why for one, why in hidden.items() if one not in shown},
+    )
+
+
+def _dropped(
+    queues: Mapping[Queue, Sequence[Memory]],
+    shown: Collection[MemoryId],
+    waited: Collection[MemoryId],
+    disputes: Collection[MemoryId],
+) -> dict[MemoryId, Dropped]:
+    """Return why those have no line that stood in a queue, but for those that wait for room."""
+    found: dict[MemoryId, Dropped] = {}
+    for some in queues.values():
+        for one in some:
+            if one.id in shown:
+                continue
+            if one.id not in waited:
+                found[one.id] = Dropped.REPEATS
+            elif one.id in disputes:
+                found[one.id] = Dropped.DISPUTES
+            elif is_untrusted(one):
+                found[one.id] = Dropped.UNTRUSTED
+    return found
 
 
 def _id_of(memory: Memory) -> MemoryId:
@@ -240,17 +317,17 @@ def open_and_done(memories: BriefMemories) -> tuple[list[Memory], set[MemoryId]]
     """Return the commitments that are open, working memory first, and the ids of those that are done, and of what says so."""
     candidates, hidden = _judge(memories)
     done = {one.id for one in memories.weighty if _aspects_of(one) & _DONE}
-    return [*memories.working, *_best(candidates, _worth_as_commitment)], hidden | done
+    return [*memories.working, *_best(candidates, _worth_as_commitment)], hidden.keys() | done
 
 
-def _judge(memories: BriefMemories) -> tuple[list[_Candidate], set[MemoryId]]:
-    """Return the candidates that still hold, with the names of user and family known, and the ids of the others."""
+def _judge(memories: BriefMemories) -> tuple[list[_Candidate], dict[MemoryId, Dropped]]:
+    """Return the candidates that still hold, with the names of user and family known, and why the others do not."""
     candidates = _with_known_names([_Candidate(one, _aspects_of(one)) for one in memories.weighty])
     hidden = (
-        set(memories.outdated)
-        | _closed(candidates)
-        | _taken_back(candidates, memories.vectors)
-        | _past(candidates, memories.as_of)
+        dict.fromkeys(_past(candidates, memories.as_of), Dropped.PAST)
+        | dict.fromkeys(_taken_back(candidates, memories.vectors), Dropped.TAKEN_BACK)
+        | dict.fromkeys(_closed(candidates), Dropped.DONE)
+        | dict.fromkeys(memories.outdated, Dropped.OUTDATED)
     )
     return [one for one in candidates if one.memory.id not in hidden], hidden
 

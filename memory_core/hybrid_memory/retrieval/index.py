@@ -33,13 +33,14 @@ from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.retrieval.id_columns import IdSequence
 from hybrid_memory.retrieval.memory_cache import MemoryCache
 from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, SessionOrder
-from hybrid_memory.retrieval.pipeline import SearchContext, rank
-from hybrid_memory.retrieval.query import IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
+from hybrid_memory.retrieval.pipeline import SearchContext, rank, rank_hidden
+from hybrid_memory.retrieval.query import Below, IndexStatistics, Ranking, ReflectionRows, ScanResult, SearchQuery
 from hybrid_memory.retrieval.query_expansion import expansion_table
 from hybrid_memory.retrieval.question import Question
 from hybrid_memory.retrieval.ranking_parameters import FITTED
 from hybrid_memory.retrieval.shares import few_untrusted
 from hybrid_memory.retrieval.term_weights import name_shares, name_strength
+from hybrid_memory.retrieval.understanding import Understanding, understand
 from hybrid_memory.retrieval.vectors import Matrix
 from hybrid_memory.secret_detection.masking import masked_memory
 from hybrid_memory.store.base import NO_TIME, ChangeType, LogEntry, RecordUse, Snapshot, VectorBatch
@@ -181,18 +182,28 @@ class NamespaceIndex:
     def search(self, query: SearchQuery) -> Ranking:
         """Return all memories that pass the filters, best first."""
         with self._lock:
-            return rank(
-                query,
-                SearchContext(
-                    self._columns,
-                    self._lexical,
-                    self._matrix,
-                    self._neighbours(),
-                    self._named_speakers,
-                    expansion_table(self.hasher),
-                    self.parameters,
-                ),
-            )
+            return rank(query, self._context())
+
+    def search_hidden(self, query: SearchQuery) -> Below | None:
+        """Return what passes the filters and no reading finds, best first, with its places among what is found (`rank_hidden`)."""
+        with self._lock:
+            return rank_hidden(query, self._context())
+
+    def understand(self, query: SearchQuery) -> Understanding:
+        """Return what a search takes a question for."""
+        with self._lock:
+            return understand(query, self._context())
+
+    def _context(self) -> SearchContext:
+        return SearchContext(
+            self._columns,
+            self._lexical,
+            self._matrix,
+            self._neighbours(),
+            self._named_speakers,
+            expansion_table(self.hasher),
+            self.parameters,
+        )
 
     def words_held(self, question: Question, now: datetime) -> tuple[dict[int, float], dict[int, int]]:
         """Return for each term of a question how surely it is a name here, from 0 to 1, and how many live memories hold it."""

@@ -26,12 +26,12 @@ from hybrid_memory.retrieval.candidates import MAX_CANDIDATES, Candidates, Sessi
 from hybrid_memory.retrieval.deduplication import DEDUPLICATED_HITS, group_duplicates
 from hybrid_memory.retrieval.feedback import add_pseudo_relevance_feedback
 from hybrid_memory.retrieval.memory_columns import FADED, MemoryColumns
-from hybrid_memory.retrieval.query import Ranking, Scorer, SearchQuery
+from hybrid_memory.retrieval.query import Below, Ranking, Scorer, SearchQuery
 from hybrid_memory.retrieval.query_expansion import NO_EXPANSIONS, ExpansionTable
 from hybrid_memory.retrieval.question import Question, QuestionWord
 from hybrid_memory.retrieval.question_languages import in_languages
 from hybrid_memory.retrieval.ranking_parameters import FITTED, RankingParameters
-from hybrid_memory.retrieval.shares import below
+from hybrid_memory.retrieval.shares import below, taken
 from hybrid_memory.retrieval.term_weights import WeighedQuestion
 from hybrid_memory.retrieval.unknown import is_unknown
 from hybrid_memory.retrieval.update_detection import find_rivals
@@ -39,7 +39,7 @@ from hybrid_memory.retrieval.vectors import Matrix, top_k
 from hybrid_memory.store.base import NO_TIME
 
 if TYPE_CHECKING:
-    from hybrid_memory.retrieval.time_expressions import Window
+    from hybrid_memory.retrieval.time_expressions import Anchor, Window
 
 Weights = tuple[float, float, float]
 
@@ -117,6 +117,24 @@ def _with_below(ranking: Ranking, everything: Ranking, columns: MemoryColumns) -
         rivals = replace(rivals, may=rivals.may & ~columns.is_trusted(rivals.rows)[:, None])
     ranking = replace(ranking, unknown=ranking.unknown and everything.unknown, repeats=repeats)
     return below(ranking, replace(everything, rivals=rivals), untrusted)
+
+
+def rank_hidden(query: SearchQuery, context: SearchContext) -> Below | None:
+    """Return what passes the filters and no reading finds, forgotten, replaced or over, each at its place among what is found.
+
+    Scored as if it could be found; the weak are left out. None where there is nothing of the kind.
+    """
+    columns = context.columns
+    visible = columns.visible(query.now, as_of=query.where.as_of, min_trust=query.where.min_trust)
+    matching = columns.matching(query.where)
+    if not np.any(matching & ~visible):
+        return None
+    context = replace(context, parameters=replace(context.parameters, updates=0.0))
+    ranking = _rank(query, context, matching, visible)
+    hidden = ~visible[ranking.ids.rows]
+    shown = np.flatnonzero(hidden & ~ranking.weak)
+    places = np.cumsum(~hidden, dtype=np.intp)[shown]
+    return Below(ranking=taken(ranking, shown), places=places) if len(shown) else None
 
 
 def _rank(query: SearchQuery, context: SearchContext, mask: Mask, visible: Mask) -> Ranking:
@@ -382,16 +400,26 @@ def _matches_itself(query: SearchQuery, candidates: Candidates, coverage: Covera
 def _add_events(query: SearchQuery, candidates: Candidates, context: SearchContext, visible: Mask) -> None:
     """Add what the events tell that the question names as times: the memory that tells best of an event gives its time."""
     columns, weight = context.columns, context.parameters.event_weight
-    anchors = [one for one in dict.fromkeys(query.question.time.anchors) if one.relation != "during"]
-    for anchor in anchors[: ranking_signals.MAX_EVENTS] if weight else ():
-        event = Question(words=tuple(map(QuestionWord, dict.fromkeys(context.lexical.hasher.terms(anchor.phrase)))))
-        told = bm25.score(context.lexical, term_weights.by_rarity(event, context.lexical, visible).query_terms).exact
-        told = np.where(visible, told, np.float32(0))
-        teller = int(told.argmax()) if len(told) else 0
-        if len(told) and told[teller] >= ranking_signals.EVENT_COVERED:
+    if not weight:
+        return
+    for anchor, teller in tellers_of_events(query.question, context.lexical, visible).items():
+        if teller is not None:
             event_at = int(columns.happened_at(np.array([teller]))[0])
             bonus = ranking_signals.event_bonus(columns.happened_at(candidates.rows), anchor, event_at)
             candidates.add("event", np.float32(weight) * bonus)
+
+
+def tellers_of_events(question: Question, lexical: LexicalIndex, visible: Mask) -> dict[Anchor, int | None]:
+    """Return the events that a question names as times, each with the visible row that tells best of it; None where none does."""
+    anchors = [one for one in dict.fromkeys(question.time.anchors) if one.relation != "during"]
+    tellers: dict[Anchor, int | None] = {}
+    for anchor in anchors[: ranking_signals.MAX_EVENTS]:
+        event = Question(words=tuple(map(QuestionWord, dict.fromkeys(lexical.hasher.terms(anchor.phrase)))))
+        told = bm25.score(lexical, term_weights.by_rarity(event, lexical, visible).query_terms).exact
+        told = np.where(visible, told, np.float32(0))
+        teller = int(told.argmax()) if len(told) else 0
+        tellers[anchor] = teller if len(told) and told[teller] >= ranking_signals.EVENT_COVERED else None
+    return tellers
 
 
 def _weights(query: SearchQuery, parameters: RankingParameters) -> Weights:
