@@ -1,0 +1,110 @@
+"""The terms of a score in words: what each is called on the page, and what it says of a memory. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TITLES: Mapping[str, str] = {
+    "lexical": "Words",
+    "dense": "Meaning",
+    "period": "Time asked about",
+    "event": "Event asked about",
+    "reply": "Answers a question",
+    "session": "Its conversation",
+    "speaker": "Who said it",
+    "missing names": "A name is missing",
+    "feedback": "Goes with the best one",
+    "recency": "Newness",
+    "importance": "Importance",
+    "newer": "Newer word",
+    "open": "Still to do",
+}
+"""What each term of a score is called."""
+
+_MEANINGS: Mapping[str, tuple[str, str]] = {
+    "lexical": ("It shares words with the question; rare words and names count more.", ""),
+    "dense": (
+        "Its meaning is closer to the question than that of most memories, whatever the words.",
+        "Its meaning is farther from the question than that of most memories.",
+    ),
+    "period": ("It happened in the time that the question names, or near it.", ""),
+    "event": ("It lies on the right side of the event that the question names.", ""),
+    "reply": ("In its conversation it stands beside a turn that fits: an answer is found by its question.", ""),
+    "session": ("The conversation that it is part of speaks of this.", ""),
+    "speaker": ("The question names the person who said it.", ""),
+    "missing names": ("", "It does not hold a name that the question asks about."),
+    "feedback": ("It shares rare words with the best memory found.", ""),
+    "recency": ("What is newer gets a little more; it settles what is otherwise alike.", ""),
+    "importance": ("It was marked as important.", ""),
+    "newer": ("It is the newer word on what another memory found says, so it goes before that one.", ""),
+    "open": ("The question asks what is still to do, and this is; so it goes first.", ""),
+}
+_ROUNDING = 1e-3
+_NAMED = 4  # words of a memory in one sentence
+
+
+def score_terms(
+    terms: Mapping[str, float], score: float, best: float, *, words: Sequence[Mapping[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Return the terms of a score, the weightiest first, each with its title, what it means, and its ``share`` of the best score.
+
+    What the terms do not sum up to is a term of its own. ``words`` are the words found in the memory, with ``word`` and ``near``.
+    """
+    rest = score - sum(terms.values())
+    told = {**terms, **({"open": rest} if abs(rest) > _ROUNDING else {})}
+    greatest = max(best, _ROUNDING)
+    return [
+        {
+            "name": name,
+            "title": TITLES.get(name, name),
+            "value": round(value, 4),
+            "share": round(max(min(value / greatest, 1.0), -1.0), 3),
+            "means": _meaning(name, value, words),
+        }
+        for name, value in sorted(told.items(), key=lambda term: -abs(term[1]))
+    ]
+
+
+def _meaning(name: str, value: float, words: Sequence[Mapping[str, Any]]) -> str:
+    for_it, against = _MEANINGS.get(name, ("", ""))
+    if value < 0:
+        return against or "It takes away from the score."
+    if name == "lexical" and words:
+        own = list(dict.fromkeys(f"“{one['said']}”" for one in words if not one["near"]))[:_NAMED]
+        near = list(dict.fromkeys(f"“{one['said']}” for “{one['word']}”" for one in words if one["near"]))[:_NAMED]
+        held = f"It holds {_and(own)}" if own else ""
+        close = f"{'; near by meaning: ' if own else 'It holds words near by meaning: '}{_and(near)}" if near else ""
+        return f"{held}{close}. Rare words and names count more."
+    return for_it or "It adds to the score."
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def why_found(terms: Sequence[Mapping[str, Any]], *, weak: bool) -> str:
+    """Return in a few words what brought a memory into an answer."""
+    if weak:
+        return "Weak: it has little to do with the question, and only fills up a short answer."
+    helping = [one for one in terms if one["value"] > 0]
+    if not helping:
+        return "Nothing speaks for it; it only fills up a short answer."
+    titles = {
+        "lexical": "its words",
+        "dense": "its meaning",
+        "period": "its time",
+        "event": "its time",
+        "reply": "its conversation",
+        "session": "its conversation",
+        "speaker": "who said it",
+        "feedback": "what goes with the best one",
+        "recency": "being new",
+        "importance": "its importance",
+        "newer": "being the newer word",
+        "open": "being still to do",
+    }
+    named = list(dict.fromkeys(titles.get(one["name"], one["title"].lower()) for one in helping))
+    if len(named) == 1:
+        return f"Found by {named[0]}."
+    return f"Found mostly by {named[0]}, then by {named[1]}."
