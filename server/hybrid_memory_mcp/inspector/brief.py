@@ -16,13 +16,13 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.model import Memory, MemoryId
 from hybrid_memory.project_names import project_of
 from hybrid_memory.requests import Hit, ReadRequest, ReadResult
-from hybrid_memory.retrieval.brief import Queue, Section, in_sections
+from hybrid_memory.retrieval.brief import Dropped, Queue, Section, in_sections
 from hybrid_memory.settings import hook_switches
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.clients.table import BY_NAME
 from hybrid_memory_mcp.hooks.definitions import EVENT_NAMES
 from hybrid_memory_mcp.hooks.typed import FENCE
-from hybrid_memory_mcp.inspector.brief_words import DROPPED, NO_ROOM, QUEUES, SECTIONS, why_in_brief
+from hybrid_memory_mcp.inspector.brief_words import DROPPED, QUEUES, SECTIONS, why_in_brief, why_next
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.opening_brief import BRIEF_TOKENS, opening_request, opening_text
@@ -111,27 +111,40 @@ class _Given:
         def as_json(memory: Memory) -> dict[str, Any]:
             return told(service, request, whole.get(memory.id, memory))
 
+        dropped = {memory.id: reason for memory, reason in self.reasons.dropped}
         shown = {hit.memory.id: hit for hit in self.found.hits if hit.memory.id in self.ids}
         in_order = in_sections([shown[one] for one in self.ids if one in shown], lambda hit: hit.section)
-        lines = [self._line(hit, line, as_json) for hit, line in zip(in_order, _lines_of(self.text), strict=False)]
+        lines = [
+            self._line(hit, line, as_json, dropped.get(hit.memory.id))
+            for hit, line in zip(in_order, _lines_of(self.text), strict=False)
+        ]
         left = [hit for hit in self.found.hits if hit.memory.id not in shown] if self.ids else []
+        following = (*left, *self.reasons.following)
+        told_already = {*shown, *(hit.memory.id for hit in following)}
         return {
             "text": self.text,
             "tokens": {"text": estimate_tokens(self.text) if self.text else 0, "budget": self.budget},
             "lines": lines,
             "shares": self._shares(lines),
             "next": [
-                {"memory": as_json(hit.memory), "section": SECTIONS[hit.section or Section.RECENT], "why": NO_ROOM}
-                for hit in (*left, *self.reasons.following)
+                {
+                    "memory": as_json(hit.memory),
+                    "section": SECTIONS[hit.section or Section.RECENT],
+                    "why": why_next(dropped.get(hit.memory.id)),
+                }
+                for hit in following
             ],
             "left_out": [
                 {"memory": as_json(memory), "reason": reason.value, "why": DROPPED[reason]}
                 for memory, reason in self.reasons.dropped
+                if memory.id not in told_already
             ],
             "total": self.found.total,
         }
 
-    def _line(self, hit: Hit, line: str, as_json: Callable[[Memory], dict[str, Any]]) -> dict[str, Any]:
+    def _line(
+        self, hit: Hit, line: str, as_json: Callable[[Memory], dict[str, Any]], dropped: Dropped | None
+    ) -> dict[str, Any]:
         chosen = self.reasons.lines.get(hit.memory.id)
         queue = Queue.RECENT if chosen is None else chosen.queue
         section = hit.section or Section.RECENT
@@ -142,7 +155,7 @@ class _Given:
             "kind": QUEUES[queue],
             "line": line,
             "tokens": estimate_tokens(line),
-            "why": why_in_brief(hit.memory, chosen),
+            "why": why_in_brief(hit.memory, chosen, dropped),
         }
 
     def _shares(self, lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

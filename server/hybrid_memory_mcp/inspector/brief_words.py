@@ -57,7 +57,7 @@ _WHO: tuple[tuple[Aspect, str], ...] = (
 )
 _PREFERENCES: tuple[tuple[Aspect, str], ...] = (
     (Aspect.PREFERENCE | _USER, "It is something that you prefer, or do not want."),
-    (Aspect.TRAIT | _USER, "It is a lasting habit, skill or insight about you."),
+    (Aspect.TRAIT | _USER, "It tells a lasting habit, skill or rule of yours."),
     (Aspect.PREFERENCE | _FAMILY, "It is something that your family prefers."),
     (Aspect.TRAIT | _FAMILY, "It is lasting knowledge about your family."),
     (Aspect.PREFERENCE, "It is something that somebody prefers."),
@@ -72,10 +72,13 @@ _PLAIN: Mapping[Queue, str] = {
 }
 
 
-def why_in_brief(memory: Memory, line: Line | None) -> str:
-    """Return why a memory has its line; ``line`` None: it is one of the recent ones that fill what room is left."""
+def why_in_brief(memory: Memory, line: Line | None, dropped: Dropped | None = None) -> str:
+    """Return why a memory has its line; ``line`` None: it is one of the recent ones that fill what room is left.
+
+    ``dropped`` says why it has no better one.
+    """
     if line is None:
-        return ROOM_LEFT
+        return ROOM_LEFT if dropped is None else f"{DROPPED[dropped]} {ROOM_LEFT}"
     why = _PLAIN.get(line.queue) or _told(memory, line)
     if line.section is SECTION_OF[line.queue]:
         return why
@@ -91,3 +94,8 @@ def _told(memory: Memory, line: Line) -> str:
         if line.aspects & aspects == aspects:
             return words
     return f"It is marked as important ({memory.importance:.1f} of 1)."
+
+
+def why_next(dropped: Dropped | None) -> str:
+    """Return why a memory comes behind a brief."""
+    return NO_ROOM if dropped is None else f"{DROPPED[dropped]} So it comes behind the others."

@@ -98,7 +98,10 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     if not query:
         return known | {"hits": [], "left_out": [], "answer": None, "understood": None, "notes": []}
     given = _arguments(call)
-    asked = given.to_request(CallTime(request.zone, service.now()))
+    try:
+        asked = given.to_request(CallTime(request.zone, service.now()))
+    except InvalidInput as error:
+        raise InvalidInput(_own_name(error.field), error.problem) from None
     found, reasons = service.read_with_reasons(request.scope, asked)
     search = _Search(service, request, asked, given.budget, found, reasons)
     return known | search.told() | {"took_ms": round(1000 * (perf_counter() - began), 1)}
@@ -128,9 +131,13 @@ def _arguments(call: Mapping[str, Any]) -> ReadArguments:
     except ValidationError as error:
         first = argument_problems(error, "read_memories", names_taken(ReadArguments)).splitlines()[0]
         name, _, problem = first.partition(": ")
-        names = {to: own for own, to in (*_FILTERS.items(), *_NUMBERS.items())}
-        last = name.rpartition(".")[2]
-        raise InvalidInput(names.get(last, last), problem) from None
+        raise InvalidInput(_own_name(name), problem) from None
+
+
+def _own_name(name: str) -> str:
+    """Return the name that an argument of `read_memories` has in the address."""
+    last = name.rpartition(".")[2]
+    return next((own for own, to in (*_FILTERS.items(), *_NUMBERS.items()) if to == last), last)
 
 
 def _choices(service: MemoryService, request: ViewRequest) -> dict[str, list[str]]:
