@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio.to_thread
 from mcp.server import MCPServer
+from mcp.server.apps import client_supports_apps
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ToolError
@@ -24,6 +25,7 @@ from mcp.types import (
     GetPromptResult,
     InputRequiredResult,
     JSONRPCRequest,
+    Resource,
     SubscribeRequestParams,
     TextContent,
     Tool,
@@ -36,6 +38,7 @@ from hybrid_memory.model import Scope
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.mcp_api import sdk
+from hybrid_memory_mcp.mcp_api.apps import add_inspector, is_of_card, without_inspector
 from hybrid_memory_mcp.mcp_api.errors import argument_problems, as_tool_errors
 from hybrid_memory_mcp.mcp_api.prompts import add_prompts
 from hybrid_memory_mcp.mcp_api.resources import add_resources
@@ -128,10 +131,15 @@ class MemoryServer(MCPServer[None]):
         low.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, notifier.unsubscribe)
         add_resources(self, views)
         add_prompts(self, views)
+        add_inspector(self)
 
     async def list_tools(self) -> list[Tool]:
         """List our tools in their fixed order, then those added through the SDK."""
         return [*(tool.listed for tool in self._tools.values()), *await super().list_tools()]
+
+    async def list_resources(self) -> list[Resource]:
+        """List the resources as clients see them that show no apps (`apps`)."""
+        return without_inspector(await super().list_resources())
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[None, Any] | None = None
@@ -158,8 +166,7 @@ class MemoryServer(MCPServer[None]):
         if (refused := await self._refusal(place, tool, given)) is not None:
             return refused
         self._where.note_use()
-        scope = _with_client_name(self._where.scope, context)
-        call = CallContext(scope, self._zone, None if context is None else self._request_key_of(context))
+        call = self._call_context(_with_client_name(self._where.scope, context), context)
         on_start = None if context is None else self._on_start_of(context)
         # (4) Do it in a worker thread; the first answer also tells what is wrong with the store.
         with as_tool_errors(name):
@@ -172,11 +179,20 @@ class MemoryServer(MCPServer[None]):
                 if on_start is not None:
                     on_start()
                 result = tool.run(service, call, given)
-                if not given.is_quiet:  # what nobody asked for is no place for news
+                if not given.is_quiet and not call.by_person:  # neither is a place for news to the assistant
                     self._add_notices(result, service, place)
                 return result
 
             return await self._provider.call(work)
+
+    def _call_context(self, scope: Scope, context: Context[None, Any] | None) -> CallContext:
+        if context is None:
+            return CallContext(scope, self._zone)
+        key = self._request_key_of(context)
+        shows_app = client_supports_apps(context)
+        if is_of_card(context.request_context.meta):
+            return CallContext(_of_person(scope), self._zone, key, by_person=True, shows_app=shows_app)
+        return CallContext(scope, self._zone, key, shows_app=shows_app)
 
     async def _refusal(self, place: Place, tool: ToolSpec, given: Arguments) -> CallToolResult | None:
         """Return the answer where memory, or recall that nobody asked for, is switched off; None where the call may go on."""
@@ -277,6 +293,11 @@ def _with_client_name(scope: Scope, context: Context[None, Any] | None) -> Scope
     name = UNKNOWN if params is None else clean_client_name(params.client_info.name)
     has_token = scope.actor != Scope(session="").actor
     return replace(scope, actor=f"{scope.actor}/{name}"[:MAX_NAME_LENGTH] if has_token else name)
+
+
+def _of_person(scope: Scope) -> Scope:
+    """Return the scope with an actor by which the audit tells the person in front of the app from the assistant."""
+    return replace(scope, actor=f"person (in {scope.actor})"[:MAX_NAME_LENGTH])
 
 
 def _refusal(place: Place, tool: ToolSpec, given: Arguments) -> CallToolResult | None:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 
-from hybrid_memory.model import MemoryId, Scope
+from hybrid_memory.model import MemoryId, Origin, Scope, Trust
 from hybrid_memory.project_names import PERSON, project_of
 from hybrid_memory.reading_journal import Shown
 from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.readings import Way
 from hybrid_memory.token_estimate import estimate_tokens
-from hybrid_memory_mcp.mcp_api import schemas, tool_results
+from hybrid_memory_mcp.mcp_api import apps, schemas, tool_results
 from hybrid_memory_mcp.mcp_api.moments import CallTime
 from hybrid_memory_mcp.mcp_api.tool_results import KeptIn
 
@@ -36,11 +36,15 @@ class CallContext:
     """What a tool is told of a call beside its arguments.
 
     ``zone`` is that of dates without one (None: this process's own). ``request_key`` lets a repeat of the call write nothing twice.
+    ``by_person`` says that a person made it in the app inside the chat: looking there is no use of a memory, and shows the assistant
+    nothing; a correction is the user's own word. ``shows_app`` says that the client can show the app.
     """
 
     scope: Scope
     zone: tzinfo | None
     request_key: RequestKey | None = None
+    by_person: bool = False
+    shows_app: bool = False
 
     def time(self, service: MemoryService) -> CallTime:
         """Return the time by which dates in words are meant."""
@@ -114,6 +118,8 @@ def _leaves_secrets_out(service: MemoryService) -> bool:
 
 def _read(service: MemoryService, call: CallContext, given: schemas.ReadArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
+    if call.by_person:
+        request = replace(request, recalls=False)
     found = service.read(call.scope, request)
     if request.quiet:
         plain = given.quiet == "text"
@@ -127,8 +133,11 @@ def _read(service: MemoryService, call: CallContext, given: schemas.ReadArgument
         found, given.budget, call.scope, call.zone, question=request.query, whole=bool(request.ids)
     )
     shown = [one["id"] for one in (page.structured_content or {})["memories"]]
-    service.note_shown(call.scope, shown)
-    service.journal.note(call.scope, Way.TOOL, request, found, _shown(page, shown), service.now())
+    if not call.by_person:
+        service.note_shown(call.scope, shown)
+        service.journal.note(call.scope, Way.TOOL, request, found, _shown(page, shown), service.now())
+    if call.shows_app and not request.ids:
+        page.meta = apps.for_card(service, call.scope, found.hits, shown)
     return page
 
 
@@ -152,10 +161,17 @@ def _reflect(service: MemoryService, call: CallContext, given: schemas.ReflectAr
 
 def _update(service: MemoryService, call: CallContext, given: schemas.UpdateArguments) -> CallToolResult:
     request = given.to_request(call.time(service))
+    if call.by_person and request.content is not None:
+        request = replace(request, origin=_origin_of_person(service, call.scope, request.id))
     updated = service.update(call.scope, request, key=call.request_key)
     return tool_results.update_result(
         updated, secrets_left_out=_leaves_secrets_out(service), was_all_empty=given.is_all_empty
     )
+
+
+def _origin_of_person(service: MemoryService, scope: Scope, corrected: MemoryId) -> Origin:
+    """Return whose words a correction in the app is: the user's, but no tool call, whoever sent it, replaces what was confirmed."""
+    return Origin.AGENT if service.get(scope, corrected).trust is Trust.CONFIRMED else Origin.USER
 
 
 def _forget(service: MemoryService, call: CallContext, given: schemas.ForgetArguments) -> CallToolResult:

@@ -8,6 +8,8 @@ import anyio
 import anyio.lowlevel
 import anyio.to_thread
 import pytest
+from mcp.client.extension import advertise
+from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID
 from mcp.shared.exceptions import MCPError
 from mcp.types import CreateMessageResult, ResourceUpdatedNotification, TextContent
 from tests.server.http.conftest import Raw
@@ -30,6 +32,16 @@ async def test_what_was_written_is_found(build, at_socket, token, mode):
         assert len((await client.list_tools()).tools) == 5
         assert (await client.read_resource(RECENT)).contents
         assert (await client.list_prompts()).prompts
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_client_that_shows_apps_gets_the_memory_as_one(build, at_socket, token, mode):
+    shows_apps = advertise(EXTENSION_ID, {"mimeTypes": [APP_MIME_TYPE]})
+    async with at_socket(build()) as connect, connect(token, mode=mode, extensions=[shows_apps]) as client:
+        tools = {tool.name: tool.meta for tool in (await client.list_tools()).tools}
+        (app,) = (await client.read_resource(tools["read_memories"]["ui"]["resourceUri"])).contents
+    assert tools["write_memory"] is None
+    assert app.mime_type == APP_MIME_TYPE
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import JSONRPCRequest
 from tests.server.hubs import ThreadedHub, reading
-from tests.server.raw import MODERN
+from tests.server.raw import MODERN, VERSIONS
 
 from hybrid_memory_mcp.hub.client import LISTEN, QueuedRequest, RequestQueue
 from hybrid_memory_mcp.relay import protocol
@@ -227,3 +227,30 @@ def test_a_call_that_is_cancelled_while_it_waits_never_begins(home, service):
         service.go.set()
         assert client.answer()[1]["id"] == "first"
         assert client.call("read_memories", query="Ada")["structuredContent"]["memories"] == []
+
+
+def test_a_client_that_shows_apps_gets_the_memory_as_one_and_its_neighbour_does_not(hub):
+    shows = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
+    told = MODERN | {"io.modelcontextprotocol/clientCapabilities": shows}
+    with hub.connected(relay=RELAYS[0]) as one, hub.connected(relay=RELAYS[1]) as other:
+        one.request(1, "tools/list", _meta=told)
+        tools = {tool["name"]: tool.get("_meta") for tool in one.answer()[1]["result"]["tools"]}
+        plain = other.ask("tools/list")["result"]["tools"]
+        read = one.ask("resources/read", uri=tools["reflect"]["ui"]["resourceUri"])["result"]["contents"][0]
+    assert read["mimeType"] == "text/html;profile=mcp-app"
+    assert not any("_meta" in tool for tool in plain)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_app_is_offered_in_every_protocol_with_a_handshake(hub, version):
+    shows = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
+    info = {"name": "raw", "version": "0"}
+    with hub.connected() as client:
+        client.request(1, "initialize", protocolVersion=version, capabilities=shows, clientInfo=info)
+        begun = client.answer()[1]["result"]
+        client.notify("notifications/initialized")
+        client.request(2, "tools/list")
+        tools = client.answer()[1]["result"]["tools"]
+    assert begun["protocolVersion"] == version
+    assert "io.modelcontextprotocol/ui" in begun["capabilities"]["extensions"]
+    assert [tool["name"] for tool in tools if "_meta" in tool] == ["read_memories", "reflect"]
