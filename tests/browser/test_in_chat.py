@@ -24,8 +24,8 @@ from tests.clients.environments import node, node_packages
 from tests.server.services import ObservedService, make_server
 
 from hybrid_memory.clock import SystemClock
-from hybrid_memory.model import Origin, Scope
-from hybrid_memory.requests import ForgetRequest, UpdateRequest
+from hybrid_memory.model import Origin, Scope, Verdict
+from hybrid_memory.requests import ForgetRequest, JudgeRequest, UpdateRequest
 from hybrid_memory_mcp.mcp_api.apps import APP_MIME_TYPE, CARD, EXTENSION_ID
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
@@ -480,3 +480,15 @@ def test_looking_and_opening_is_marked_as_the_person_s(chat):
     of(app, "Lisbon").get_by_role("button", name="Details").click()
     app.get_by_text("What is known about it").wait_for()
     assert [one.get("_meta") for one in chat.calls] == [None, *[{CARD: True}] * (len(chat.calls) - 1)]
+
+
+def test_what_was_confirmed_is_disputed_not_replaced(chat, memory):
+    lisbon = next(one.id for one in memory.memories.values() if "Lisbon, in" in one.content)
+    memory.acts.judge(HERS, JudgeRequest(ids=(lisbon,), verdict=Verdict.TRUE))
+    app = shown(chat, query="Where does Ada live?")
+    of(app, "Lisbon").get_by_text("confirmed").wait_for()
+    of(app, "Lisbon").get_by_role("button", name="Correct").click()
+    app.get_by_label("What it should say").fill("Ada lives in Faro.")
+    app.get_by_role("button", name="Save").click()
+    app.get_by_text("nothing said in a chat replaces that").first.wait_for()
+    assert memory.memories[lisbon].superseded_by is None

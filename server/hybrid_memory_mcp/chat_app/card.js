@@ -159,7 +159,7 @@ export class Card {
 
   disputed(done, text) {
     this.tools.changed({ what: "disputed", id: done.disputes, now: done.id, text });
-    this.say("A person confirmed this memory, and nothing said in a chat replaces that. Your words are kept beside it; `hybrid-memory-mcp inspect` can replace it.");
+    this.say("A person confirmed this memory, and nothing said in a chat replaces that. Your words are kept beside it; `hybrid-memory-mcp correct` replaces it.");
   }
 
   async pin() {
