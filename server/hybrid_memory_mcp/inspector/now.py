@@ -1,30 +1,40 @@
 """The view Now: what is in which tier at this moment, what came in and moved last and why, and what waits for the person.
 
-``tiers`` are those through which a memory goes, each with some of its memories (``count`` counts all); a memory in short-term has
-``enhanced`` of ``enhanced_of``, the repetitions and recalls that carry it on.
+``tiers`` are those through which a memory goes, each with some of its memories (``count`` counts all, ``room`` how many one
+conversation may have there); a memory in short-term has ``enhanced`` of ``enhanced_of``, the repetitions and recalls that carry it on,
+one that has moved ``moved_at`` and ``why``. ``happened`` are the latest changes, newest first, in plain words. ``today`` counts what
+happened since midnight in the person's zone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.model import MemoryId, Tier, Trust
-from hybrid_memory.requests import ListRequest
+from hybrid_memory.model import Memory, MemoryId, Tier, Trust
+from hybrid_memory.requests import ListRequest, MemoryState
 from hybrid_memory.tiers.buffers import decode_buffers
+from hybrid_memory_mcp.inspector.happenings import Happening, as_json, counted, latest, together
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
 
-SHOWN = {Tier.SENSORY: 8, Tier.SHORT_TERM: 16, Tier.LONG_TERM: 8, Tier.FADED: 6}
+SHOWN = {Tier.SENSORY: 8, Tier.SHORT_TERM: 8, Tier.LONG_TERM: 7, Tier.FADED: 4}
+"""The tiers of the picture, and how many of their memories it shows."""
+
 _NEWEST = 6
+_HAPPENED = 12
+_OF_ONE_SORT = 5  # memories of one line of what happened
+_EXCERPT = 200  # characters of a memory that something happened to
 
 
 def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     """Return what is known at this moment; it changes nothing and counts as no recall."""
     status = service.status(request.scope)
+    happened = latest(service, request.scope.namespaces)
+    midnight = service.now().astimezone(request.zone).replace(hour=0, minute=0, second=0, microsecond=0)
     return {
         "now": service.now().isoformat(),
         "memories": status.memories,
@@ -32,45 +42,91 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "sessions": status.sessions,
         "forgotten": status.forgotten,
         "superseded": status.superseded,
-        "tiers": [_tier(service, request, tier, status.tiers.get(tier.value, 0)) for tier in SHOWN],
-        "newest": _listed(service, request, ListRequest(limit=_NEWEST)),
+        "today": counted(happened, midnight),
+        "tiers": [_tier(service, request, tier, status.tiers.get(tier.value, 0), happened) for tier in SHOWN],
+        "newest": _as_shown(service, request, _newest(service, request, ListRequest(limit=_NEWEST))),
+        "happened": _happened(service, request, happened),
         "waiting": _waiting(service, request, status.notices),
         "clients": request.clients(),
     }
 
 
-def _tier(service: MemoryService, request: ViewRequest, tier: Tier, count: int) -> dict[str, Any]:
-    memories = _listed(service, request, ListRequest(tier=tier, limit=SHOWN[tier]))
+def _tier(
+    service: MemoryService, request: ViewRequest, tier: Tier, count: int, happened: Sequence[Happening]
+) -> dict[str, Any]:
+    """Return a tier with the memories that came into it last."""
+    arrivals: dict[MemoryId, Happening] = {}
+    for one in happened:
+        if one.move is not None and one.move[1] is tier:
+            arrivals.setdefault(one.entry.id, one)
+    in_order = _current(service, request, [*arrivals][: SHOWN[tier] * 2], tier)
+    if len(in_order) < min(SHOWN[tier], count):
+        in_order |= {one.id: one for one in _newest(service, request, ListRequest(tier=tier, limit=SHOWN[tier]))}
+    shown = sorted(
+        in_order.values(),
+        key=lambda one: arrivals[one.id].entry.at if one.id in arrivals else one.created_at,
+        reverse=True,
+    )[: SHOWN[tier]]
+    memories = _as_shown(service, request, shown)
+    for one in memories:
+        if (came := arrivals.get(one["id"])) is not None and came.move is not None:
+            one["moved_at"], one["why"] = came.entry.at.isoformat(), came.move[2]
     if tier is Tier.SHORT_TERM:
-        _add_enhancements(service, request, memories)
+        _add_enhancements(service, shown, memories)
     room = {Tier.SENSORY: service.settings.sensory_buffer, Tier.SHORT_TERM: service.settings.short_term_buffer}
     return {"tier": tier.value, "count": count, "room": room.get(tier), "memories": memories}
 
 
-def _listed(service: MemoryService, request: ViewRequest, wanted: ListRequest) -> list[dict[str, Any]]:
+def _current(
+    service: MemoryService, request: ViewRequest, ids: Sequence[MemoryId], tier: Tier
+) -> dict[MemoryId, Memory]:
+    found = service.revealed(request.scope, ids)
+    return {
+        one: found[one]
+        for one in ids
+        if one in found
+        and found[one].tier is tier
+        and told(service, request, found[one])["state"] == MemoryState.CURRENT
+    }
+
+
+def _newest(service: MemoryService, request: ViewRequest, wanted: ListRequest) -> list[Memory]:
+    """Return memories as they are stored."""
     ids = [one.id for one in service.list_memories(request.scope, wanted).memories]
     found = service.revealed(request.scope, ids)
-    return [told(service, request, found[one]) for one in ids if one in found]
+    return [found[one] for one in ids if one in found]
 
 
-def _add_enhancements(service: MemoryService, request: ViewRequest, memories: Sequence[dict[str, Any]]) -> None:
+def _as_shown(service: MemoryService, request: ViewRequest, memories: Iterable[Memory]) -> list[dict[str, Any]]:
+    return [told(service, request, one) for one in memories]
+
+
+def _add_enhancements(service: MemoryService, memories: Sequence[Memory], shown: Sequence[dict[str, Any]]) -> None:
     """Tell of memories in short-term how often they were enhanced there."""
-    found = service.revealed(request.scope, [MemoryId(one["id"]) for one in memories])
     counts: dict[str, int] = {}
-    for place in {(one.namespace, one.session, one.agent) for one in found.values()}:
+    for place in {(one.namespace, one.session, one.agent) for one in memories}:
         state = service.store.buffer(*place)
         try:
             entries = decode_buffers(state.state).short_term if state is not None and state.state else ()
         except StoreDamaged:  # costs the enhancements alone, as when a write meets it
             continue
         counts |= {entry.item.id: entry.count for entry in entries}
-    for one in memories:
-        one["enhanced"] = counts.get(one["id"], 0)
+    for one in shown:
+        one["enhanced"] = min(counts.get(one["id"], 0), service.settings.enhance_threshold)
         one["enhanced_of"] = service.settings.enhance_threshold
 
 
+def _happened(service: MemoryService, request: ViewRequest, happened: Sequence[Happening]) -> list[dict[str, Any]]:
+    groups = together(happened)[:_HAPPENED]
+    shown = [one.entry.id for group in groups for one in group[:_OF_ONE_SORT]]
+    found: Mapping[MemoryId, Memory] = service.revealed(request.scope, shown)
+    texts = {name: told(service, request, one)["content"].strip()[:_EXCERPT] for name, one in found.items()}
+    lines = [as_json(group, texts) for group in groups]
+    return [line | {"memories": line["memories"][:_OF_ONE_SORT]} for line in lines]
+
+
 def _waiting(service: MemoryService, request: ViewRequest, notices: Iterable[str]) -> list[dict[str, Any]]:
-    """Return what a person should see to."""
+    """Return what a person should see to: ``kind`` and how many, or the text of a notice."""
     untrusted = service.list_memories(request.scope, ListRequest(trust=Trust.UNTRUSTED, limit=1)).total
-    waiting = [{"kind": "untrusted", "count": untrusted}] if untrusted else []
+    waiting: list[dict[str, Any]] = [{"kind": "untrusted", "count": untrusted}] if untrusted else []
     return [*waiting, *({"kind": "notice", "text": service.secrets.shown_text(one)} for one in notices)]

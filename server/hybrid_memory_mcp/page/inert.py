@@ -17,9 +17,8 @@ _HIDDEN = re.compile(
     "|(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]"  # behind a black flag they are a region's flag
 )
 _CONTROL_PICTURES = 0x2400
-_DELETE = 0x7F
 _SHORT_NAMES = {
-    "\u2028": "LS", "\u2029": "PS", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO",
+    "\x7f": "␡", "\u2028": "LS", "\u2029": "PS", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO",
     "\u2060": "WJ", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI", "\ufeff": "BOM",
 }  # fmt: skip
 _BREAKS = re.compile(r"\s+")
@@ -44,10 +43,12 @@ def inert(text: object, cut: int | None = None, href: str | None = None) -> Mark
 
 
 def excerpt(text: object, length: int = 80) -> str:
-    """Return the beginning of stored text as one plain line, for titles and labels; it must still be escaped."""
-    begin = str(text)[: length * 4]
-    line = _BREAKS.sub(" ", _HIDDEN.sub(" ", begin)).strip()
-    return line if len(line) <= length and len(begin) == len(str(text)) else line[: length - 1].rstrip() + "…"
+    """Return the beginning of stored text as one plain line, for lists, titles and labels; it must still be escaped."""
+    whole = str(text).strip()
+    begin = whole[: length * 4]
+    line = _HIDDEN.sub(lambda found: f"⟦{_sign(found[0])}⟧", _BREAKS.sub(" ", begin)).strip()
+    cut = len(line) > length or len(begin) < len(whole)
+    return (line[: length - 1].rstrip() + "…" if cut else line) or "(no words)"
 
 
 def _visible(text: str) -> Markup:
@@ -61,12 +62,14 @@ def _visible(text: str) -> Markup:
 
 
 def _symbol(character: str) -> Markup:
+    name = unicodedata.name(character, "control character")
+    return Markup('<span class="hidden-sign" title="U+{} {}">{}</span>').format(
+        f"{ord(character):04X}", name.lower(), _sign(character)
+    )
+
+
+def _sign(character: str) -> str:
     code = ord(character)
     if code < ord(" "):
-        sign = chr(_CONTROL_PICTURES + code)
-    elif code == _DELETE:
-        sign = chr(_CONTROL_PICTURES + 0x21)
-    else:
-        sign = _SHORT_NAMES.get(character, f"{code:04X}")
-    name = unicodedata.name(character, "control character")
-    return Markup('<span class="hidden-sign" title="U+{} {}">{}</span>').format(f"{code:04X}", name.lower(), sign)
+        return chr(_CONTROL_PICTURES + code)
+    return _SHORT_NAMES.get(character, f"{code:04X}")

@@ -53,7 +53,7 @@ def test_of_a_very_long_text_the_rest_is_another_page():
 
 
 def test_a_label_is_one_short_line():
-    assert excerpt("one\ntwo\x1b " + "x" * 500, 20) == "one two xxxxxxxxxxx…"
+    assert excerpt("one\ntwo\x1b " + "x" * 500, 20) == "one two⟦␛⟧ xxxxxxxx…"
 
 
 @pytest.mark.parametrize(

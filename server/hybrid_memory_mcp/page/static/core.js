@@ -150,7 +150,10 @@ export async function refresh(live) {
 
 /** Let the browser know which element is which memory, so that it moves. */
 function name(root) {
-  for (const one of root.querySelectorAll("[data-moves]")) one.style.viewTransitionName = `m-${one.dataset.moves}`;
+  for (const one of root.querySelectorAll("[data-moves]")) {
+    one.style.viewTransitionName = `m-${one.dataset.moves}`;
+    one.style.viewTransitionClass = "slip";
+  }
 }
 
 function unname(root) {

@@ -54,7 +54,7 @@ function typed() {
   draw(text ? [...known.slice(0, MOST - 1), search] : known);
   clearTimeout(pause);
   asked?.abort();
-  if (text.length < 2) return;
+  if (text.length < 2 || !document.querySelector("[data-menu][href^='/search']")) return;
   pause = setTimeout(async () => {
     asked = new AbortController();
     try {
