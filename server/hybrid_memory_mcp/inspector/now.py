@@ -68,9 +68,10 @@ def _tier(
         reverse=True,
     )[: SHOWN[tier]]
     memories = _as_shown(service, request, shown)
-    for one in memories:
-        if (came := arrivals.get(one["id"])) is not None and came.move is not None:
-            one["moved_at"], one["why"] = came.entry.at.isoformat(), came.move[2]
+    for values in memories:
+        came = arrivals.get(values["id"])
+        if came is not None and came.move is not None:
+            values["moved_at"], values["why"] = came.entry.at.isoformat(), came.move[2]
     if tier is Tier.SHORT_TERM:
         _add_enhancements(service, shown, memories)
     room = {Tier.SENSORY: service.settings.sensory_buffer, Tier.SHORT_TERM: service.settings.short_term_buffer}

@@ -1,0 +1,104 @@
+"""The shell of the page and the view Now: by keyboard alone, in both themes, and while memories come in."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.browser.conftest import PHONE
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_first_page_tells_how_much_is_remembered(visit, life):
+    page = visit(life).open("/")
+
+    assert re.fullmatch(r"[\d,]+ things are remembered", page.locator("h1").inner_text())
+
+
+def test_the_tiers_stand_beside_each_other_with_what_they_mean(visit, life):
+    page = visit(life).open("/")
+
+    assert page.locator(".lane h2").all_inner_texts()[0].startswith("Just heard")
+    assert page.locator(".lane").count() == 4
+
+
+def test_a_question_mark_shows_the_keys(visit, life):
+    page = visit(life).open("/")
+    page.keyboard.press("?")
+
+    assert page.get_by_role("dialog").get_by_text("Undo what was just done").is_visible()
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+
+
+def test_letters_lead_to_the_views(visit, life):
+    page = visit(life).open("/")
+    page.keyboard.press("g")
+    page.keyboard.press("t")
+    page.wait_for_url("**/timeline*")
+
+
+def test_j_and_enter_open_a_memory(visit, life):
+    page = visit(life).open("/")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/memories/*")
+
+
+def test_the_palette_finds_a_view_by_a_part_of_its_name(visit, life):
+    page = visit(life).open("/")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("insi")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/insights*")
+
+
+def test_letters_do_nothing_for_who_has_switched_them_off(visit, life):
+    page = visit(life).open("/")
+    page.keyboard.press("?")
+    page.locator("[data-single-keys]").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+
+    assert page.get_by_role("dialog").count() == 0
+
+
+def test_letters_typed_into_the_search_are_words(visit, life):
+    page = visit(life).open("/")
+    page.keyboard.press("/")
+    page.keyboard.type("g t?")
+
+    assert page.locator(".top-search input").input_value() == "g t?"
+
+
+def test_the_theme_that_was_chosen_stays(visit, life):
+    page = visit(life, theme="light").open("/")
+    page.keyboard.press("D")
+    page.reload()
+
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+
+
+def test_times_are_exact_for_who_asks(visit, life):
+    page = visit(life).open("/")
+    page.keyboard.press("T")
+
+    assert re.search(r"\d\d:\d\d:\d\d", page.locator(".slip time").first.inner_text())
+
+
+def test_the_first_tab_skips_to_what_is_shown(visit, life):
+    page = visit(life).open("/")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    assert page.evaluate("document.activeElement.id") == "view"
+
+
+def test_a_phone_has_the_menu_behind_a_button(visit, life):
+    page = visit(life, size=PHONE).open("/")
+    page.get_by_role("button", name="Menu").click()
+    page.get_by_role("link", name="Timeline", exact=True).click()
+    page.wait_for_url("**/timeline*")
