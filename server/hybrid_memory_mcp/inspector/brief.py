@@ -32,6 +32,7 @@ from hybrid_memory_mcp.mcp_api.tool_results import read_result
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
 
+_NEXT_SHOWN = 12  # memories that come next; a person reads a few
 ANY = "any"
 """A client without a hook, which reads its brief by calling the tool."""
 _WITH_HOOK = tuple(name for name, events in EVENT_NAMES.items() if "session-start" in events)
@@ -132,13 +133,14 @@ class _Given:
                     "section": SECTIONS[hit.section or Section.RECENT],
                     "why": why_next(dropped.get(hit.memory.id)),
                 }
-                for hit in following
+                for hit in following[:_NEXT_SHOWN]
             ],
             "left_out": [
                 {"memory": as_json(memory), "reason": reason.value, "why": DROPPED[reason]}
                 for memory, reason in self.reasons.dropped
                 if memory.id not in told_already
             ],
+            "after": max(self.found.total - len(shown), 0),
             "total": self.found.total,
         }
 

@@ -41,6 +41,7 @@ _MEANINGS: Mapping[str, tuple[str, str]] = {
     "open": ("The question asks what is still to do, and this is; so it goes first.", ""),
 }
 _ROUNDING = 1e-3
+_TELLING = 0.1  # of the weightiest term: a lighter one need not be named
 _NAMED = 4  # words of a memory in one sentence
 
 
@@ -71,27 +72,35 @@ def _meaning(name: str, value: float, words: Sequence[Mapping[str, Any]]) -> str
     if value < 0:
         return against or "It takes away from the score."
     if name == "lexical" and words:
-        own = list(dict.fromkeys(f"“{one['said']}”" for one in words if not one["near"]))[:_NAMED]
         near = list(dict.fromkeys(f"“{one['said']}” for “{one['word']}”" for one in words if one["near"]))[:_NAMED]
-        held = f"It holds {_and(own)}" if own else ""
+        own = _said(words)
+        held = f"It holds {own}" if own else ""
         close = f"{'; near by meaning: ' if own else 'It holds words near by meaning: '}{_and(near)}" if near else ""
         return f"{held}{close}. Rare words and names count more."
     return for_it or "It adds to the score."
+
+
+def _said(words: Sequence[Mapping[str, Any]]) -> str:
+    """Return the words of a question that a memory holds, as it writes them."""
+    own = list(dict.fromkeys(f"“{one['said']}”" for one in words if not one["near"]))[:_NAMED]
+    return _and(own) if own else ""
 
 
 def _and(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def why_found(terms: Sequence[Mapping[str, Any]], *, weak: bool) -> str:
-    """Return in a few words what brought a memory into an answer."""
+def why_found(
+    terms: Sequence[Mapping[str, Any]], words: Sequence[Mapping[str, Any]] = (), *, weak: bool = False
+) -> str:
+    """Return in a few words what brought a memory into an answer; ``words`` as in `score_terms`."""
     if weak:
         return "Weak: it has little to do with the question, and only fills up a short answer."
     helping = [one for one in terms if one["value"] > 0]
     if not helping:
         return "Nothing speaks for it; it only fills up a short answer."
     titles = {
-        "lexical": "its words",
+        "lexical": _said(words) or ("words near to the question's" if words else "its words"),
         "dense": "its meaning",
         "period": "its time",
         "event": "its time",
@@ -104,7 +113,8 @@ def why_found(terms: Sequence[Mapping[str, Any]], *, weak: bool) -> str:
         "newer": "being the newer word",
         "open": "being still to do",
     }
-    named = list(dict.fromkeys(titles.get(one["name"], one["title"].lower()) for one in helping))
+    telling = [one for one in helping if one["value"] >= _TELLING * helping[0]["value"]]
+    named = list(dict.fromkeys(titles.get(one["name"], one["title"].lower()) for one in telling))
     if len(named) == 1:
         return f"Found by {named[0]}."
     return f"Found mostly by {named[0]}, then by {named[1]}."

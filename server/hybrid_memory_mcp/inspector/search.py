@@ -72,6 +72,18 @@ _TITLES: Mapping[str, str] = {
     Reason.REPLACED: "Replaced by newer versions",
     Reason.EXPIRED: "No longer in force",
 }
+_IN_ORDER = (
+    Reason.EARLIER,
+    Reason.SHARE,
+    Reason.REPLACED,
+    Reason.FORGOTTEN,
+    Reason.EXPIRED,
+    Reason.LATER,
+    Reason.UNKNOWN,
+    Reason.LIMIT,
+    Reason.CUT_OFF,
+    Reason.WEAK,
+)
 _NOT_OPEN = "The question asks what is still to do, and this is not, or is done."
 
 
@@ -92,6 +104,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     known = {
         "query": query,
         "call": call,
+        "call_text": f"read_memories {as_json(call)}" if query else "",
         "filters": {name: value for name in ("tags", *_FILTERS, *_NUMBERS) if (value := request.text(name))},
         "choices": _choices(service, request),
     }
@@ -259,7 +272,7 @@ class _Search:
             "score": round(score, 4),
             "share": round(max(min(score / best, 1.0), 0.0), 3) if best > 0 else 0.0,
             "terms": in_words,
-            "why": why_found(in_words, weak=weak),
+            "why": why_found(in_words, words, weak=weak),
             "words": words,
             "likeness": None if cosine is None else round(cosine, 3),
         }
@@ -276,7 +289,7 @@ class _Search:
         by_reason: dict[Reason, list[LeftOut]] = {}
         for one in self.reasons.left_out:
             by_reason.setdefault(one.reason, []).append(one)
-        for reason in Reason:
+        for reason in _IN_ORDER:
             some = [self._explained(one.memory.id, one.score, one.terms, memories, best) | {"place": one.place, "newer": one.newer}
                 for one in by_reason.get(reason, ())]  # fmt: skip
             if some:

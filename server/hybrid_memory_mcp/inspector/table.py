@@ -6,9 +6,11 @@ from hybrid_memory_mcp.inspector.view import View
 
 VIEWS: tuple[View, ...] = (
     View("now", "/", "Now", "now", key="n"),
+    View("search", "/search", "Search", "search", key="s"),
     View("timeline", "/timeline", "Timeline", "timeline", key="t"),
     View("memory", "/memories/{id}", "Memory", "memory", in_menu=False),
     View("insights", "/insights", "Insights", "insights", key="i"),
+    View("brief", "/brief", "Brief", "brief", key="b"),
 )
 """The views; the page makes its addresses of them, the terminal finds them by name."""
 

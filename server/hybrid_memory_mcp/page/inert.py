@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -25,21 +27,38 @@ _BREAKS = re.compile(r"\s+")
 _LONGEST_FOLD = 10_000  # characters laid into a page unseen; longer texts stand whole on the memory's own page
 
 
-def inert(text: object, cut: int | None = None, href: str | None = None) -> Markup:
+def inert(
+    text: object, cut: int | None = None, href: str | None = None, marks: Sequence[Mapping[str, Any]] = ()
+) -> Markup:
     """Return stored text as HTML that does nothing.
 
     Of a text longer than ``cut`` characters the rest is folded away. Where it is very long, ``href`` is linked in the place of the rest.
+    ``marks`` are places that stand out, in order and apart: each has ``begin``, ``end`` and ``near`` (it stands out less).
     """
-    whole = str(text).replace("\r\n", "\n")
+    whole = str(text)
     if cut is None or len(whole) <= cut + cut // 4:  # nothing is folded away for a few words
-        return Markup('<bdi class="words" dir="auto">{}</bdi>').format(_visible(whole))
-    begin, rest = whole[:cut], whole[cut:]
-    shown = Markup('<bdi class="words" dir="auto">{}<span class="cut">…</span></bdi>').format(_visible(begin))
+        return Markup('<bdi class="words" dir="auto">{}</bdi>').format(_marked(whole, 0, len(whole), marks))
+    shown = Markup('<bdi class="words" dir="auto">{}<span class="cut">…</span></bdi>').format(
+        _marked(whole, 0, cut, marks)
+    )
     if len(whole) > _LONGEST_FOLD and href is not None:
         return shown + Markup(' <a class="more" href="{}">show all {} characters</a>').format(href, f"{len(whole):,}")
     return shown + Markup(
         '<details class="more"><summary>show all {} characters</summary><bdi class="words" dir="auto">{}</bdi></details>'
-    ).format(f"{len(whole):,}", _visible(rest))
+    ).format(f"{len(whole):,}", _marked(whole, cut, len(whole), marks))
+
+
+def _marked(text: str, begin: int, end: int, marks: Sequence[Mapping[str, Any]]) -> Markup:
+    """Return a part of a text, escaped, with what of the marks lies in it."""
+    parts: list[Markup] = []
+    at = begin
+    for one in marks:
+        first, last = max(one["begin"], at), min(one["end"], end)
+        if first < last:
+            mark = Markup('<mark class="near">{}</mark>') if one["near"] else Markup("<mark>{}</mark>")
+            parts += [_visible(text[at:first]), mark.format(_visible(text[first:last]))]
+            at = last
+    return Markup("").join([*parts, _visible(text[at:end])])
 
 
 def excerpt(text: object, length: int = 80) -> str:
@@ -52,7 +71,8 @@ def excerpt(text: object, length: int = 80) -> str:
 
 
 def _visible(text: str) -> Markup:
-    """Return escaped text in which hidden characters are symbols."""
+    """Return escaped text in which hidden characters are symbols, and each end of a line is one character."""
+    text = text.replace("\r\n", "\n")
     parts: list[Markup] = []
     at = 0
     for found in _HIDDEN.finditer(text):
