@@ -9,11 +9,13 @@ happened since midnight in the person's zone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import StoreDamaged
-from hybrid_memory.model import Memory, MemoryId, Tier, Trust
-from hybrid_memory.requests import ListRequest, MemoryState
+from hybrid_memory.model import Memory, MemoryId, Tier
+from hybrid_memory.overview.standing import Standing, standing
+from hybrid_memory.requests import MemoryState
 from hybrid_memory.tiers.buffers import decode_buffers
 from hybrid_memory_mcp.inspector.happenings import Happening, as_json, counted, latest, together
 from hybrid_memory_mcp.inspector.view import ViewRequest, told
@@ -33,6 +35,7 @@ _EXCERPT = 200  # characters of a memory that something happened to
 def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     """Return what is known at this moment; it changes nothing and counts as no recall."""
     status = service.status(request.scope)
+    stand = service.look(request.scope, partial(standing, newest=_NEWEST, of_tier=SHOWN))
     happened = latest(service, request.scope.namespaces)
     midnight = service.now().astimezone(request.zone).replace(hour=0, minute=0, second=0, microsecond=0)
     return {
@@ -43,25 +46,33 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "forgotten": status.forgotten,
         "superseded": status.superseded,
         "today": counted(happened, midnight),
-        "tiers": [_tier(service, request, tier, status.tiers.get(tier.value, 0), happened) for tier in SHOWN],
-        "newest": _as_shown(service, request, _newest(service, request, ListRequest(limit=_NEWEST))),
+        "tiers": [
+            _tier(service, request, tier, status.tiers.get(tier.value, 0), (happened, stand.of_tier[tier]))
+            for tier in SHOWN
+        ],
+        "newest": _as_shown(service, request, _stored(service, request, stand.newest)),
         "happened": _happened(service, request, happened),
-        "waiting": _waiting(service, request, status.notices),
+        "waiting": _waiting(service, stand, status.notices),
         "clients": request.clients(),
     }
 
 
 def _tier(
-    service: MemoryService, request: ViewRequest, tier: Tier, count: int, happened: Sequence[Happening]
+    service: MemoryService,
+    request: ViewRequest,
+    tier: Tier,
+    count: int,
+    looked: tuple[Sequence[Happening], Sequence[MemoryId]],
 ) -> dict[str, Any]:
-    """Return a tier with the memories that came into it last."""
+    """Return a tier with the memories that came into it last: by what happened, else those written last."""
+    happened, written_last = looked
     arrivals: dict[MemoryId, Happening] = {}
     for one in happened:
         if one.move is not None and one.move[1] is tier:
             arrivals.setdefault(one.entry.id, one)
     in_order = _current(service, request, [*arrivals][: SHOWN[tier] * 2], tier)
     if len(in_order) < min(SHOWN[tier], count):
-        in_order |= {one.id: one for one in _newest(service, request, ListRequest(tier=tier, limit=SHOWN[tier]))}
+        in_order |= {one.id: one for one in _stored(service, request, written_last)}
     shown = sorted(
         in_order.values(),
         key=lambda one: arrivals[one.id].entry.at if one.id in arrivals else one.created_at,
@@ -91,9 +102,8 @@ def _current(
     }
 
 
-def _newest(service: MemoryService, request: ViewRequest, wanted: ListRequest) -> list[Memory]:
+def _stored(service: MemoryService, request: ViewRequest, ids: Sequence[MemoryId]) -> list[Memory]:
     """Return memories as they are stored."""
-    ids = [one.id for one in service.list_memories(request.scope, wanted).memories]
     found = service.revealed(request.scope, ids)
     return [found[one] for one in ids if one in found]
 
@@ -126,8 +136,8 @@ def _happened(service: MemoryService, request: ViewRequest, happened: Sequence[H
     return [line | {"memories": line["memories"][:_OF_ONE_SORT]} for line in lines]
 
 
-def _waiting(service: MemoryService, request: ViewRequest, notices: Iterable[str]) -> list[dict[str, Any]]:
+def _waiting(service: MemoryService, stand: Standing, notices: Iterable[str]) -> list[dict[str, Any]]:
     """Return what a person should see to: ``kind`` and how many, or the text of a notice."""
-    untrusted = service.list_memories(request.scope, ListRequest(trust=Trust.UNTRUSTED, limit=1)).total
-    waiting: list[dict[str, Any]] = [{"kind": "untrusted", "count": untrusted}] if untrusted else []
+    counts = {"disputed": stand.disputing, "untrusted": stand.untrusted}
+    waiting: list[dict[str, Any]] = [{"kind": kind, "count": count} for kind, count in counts.items() if count]
     return [*waiting, *({"kind": "notice", "text": service.secrets.shown_text(one)} for one in notices)]
