@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.moments import EARLIEST, LATEST
+
+if TYPE_CHECKING:
+    from hybrid_memory.overview.times import MemoryTimes
 
 MOST_PARTS = 120
 """Bars that a picture has at most: more would be thinner than a finger, and than three points of a phone."""
@@ -68,6 +72,36 @@ UNITS: tuple[Unit, ...] = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The foot of a picture, from its left to its right end."""
+
+    since: datetime
+    until: datetime
+
+    def place(self, moment: datetime | None) -> float:
+        """Return where a moment lies, from 0 to 1; None is the right end: what has no end goes on."""
+        if moment is None:
+            return 1.0
+        share = (moment - self.since) / (self.until - self.since)
+        return round(min(max(share, 0.0), 1.0), 5)
+
+    def inside(self, moment: datetime | None) -> float | None:
+        """Return where a moment lies, None where it does not lie in the picture."""
+        return None if moment is None or not self.since <= moment <= self.until else self.place(moment)
+
+    def spans(self, times: MemoryTimes) -> dict[str, list[float]]:
+        """Return from where to where a memory was believed and true."""
+        return {
+            "believed": [self.place(times.learned), self.place(times.believed_until)],
+            "true": [self.place(times.true_from), self.place(times.true_until)],
+        }
+
+    def marks(self, zone: tzinfo | None) -> list[dict[str, Any]]:
+        """Return round moments with short names, each with its place ``x``."""
+        return [{"x": self.place(at), "text": text} for at, text in ticks(self.since, self.until, zone)]
+
+
 def unit_named(name: str) -> Unit | None:
     """Return the unit of a name, None without one."""
     return next((one for one in UNITS if one.name == name), None)
@@ -114,16 +148,19 @@ def ticks(since: datetime, until: datetime, zone: tzinfo | None, most: int = 7) 
     unit = next((one for one in UNITS if seconds / one.seconds <= most * 4), UNITS[-1])
     begins = [one for one in edges(since, until, unit, zone) if since <= one < until]
     step = max(-(-len(begins) // most), 1)
-    return [(one, _short(_local(one, zone), unit)) for one in begins[::step]]
+    locals_ = [_local(one, zone) for one in begins[::step]]
+    years = [None, *(one.year for one in locals_)]
+    texts = [_short(one, unit, new_year=one.year != before) for one, before in zip(locals_, years, strict=False)]
+    return list(zip(begins[::step], texts, strict=True))
 
 
-def _short(local: datetime, unit: Unit) -> str:
+def _short(local: datetime, unit: Unit, *, new_year: bool) -> str:
     if unit.name == "hour":
         return f"{local:%H:%M}"
     if unit.name in ("day", "week"):
         return f"{local.day} {_MONTHS[local.month - 1]}"
     if unit.name == "month":
-        return f"{_MONTHS[local.month - 1]} {local.year}"
+        return _MONTHS[local.month - 1] + (f" {local.year}" if new_year else "")
     return str(local.year)
 
 

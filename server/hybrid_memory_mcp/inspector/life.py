@@ -5,6 +5,7 @@ The page and the terminal draw the same picture of it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -40,9 +41,10 @@ def life_of(
 ) -> dict[str, Any]:
     """Return the life of a memory through its versions, the oldest first.
 
-    ``ends`` says until when each version was believed, None for still. The answer holds ``from`` and ``to`` (ISO 8601), the ``levels`` that
-    are in use from the top, ``stages`` (``tier``, ``from``, ``until`` or None, ``why`` it came there, ``id`` of the version) in order, and
-    ``marks`` (``at``, ``kind`` that is the name of the write, ``title``, ``by``, ``id``).
+    ``ends`` says until when each version was believed, None for still. The answer holds ``from`` and ``to`` (ISO 8601), the ``levels``
+    that are in use from the top, ``stages`` in order (``tier``, ``from``, ``until`` or None, ``why`` it came there, ``id`` of the version,
+    ``x`` and ``width`` in a picture, ``seconds``), and ``marks`` (``at``, ``kind`` that is the name of the write, ``title``, ``by``,
+    ``id``, ``x``).
     """
     by_version: dict[MemoryId, list[MemoryEvent]] = {one.id: [] for one in versions}
     for event in events:
@@ -53,14 +55,40 @@ def life_of(
         stages += _stages(one, ends.get(one.id), by_version[one.id])
         marks += _marks(one, by_version[one.id])
     in_use = {stage["tier"] for stage in stages}
-    last = max([now, *(one.created_at for one in versions)]).isoformat()
+    last = max([now, *(one.created_at for one in versions)])
+    _lay_out(stages, marks, last)
     return {
-        "from": min(one.created_at for one in versions).isoformat() if versions else last,
-        "to": last,
+        "from": min(one.created_at for one in versions).isoformat() if versions else last.isoformat(),
+        "to": last.isoformat(),
         "levels": [tier.value for tier in LEVELS if tier.value in in_use],
         "stages": stages,
         "marks": sorted(marks, key=lambda mark: mark["at"]),
     }
+
+
+def _lay_out(stages: list[dict[str, Any]], marks: list[dict[str, Any]], last: datetime) -> None:
+    """Give stages their ``x`` and ``width`` and marks their ``x``, from 0 to 1.
+
+    The seconds of the first attention and the years afterwards stand side by side: a stage ten times as long is one step wider.
+    """
+    spans = [(_moment(one["from"]), last if one["until"] is None else _moment(one["until"])) for one in stages]
+    weights = [1 + math.log10(1 + max((until - since).total_seconds(), 0.0) / 60) for since, until in spans]
+    begin = 0.0
+    for stage, (since, until), weight in zip(stages, spans, weights, strict=True):
+        width = weight / sum(weights)
+        stage |= {"x": round(begin, 5), "width": round(width, 5), "seconds": round((until - since).total_seconds(), 3)}
+        for mark in marks:
+            at = _moment(mark["at"])
+            if mark["id"] == stage["id"] and since <= at <= until and "x" not in mark:
+                share = (at - since) / (until - since) if until > since else 0.0
+                mark["x"] = round(begin + share * width, 5)
+        begin += width
+    for mark in marks:
+        mark.setdefault("x", 1.0)
+
+
+def _moment(written: str) -> datetime:
+    return datetime.fromisoformat(written)
 
 
 def _stages(memory: Memory, end: datetime | None, events: Sequence[MemoryEvent]) -> list[dict[str, Any]]:

@@ -7,14 +7,17 @@ recalls, who wrote it where, its life in the tiers, and the audit. What was purg
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.admin.history import MemoryEvent, MemoryHistory, memory_history
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import SHORTEST_BEGINNING
 from hybrid_memory.model import MemoryId
-from hybrid_memory.overview.times import times_of
+from hybrid_memory.moments import EARLIEST
+from hybrid_memory.overview.times import MemoryTimes, times_of
 from hybrid_memory.project_names import project_of
+from hybrid_memory_mcp.inspector.calendar import Axis
 from hybrid_memory_mcp.inspector.event_words import event_in_words
 from hybrid_memory_mcp.inspector.life import life_of, times_as_json
 from hybrid_memory_mcp.inspector.view import told
@@ -47,16 +50,23 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     links = _Links(service, request, [one.memory for one in history.versions])
     chain = _chain(memory, links.known)
     now = service.now()
-    ends = {one.id: times_of(one, links.successor(one), now).believed_until for one in chain}
+    times = {one.id: times_of(one, links.successor(one), now) for one in chain}
+    axis = _axis(times.values(), now)
     (hit,) = service.as_hits(request.scope, [memory])
     usage = next(one for one in history.versions if one.memory.id == memory_id)
     return {
         "id": memory_id,
         "memory": _with_times(links, memory)
         | {"recalls": usage.recalls, "recalled_at": usage.recalled_at.isoformat() if usage.recalled_at else None},
-        "versions": _versions(links, chain, history),
+        "versions": _versions(links, chain, history, axis),
+        "axis": {
+            "from": axis.since.isoformat(),
+            "to": axis.until.isoformat(),
+            "now": axis.inside(now),
+            "ticks": axis.marks(request.zone),
+        },
         "replaced_too": [_with_times(links, one) for one in links.replaced_beside(chain)],
-        "life": life_of(chain, ends, events, now),
+        "life": life_of(chain, {one: each.believed_until for one, each in times.items()}, events, now),
         "events": [_event(one) for one in events[-_EVENTS_SHOWN:]][::-1],
         "events_left_out": max(len(events) - _EVENTS_SHOWN, 0),
         "written": _written(service, request, memory, events),
@@ -157,7 +167,17 @@ def _chain(memory: Memory, known: Mapping[MemoryId, Memory]) -> list[Memory]:
     return chain
 
 
-def _versions(links: _Links, chain: Sequence[Memory], history: MemoryHistory) -> list[dict[str, Any]]:
+def _axis(times: Iterable[MemoryTimes], now: datetime) -> Axis:
+    """Return what holds both spans of some versions, and the moment; a little more on the left, so that no span begins at the edge."""
+    moments = [now]
+    for one in times:
+        moments += [at for at in (one.learned, one.believed_until, one.true_from, one.true_until) if at is not None]
+    first, last = min(moments), max(moments)
+    room = max((last - first) / 25, timedelta(minutes=1))
+    return Axis(max(first - room, EARLIEST) if first - EARLIEST > room else EARLIEST, last)
+
+
+def _versions(links: _Links, chain: Sequence[Memory], history: MemoryHistory, axis: Axis) -> list[dict[str, Any]]:
     """Return the chain, the oldest first, each with its number, who wrote it, its recalls, and what it changed in the one before."""
     usage = {one.memory.id: one for one in history.versions}
     writers: dict[MemoryId, MemoryEvent] = {}
@@ -169,6 +189,7 @@ def _versions(links: _Links, chain: Sequence[Memory], history: MemoryHistory) ->
             "number": at + 1,
             "recalls": usage[one.id].recalls if one.id in usage else 0,
         }
+        version["spans"] = axis.spans(times_of(one, links.successor(one), links.service.now()))
         if one.id in writers:
             version |= {"by": writers[one.id].by, "action": writers[one.id].action}
         if at:

@@ -22,7 +22,7 @@ from hybrid_memory.moments import EARLIEST, LATEST
 from hybrid_memory.overview.timeline import TimelineFilter, TimelineRows, TimeOrder, timeline
 from hybrid_memory.overview.times import STATES, times_of
 from hybrid_memory.requests import MemoryState
-from hybrid_memory_mcp.inspector.calendar import UNITS, Unit, edges, local_day, local_label, ticks, unit_for, unit_named
+from hybrid_memory_mcp.inspector.calendar import UNITS, Axis, Unit, edges, local_day, local_label, unit_for, unit_named
 from hybrid_memory_mcp.inspector.life import times_as_json
 from hybrid_memory_mcp.inspector.view import told
 from hybrid_memory_mcp.inspector.word_diff import word_diff
@@ -44,20 +44,15 @@ _QUOTED_CHARACTERS = 2000  # of an earlier or later version beside a row
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """What a picture shows: from ``since`` up to ``until`` in parts of a ``unit``; ``chosen`` says that the person did."""
+    """What a picture shows: parts of a ``unit`` between ``edges``; ``chosen`` says that the person chose from when to when."""
 
-    since: datetime
-    until: datetime
     unit: Unit
     edges: tuple[datetime, ...]
     chosen: bool
 
-    def place(self, moment: datetime | None) -> float:
-        """Return where a moment lies between the left and the right end, from 0 to 1; None is the right end."""
-        if moment is None:
-            return 1.0
-        share = (moment - self.edges[0]) / (self.edges[-1] - self.edges[0])
-        return round(min(max(share, 0.0), 1.0), 5)
+    @property
+    def axis(self) -> Axis:
+        return Axis(self.edges[0], self.edges[-1])
 
 
 def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
@@ -71,7 +66,12 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     wanted = _filter(request, now)
     limit, page = request.number("limit", _PAGE, most=200), request.number("page", 1, most=1_000_000)
     rows = service.look(request.scope, lambda columns, moment: timeline(columns, wanted, moment))
-    window = _window(request, rows, order, now)
+    # The picture stays as it is while a moment is chosen in it.
+    pictured = rows
+    if wanted.as_of is not None or wanted.true_at is not None:
+        always = replace(wanted, as_of=None, true_at=None)
+        pictured = service.look(request.scope, lambda columns, moment: timeline(columns, always, moment))
+    window = _window(request, pictured, order, now)
     bounds = (to_micros(window.edges[0]), to_micros(window.edges[-1])) if window.chosen else (None, None)
     places = rows.newest(order, *bounds)
     ids = [rows.ids[int(place)] for place in places[(page - 1) * limit : page * limit]]
@@ -83,9 +83,9 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "changes": wanted.changes,
         "filters": {name: request.text(name) for name in _FACETS if request.text(name)},
         "facets": _facets(service, request, rows.facets),
-        "picture": _picture(rows, window, now, wanted, request),
+        "picture": _picture(pictured, window, now, wanted, request),
         "total": len(places),
-        "everything": len(rows.ids),
+        "everything": len(pictured.ids),
         "page": page,
         "limit": limit,
         "memories": _told_rows(service, request, ids, window, order),
@@ -93,6 +93,8 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
 
 
 def _filter(request: ViewRequest, now: datetime) -> TimelineFilter:
+    # The form of a page without scripts has one field for the moment, and two buttons that say which is meant.
+    believed = request.text("which") != "true_at"
     return TimelineFilter(
         state=_choice(request, MemoryState, "state"),
         tier=_choice(request, Tier, "tier"),
@@ -100,8 +102,8 @@ def _filter(request: ViewRequest, now: datetime) -> TimelineFilter:
         trust=_choice(request, Trust, "trust"),
         session=request.text("session") or None,
         tag=request.text("tag") or None,
-        as_of=_end_of(request, "as_of", now),
-        true_at=_end_of(request, "true_at", now),
+        as_of=_end_of(request, "as_of", now) if believed else None,
+        true_at=_end_of(request, "true_at", now) or (None if believed else _end_of(request, "as_of", now)),
         changes=request.flag("changes"),
     )
 
@@ -124,7 +126,7 @@ def _window(request: ViewRequest, rows: TimelineRows, order: TimeOrder, now: dat
     if since >= until:
         raise InvalidInput("to", "lies before `from`; give a later day")
     unit = unit_for(since, until, at_least=unit)
-    return _Window(since, until, unit, tuple(edges(since, until, unit, request.zone)), chosen)
+    return _Window(unit, tuple(edges(since, until, unit, request.zone)), chosen)
 
 
 def _extent(rows: TimelineRows, order: TimeOrder, now: datetime) -> tuple[datetime, datetime]:
@@ -140,34 +142,30 @@ def _picture(
     """Return the bars of both orders of time over one axis. ``x`` and ``width`` are shares of it."""
     bounds = np.array([to_micros(one) for one in window.edges], np.int64)
     counted = {one: rows.counts(one, bounds) for one in TimeOrder}
-    bars = []
+    bars, axis = [], window.axis
     for at, (begin, end) in enumerate(zip(window.edges, window.edges[1:], strict=False)):
         bar = {
             "from": begin.isoformat(),
             "to": end.isoformat(),
             "label": local_label(begin, window.unit, request.zone),
-            "x": window.place(begin),
-            "width": round(window.place(end) - window.place(begin), 5),
+            "x": axis.place(begin),
+            "width": round(axis.place(end) - axis.place(begin), 5),
         }
         bars.append(bar | {one.value: _by_state(counts[at + 1]) for one, counts in counted.items()})
-    foot = [
-        {"x": window.place(at), "text": text} for at, text in ticks(window.edges[0], window.edges[-1], request.zone)
-    ]
     return {
         "unit": window.unit.name,
         "from": window.edges[0].isoformat(),
         "to": window.edges[-1].isoformat(),
-        "from_day": local_day(window.edges[0], request.zone),
-        "to_day": local_day(window.edges[-1] - timedelta(microseconds=1), request.zone),
+        "last": (window.edges[-1] - timedelta(microseconds=1)).isoformat(),
         "chosen": window.chosen,
         "bars": bars,
         "highest": {one.value: int(counts[1:-1].sum(axis=1).max(initial=0)) for one, counts in counted.items()},
         "before": {one.value: int(counts[0].sum()) for one, counts in counted.items()},
         "after": {one.value: int(counts[-1].sum()) for one, counts in counted.items()},
-        "ticks": foot,
-        "now": _inside(window, now),
-        "as_of": _inside(window, wanted.as_of),
-        "true_at": _inside(window, wanted.true_at),
+        "ticks": axis.marks(request.zone),
+        "now": axis.inside(now),
+        "as_of": axis.inside(wanted.as_of),
+        "true_at": axis.inside(wanted.true_at),
         "earlier": _neighbour(window, -1),
         "later": _neighbour(window, 1),
         "finer": _finer(window),
@@ -176,11 +174,6 @@ def _picture(
 
 def _by_state(counts: np.ndarray) -> dict[str, int]:
     return {state.value: count for state, count in zip(STATES, counts.tolist(), strict=True) if count}
-
-
-def _inside(window: _Window, moment: datetime | None) -> float | None:
-    inside = moment is not None and window.edges[0] <= moment <= window.edges[-1]
-    return window.place(moment) if inside else None
 
 
 def _neighbour(window: _Window, step: int) -> dict[str, str] | None:
@@ -211,10 +204,7 @@ def _told_rows(
         times = times_of(memory, later, service.now())
         row = told(service, request, memory) | {"times": times_as_json(times)}
         row["day"] = local_day(times.learned if order is TimeOrder.LEARNED else times.true_from, request.zone)
-        row["spans"] = {
-            "believed": [window.place(times.learned), window.place(times.believed_until)],
-            "true": [window.place(times.true_from), window.place(times.true_until)],
-        }
+        row["spans"] = window.axis.spans(times)
         before = None if memory.supersedes is None else others.get(memory.supersedes)
         if before is not None:
             row["before"] = _version(service, request, before, memory)
