@@ -20,6 +20,7 @@ from hybrid_memory.project_names import project_of
 from hybrid_memory_mcp.inspector.calendar import Axis
 from hybrid_memory_mcp.inspector.event_words import event_in_words
 from hybrid_memory_mcp.inspector.life import life_of, times_as_json
+from hybrid_memory_mcp.inspector.readings import readings_of
 from hybrid_memory_mcp.inspector.view import told
 from hybrid_memory_mcp.inspector.word_diff import word_diff
 
@@ -76,6 +77,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         + (links.named([memory.duplicate_of]) if memory.duplicate_of else []),
         "disputes": links.named([memory.disputes])[0] if memory.disputes else None,
         "disputed_by": links.named(hit.disputed_by),
+        "readings": readings_of(service, request, memory_id),
         "alike": _alike(service, request, memory, links),
     }
 
