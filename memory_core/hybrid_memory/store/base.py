@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
     from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.audit_chain import ChainCheck
+    from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
     from hybrid_memory.store.readings import ReadingStore
     from hybrid_memory.terms import TermHasher
 
@@ -686,6 +687,16 @@ class Store(ConversationLog, Protocol):
 
     def forget_results(self, before: datetime) -> None:
         """Forget the stored results of requests that were made before a moment, whoever made them."""
+        ...
+
+    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
+        """Return one page of the memories that a person may want to look at, and why."""
+        ...
+
+    def with_terms(
+        self, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int
+    ) -> Sequence[tuple[str, MemoryId]]:
+        """Return namespace and id of the newest current memories that have one of some terms."""
         ...
 
     def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:

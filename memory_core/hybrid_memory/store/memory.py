@@ -40,7 +40,9 @@ from hybrid_memory.store.base import (
 )
 from hybrid_memory.store.batch import is_member
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, object_to_json
-from hybrid_memory.store.listing import is_listed
+from hybrid_memory.requests import MemoryState
+from hybrid_memory.store.listing import is_listed, state_of
+from hybrid_memory.store.reviewing import Reason, ReviewPage, ReviewRequest, reasons_of
 from hybrid_memory.terms import KEY_BITS, TermHasher
 
 if TYPE_CHECKING:
@@ -536,6 +538,39 @@ class MemoryStore:
         """Forget the stored results of requests that were made before a moment."""
         with self._data.writing():
             self._requests = {key: done for key, done in self._requests.items() if done.at >= before}
+
+    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
+        """Return one page of the memories that a person may want to look at, and why."""
+        with self._data.reading():
+            all_ = [one for name in dict.fromkeys(namespaces) for one in self._namespace(name).memories.values()]
+        live = {one.id: one for one in all_ if state_of(one, wanted.now) is MemoryState.CURRENT}
+        reasons = {(one.namespace, one.id): reasons_of(one, live, wanted.secrets, wanted.now) for one in reversed(all_)}
+        found = {place: why for place, why in reasons.items() if why}
+        chosen = [place for place, why in found.items() if wanted.reason in (None, *why)]
+        pressing = [one for one in Reason if one is not Reason.IMPORTED]
+        chosen.sort(key=lambda place: live[place[1]].created_at, reverse=True)
+        chosen.sort(key=lambda place: [one not in found[place] for one in pressing])
+        page = chosen[wanted.offset : wanted.offset + wanted.limit]
+        return ReviewPage(
+            memories={place: found[place] for place in page},
+            total=len(chosen),
+            counts={one: sum(one in why for why in found.values()) for one in Reason},
+        )
+
+    def with_terms(
+        self, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int
+    ) -> Sequence[tuple[str, MemoryId]]:
+        """Return namespace and id of the newest current memories that have one of some terms."""
+        with self._data.reading():
+            all_ = [one for name in dict.fromkeys(namespaces) for one in self._namespace(name).memories.values()]
+        wanted = frozenset(terms)
+        found = [
+            one
+            for one in reversed(all_)
+            if state_of(one, now) is MemoryState.CURRENT and not wanted.isdisjoint(one.terms)
+        ]
+        found.sort(key=lambda one: one.created_at, reverse=True)
+        return [(one.namespace, one.id) for one in found[:limit]]
 
     def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
         """Return what undoes the newest acts, or the one of an id."""

@@ -30,6 +30,7 @@ from hybrid_memory.retrieval.prompt_gist import gist_of
 from hybrid_memory.settings import HookSwitches, hook_switches
 from hybrid_memory.store.base import RequestKey
 from hybrid_memory.store.readings import Way
+from hybrid_memory.store.reviewing import HOOK_SOURCE
 from hybrid_memory.token_estimate import estimate_tokens
 from hybrid_memory_mcp.former_projects import former_of, keep_project, read_former
 from hybrid_memory_mcp.hooks.definitions import RECALL_TOKENS
@@ -288,7 +289,7 @@ class _EventAtWork:
                 change = change_by(service, scope, one)
                 if change is None:
                     continue
-                request = _request(change.statement, scope, f"hook:{batch.client}")
+                request = _request(change.statement, scope, f"{HOOK_SOURCE}{batch.client}")
                 written = service.write(scope, replace(request, supersedes=change.supersedes), key=key)
                 kept += written.duplicate_of is None
         return kept

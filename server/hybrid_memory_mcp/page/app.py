@@ -7,7 +7,7 @@ the view's ``load`` and the template run in a worker thread of the memory (`Memo
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import partial
@@ -30,6 +30,7 @@ from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound, erro
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.inspector.table import VIEWS
 from hybrid_memory_mcp.inspector.view import View, ViewRequest
+from hybrid_memory_mcp.page import actions
 from hybrid_memory_mcp.page.rendering import STATIC, Frame, address, render_error, render_view
 from hybrid_memory_mcp.runtime.error_log import log_failure
 
@@ -51,7 +52,8 @@ class PageResources:
     """What the page stands on.
 
     ``scope`` says whose memories are shown where the address names no namespace, and as who a person acts; ``memory`` is the way to
-    them; ``clients`` tells who is connected; ``zone`` is that of days and exact times, None for this process's own.
+    them; ``clients`` tells who is connected; ``zone`` is that of days and exact times, None for this process's own. ``operation`` does one
+    of `hybrid_memory_mcp.admin.operations` by its name, with its arguments, for a scope; without it nothing is erased here.
     """
 
     memory: MemoryAccess
@@ -60,6 +62,7 @@ class PageResources:
     zone: tzinfo | None = None
     clients: Callable[[], list[dict[str, Any]]] = list
     clock: Clock = field(default_factory=SystemClock)
+    operation: Callable[[str, Mapping[str, Any], Scope], Awaitable[dict[str, Any]]] | None = None
 
     def asked(self, parameters: Mapping[str, str]) -> ViewRequest:
         """Return what the parameters of an address ask of a view or an action."""
@@ -75,6 +78,7 @@ def build_page_app(
     pages = _Pages(resources)
     own = [
         *routes,
+        *actions.routes(resources),
         Mount("/static", _Files(directory=STATIC), name="static"),
         *(Route("/index.json", pages.data(view)) for view in VIEWS if view.path == "/"),
         # Data first: the address of a page would match that of its data too.

@@ -59,6 +59,11 @@ def render_error(status: int, title: str, problem: str, advice: str, frame: Fram
     return environment().get_template("error.html.j2").render(_context(frame, None) | values)
 
 
+def render_page(template: str, frame: Frame, values: Mapping[str, Any]) -> str:
+    """Return a page that is no view's."""
+    return environment().get_template(template).render(_context(frame, None) | dict(values))
+
+
 @cache
 def environment() -> Environment:
     """Return the templates with their filters; made once in a process."""

@@ -32,7 +32,7 @@ from hybrid_memory.store.base import (
     UndoRecord,
     VectorIndex,
 )
-from hybrid_memory.store.duck import tables
+from hybrid_memory.store.duck import review_table, tables
 from hybrid_memory.store.duck.duck_sync import DuckSync
 from hybrid_memory.store.duck.duck_transfer import DuckTransfer
 from hybrid_memory.store.duck.embedder_change import DuckEmbedderChange
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.duck.recovery.odd_rows import Refusal
+    from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
 
 _COUNT = "SELECT count(*) FROM memory"
 _COUNT_NAMED = """
@@ -326,6 +327,18 @@ class DuckStore:
         """Forget the stored results of requests that were made before a moment."""
         with self._engine.transaction() as (session, reads, cache):
             tables.forget_old_requests(session, reads, cache, to_micros(before))
+
+    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
+        """Return one page of the memories that a person may want to look at, and why."""
+        with self._engine.snapshot() as session:
+            return review_table.to_review(session, namespaces, wanted)
+
+    def with_terms(
+        self, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int
+    ) -> Sequence[tuple[str, MemoryId]]:
+        """Return namespace and id of the newest current memories that have one of some terms."""
+        with self._engine.reading() as session:
+            return review_table.with_terms(session, namespaces, terms, now, limit)
 
     def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
         """Return what undoes the newest acts, or the one of an id."""
