@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
     from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.audit_chain import ChainCheck
-    from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
     from hybrid_memory.store.readings import ReadingStore
+    from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
     from hybrid_memory.terms import TermHasher
 
 

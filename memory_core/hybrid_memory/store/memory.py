@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, never_back
 from hybrid_memory.errors import ConstraintViolation, LogTrimmed, StoreClosed
 from hybrid_memory.model import EncodedWords, Json, Memory, MemoryId, Tier, Usage
+from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.audit_chain import SALT_BYTES, ChainCheck, ChainedEntry, LogHead, chained, check_chain
 from hybrid_memory.store.base import (
     KEPT_UNDOS,
@@ -40,7 +41,6 @@ from hybrid_memory.store.base import (
 )
 from hybrid_memory.store.batch import is_member
 from hybrid_memory.store.encoding import check_moment, check_number, check_text, from_json, object_to_json
-from hybrid_memory.requests import MemoryState
 from hybrid_memory.store.listing import is_listed, state_of
 from hybrid_memory.store.reviewing import Reason, ReviewPage, ReviewRequest, reasons_of
 from hybrid_memory.terms import KEY_BITS, TermHasher

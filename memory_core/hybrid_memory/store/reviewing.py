@@ -22,7 +22,7 @@ class Reason(StrEnum):
     """
 
     DISPUTED = "disputed"
-    SECRET = "secret"
+    SECRET = "secret"  # noqa: S105 - the name of a reason
     UNTRUSTED = "untrusted"
     HOOK = "hook"
     IMPORTED = "imported"

@@ -97,7 +97,9 @@ class _Given:
         value = self.values.get("tags")
         if value is None:
             return None
-        return tuple(one.strip() for one in value.split(",") if one.strip()) if isinstance(value, str) else _texts(value)
+        return (
+            tuple(one.strip() for one in value.split(",") if one.strip()) if isinstance(value, str) else _texts(value)
+        )
 
     def number(self, name: str) -> float | None:
         """Return an argument that is a number."""

@@ -11,6 +11,7 @@ VIEWS: tuple[View, ...] = (
     View("memory", "/memories/{id}", "Memory", "memory", in_menu=False),
     View("insights", "/insights", "Insights", "insights", key="i"),
     View("brief", "/brief", "Brief", "brief", key="b"),
+    View("review", "/review", "Review", "review", key="r"),
 )
 """The views; the page makes its addresses of them, the terminal finds them by name."""
 

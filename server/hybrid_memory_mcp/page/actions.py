@@ -1,8 +1,8 @@
 """``POST /actions/<verb>``: what a person does on the page. Who may ask is checked before it (`page.access`).
 
-A request is JSON or a form. Who wants JSON gets the answer of `hybrid_memory_mcp.admin.acting.act`; a form that was sent without scripts a page
-that says what was done, with a button that undoes it and the way back. Nothing is destroyed here but by ``purge``, for which the person types
-how many memories go, as the command `purge` tells it.
+A request is JSON or a form. Who wants JSON gets the answer of `hybrid_memory_mcp.admin.acting.act`; a form that was sent without
+scripts a page that says what was done, with a button that undoes it and the way back. Nothing is destroyed here but by ``purge``, for
+which the person types how many memories go, as the command `purge` tells it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class _Actions:
         try:
             given = await _given(request)
             work = partial(act, scope=_as_person(asked), verb=verb, given=given, reveal=asked.reveal, zone=asked.zone)
-            done = await self._resources.memory.call(lambda service: work(service))
+            done = await self._resources.memory.call(work)
         except HybridMemoryError as error:
             return self._refuse(request, asked, given, error)
         return self._tell(request, asked, given, done)
@@ -90,12 +90,10 @@ class _Actions:
             erased = await self._resources.operation("purge", arguments, scope)
         except HybridMemoryError as error:
             return self._refuse(request, asked, given, error)
-        done = {"done": f"{erased['memories']} erased for good", "verb": "purge", "undo": None, "memories": []}
+        done: dict[str, Any] = {"done": f"{erased['memories']} erased for good", "verb": "purge", "undo": None, "memories": []}
         return self._tell(request, asked, given, done | {"purged": erased})
 
-    def _ask(
-        self, request: Request, asked: ViewRequest, given: Mapping[str, Any], seen: Mapping[str, Any]
-    ) -> Response:
+    def _ask(self, request: Request, asked: ViewRequest, given: Mapping[str, Any], seen: Mapping[str, Any]) -> Response:
         """Say what would go, and ask for the number of it."""
         count = seen["memories"]
         told = f"{count} {'memory goes' if count == 1 else 'memories go'} for good; type {count} to erase"

@@ -26,22 +26,16 @@ _LIVE = """
         FROM live WHERE verdict IS NULL AND trust <> 'confirmed'
     )
 """
-_COUNTS = (
-    _LIVE
-    + """
+_COUNTS = """
     SELECT count(*) FILTER (disputed), count(*) FILTER (secret), count(*) FILTER (untrusted), count(*) FILTER (hook),
         count(*) FILTER (imported), count(*) FILTER (disputed OR secret OR untrusted OR hook OR imported) FROM waiting
 """
-)
-_PAGE = (
-    _LIVE
-    + """
+_PAGE = """
     SELECT namespace, id, disputed, secret, untrusted, hook, imported FROM waiting
     WHERE CASE $5::VARCHAR WHEN 'disputed' THEN disputed WHEN 'secret' THEN secret WHEN 'untrusted' THEN untrusted
         WHEN 'hook' THEN hook WHEN 'imported' THEN imported ELSE disputed OR secret OR untrusted OR hook OR imported END
     ORDER BY disputed DESC, secret DESC, untrusted DESC, hook DESC, created_at DESC, place DESC LIMIT $6 OFFSET $7
 """
-)
 _WITH_TERMS = """
     SELECT namespace, id FROM memory
     WHERE namespace IN (SELECT unnest(from_json($1, '["VARCHAR"]')))
@@ -54,10 +48,10 @@ _WITH_TERMS = """
 def to_review(session: SqlSession, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
     """Return one page of what waits for a person."""
     place = (to_json(list(namespaces)), to_micros(wanted.now), to_json(sorted(wanted.secrets)), HOOK_SOURCE)
-    *of_each, of_all = session.rows(_COUNTS, *place)[0]
+    *of_each, of_all = session.rows(_LIVE + _COUNTS, *place)[0]
     counts = dict(zip(Reason, of_each, strict=True))
     reason = None if wanted.reason is None else wanted.reason.value
-    found = session.rows(_PAGE, *place, reason, wanted.limit, wanted.offset) if of_all else []
+    found = session.rows(_LIVE + _PAGE, *place, reason, wanted.limit, wanted.offset) if of_all else []
     return ReviewPage(
         memories={
             (namespace, MemoryId(id_)): tuple(one for one, holds in zip(Reason, flags, strict=True) if holds)

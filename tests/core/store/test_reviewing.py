@@ -1,0 +1,48 @@
+"""Both stores choose the same memories for review, in the same order."""
+
+from datetime import timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.core.store.making import memory
+
+from hybrid_memory.model import Origin, Trust, Verdict
+from hybrid_memory.store.base import Insert, WriteBatch
+from hybrid_memory.store.duck.store import DuckStore
+from hybrid_memory.store.memory import MemoryStore
+from hybrid_memory.store.reviewing import Reason, ReviewRequest
+from hybrid_memory.testing import START, FakeClock
+
+ONE = st.fixed_dictionaries(
+    {
+        "trust": st.sampled_from(Trust),
+        "origin": st.sampled_from(Origin),
+        "source": st.sampled_from([None, "hook:codex", "a letter"]),
+        "verdict": st.sampled_from([None, None, *Verdict]),
+        "disputes": st.sampled_from([None, "m0", "m1", "nobody"]),
+        "forgotten_at": st.sampled_from([None, None, START]),
+        "superseded_by": st.sampled_from([None, None, "m1"]),
+        "expires_at": st.sampled_from([None, START - timedelta(days=1), START + timedelta(days=9)]),
+        "created_at": st.sampled_from([START, START + timedelta(hours=1)]),
+        "terms": st.sampled_from([(1,), (1, 2), (3,)]),
+    }
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(ONE, min_size=1, max_size=8), st.sampled_from([None, *Reason]), st.integers(0, 2))
+def test_both_stores_choose_the_same(tmp_path_factory, fields, reason, offset):
+    memories = [memory(f"m{number}", **one) for number, one in enumerate(fields)]
+    wanted = ReviewRequest(
+        now=START + timedelta(days=1), reason=reason, secrets=frozenset({"m2"}), limit=3, offset=offset
+    )
+    found = []
+    kept = DuckStore.open(tmp_path_factory.mktemp("store") / "memory.duckdb", FakeClock())
+    for store in (MemoryStore(FakeClock()), kept):
+        batch = WriteBatch(action="test", actor="test", inserts=tuple(Insert(one) for one in memories))
+        store.write("default", None, lambda _, batch=batch: batch)
+        page = store.to_review(["default", "other"], wanted)
+        held = store.with_terms(["default"], {2, 3}, wanted.now, 5)
+        found.append((list(page.memories.items()), page.total, dict(page.counts), list(held)))
+    kept.close()
+    assert found[0] == found[1]
