@@ -32,9 +32,14 @@ async function settle(verb, ids) {
   if (results && !results.closest("[data-live]")) await refresh(results).catch(() => {});
 }
 
+let wanted = ""; // the id of the memory that the keyboard goes on with when the page has been drawn anew
+
 /** Take a card out of a queue; the keyboard goes on with the next one. */
 function leave(card) {
-  if (card.contains(document.activeElement)) next(card);
+  if (card.contains(document.activeElement)) {
+    next(card);
+    wanted = item()?.dataset.id ?? "";
+  }
   card.classList.add("is-leaving");
   card.removeAttribute("data-item");
 }
@@ -264,5 +269,14 @@ document.addEventListener("keydown", (event) => {
   if (button) { event.preventDefault(); event.stopImmediatePropagation(); button.click(); }
 }, true);
 
-on("refreshed", show);
+on("refreshed", () => {
+  for (const left of document.querySelectorAll("[data-queue] .is-leaving")) left.classList.remove("is-leaving");
+  show();
+  // What is drawn anew may use the elements of other memories.
+  const to = wanted && item()?.dataset.id !== wanted ? document.querySelector(`[data-queue] [data-id="${CSS.escape(wanted)}"][data-item]`) : null;
+  wanted = "";
+  if (!to) return;
+  to.setAttribute("tabindex", "0");
+  to.focus({ preventScroll: true });
+});
 show();
