@@ -90,7 +90,12 @@ class _Actions:
             erased = await self._resources.operation("purge", arguments, scope)
         except HybridMemoryError as error:
             return self._refuse(request, asked, given, error)
-        done: dict[str, Any] = {"done": f"{erased['memories']} erased for good", "verb": "purge", "undo": None, "memories": []}
+        done: dict[str, Any] = {
+            "done": f"{erased['memories']} erased for good",
+            "verb": "purge",
+            "undo": None,
+            "memories": [],
+        }
         return self._tell(request, asked, given, done | {"purged": erased})
 
     def _ask(self, request: Request, asked: ViewRequest, given: Mapping[str, Any], seen: Mapping[str, Any]) -> Response:
