@@ -137,7 +137,7 @@ def reembed(request: OperationRequest) -> dict[str, Any]:
 
 
 def _store_operation(name: str, module: str = "store_operations") -> Operation:
-    """Return an operation on the whole store; its module is imported when it is asked for."""
+    """Return an operation of a module of this folder, which is imported when it is asked for."""
 
     def operation(request: OperationRequest) -> dict[str, Any]:
         found: Operation = getattr(import_module(f"hybrid_memory_mcp.admin.{module}"), name)
@@ -233,6 +233,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "reflect": _memory_operation("reflect"),
     "store_insights": _memory_operation("store_insights"),
     "history": _memory_operation("history"),
+    "view": _store_operation("view", "view_operation"),
     "doctor": doctor,
     "repair": repair,
     "backup": _store_operation("backup"),

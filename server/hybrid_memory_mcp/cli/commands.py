@@ -20,6 +20,7 @@ from hybrid_memory_mcp.cli import (
     importing,
     memories,
     project,
+    seeing,
     serving,
     status,
     syncing,
@@ -75,6 +76,9 @@ def _add_group(panel: str, group: typer.Typer, name: str) -> None:
 _add(START, install, "install claude-code")
 _add(START, serving.demo, "demo")
 _add(MEMORIES, memories.recall, 'recall "Which package manager do we use?"', cls=TextCommand)
+_add(MEMORIES, seeing.search, 'search "Where does Ada live?"', cls=TextCommand)
+_add(MEMORIES, seeing.timeline, "timeline --as-of '1 March'")
+_add(MEMORIES, seeing.tiers, "tiers --live")
 _add(MEMORIES, memories.remember, 'remember "Ada is allergic to peanuts" --importance 0.9', cls=TextCommand)
 _add(MEMORIES, memories.list_, "list --since 'last Monday' --tag work", name="list")
 _add(MEMORIES, memories.show, "show 06h082aa7p6hm85pxyqj")

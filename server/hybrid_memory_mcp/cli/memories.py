@@ -23,6 +23,7 @@ from hybrid_memory_mcp.cli.given import ids_of, insights_of, moment_of, text_of
 from hybrid_memory_mcp.cli.memory_text import marks_of, print_events, print_memories, print_memory, print_whole
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal, call_operation
 from hybrid_memory_mcp.cli.output import (
+    is_terminal,
     moment,
     note,
     one_line_errors,
@@ -97,7 +98,7 @@ def recall(
         "since": moment_of("--since", since, "begin"),
         "until": moment_of("--until", until, "through"),
     }
-    result = _call(home, "recall", given, namespace)
+    result = call_here(home, "recall", given, namespace)
     hits = [{**_OF_AN_OLDER_HUB, "when": hit["created_at"], **hit} for hit in result["hits"]]
     if as_json:
         print_json(result | {"hits": hits})
@@ -154,7 +155,7 @@ def remember(
         "memory_type": type_.value,
         "session": f"terminal-{SystemClock().now().astimezone():%Y-%m-%d}",
     }
-    done = _call(home, "remember", given, namespace, writes=True)
+    done = call_here(home, "remember", given, namespace, writes=True)
     if as_json:
         print_json(done)
         return
@@ -216,7 +217,7 @@ def list_(
         "offset": (page - 1) * limit,
         "reveal": reveal,
     }
-    found = _call(home, "list", given, namespace)
+    found = call_here(home, "list", given, namespace)
     if as_json:
         print_json(found)
         return
@@ -256,8 +257,11 @@ def show(
     reveal: Reveal = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show all that is known of memories: the whole text, times, whose word it is, versions, links. Also of forgotten ones."""
-    found = _call(home, "show", {"ids": ids_of(ids), "reveal": reveal}, namespace)
+    """Show all that is known of memories: the whole text, times, whose word it is, versions, links. Also of forgotten ones.
+
+    On a terminal with a picture of its life, what it said when, and what happened to it.
+    """
+    found = call_here(home, "show", {"ids": ids_of(ids), "reveal": reveal}, namespace)
     if as_json:
         print_json(found)
         return
@@ -265,6 +269,10 @@ def show(
         if number:
             say("")
         print_whole(one)
+        if is_terminal():
+            from hybrid_memory_mcp.cli.seeing import print_life
+
+            print_life(home, namespace, one["id"], reveal=reveal)
 
 
 def correct(
@@ -275,7 +283,7 @@ def correct(
     as_json: AsJson = False,
 ) -> None:
     """Give a memory new words, as yours. The former version is kept: `list --superseded` and `history` show it."""
-    done = _call(home, "correct", {"id": memory_id, "content": text_of(text)}, namespace)
+    done = call_here(home, "correct", {"id": memory_id, "content": text_of(text)}, namespace)
     if as_json:
         print_json(done)
         return
@@ -295,7 +303,7 @@ def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: As
         if as_json:
             print_json({"memories": [], "unchanged": [], "revived": []})
         return
-    done = _call(home, "forget", {"ids": named_ids, "restore": False}, namespace)
+    done = call_here(home, "forget", {"ids": named_ids, "restore": False}, namespace)
     if as_json:
         print_json(done)
         return
@@ -310,7 +318,7 @@ def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: As
 
 def restore_memory(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
     """Bring back memories that were forgotten. `list --forgotten` shows which there are."""
-    done = _call(home, "forget", {"ids": ids_of(ids), "restore": True}, namespace)
+    done = call_here(home, "forget", {"ids": ids_of(ids), "restore": True}, namespace)
     if as_json:
         print_json(done)
         return
@@ -327,7 +335,7 @@ def pin(
     as_json: AsJson = False,
 ) -> None:
     """Put memories at the head of each brief, where an assistant always reads them. `list --pinned` shows which are."""
-    done = _call(home, "pin", {"ids": ids_of(ids), "off": off}, namespace)
+    done = call_here(home, "pin", {"ids": ids_of(ids), "off": off}, namespace)
     if as_json:
         print_json(done)
         return
@@ -357,7 +365,7 @@ def reflect(
 ) -> None:
     """Show groups of memories that are worth a thought; with --insights store what follows from them."""
     if insights is not None:
-        done = _call(home, "store_insights", {"insights": insights_of(insights)}, namespace)
+        done = call_here(home, "store_insights", {"insights": insights_of(insights)}, namespace)
         if as_json:
             print_json(done)
             return
@@ -371,7 +379,7 @@ def reflect(
         "limit": limit,
         "reveal": reveal,
     }
-    found = _call(home, "reflect", given, namespace)
+    found = call_here(home, "reflect", given, namespace)
     if as_json:
         print_json(found)
         return
@@ -396,7 +404,7 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show one memory's life: its versions, what happened to each, when, why and by which client, and how often it was recalled."""
-    found = _call(home, "history", {"id": memory_id, "reveal": reveal}, namespace)
+    found = call_here(home, "history", {"id": memory_id, "reveal": reveal}, namespace)
     if as_json:
         print_json(found)
         return
@@ -413,8 +421,7 @@ def history(
     print_events(found["events"])
 
 
-@one_line_errors()
-def _call(
+def done_here(
     home: Path | None, operation: str, arguments: Mapping[str, Any], namespace: str | None, *, writes: bool = False
 ) -> dict[str, Any]:
     """Have an operation done in the namespace that is named, else where an assistant would read that works in this folder.
@@ -437,6 +444,10 @@ def _call(
             namespace = here.namespace
             given["personal"] = here.personal
     return call_operation(home, operation, given, namespace=namespace, may_be_new=writes)
+
+
+call_here = one_line_errors()(done_here)
+"""As `done_here`, but an error is one line and exit code 1."""
 
 
 def _print_outcome(done: Mapping[str, Any], changed: str, unchanged: str) -> None:

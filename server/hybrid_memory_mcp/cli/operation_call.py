@@ -42,6 +42,7 @@ _HARMLESS = frozenset(
         "import_preview",
         "status",
         "history",
+        "view",
         "doctor",
         "export",
         "export_folder",
