@@ -44,6 +44,7 @@ _LOOK_EVERY_SECONDS = 1.0
 _FRESH_SECONDS = 15.0  # so long what moved is lit up
 _SIDE_BY_SIDE = 110  # columns from which the parts of memory stand beside each other
 _HAPPENED = 6
+_AROUND, _AROUND_TIER = 5, 3  # lines of a screen beside the memories
 
 
 class Order(StrEnum):
@@ -268,7 +269,7 @@ def _print_understood(console: Console, understood: Mapping[str, Any] | None) ->
 def _print_hit(console: Console, hit: Mapping[str, Any]) -> None:
     memory, glyphs = hit["memory"], _glyphs(console)
     head = Text.assemble((f"{hit['place']}  ", "dim"), cell(memory["id"], "bold"), f"  {day(_happened(memory))}")
-    marks = [TIER_NAMES.get(memory["tier"], memory["tier"]), *marks_of(memory)[1:]]
+    marks = _marks(memory)
     marks += ["weak"] if hit["weak"] else []
     marks += [f"newer: {hit['newer']}"] if hit["newer"] else []
     _print_head(console, head, ", ".join(marks))
@@ -277,9 +278,15 @@ def _print_hit(console: Console, hit: Mapping[str, Any]) -> None:
     grid = Table.grid(padding=(0, 1))
     for term in hit["terms"]:
         style = "red" if term["value"] < 0 else "cyan"
-        words = Text.assemble((shown(term["title"]), ""), (f"  {shown(term['means'])}", "dim"), overflow="fold")
-        grid.add_row(pictures.share_bar(term["share"], _BAR, glyphs, style=style), words)
+        means = Text(shown(term["means"]), "dim", overflow="fold")
+        grid.add_row(pictures.share_bar(term["share"], _BAR, glyphs, style=style), shown(term["title"]), means)
     console.print(_indented(grid, 2 * _INDENT))
+
+
+def _marks(memory: Mapping[str, Any]) -> list[str]:
+    """Return what is remarkable about a memory, its part of memory in plain words first."""
+    kind = [str(memory["kind"])] if memory["kind"] != Kind.OBSERVATION.value else []
+    return [TIER_NAMES.get(memory["tier"], memory["tier"]), *kind, *marks_of(memory)[1:]]
 
 
 def _print_head(console: Console, head: Text, remarks: str) -> None:
@@ -381,8 +388,7 @@ def _draw_timeline(console: Console, found: Mapping[str, Any]) -> None:
 def _print_row(console: Console, one: Mapping[str, Any], width: int, glyphs: Glyphs, marker: float | None) -> None:
     times = one["times"]
     head = Text.assemble(cell(one["id"], "bold"), f"  learned {day(times['learned'])}")
-    marks = [TIER_NAMES.get(one["tier"], one["tier"]), *marks_of(one)[1:]]
-    _print_head(console, head, ", ".join(marks))
+    _print_head(console, head, ", ".join(_marks(one)))
     console.print(_indented(Text(_cut(one["content"]), overflow="fold")))
     if "before" in one:
         since = _happened(one["before"])
@@ -478,10 +484,15 @@ def _version_shown(version: Mapping[str, Any], glyphs: Glyphs, console: Console)
 # --- the parts of memory ---
 
 
-def tiers_shown(found: Mapping[str, Any], width: int, glyphs: Glyphs, fresh: frozenset[str]) -> RenderableType:
-    """Return the parts of memory as they are now; what is ``fresh`` is lit up."""
-    columns = [_tier_shown(one, glyphs, fresh) for one in found["tiers"]]
-    if width >= _SIDE_BY_SIDE:
+def tiers_shown(
+    found: Mapping[str, Any], width: int, glyphs: Glyphs, fresh: frozenset[str], height: int | None = None
+) -> RenderableType:
+    """Return the parts of memory as they are now; what is ``fresh`` is lit up. Where a screen has a ``height``, it holds all parts."""
+    beside = width >= _SIDE_BY_SIDE
+    room = None if height is None else height - _HAPPENED - _AROUND
+    most = None if room is None else max(room if beside else room // len(found["tiers"]) - _AROUND_TIER, 1)
+    columns = [_tier_shown(one, glyphs, fresh, most) for one in found["tiers"]]
+    if beside:
         grid = Table.grid(padding=(0, 3), expand=True)
         for _ in columns:
             grid.add_column(ratio=1, overflow="fold")
@@ -496,7 +507,7 @@ def tiers_shown(found: Mapping[str, Any], width: int, glyphs: Glyphs, fresh: fro
     return Group(*parts)
 
 
-def _tier_shown(told: Mapping[str, Any], glyphs: Glyphs, fresh: frozenset[str]) -> RenderableType:
+def _tier_shown(told: Mapping[str, Any], glyphs: Glyphs, fresh: frozenset[str], most: int | None) -> RenderableType:
     name, style = told["tier"], TIER_STYLES.get(told["tier"], "")
     room = f" of {told['room']}" if told["room"] else ""
     further = f" {glyphs.arrow}" if name in ("sensory", "short_term") else ""
@@ -504,7 +515,8 @@ def _tier_shown(told: Mapping[str, Any], glyphs: Glyphs, fresh: frozenset[str]) 
         (TIER_NAMES.get(name, name), f"bold {style}".strip()), (f"  {told['count']:,}{room}{further}", "dim")
     )
     lines: list[RenderableType] = [head]
-    for one in told["memories"]:
+    memories = told["memories"][:most]
+    for one in memories:
         lit = one["id"] in fresh
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f"{glyphs.begin if lit else glyphs.dot} ", f"bold {style}".strip() if lit else "dim")
@@ -514,7 +526,7 @@ def _tier_shown(told: Mapping[str, Any], glyphs: Glyphs, fresh: frozenset[str]) 
         lines.append(line)
         if lit and one.get("why"):
             lines.append(_indented(Text(shown(one["why"]), f"italic {style}".strip())))
-    shown_here = len(told["memories"])
+    shown_here = len(memories)
     if told["count"] > shown_here:
         lines.append(Text(f"  and {told['count'] - shown_here:,} more", "dim"))
     return Group(*lines)
@@ -587,7 +599,8 @@ def _show_live(home: Path | None, namespace: str | None, given: Mapping[str, Any
         for found, fresh in look.pictures():
             foot = Text("Ctrl-C ends this. Nobody moves anything but your assistants.", "dim")
             shown_live.update(
-                Group(tiers_shown(found, console.width, _glyphs(console), fresh), Text(""), foot), refresh=True
+                Group(tiers_shown(found, console.width, _glyphs(console), fresh, console.height), Text(""), foot),
+                refresh=True,
             )
 
 

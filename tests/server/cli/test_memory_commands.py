@@ -380,13 +380,13 @@ def weak_hits(count, *, weak=True):
 
 
 def test_where_all_hits_are_weak_three_are_shown_and_the_terminal_says_so(run, monkeypatch):
-    monkeypatch.setattr(memories, "_call", lambda *_, **__: weak_hits(8))
+    monkeypatch.setattr(memories, "call_here", lambda *_, **__: weak_hits(8))
     shown = run("recall", "zzz qqq")
     assert (len(shown.stdout.splitlines()), shown.stderr.count("Probably nothing is known")) == (3, 1)
 
 
 def test_hits_that_are_not_weak_are_all_shown_without_their_scores(run, monkeypatch):
-    monkeypatch.setattr(memories, "_call", lambda *_, **__: weak_hits(8, weak=False))
+    monkeypatch.setattr(memories, "call_here", lambda *_, **__: weak_hits(8, weak=False))
     shown = run("recall", "tea")
     assert (len(shown.stdout.splitlines()), "0.02" in shown.stdout, shown.stderr) == (8, False, "")
 
