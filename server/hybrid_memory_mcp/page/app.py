@@ -235,7 +235,7 @@ def _told(error: HybridMemoryError) -> tuple[int, str, str, str]:
         return HTTPStatus.NOT_FOUND, "Not found", str(error), said
     if isinstance(error, InvalidInput):
         said = "Change that part of the address, or leave it out."
-        return HTTPStatus.BAD_REQUEST, "That cannot be asked", str(error), said
+        return HTTPStatus.BAD_REQUEST, "That cannot be asked", f"“{error.field}” {error.problem}", said
     said = "Load the page again in a moment."
     return HTTPStatus.SERVICE_UNAVAILABLE, "The memory cannot be read now", str(error), said
 

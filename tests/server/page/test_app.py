@@ -91,8 +91,27 @@ def test_data_that_are_nowhere_are_json(page):
     assert answer.json()["error"]["message"]
 
 
-def test_a_namespace_that_cannot_be_is_a_page_that_says_so(page):
+def test_an_address_that_is_too_long_is_refused(page):
     assert page.get("/?namespace=" + "x" * 5000).status_code == 414
+
+
+def test_what_cannot_be_asked_is_a_page_that_says_what_to_change(page):
+    answer = page.get("/timeline?limit=many")
+
+    assert answer.status_code == 400
+    assert "“limit” is a whole number" in answer.text
+    assert "Change that part of the address" in answer.text
+
+
+def test_data_that_cannot_be_asked_for_name_the_parameter(page):
+    answer = page.get("/timeline.json?limit=many")
+
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == "invalid_input"
+
+
+def test_a_memory_that_is_not_there_is_not_found(page):
+    assert page.get("/memories/0123456789abcdefghjk").status_code == 404
 
 
 def test_a_page_that_fails_tells_nothing_of_what_is_stored(page, monkeypatch):
