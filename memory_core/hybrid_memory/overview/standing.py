@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Standing:
     """The memories that hold now: ``newest`` of all and ``of_tier``, those written last first.
 
-    ``untrusted`` counts what tools and files said, ``disputing`` what says something else than a more trusted memory that holds.
+    ``untrusted`` counts what tools and files said, ``disputing`` what says something else than a more
+    trusted memory that holds, where no person has confirmed either.
     """
 
     newest: tuple[MemoryId, ...]
@@ -33,12 +34,13 @@ def standing(columns: MemoryColumns, now: datetime, *, newest: int, of_tier: Map
     """Return where the memories of some columns stand; ``newest`` and ``of_tier`` say how many are named."""
     live = columns.visible(now)
     tier, trust = columns.tier.values, columns.trust.values
-    disputes = [columns.row_of(one) for row, one in columns.all_disputes().items() if live[row]]
+    unsettled = live & (trust != TRUST_ORDER.index(Trust.CONFIRMED))  # a person has said which of two is true
+    disputes = [columns.row_of(one) for row, one in columns.all_disputes().items() if unsettled[row]]
     return Standing(
         newest=_newest(columns, live, newest),
         of_tier={one: _newest(columns, live & (tier == TIERS.index(one)), many) for one, many in of_tier.items()},
         untrusted=int(np.count_nonzero(live & (trust == TRUST_ORDER.index(Trust.UNTRUSTED)))),
-        disputing=sum(row is not None and bool(live[row]) for row in disputes),
+        disputing=sum(row is not None and bool(unsettled[row]) for row in disputes),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import LogTrimmed
@@ -61,14 +62,18 @@ def counted(happenings: Iterable[Happening], since: datetime) -> dict[str, int]:
 
 
 def together(happenings: Iterable[Happening]) -> list[list[Happening]]:
-    """Return changes in order, those of one sort by one client shortly after each other together."""
+    """Return changes in order, those of one sort together: of one write, or of one client shortly after each other."""
     groups: list[list[Happening]] = []
-    for one in happenings:
-        last = groups[-1][-1] if groups else None
-        if last is not None and _sort_key(last) == _sort_key(one) and last.entry.at - one.entry.at < _SHORTLY:
-            groups[-1].append(one)
-        else:
-            groups.append([one])
+    for _, write in groupby(happenings, key=lambda one: (one.namespace, one.entry.at)):
+        sorts: dict[tuple[object, ...], list[Happening]] = {}
+        for one in write:
+            sorts.setdefault(_sort_key(one), []).append(one)
+        for key, those in sorts.items():
+            last = groups[-1][-1] if groups else None
+            if last is not None and _sort_key(last) == key and last.entry.at - those[0].entry.at < _SHORTLY:
+                groups[-1] += those
+            else:
+                groups.append(those)
     return groups
 
 

@@ -73,6 +73,15 @@ def test_what_moved_together_is_told_together(look, hear):
     assert {memory["text"] for memory in moved["memories"]} == set(THINGS[:4])
 
 
+def test_what_one_write_moved_to_two_places_is_told_in_two_lines(look, hear):
+    for number in range(20):
+        hear(f"{THINGS[number % 6]} On day {number}.", importance=0.5)
+
+    lines = [(one["moved"]["to"], one["count"]) for one in look("now")["happened"] if "moved" in one]
+
+    assert lines[:2] in ([("faded", 5), ("short_term", 4)], [("short_term", 4), ("faded", 5)])
+
+
 def test_what_is_said_again_is_seen_to_become_stronger(look, hear):
     for text in THINGS:
         hear(text, importance=0.5)
