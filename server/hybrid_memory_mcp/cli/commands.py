@@ -18,6 +18,7 @@ from hybrid_memory_mcp.cli import (
     erasing,
     exporting,
     importing,
+    inspecting,
     memories,
     project,
     seeing,
@@ -75,6 +76,7 @@ def _add_group(panel: str, group: typer.Typer, name: str) -> None:
 
 _add(START, install, "install claude-code")
 _add(START, serving.demo, "demo")
+_add(START, inspecting.inspect, "inspect")
 _add(MEMORIES, memories.recall, 'recall "Which package manager do we use?"', cls=TextCommand)
 _add(MEMORIES, seeing.search, 'search "Where does Ada live?"', cls=TextCommand)
 _add(MEMORIES, seeing.timeline, "timeline --as-of '1 March'")

@@ -32,6 +32,8 @@ from hybrid_memory_mcp.hooks.asking import OPERATION as HOOK_EVENT
 from hybrid_memory_mcp.hub.client import ClientConnection, ConnectionStats, RequestQueue, read_frames
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.hub.handshake import ClientInfo, Hello, authenticate, read_client_info, read_hello
+from hybrid_memory_mcp.hub.inspecting import OPERATION as INSPECT
+from hybrid_memory_mcp.hub.inspecting import Inspection
 from hybrid_memory_mcp.hub.listener import HubListener
 from hybrid_memory_mcp.mcp_api.memory_server import MemoryServer
 from hybrid_memory_mcp.mcp_api.views import Views
@@ -110,6 +112,9 @@ class Hub:
         self._first: socket.socket | None = None
         # What hooks gave at the start of conversations, by folder: when, and which memories.
         self._briefed: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._inspection = Inspection(
+            resources.home, resources.provider, resources.random_source, self.registry.describe
+        )
         self._group: anyio.abc.TaskGroup
 
     @property
@@ -145,6 +150,7 @@ class Hub:
             async with anyio.create_task_group() as draining:
                 for connection in self.registry:
                     draining.start_soon(connection.drain, DRAIN_TIMEOUT_SECONDS, self._pause_ms)
+                draining.start_soon(self._inspection.leave)
             group.cancel_scope.cancel()
 
     def leave(self, pause_ms: int = 0) -> None:
@@ -377,6 +383,9 @@ class Hub:
         if operation == HOOK_EVENT:
             await self._serve_hook(stream, hello)
             return
+        if operation == INSPECT:
+            await self._serve_inspect(stream, hello)
+            return
         session = new_session(
             self._resources.random_source
         )  # of its own: what a command asks is no client's conversation
@@ -401,6 +410,13 @@ class Hub:
             answer = await anyio.to_thread.run_sync(_answer_frame, operation, work)
             group.cancel_scope.cancel()
         await _send(stream, answer)
+
+    async def _serve_inspect(self, stream: socket.socket, hello: Hello) -> None:
+        """Serve the page to a person; the connection stays open as long as the page does."""
+        try:
+            await self._inspection.serve(self._group, stream, hello.given, partial(_send, stream))
+        except Exception as error:  # noqa: BLE001 - the last line before the command
+            await _send(stream, _failure_frame(INSPECT, error))
 
 
 async def _watch_loop(listener: HubListener) -> None:
@@ -452,11 +468,16 @@ def _answer_frame(name: str, work: Callable[[], dict[str, Any]]) -> bytes:
     try:
         result = work()
         return pack(protocol.RESULT, json.dumps(result, ensure_ascii=False, default=str).encode())
-    except HybridMemoryError as error:
-        return pack(protocol.FAILED, json.dumps({"message": str(error), "code": error_code(error)}).encode())
     except Exception as error:  # noqa: BLE001 - the last line before the command
-        log_failure(name, error)
-        return pack(protocol.FAILED, json.dumps({"message": failure_text(error)}).encode())
+        return _failure_frame(name, error)
+
+
+def _failure_frame(name: str, error: Exception) -> bytes:
+    """Return the frame that tells a command why something was not done."""
+    if isinstance(error, HybridMemoryError):
+        return pack(protocol.FAILED, json.dumps({"message": str(error), "code": error_code(error)}).encode())
+    log_failure(name, error)
+    return pack(protocol.FAILED, json.dumps({"message": failure_text(error)}).encode())
 
 
 async def _send(stream: socket.socket, frame: bytes) -> None:

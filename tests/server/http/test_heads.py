@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_memory_mcp.http.heads import head_problem
+from hybrid_memory_mcp.runtime.http_heads import head_problem
 
 LINE = b"POST /mcp HTTP/1.1\r\n"
 HOST = b"Host: localhost\r\n"
