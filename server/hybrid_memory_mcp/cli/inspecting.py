@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -32,6 +33,8 @@ _MINUTE = 60.0
 _QUICK_SECONDS, _MAX_QUICK_ENDS = 5.0, 3  # hubs that end so soon, one after the other, all end for the same reason
 _PAUSE_SECONDS = 0.2
 _BROWSER_SECONDS = 10.0
+_GOODBYE_SECONDS = 3.0  # the server lets what it is answering end for two
+_ENDING_SIGNALS = {"SIGTERM", "SIGHUP"}  # as Ctrl-C: the hub may be in this process
 
 # In a process of its own: a browser's words do not come between ours, and the address is in no list of processes.
 _OPEN = "import sys, webbrowser; sys.exit(0 if webbrowser.open(sys.stdin.read()) else 1)"
@@ -70,6 +73,8 @@ def inspect(
 
         folder = client_settings(home=home, namespace=namespace).folder().absolute()
         asked = _place(home, namespace) | {"host": host, "port": port, "idle_seconds": idle * _MINUTE, "zone": _zone()}
+        for name in _ENDING_SIGNALS & set(dir(signal)):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
         inspecting = _Inspecting(folder, asked, opens=not no_browser, as_json=as_json, idle=idle)
         try:
             reason = inspecting.run()
@@ -156,7 +161,8 @@ class _Inspecting:
         if name and port.isdigit():
             self._former = name.strip("[]"), int(port)
         if not self._told:
-            ends = f"; it ends by itself {self.idle:g} minutes after the last page was closed" if self.idle else ""
+            minutes = "a minute" if self.idle == 1 else f"{self.idle:g} minutes"
+            ends = f"; it ends by itself {minutes} after the last page was closed" if self.idle else ""
             note(
                 f"The address above opens the page, once, in a browser of yours on this machine. Ctrl-C ends it{ends}."
             )
@@ -202,9 +208,21 @@ def _connected(folder: Path) -> Iterator[socket.socket]:
             raise StoreError("the memory's hub has just started or is leaving; run the command again") from None
     try:
         with connection:
-            yield connection
+            try:
+                yield connection
+            finally:
+                _say_goodbye(connection)
     finally:
         stop()
+
+
+def _say_goodbye(connection: socket.socket) -> None:
+    """Tell the hub that this command leaves, and wait a moment until the page's server has ended, if this was the last command."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_WR)
+        connection.settimeout(_GOODBYE_SECONDS)
+        while connection.recv(_CHUNK_BYTES):
+            pass
 
 
 def _frames(connection: socket.socket, folder: Path) -> Iterator[tuple[bytes, bytes]]:

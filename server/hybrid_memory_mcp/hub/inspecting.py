@@ -153,7 +153,11 @@ class Inspection:
         finally:
             self._commands -= 1
             if not self._commands and self._serving is not None:
-                self._serving.scope.cancel()
+                # The command's connection ends after the server: who typed Ctrl-C finds the page gone when the prompt is back.
+                ending = self._serving
+                ending.scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await ending.ended.wait()
 
     async def leave(self) -> None:
         """Tell all pages and commands that this hub leaves, and end the server; returns when that has answered what was asked."""
@@ -207,14 +211,14 @@ class Inspection:
         app = import_module("hybrid_memory_mcp.page.app")
         session = new_session(self._random_source)  # of its own: what is done on the page is no client's conversation
         scope = Scope(namespace=looker.namespace, personal=looker.personal, session=session, actor=ACTOR)
-        more = {"operation": partial(self._operate, scope)} if hasattr(app.PageResources, "operation") else {}
+        more = {"operation": self._operate} if hasattr(app.PageResources, "operation") else {}
         resources = app.PageResources(
             memory=self._memory, scope=scope, home=self._home, zone=_zone(looker.zone), clients=self._clients, **more
         )
         built: ASGIApp = app.build_page_app(resources)
         return built
 
-    async def _operate(self, scope: Scope, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def _operate(self, name: str, arguments: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
         """Do an operation, as a command has it done.
 
         Raises:

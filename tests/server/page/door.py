@@ -38,6 +38,7 @@ class NoMemory:
     """A memory in which nothing happens."""
 
     async def call(self, work):
+        del work
         raise AssertionError("nobody asks this memory")
 
     def listen(self, listener, wanted):

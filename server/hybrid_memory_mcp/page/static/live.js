@@ -1,11 +1,10 @@
 // What changes while the page is open: one stream of events, and the parts of the page that follow it.
 import { on, refresh, relative, say, tell } from "./core.js";
+import { listen } from "./events.js";
 
 const PAUSE = 250; // milliseconds: a burst of changes is one
-const RETRY = [1000, 2000, 5000, 10000, 30000];
 
 let waiting = 0;
-let failures = 0;
 let busy = false;
 let again = false;
 
@@ -43,27 +42,20 @@ function soon() {
   waiting = setTimeout(follow, PAUSE);
 }
 
-function listen() {
-  const stream = new EventSource("/events");
-  stream.addEventListener("open", () => { failures = 0; mark("on", "live"); });
-  const heard = (event) => {
-    let data = {};
-    try { data = JSON.parse(event.data || "{}"); } catch { /* a heartbeat */ }
-    tell(event.type === "message" ? "change" : event.type, data);
-  };
-  for (const type of ["message", "change", "recall", "clients", "notice"]) stream.addEventListener(type, heard);
-  stream.addEventListener("leave", () => { stream.close(); mark("off", "ended"); say("The page's server has ended."); });
-  stream.addEventListener("error", () => {
-    if (stream.readyState !== EventSource.CLOSED) { mark("off", "connecting"); return; }
-    mark("off", "not live");
-    if (failures < RETRY.length * 3) setTimeout(listen, RETRY[Math.min(failures++, RETRY.length - 1)]);
-  });
-  addEventListener("pagehide", () => stream.close(), { once: true });
+const STATES = { live: ["on", "live"], waiting: ["off", "connecting"], ended: ["off", "ended"] };
+
+function heard(type, data) {
+  if (type === "state") {
+    mark(...STATES[data]);
+    if (data === "ended") say("The page is not live any more. Run hybrid-memory-mcp inspect again.");
+    return;
+  }
+  // What cannot be told one by one is a change like any other: what is shown is asked for anew.
+  tell(type === "reload" ? "change" : type, data);
 }
 
 on("change", () => { beat(); soon(); });
 document.addEventListener("close", () => { if (again) soon(); }, true);
-addEventListener("pageshow", (event) => { if (event.persisted) { listen(); soon(); } });
 
 // "3 minutes ago" goes on.
 setInterval(() => {
@@ -74,4 +66,4 @@ setInterval(() => {
   }
 }, 30000);
 
-listen();
+listen(heard);
