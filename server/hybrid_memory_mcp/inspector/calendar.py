@@ -80,7 +80,7 @@ class Axis:
     until: datetime
 
     def place(self, moment: datetime | None) -> float:
-        """Return where a moment lies, from 0 to 1; None is the right end: what has no end goes on."""
+        """Return where a moment lies, from 0 to 1; None is the right end."""
         if moment is None:
             return 1.0
         share = (moment - self.since) / (self.until - self.since)
@@ -90,11 +90,12 @@ class Axis:
         """Return where a moment lies, None where it does not lie in the picture."""
         return None if moment is None or not self.since <= moment <= self.until else self.place(moment)
 
-    def spans(self, times: MemoryTimes) -> dict[str, list[float]]:
-        """Return from where to where a memory was believed and true."""
+    def spans(self, times: MemoryTimes, now: datetime) -> dict[str, list[float]]:
+        """Return from where to where a memory was believed and true; what has no end reaches to the present."""
+        true_until = times.true_until or (now if times.true_from <= now else None)
         return {
-            "believed": [self.place(times.learned), self.place(times.believed_until)],
-            "true": [self.place(times.true_from), self.place(times.true_until)],
+            "believed": [self.place(times.learned), self.place(times.believed_until or max(now, times.learned))],
+            "true": [self.place(times.true_from), self.place(true_until)],
         }
 
     def marks(self, zone: tzinfo | None) -> list[dict[str, Any]]:

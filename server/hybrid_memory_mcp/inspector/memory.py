@@ -186,12 +186,13 @@ def _versions(links: _Links, chain: Sequence[Memory], history: MemoryHistory, ax
     for event in history.events:
         writers.setdefault(event.id, event)
     versions: list[dict[str, Any]] = []
+    now = links.service.now()
     for at, one in enumerate(chain):
         version = _with_times(links, one) | {
             "number": at + 1,
             "recalls": usage[one.id].recalls if one.id in usage else 0,
         }
-        version["spans"] = axis.spans(times_of(one, links.successor(one), links.service.now()))
+        version["spans"] = axis.spans(times_of(one, links.successor(one), now), now)
         if one.id in writers:
             version |= {"by": writers[one.id].by, "action": writers[one.id].action}
         if at:

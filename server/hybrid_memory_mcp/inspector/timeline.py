@@ -204,7 +204,7 @@ def _told_rows(
         times = times_of(memory, later, service.now())
         row = told(service, request, memory) | {"times": times_as_json(times)}
         row["day"] = local_day(times.learned if order is TimeOrder.LEARNED else times.true_from, request.zone)
-        row["spans"] = window.axis.spans(times)
+        row["spans"] = window.axis.spans(times, service.now())
         before = None if memory.supersedes is None else others.get(memory.supersedes)
         if before is not None:
             row["before"] = _version(service, request, before, memory)

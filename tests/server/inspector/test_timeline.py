@@ -62,7 +62,14 @@ def test_a_row_has_both_spans_over_the_same_axis(look):
     assert lisbon["times"]["true_from"] < lisbon["times"]["learned"]
     assert lisbon["spans"]["true"][0] < lisbon["spans"]["believed"][0] < lisbon["spans"]["true"][1]
     assert lisbon["spans"]["true"][1] == lisbon["spans"]["believed"][1]
-    assert shown["memories"][0]["spans"]["believed"][1] == 1.0
+    assert shown["memories"][0]["spans"]["believed"][1] == shown["picture"]["now"]
+
+
+def test_what_is_true_of_the_future_is_drawn_there_and_believed_until_now(look, say):
+    say("The train leaves.", occurred_at=START + timedelta(days=9))
+    shown = look("timeline", order="true")
+    (train,) = shown["memories"]
+    assert train["spans"]["believed"][1] == shown["picture"]["now"] < train["spans"]["true"][0]
 
 
 @pytest.mark.usefixtures("moves")

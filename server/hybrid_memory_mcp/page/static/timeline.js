@@ -1,5 +1,5 @@
 // The handle of the timeline: what was believed, or true, at the moment that it is pulled to, shown while it moves.
-import { say } from "./core.js";
+import { on, say } from "./core.js";
 
 const STEPS = 10000;
 const REPLAY = { steps: 72, pause: 160 };
@@ -131,9 +131,10 @@ function step(event) {
   event.preventDefault();
   const edges = [...form().dataset.bars.split(" "), form().dataset.to].map((one) => Date.parse(one));
   const here = momentAt(Number(handle().value)).getTime();
-  const at = edges.findIndex((one) => one > here + 1000);
+  const near = ((edges.at(-1) - edges[0]) / STEPS) * 1.5; // as exact as a place of the handle is
+  const at = edges.findIndex((one) => one > here + near);
   const current = at < 0 ? edges.length - 1 : at - 1;
-  const exact = Math.abs(edges[current] - here) < (edges[1] - edges[0]) / 50;
+  const exact = Math.abs(edges[current] - here) <= near;
   const wanted = Math.min(Math.max(current + direction + (direction < 0 && !exact ? 1 : 0), 0), edges.length - 1);
   handle().value = String(Math.round(((edges[wanted] - edges[0]) / (edges.at(-1) - edges[0])) * STEPS));
   followSoon();
@@ -176,3 +177,4 @@ function prepare() {
   form()?.querySelector("[data-replay]")?.removeAttribute("hidden");
 }
 prepare();
+on("refreshed", prepare);
