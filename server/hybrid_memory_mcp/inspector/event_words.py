@@ -53,7 +53,12 @@ _PLAIN = {
     "parents changed": "what it rests on was changed",
     "disputes changed": "what it speaks against was changed",
     "erased for good": "its words are gone",
+    "verdict true": "a person called it true",
+    "verdict untrue": "a person called it untrue",
+    "verdict ended": "a person said that it is over",
+    "verdict withdrawn": "what a person had judged of it was taken back",
 }
+_VERDICTS = {"verdict true": "Called true", "verdict untrue": "Called untrue", "verdict ended": "Called over"}
 _TIER = "|".join(Tier)
 _TRUST = "|".join(Trust)
 _MOVED = re.compile(rf"({_TIER}) to ({_TIER})(?: \((.*)\))?")
@@ -112,6 +117,8 @@ def _title(action: str, parts: list[str]) -> str:
         return "Something newer was learned"
     if action == "remember" and parts and not began:
         return "Something else was learned"
+    if action == "judge":
+        return next((_VERDICTS[part] for part in parts if part in _VERDICTS), "Judged")
     if action == "reflect" and began:
         return "Concluded"
     if action.startswith("import "):
