@@ -109,18 +109,18 @@ _TIER_NAMES = frozenset(one.value for one in Tier)
 def _title(action: str, parts: list[str]) -> str:
     began = bool(parts) and parts[0] in _TIER_NAMES
     replaced = any(part.startswith("superseded by ") for part in parts)
-    if action == "update":
-        return (
-            "Corrected: these words began" if began else "Corrected: other words took over" if replaced else "Changed"
-        )
-    if action == "remember" and replaced:
-        return "Something newer was learned"
-    if action == "remember" and parts and not began:
-        return "Something else was learned"
-    if action == "judge":
-        return next((_VERDICTS[part] for part in parts if part in _VERDICTS), "Judged")
-    if action == "reflect" and began:
-        return "Concluded"
+    verdict = next((_VERDICTS[part] for part in parts if part in _VERDICTS), None)
+    special = {
+        ("update", began): "Corrected: these words began",
+        ("update", replaced): "Corrected: other words took over",
+        ("update", not began and not replaced): "Changed",
+        ("remember", replaced): "Something newer was learned",
+        ("remember", bool(parts) and not began and not replaced): "Something else was learned",
+        ("reflect", began): "Concluded",
+        ("judge", verdict is not None): verdict or "",
+    }
+    if found := special.get((action, True)):
+        return found
     if action.startswith("import "):
         return f"Imported from {action.split(' ')[1]}"
     return _TITLES.get(action) or action[:1].upper() + action[1:]
