@@ -17,8 +17,9 @@ _COMPLETION = "_HYBRID_MEMORY_MCP_COMPLETE"  # a shell that completes a command 
 _COMMAND_LINE_OPTIONS = frozenset({"--http"})  # a person starts it, so importing the command line first is no loss
 
 _COMMANDS = frozenset(
-    "install demo inspect recall search timeline tiers remember list show correct forget restore-memory history pin reflect "  # noqa: SIM905 - 33 lines
-    "import export sync status doctor backup restore purge redact reembed config embedder project token".split()
+    "install demo inspect recall search timeline tiers remember list show correct forget restore-memory history pin merge "  # noqa: SIM905 - 37 lines
+    "split judge undo reflect import export sync status doctor backup restore purge redact reembed config embedder "
+    "project token".split()
 )
 _WITH_VALUES = frozenset(
     ("--home", "--namespace", "--agent", "--session", "--timezone", "--project", "--prompts", "--embedder")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import Kind, Memory, MemoryId, MemoryType, Origin, Scope, Tier, Trust
 from hybrid_memory.requests import (
-    ForgetRequest,
     Insight,
     ListRequest,
     MemoryState,
@@ -26,7 +25,7 @@ from hybrid_memory.requests import (
     WriteRequest,
 )
 from hybrid_memory.store.listing import state_of
-from hybrid_memory.validation import IDS_LIMIT
+from hybrid_memory.validation import ACT_LIMIT
 from hybrid_memory_mcp.memory_json import memory_as_json
 
 if TYPE_CHECKING:
@@ -171,12 +170,12 @@ def correct(request: OperationRequest) -> dict[str, Any]:
 
     def work(service: MemoryService) -> dict[str, Any]:
         old = _current(service, _named(service, scope, [request.arguments["id"]]))[0]
-        wanted = UpdateRequest(id=old.id, content=str(request.arguments["content"]), origin=Origin.USER)
-        done = service.update(scope, wanted)
+        done = service.acts.edit(scope, UpdateRequest(id=old.id, content=str(request.arguments["content"])))
         return {
-            "memory": _told(service, request, _in_order(service, scope, [done.id]))[0],
+            "memory": _told(service, request, _in_order(service, scope, done.ids or done.unchanged))[0],
             "before": _told(service, request, [old])[0],
-            "changed": done.id != old.id,
+            "changed": bool(done.before),
+            "undo": done.undo,
             "secrets": list(done.secrets),
             "secrets_left_out": service.settings.secrets == "mask",
         }
@@ -190,10 +189,8 @@ def forget(request: OperationRequest) -> dict[str, Any]:
 
     def work(service: MemoryService) -> dict[str, Any]:
         ids = [one.id for one in _named(service, scope, request.arguments["ids"])]
-        done = [
-            service.forget(scope, ForgetRequest(ids=tuple(ids[at : at + IDS_LIMIT]), restore=restore))
-            for at in range(0, len(ids), IDS_LIMIT)
-        ]
+        act = service.acts.restore if restore else service.acts.forget
+        done = [act(scope, ids[at : at + ACT_LIMIT]) for at in range(0, len(ids), ACT_LIMIT)]
 
         def told(some: Iterable[Sequence[MemoryId]]) -> list[dict[str, Any]]:
             return _told(service, request, _in_order(service, scope, [one for part in some for one in part]))
@@ -215,8 +212,8 @@ def pin(request: OperationRequest) -> dict[str, Any]:
     def work(service: MemoryService) -> dict[str, Any]:
         named = _current(service, _named(service, scope, request.arguments["ids"]))
         changed = [one for one in named if one.pinned is not pinned]
-        for one in changed:
-            service.update(scope, UpdateRequest(id=one.id, pinned=pinned))
+        for at in range(0, len(changed), ACT_LIMIT):
+            service.acts.pin(scope, [one.id for one in changed[at : at + ACT_LIMIT]], pinned=pinned)
 
         def told(some: Sequence[Memory]) -> list[dict[str, Any]]:
             return _told(service, request, _in_order(service, scope, [one.id for one in some]))

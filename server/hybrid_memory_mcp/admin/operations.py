@@ -230,6 +230,8 @@ OPERATIONS: Mapping[str, Operation] = {
     "correct": _memory_operation("correct"),
     "forget": _memory_operation("forget"),
     "pin": _memory_operation("pin"),
+    "act": _store_operation("do", "act_operations"),
+    "acts": _store_operation("recent", "act_operations"),
     "reflect": _memory_operation("reflect"),
     "store_insights": _memory_operation("store_insights"),
     "history": _memory_operation("history"),

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from hybrid_memory_mcp.cli import (
+    acting,
     care,
     config,
     embedders,
@@ -89,6 +90,10 @@ _add(MEMORIES, memories.forget, "forget 06h082aa7p 06h0877v2h")
 _add(MEMORIES, memories.restore_memory, "restore-memory 06h082aa7p")
 _add(MEMORIES, memories.history, "history 06h082aa7p")
 _add(MEMORIES, memories.pin, "pin 06h082aa7p")
+_add(MEMORIES, acting.merge, 'merge 06h082aa7p 06h0877v2h --text "Ada has a dog and a cat"')
+_add(MEMORIES, acting.split, 'split 06h082aa7p "Ada has a dog" "Ada has a cat"')
+_add(MEMORIES, acting.judge, "judge ended 06h082aa7p --until 'last March'")
+_add(MEMORIES, acting.undo, "undo")
 _add(MEMORIES, memories.reflect, "reflect music")
 _add(FILES, importing.import_, "import ~/Downloads/chatgpt-export.zip", name="import")
 _add(FILES, exporting.export, "export memories.jsonl")

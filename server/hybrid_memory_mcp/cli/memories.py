@@ -163,7 +163,7 @@ def remember(
     print_memories([done["memory"]])
     if done["said_before"]:
         note(f"the same words were said before, in another conversation: {done['said_before']}")
-    _note_secrets(done, _place_again(home, namespace))
+    _note_secrets(done, place_again(home, namespace))
     if done["related"]:
         note("what is known about the same; `correct ID TEXT` mends one, `forget ID` takes one away:")
         _note_memories(done["related"])
@@ -292,7 +292,7 @@ def correct(
     else:
         note(f"corrected; {done['before']['id']} is kept as the former version:")
     print_memories([done["memory"]])
-    _note_secrets(done, _place_again(home, namespace))
+    _note_secrets(done, place_again(home, namespace))
 
 
 def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
@@ -313,7 +313,7 @@ def forget(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: As
         _note_memories(done["revived"])
     if done["memories"]:
         named = " ".join(one["id"] for one in done["memories"])
-        note(f"`hybrid-memory-mcp restore-memory {named}{_place_again(home, namespace)}` brings it back")
+        note(f"`hybrid-memory-mcp restore-memory {named}{place_again(home, namespace)}` brings it back")
 
 
 def restore_memory(ids: Ids, home: Home = None, namespace: Namespace = None, as_json: AsJson = False) -> None:
@@ -458,7 +458,7 @@ def _print_outcome(done: Mapping[str, Any], changed: str, unchanged: str) -> Non
             print_memories(memories)
 
 
-def _place_again(home: Path | None, namespace: str | None) -> str:
+def place_again(home: Path | None, namespace: str | None) -> str:
     """Return the options that say where a command was done, for a command that is named."""
     given = {"--home": None if home is None else str(home), "--namespace": namespace}
     return "".join(f" {option} {shlex.quote(value)}" for option, value in given.items() if value is not None)

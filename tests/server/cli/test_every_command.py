@@ -66,6 +66,10 @@ ROWS: dict[str, Row | Apart] = {
     "forget": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "restore-memory": Row("{forgotten}", VIOLIN, "absent", 1, "not_found"),
     "pin": Row("{id}", VIOLIN, "absent", 1, "not_found"),
+    "merge": Row("{id} {other} --text 'All instruments'", "All instruments", "{id} --text alone", 1, "invalid_input"),
+    "split": Row("{id} 'It is old' 'It is brown'", "It is brown", "{id} 'It is old'", 1, "invalid_input"),
+    "judge": Row("true {id}", VIOLIN, "untrue absent", 1, "not_found"),
+    "undo": Row("", "", "no-such-act", 1, "not_found"),
     "reflect": Row("--insights {insight}", "It is a quiet house", "--insights nothing-here.json"),
     "history": Row("{id}", VIOLIN, "absent", 1, "not_found"),
     "import": Row("{lines} --yes", "new: 1", "{new}", 1, "invalid_input"),
@@ -139,6 +143,9 @@ class Place:
 
     def make_id(self):
         return self.write(VIOLIN)
+
+    def make_other(self):
+        return self.write(f"The cello number {next(self._numbers)} was sold")
 
     def make_secret(self):
         return self.write(PASSWORD)

@@ -57,6 +57,52 @@ def done(run):
     return command
 
 
+def test_merged_memories_are_one_until_it_is_undone(memory, done):
+    ids = [memory.keep(text).id for text in ("Ada has a dog", "Ada has a cat")]
+    merged = done("merge", *ids, "--text", "Ada has a dog and a cat")
+    assert listed(done) == ["Ada has a dog and a cat"]
+    done("undo", merged["undo"][:12])
+    assert set(listed(done)) == {"Ada has a dog", "Ada has a cat"}
+
+
+def test_a_memory_is_split_by_the_lines_of_stdin(memory, done):
+    one = memory.keep("Ada has a dog and a cat").id
+    parts = done("split", one, "-", input="Ada has a dog\n\nAda has a cat\n")["memories"]
+    assert set(listed(done)) == {each["content"] for each in parts} == {"Ada has a dog", "Ada has a cat"}
+
+
+def test_what_ended_is_over_since_that_day(memory, done):
+    one = memory.keep("Ada lives in Rome").id
+    (told,) = done("judge", "ended", one, "--until", "2020-01-01")["memories"]
+    assert (told["state"], told["verdict"]) == ("expired", "ended")
+
+
+@pytest.mark.parametrize("command", [["forget"], ["pin"], ["judge", "true"], ["judge", "untrue"]])
+def test_an_undo_without_more_takes_back_what_was_done_last(memory, done, command):
+    one = memory.keep("Ada lives in Rome", memory_type=MemoryType.LONG_TERM).id
+    before = done("show", one)["memories"]
+    done(*command, one)
+    done("undo")
+    assert done("show", one)["memories"] == before
+
+
+def test_a_correction_is_undone(memory, done):
+    one = memory.keep("Ada lives in Rome").id
+    done("correct", one, "Ada lives in Oslo")
+    done("undo")
+    assert listed(done) == ["Ada lives in Rome"]
+
+
+def test_what_can_be_undone_is_listed_with_who_did_it(memory, done):
+    done("pin", memory.keep("Ada lives in Rome").id)
+    (act,) = done("undo", "--list")["acts"]
+    assert (act["action"], act["actor"]) == ("pin", "command line")
+
+
+def test_where_nothing_was_done_nothing_is_undone(done):
+    assert done("undo")["done"] is None
+
+
 def listed(done, *options):
     return [one["content"] for one in done("list", *options)["memories"]]
 
