@@ -54,14 +54,43 @@ def name_entries(
     Each word of a speaker's name that has a capital is one. ``language`` is that of the content; None: it is found out. ``hasher``
     makes the terms.
     """
-    found = _Found({word: None for word in (speaker or "").split() if word[0].isupper()}, {})
     language = language or language_of(content)
-    if content != content.lower() or _MAYBE_IDENTIFIER.search(content):
-        for line in _LINE_END.split(content):
-            _read_line(line, language, found)
+    found = _found_in(content, speaker, language)
     names = {term for word in found.named for term in hasher.terms(_SCHEME.sub("", word), language)}
     unsure = {term for word in found.unsure for term in hasher.terms(word, language)} - names
     return (*sorted(names), *sorted(map(undecided, unsure)))
+
+
+def written_names(content: str, speaker: str | None = None) -> dict[str, bool]:
+    """Return the words that are, or may be, written as names, each as it stands in the text; True where that is sure.
+
+    Names of several words that follow one another on a line ("Ada Nowak", "Ponto Verde") stand behind their words.
+    """
+    found = _found_in(content, None, language_of(content))
+    words = dict.fromkeys(found.unsure, False) | dict.fromkeys(found.named, True)
+    together: dict[str, bool] = {}
+    for line in _LINE_END.split(content) if len(words) > 1 else ():
+        run: list[str] = []
+        for token in (*line.split(), ""):
+            bare = _POSSESSIVE.sub("", token.strip(_AROUND))
+            if bare in words and bare.lower() not in _GLUE and not _is_identifier(bare):
+                run.append(bare)
+                if token[-1] not in _SEPARATES and token.endswith(bare):
+                    continue
+            if 1 < len(run) <= _LONGEST_RUN:
+                together[" ".join(run)] = words[run[-1]]
+            run = []
+    if speaker and speaker.strip():
+        words[" ".join(speaker.split())] = True
+    return words | together
+
+
+def _found_in(content: str, speaker: str | None, language: str) -> _Found:
+    found = _Found({word: None for word in (speaker or "").split() if word[0].isupper()}, {})
+    if content != content.lower() or _MAYBE_IDENTIFIER.search(content):
+        for line in _LINE_END.split(content):
+            _read_line(line, language, found)
+    return found
 
 
 class _Found(NamedTuple):
@@ -140,6 +169,8 @@ _LONG_NUMBER = 3
 _LONG_WORD = 4  # letters; shorter ones are "of" and "the"
 _HEADLINE_WORDS = 4
 _SHOUTED_WORDS = 3
+_GLUE = frozenset().union(*FUNCTION_WORDS.values())
+_LONGEST_RUN = 4  # words of a name; more are a headline
 # Letters with digits; with "_"; paths and files: "/" beside another mark or twice, a dot before an ending of a file or a domain.
 _IDENTIFIER = LazyPattern(
     r"(?=[^\W_]*[\w./\-]*[^\W\d_])(?:"

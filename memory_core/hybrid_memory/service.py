@@ -48,6 +48,7 @@ from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id, whole_id
 from hybrid_memory.language_share import LanguageShare
 from hybrid_memory.model import Json, Memory, MemoryId, MemoryType, Scope
+from hybrid_memory.overviews import Overviews
 from hybrid_memory.quiet_recall import ShownMemories, quiet_recall
 from hybrid_memory.reading_journal import ReadingJournal
 from hybrid_memory.readings import Readings
@@ -169,6 +170,8 @@ class MemoryService:
             self.secrets,
             Writer(lambda namespace, decide: self._commit(namespace, None, decide), self._new_id, self._now),
         )
+        self.overviews = Overviews(store, self._index_cache, self._now)
+        """The map of the memories, and the names in them."""
         self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
 
     @classmethod
@@ -777,6 +780,7 @@ class MemoryService:
                 self.flush_recalls()
         finally:
             self._related_search.shutdown()
+            self.overviews.close()
             self._index_cache.close()
             self.store.close()
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Rows = NDArray[np.intp]
 
 CANDIDATES = 14  # terms of a hill that may be among its words
+_LOOKED_AT = 1_000  # memories of a hill among which those are chosen
 _READ = 10  # memories of a hill that are read to spell them
 _LEAST_SHARE = 0.03  # of the hill's memories hold a term that tells of it, at least
 _LEAST = 2  # ... and so many
@@ -58,7 +59,8 @@ def telling(terms: NDArray[np.int32], sizes: NDArray[np.int64], hill_of: NDArray
     codes, code_of = np.unique(terms, return_inverse=True)
     memory_of = np.repeat(np.arange(count), sizes)
     # Each term counts once a memory.
-    pairs = np.unique(memory_of * np.int64(len(codes)) + code_of)
+    pairs = np.sort(memory_of * np.int64(len(codes)) + code_of)
+    pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])]
     memory_of, code_of = pairs // len(codes), (pairs % len(codes)).astype(np.intp)
     hill = hill_of[memory_of].astype(np.intp)
     here = hill >= 0
@@ -82,7 +84,7 @@ def telling(terms: NDArray[np.int32], sizes: NDArray[np.int64], hill_of: NDArray
 
 def _to_read(wanted: NDArray[np.intp], members: Rows, begins: NDArray[np.int64], code_of: NDArray[np.intp]) -> tuple[int, ...]:
     """Return memories that together hold most of some terms, each of them several times if it can be."""
-    members = members[:4_096]
+    members = members[:_LOOKED_AT]
     rank = np.full(int(code_of.max()) + 1, -1, np.intp)
     rank[wanted] = np.arange(len(wanted))
     holds = np.zeros((len(members), len(wanted)), np.bool_)

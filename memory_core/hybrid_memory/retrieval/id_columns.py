@@ -114,6 +114,10 @@ class IdColumn:
             found = [self._long.get(row, one) for row, one in zip(rows.tolist(), found, strict=True)]
         return found
 
+    def bytes_of(self, rows: NDArray[np.intp]) -> Bytes:
+        """Return the ids of some rows as bytes; those that are kept apart as text are empty."""
+        return self._buffer[: self._size][rows]
+
     def starts_with(self, first: int, ids: Bytes) -> bool:
         """Return True if the rows from ``first`` on have just these ids."""
         return np.array_equal(self._buffer[first : min(first + len(ids), self._size)], ids)

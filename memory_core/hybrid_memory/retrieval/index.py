@@ -24,13 +24,14 @@ from hybrid_memory.languages import ENGLISH
 from hybrid_memory.model import Kind, Memory, MemoryId, Tier
 from hybrid_memory.requests import Where
 from hybrid_memory.retrieval.approximate_search import ApproximateSearch, VectorIndexFactory
-from hybrid_memory.retrieval.arrays import ABSENT
+from hybrid_memory.retrieval.arrays import ABSENT, UNKNOWN
 from hybrid_memory.retrieval.aspects import TELLING_TAGS, Aspect
 from hybrid_memory.retrieval.bm25 import LexicalIndex
 from hybrid_memory.retrieval.brief import FEW_TRUSTED, UNTRUSTED_EVERY
 from hybrid_memory.retrieval.candidates import SessionNeighbours
 from hybrid_memory.retrieval.disputes import disputed_first
 from hybrid_memory.retrieval.id_columns import IdSequence
+from hybrid_memory.retrieval.map_rows import HoldingRows, MapRows
 from hybrid_memory.retrieval.memory_cache import MemoryCache
 from hybrid_memory.retrieval.memory_columns import KINDS, TIERS, MemoryColumns, SessionOrder
 from hybrid_memory.retrieval.pipeline import SearchContext, rank, rank_hidden
@@ -531,6 +532,59 @@ class NamespaceIndex:
         """Call a function with the columns while nothing changes them; it copies what it keeps, and everybody else waits for it."""
         with self._lock:
             return work(self._columns)
+
+    def map_rows(self, now: datetime) -> MapRows:
+        """Return what a map shows: all that has a vector, but for what is purged, forgotten, or replaced by something unknown."""
+        with self._lock:
+            columns = self._columns
+            successor, written = columns.successor.values, columns.written_at(now)
+            mask = self._suggestible() & (successor != UNKNOWN)
+            rows = np.flatnonzero(mask & self._matrix.has)
+            rows = rows[np.argsort(written[rows], kind="stable")]
+            replaced = np.where(successor[rows] >= 0, written[successor[rows]], NO_TIME)
+            expires = columns.expires_at.values[rows]
+            both = (replaced != NO_TIME) & (expires != NO_TIME)
+            return MapRows(
+                rows=rows,
+                ids=columns.ids.bytes_of(rows),
+                tier=columns.tier.values[rows],
+                kind=columns.kind.values[rows],
+                trust=columns.trust.values[rows],
+                pinned=columns.pinned.values[rows],
+                written_at=written[rows],
+                ended_at=np.where(both, np.minimum(replaced, expires), np.maximum(replaced, expires)),
+                without_vector=int(np.count_nonzero(columns.visible(now) & ~self._matrix.has)),
+            )
+
+    def vectors_at(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Return the vectors of some rows."""
+        with self._lock:
+            return self._matrix.gather(rows)
+
+    def terms_at(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the terms of some rows, end to end, and how many each has."""
+        with self._lock:
+            found = self._lexical.terms_of_rows(rows)
+            sizes = np.fromiter(map(len, found), np.int64, len(found))
+            return np.concatenate([np.zeros(0, np.int32), *found]), sizes
+
+    def rows_holding(self, terms: Collection[int], now: datetime) -> HoldingRows:
+        """Return the memories that hold all of some terms and are not forgotten, newest first, and which of them are live."""
+        with self._lock:
+            mask = self._suggestible()
+            for parts in self._lexical.postings(terms).values():
+                held = np.zeros(len(mask), np.bool_)
+                for rows, _ in parts:
+                    held[rows] = True
+                mask &= held
+            found = self._columns.newest_first(mask, now) if terms else np.zeros(0, np.intp)
+            live = self._columns.visible(now)[found]
+            return HoldingRows(self._columns.ids.ids_of(found), frozenset(self._columns.ids.ids_of(found[live])))
+
+    def shares_of_names(self, words: Sequence[str]) -> list[float | None]:
+        """Return for some words in how many of the memories that hold them, and tell, they are names; None where none tells."""
+        with self._lock:
+            return name_shares(self._lexical, [self.hasher.term_in(ENGLISH, word.lower()) for word in words])
 
     def close(self) -> None:
         """Stop what is running in the background. The index remains as it is."""

@@ -1,0 +1,226 @@
+"""`Overviews`: the map and the names of what a scope reads, made in a thread of their own and kept until something changes.
+
+`MemoryService.overviews` is one. What is there already is given at once while it is brought up to date behind, unless something
+was erased or forgotten since: then nothing of the old is shown any more.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from hybrid_memory import reads
+from hybrid_memory.overview.memory_map import MemoryMap, draw
+from hybrid_memory.overview.name_table import Name, NameTable, others_named
+from hybrid_memory.store.base import NO_TIME
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hybrid_memory.model import Memory, MemoryId, Scope
+    from hybrid_memory.retrieval.index import NamespaceIndex
+    from hybrid_memory.retrieval.index_cache import IndexCache
+    from hybrid_memory.retrieval.memory_columns import MemoryColumns
+    from hybrid_memory.store.base import Store
+
+T = TypeVar("T")
+PATIENCE_SECONDS = 1.5
+"""A caller waits so long for what is not there yet."""
+_MOST_KEPT = 4  # scopes whose overviews are kept
+_PAGE = 512  # memories read at a time
+_PAUSE_SECONDS = 0.004  # between them, in which other threads go on
+_READ_ABOUT = 400  # memories about one name that are read to see what else they name
+
+
+@dataclass(frozen=True, slots=True)
+class Overview(Generic[T]):
+    """What was made, from which state of the store (``version``); ``current`` False: something newer is being made."""
+
+    version: str
+    value: T
+    current: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known under a name: memories that stand and those that stood once, the newest first, and who else they name."""
+
+    name: str
+    current: tuple[Memory, ...]
+    former: tuple[Memory, ...]
+    total: int
+    others: tuple[tuple[str, int], ...]
+
+
+class Overviews:
+    """The overviews of one store; safe in several threads."""
+
+    def __init__(self, store: Store, index_cache: IndexCache, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._index_cache = index_cache
+        self._now = now
+        self._lock = threading.Lock()
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="overview")
+        self._made: dict[tuple[str, ...], _Made[Any]] = {}
+        self._closed = threading.Event()
+
+    def map(self, scope: Scope, patience: float = PATIENCE_SECONDS) -> Overview[MemoryMap] | None:
+        """Return the map of what a scope reads; None while the first one is being made."""
+        return self._get("map", scope, self._draw, patience)
+
+    def names(self, scope: Scope, patience: float = PATIENCE_SECONDS) -> Overview[tuple[Name, ...]] | None:
+        """Return the names in what a scope reads, the most frequent first; None while they are counted for the first time."""
+        return self._get("names", scope, self._count_names, patience)
+
+    def about(self, scope: Scope, name: str, limit: int = 200) -> About:
+        """Return what is known under a name, written so in any case; at most so many memories of each sort."""
+        index = self._index_cache.get_all(scope.namespaces)
+        fetch = reads.fetch_of(self._store, scope)
+        wanted, now = name.casefold(), self._now()
+        current: list[Memory] = []
+        former: list[Memory] = []
+        total = 0
+        texts: list[tuple[str, str | None]] = []
+        rows = index.rows_holding(index.hasher.terms(name), now)
+        for part in range(0, len(rows.ids), _PAGE):
+            for memory in index.memories(rows.ids[part : part + _PAGE], fetch).values():
+                if not _stands_in(wanted, memory):
+                    continue
+                total += 1
+                is_live = memory.id in rows.live
+                kept = current if is_live else former
+                if len(kept) < limit:
+                    kept.append(memory)
+                if len(texts) < _READ_ABOUT:
+                    texts.append((memory.content, memory.speaker))
+            if len(current) >= limit and len(former) >= limit:
+                break
+        listed = self.names(scope, 0)
+        known = {one.name.casefold() for one in listed.value} if listed else set()
+        return About(name, tuple(current), tuple(former), total, tuple(others_named(texts, name, lambda one: one.casefold() in known)))
+
+    def close(self) -> None:
+        """Stop what is being made."""
+        self._closed.set()
+        self._executor.shutdown(cancel_futures=True)
+
+    def _get(self, what: str, scope: Scope, make: Callable[..., T], patience: float) -> Overview[T] | None:
+        index = self._index_cache.get_all(scope.namespaces)
+        version = "-".join(str(self._store.head(one)) for one in scope.namespaces)
+        hidden = index.look(_hidden)
+        key = (what, *scope.namespaces)
+        with self._lock:
+            made = self._made.pop(key, None) or _Made()
+            self._made[key] = made
+            while len(self._made) > 2 * _MOST_KEPT:
+                self._made.pop(next(iter(self._made)))
+            if made.version == version and made.value is not None:
+                return Overview(version, made.value)
+            if made.work is None or made.work.done():
+                made.work = self._executor.submit(self._make, made, make, scope, version, hidden)
+            work, old = made.work, made
+        shown = old.value is not None and old.hidden == hidden
+        try:
+            work.result(0 if shown else patience)
+        except NotYet:
+            return Overview(old.version, old.value, current=False) if shown else None
+        return Overview(old.version, old.value, current=old.version == version)
+
+    def _make(self, made: _Made[T], make: Callable[..., T], scope: Scope, version: str, hidden: int) -> None:
+        value = make(made, scope)
+        with self._lock:
+            made.value, made.version, made.hidden = value, version, hidden
+
+    def _draw(self, made: _Made[MemoryMap], scope: Scope) -> MemoryMap:
+        index = self._index_cache.get_all(scope.namespaces)
+        fetch = reads.fetch_of(self._store, scope)
+        return draw(
+            index.map_rows(self._now()),
+            index.vectors_at,
+            index.terms_at,
+            lambda ids: index.memories(ids, fetch),
+            index.hasher,
+            made.value,
+        )
+
+    def _count_names(self, made: _Made[tuple[Name, ...]], scope: Scope) -> tuple[Name, ...]:
+        index = self._index_cache.get_all(scope.namespaces)
+        table, ids = made.kept or (NameTable(), np.zeros(0, "S20"))
+        ids = self._read_names(table, ids, index, scope)
+        made.kept = (table, ids)
+        rows = index.rows_of(ids)
+        here = np.where(rows >= 0, rows, 0)
+        now = self._now()
+        live, written = index.look(lambda columns: (columns.visible(now), columns.written_at(now).copy()))
+        counts = (rows >= 0) & live[here] if len(live) else np.zeros(len(ids), np.bool_)
+        at = written[here] if len(written) else np.zeros(len(ids), np.int64)
+        return tuple(table.listed(counts, at, index.shares_of_names))
+
+    def _read_names(
+        self, table: NameTable, known: NDArray[np.bytes_], index: NamespaceIndex, scope: Scope
+    ) -> NDArray[np.bytes_]:
+        """Read the names of the memories that the table does not know yet; return the ids of all that it knows."""
+        fetch = reads.fetch_of(self._store, scope)
+        now = self._now()
+        live = index.look(lambda columns: columns.ids.bytes_of(np.flatnonzero(columns.visible(now))))
+        new = live[~np.isin(live, known)] if len(known) else live
+        for part in range(0, len(new), _PAGE):
+            if self._closed.is_set():
+                break
+            page = new[part : part + _PAGE]
+            wanted: list[MemoryId] = [one.decode() for one in page.tolist()]  # type: ignore[misc]  # ids of the index
+            memories = fetch(wanted)
+            for one in wanted:
+                found = memories.get(one)
+                shown = index.shown(found) if found is not None else None
+                table.read(shown.content if shown else "", shown.speaker if shown else None)
+            time.sleep(_PAUSE_SECONDS)
+            known = np.concatenate((known, page))
+        return known
+
+
+class _Made(Generic[T]):
+    """What was made of one sort for one scope, and who makes it anew."""
+
+    def __init__(self) -> None:
+        self.value: T | None = None
+        self.version = ""
+        self.hidden = -1
+        self.work: Future[None] | None = None
+        self.kept: Any = None
+
+
+def _hidden(columns: MemoryColumns) -> int:
+    """Return how many memories were purged or forgotten."""
+    return int(np.count_nonzero(columns.gone.values | (columns.forgotten_at.values != NO_TIME)))
+
+
+def _stands_in(wanted: str, memory: Memory) -> bool:
+    """Return whether a name stands in a memory as a whole, in any case."""
+    text = f"{memory.speaker or ''}\n{memory.content}".casefold()
+    at = text.find(wanted)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(wanted) : at + len(wanted) + 1]
+        if not _continues(before, wanted[0]) and not _continues(wanted[-1], after):
+            return True
+        at = text.find(wanted, at + 1)
+    return False
+
+
+def _continues(before: str, after: str) -> bool:
+    """Return whether two characters stand in one word; in scripts without spaces between words nobody can tell, and they do not."""
+    return before.isalnum() and after.isalnum() and ord(max(before, after)) < 0x3000  # noqa: PLR2004 - where those scripts begin
+
+
+def names_at(names: Sequence[Name], beginning: str) -> list[Name]:
+    """Return the names of which a word begins with some letters, in any case."""
+    wanted = beginning.casefold()
+    return [one for one in names if any(part.startswith(wanted) for part in (one.name.casefold(), *one.name.casefold().split()))]

@@ -1,0 +1,122 @@
+"""The view `map`: all memories as a map by meaning, its regions by their words, and as a table; what matches a question on it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.model import TRUST_ORDER, Kind, MemoryId, Tier
+from hybrid_memory.requests import ReadRequest
+from hybrid_memory.store.base import NO_TIME
+from hybrid_memory_mcp.inspector.view import told
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hybrid_memory.overview.memory_map import MemoryMap, NamedHill
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory_mcp.inspector.view import ViewRequest
+
+_MOST_IDS = 40  # asked for at a time
+_MOST_MATCHES = 100
+_PAGE = 25
+_MICROS = 1_000_000
+COLOURS = ("topic", "age", "tier", "trust", "kind")
+
+
+def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
+    """Return the map: ``ready`` False while it is being made for the first time, ``current`` False while a newer one is.
+
+    ``points`` is the address of its points (`map_points`). ``ids=`` asks for some memories alone, ``q=`` for which points match a
+    question, ``region=`` for the memories of one region, page by page.
+    """
+    if ids := request.text("ids"):
+        return {"memories": _memories(service, request, [MemoryId(one) for one in ids.split(",")[:_MOST_IDS]])}
+    found = service.overviews.map(request.scope)
+    if found is None:
+        return {"ready": False, "count": 0, "regions": [], "places": [], "memories": [], "total": 0}
+    drawn, rows = found.value, found.value.rows
+    chosen, matches = _chosen(service, request, drawn)
+    page, limit = request.number("page", 1, most=1_000_000), request.number("limit", _PAGE, most=200)
+    newest = chosen[::-1] if matches is None else chosen
+    ids = [rows.id_of(int(at)) for at in newest[(page - 1) * limit : page * limit]]
+    shown = _memories(service, request, ids)
+    region_of = {rows.id_of(int(at)): int(drawn.terrain.region_of[at]) for at in newest[(page - 1) * limit : page * limit]}
+    return {
+        "ready": True,
+        "current": found.current,
+        "version": found.version,
+        "points": "/map/points.bin",
+        "count": len(rows),
+        "live": int(np.count_nonzero(_live(drawn, service.now()))),
+        "without_place": rows.without_vector,
+        "first": _moment(rows.written_at, 0),
+        "last": _moment(rows.written_at, -1),
+        "regions": [_hill(at, one) for at, one in enumerate(drawn.regions)],
+        "places": [_hill(at, one) | {"region": one.hill.region} for at, one in enumerate(drawn.places)],
+        "tiers": [tier.value for tier in Tier],
+        "kinds": [kind.value for kind in Kind],
+        "trusts": [trust.value for trust in TRUST_ORDER],
+        "colours": list(COLOURS),
+        "matches": matches,
+        "region": request.number("region", 0, least=0) if request.text("region") else None,
+        "memories": [one | {"region": region_of.get(MemoryId(one["id"]), -1)} for one in shown],
+        "total": len(chosen),
+        "page": page,
+        "limit": limit,
+    }
+
+
+def _chosen(
+    service: MemoryService, request: ViewRequest, drawn: MemoryMap
+) -> tuple[NDArray[np.intp], list[int] | None]:
+    """Return the places of the points that the table shows, and those that match a question, best first."""
+    query = request.text("q")
+    live = _live(drawn, service.now())
+    if query:
+        places = _matching(service, request, drawn, query)
+        return np.array(places, np.intp), places
+    if request.text("region"):
+        region = request.number("region", 0, least=0)
+        if region >= len(drawn.regions):
+            raise NotFound(f"region: the map has {len(drawn.regions)} regions, counted from 0")
+        live &= drawn.terrain.region_of == region
+    return np.flatnonzero(live), None
+
+
+def _matching(service: MemoryService, request: ViewRequest, drawn: MemoryMap, query: str) -> list[int]:
+    asked = ReadRequest(query=query, limit=_MOST_MATCHES, recalls=False, zone=request.zone)
+    hits = [hit.memory.id for hit in service.read(request.scope, asked).hits if not hit.weak]
+    return [at for at in drawn.rows.places_of(hits) if at >= 0]
+
+
+def _memories(service: MemoryService, request: ViewRequest, ids: list[MemoryId]) -> list[dict[str, Any]]:
+    known = service.revealed(request.scope, ids)
+    return [told(service, request, known[one]) for one in ids if one in known and known[one].forgotten_at is None]
+
+
+def _live(drawn: MemoryMap, now: datetime) -> NDArray[np.bool_]:
+    ended = drawn.rows.ended_at
+    live: NDArray[np.bool_] = (ended == NO_TIME) | (ended > int(now.timestamp() * _MICROS))
+    return live
+
+
+def _hill(at: int, named: NamedHill) -> dict[str, Any]:
+    return {"number": at, "x": named.hill.x, "y": named.hill.y, "count": named.hill.count, "words": list(named.words)}
+
+
+def _moment(times: NDArray[np.int64], at: int) -> str | None:
+    return datetime.fromtimestamp(int(times[at]) / _MICROS, UTC).isoformat() if len(times) else None
+
+
+def points_version(request: ViewRequest, found: str) -> None:
+    """Check that the points that are asked for are those of the version that the page has.
+
+    Raises:
+        InvalidInput: they are others meanwhile.
+    """
+    if request.text("version") not in ("", found):
+        raise InvalidInput("version", "the map has changed meanwhile; load the page again")

@@ -1,0 +1,500 @@
+// Draws a map: land, points and labels on two canvases, at 30 frames a second and more for 100,000 points without a graphics card.
+//
+// Points are written into the bytes of an image (a canvas that draws circles one by one manages a tenth). The land is drawn once for the
+// whole map and stretched while it moves; when it rests, it is drawn anew for just what is seen.
+
+const EDGE = 1.1; // the land reaches from minus so much to so much
+const COAST = 40; // the height from which it is land
+const LEVELS = [COAST, 76, 112, 148, 184, 220];
+const LAND = 768; // pixels of the land's picture for the whole map
+const CLOSEST = 60; // times
+const MANY = 20000; // points from which a moving map is drawn at the screen's plain resolution
+const REST_MS = 160;
+
+/** The colours of a theme as [r, g, b], read from the page's own variables. */
+export class Paint {
+  constructor(host) {
+    this._probe = document.createElement("span");
+    this._probe.hidden = true;
+    host.append(this._probe);
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 1;
+    this._pixel = canvas.getContext("2d", { willReadFrequently: true });
+  }
+
+  /** @param {string} colour any that CSS knows, `var(--x)` too @returns {[number, number, number]} */
+  rgb(colour) {
+    this._probe.style.setProperty("color", colour);
+    this._pixel.clearRect(0, 0, 1, 1);
+    this._pixel.fillStyle = getComputedStyle(this._probe).color;
+    this._pixel.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = this._pixel.getImageData(0, 0, 1, 1).data;
+    return [red, green, blue];
+  }
+
+  css(colour) {
+    const [red, green, blue] = this.rgb(colour);
+    return `rgb(${red} ${green} ${blue})`;
+  }
+}
+
+export class MapView {
+  /**
+   * @param {HTMLCanvasElement} front takes the points and the labels @param {HTMLCanvasElement} back takes the land
+   * @param {import("./map_points.js").Points} points
+   * @param {{x: number, y: number, words: string[], count: number}[]} regions
+   * @param {{x: number, y: number, words: string[], count: number, region: number}[]} places
+   */
+  constructor(front, back, points, regions, places) {
+    this.front = front;
+    this.back = back;
+    this.points = points;
+    this._labels = [...regions.map((one) => ({ ...one, great: true })), ...places.map((one) => ({ ...one, great: false }))].filter((one) => one.words.length);
+    this._ink = front.getContext("2d");
+    this._ground = back.getContext("2d", { alpha: false });
+    this._layer = document.createElement("canvas");
+    this._layerInk = this._layer.getContext("2d", { willReadFrequently: true });
+    this.centre = { x: 0, y: 0 };
+    this.zoom = 1;
+    this.shown = new Uint8Array(points.count).fill(1); // 0: hidden, 1: shown, 2: shown dimly, 3: brought out
+    this.palette = new Uint32Array(256).fill(0xff888888);
+    this.colour = new Uint8Array(points.count);
+    this.selected = new Set();
+    this.marked = -1;
+    this.lasso = null;
+    this._stamps = new Map();
+    this._sprites = new Map();
+    this._settled = null;
+    this._asked = 0;
+    this._rest = 0;
+    this.frames = 0;
+  }
+
+  /** Fits the canvases to their place on the page. */
+  resize() {
+    const box = this.front.getBoundingClientRect();
+    this.width = Math.max(Math.round(box.width), 1);
+    this.height = Math.max(Math.round(box.height), 1);
+    this.ratio = Math.min(window.devicePixelRatio || 1, 2);
+    for (const canvas of [this.front, this.back]) {
+      canvas.width = Math.round(this.width * this.ratio);
+      canvas.height = Math.round(this.height * this.ratio);
+    }
+    this._settled = null;
+    this._sprites.clear();
+    this.draw();
+  }
+
+  /** Takes the colours of the theme. @param {Paint} paint */
+  theme(paint) {
+    this._sea = paint.rgb("var(--map-sea)");
+    this._layers = LEVELS.map((_, at) => paint.rgb(`var(--map-land-${at})`));
+    this._contour = paint.rgb("var(--map-contour)");
+    this._shore = paint.rgb("var(--map-shore)");
+    this.inkColour = paint.css("var(--map-ink)");
+    this.haloColour = paint.css("var(--map-halo)");
+    this.markColour = paint.css("var(--map-mark)");
+    this._sprites.clear();
+    this._settled = null;
+    this._world = null;
+    this.draw();
+  }
+
+  /** Pixels of the page for a unit of the map. */
+  get scale() {
+    return (Math.min(this.width / 2.1, this.height / 1.92)) * this.zoom;
+  }
+
+  toPage(x, y) {
+    return [(x - this.centre.x) * this.scale + this.width / 2, (y - this.centre.y) * this.scale + this.height / 2];
+  }
+
+  toMap(left, top) {
+    return [(left - this.width / 2) / this.scale + this.centre.x, (top - this.height / 2) / this.scale + this.centre.y];
+  }
+
+  pan(across, down) {
+    this.centre.x = clamp(this.centre.x - across / this.scale, -1.1, 1.1);
+    this.centre.y = clamp(this.centre.y - down / this.scale, -1.1, 1.1);
+    this.draw();
+  }
+
+  /** Zooms so that what lies under a place of the page stays there. */
+  zoomAt(times, left = this.width / 2, top = this.height / 2) {
+    const [x, y] = this.toMap(left, top);
+    this.zoom = clamp(this.zoom * times, 0.7, CLOSEST);
+    const [nowX, nowY] = this.toMap(left, top);
+    this.centre.x = clamp(this.centre.x + x - nowX, -1.1, 1.1);
+    this.centre.y = clamp(this.centre.y + y - nowY, -1.1, 1.1);
+    this.draw();
+  }
+
+  fit() {
+    this.centre = { x: 0, y: 0 };
+    this.zoom = 1;
+    this.draw();
+  }
+
+  show(x, y, zoom = this.zoom) {
+    this.centre = { x, y };
+    this.zoom = clamp(zoom, 0.7, CLOSEST);
+    this.draw();
+  }
+
+  /** Draws in the next frame. */
+  draw() {
+    this._moved = true;
+    this._asked ||= requestAnimationFrame(() => {
+      this._asked = 0;
+      this._frame(true);
+      clearTimeout(this._rest);
+      this._rest = setTimeout(() => this._frame(false), REST_MS);
+    });
+  }
+
+  _frame(moving) {
+    if (!this._sea || !this.width) return;
+    this._drawLand(moving);
+    this._drawPoints(moving);
+    this._drawMarks();
+    this._drawLabels();
+    this.frames += 1;
+    this.front.dataset.points = String(this.points.count);
+    this.front.dataset.frames = String(this.frames);
+  }
+
+  // --- land ---
+
+  _drawLand(moving) {
+    const ink = this._ground;
+    const [width, height] = [this.back.width, this.back.height];
+    const key = `${this.centre.x} ${this.centre.y} ${this.zoom}`;
+    if (this._settled?.key === key) {
+      return;
+    }
+    if (!moving) {
+      const step = 2;
+      const [left, top] = this.toMap(0, 0);
+      const [right, bottom] = this.toMap(this.width, this.height);
+      const picture = this._landPicture(Math.ceil(width / step), Math.ceil(height / step), left, top, right, bottom);
+      ink.imageSmoothingEnabled = true;
+      ink.imageSmoothingQuality = "high";
+      ink.drawImage(picture, 0, 0, width, height);
+      this._settled = { key };
+      return;
+    }
+    this._settled = null;
+    this._world ??= this._landPicture(LAND, LAND, -EDGE, -EDGE, EDGE, EDGE);
+    const [left, top] = this.toPage(-EDGE, -EDGE);
+    const size = 2 * EDGE * this.scale * this.ratio;
+    ink.fillStyle = `rgb(${this._sea.join(" ")})`;
+    ink.fillRect(0, 0, width, height);
+    ink.imageSmoothingEnabled = true;
+    ink.imageSmoothingQuality = "low";
+    ink.drawImage(this._world, left * this.ratio, top * this.ratio, size, size);
+  }
+
+  /** Returns a canvas with the land of a part of the map: layers by height, with a line where each begins. */
+  _landPicture(width, height, left, top, right, bottom) {
+    const { cells, heights } = this.points;
+    const canvas = document.createElement("canvas");
+    canvas.width = width;
+    canvas.height = height;
+    const ink = canvas.getContext("2d");
+    const image = ink.createImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
+    const perCell = cells / (2 * EDGE);
+    const across = ((right - left) / width) * perCell;
+    const down = ((bottom - top) / height) * perCell;
+    const shades = this._shades();
+    const columns = new Float32Array(width).map((_, at) => (left + EDGE) * perCell - 0.5 + (at + 0.5) * across);
+    const row = new Float32Array(cells);
+    for (let y = 0; y < height; y++) {
+      // Along a row the heights between two rows of cells are the same smooth mixture.
+      const at = (top + EDGE) * perCell - 0.5 + (y + 0.5) * down;
+      const whole = Math.floor(at);
+      const [a, b, c, d] = spline(at - whole);
+      const [above, upper, lower, below] = [-1, 0, 1, 2].map((one) => clamp(whole + one, 0, cells - 1) * cells);
+      const outside = at < -1 || at > cells;
+      for (let cell = 0; cell < cells; cell++) {
+        row[cell] = outside ? 0 : a * heights[above + cell] + b * heights[upper + cell] + c * heights[lower + cell] + d * heights[below + cell];
+      }
+      for (let x = 0; x < width; x++) {
+        const place = columns[x];
+        const cell = Math.floor(place);
+        if (cell < 1 || cell > cells - 3) {
+          pixels[y * width + x] = shades[0];
+          continue;
+        }
+        // A quadratic mixture of three cells: smooth, and cheaper than the cubic one of the rows.
+        const near = part < 0.5 ? cell : cell + 1;
+        const off = place - near;
+        const height = row[near - 1] * 0.5 * (0.5 - off) * (0.5 - off) + row[near] * (0.75 - off * off) + row[near + 1] * 0.5 * (0.5 + off) * (0.5 + off);
+        pixels[y * width + x] = shades[Math.min(height * 4, 1023) | 0];
+      }
+    }
+    ink.putImageData(image, 0, 0);
+    return canvas;
+  }
+
+  /** Returns the colour of each quarter of a height: the sea darker away from the shore, lines at the levels, soft between. */
+  _shades() {
+    const shades = new Uint32Array(1024);
+    for (let at = 0; at < 1024; at++) {
+      const height = at / 4;
+      let level = -1;
+      while (level + 1 < LEVELS.length && height >= LEVELS[level + 1]) level += 1;
+      let colour = level < 0 ? mix(this._sea, this._layers[0], 0.32 * Math.max(0, height - 6) / COAST) : this._layers[level];
+      if (level >= 0) {
+        const next = this._layers[Math.min(level + 1, LEVELS.length - 1)];
+        colour = mix(colour, next, 0.55 * Math.min((height - LEVELS[level]) / 36, 1));
+      }
+      const apart = Math.min(...LEVELS.map((one) => Math.abs(height - one)));
+      if (Math.abs(height - COAST) < 2.2) colour = mix(colour, this._shore, 1 - Math.abs(height - COAST) / 2.2);
+      else if (apart < 1.2) colour = mix(colour, this._contour, 0.75 * (1 - apart / 1.2));
+      shades[at] = 0xff000000 | (colour[2] << 16) | (colour[1] << 8) | colour[0];
+    }
+    return shades;
+  }
+
+  // --- points ---
+
+  /** How large a point is, in pixels of the page: the fewer there are, and the nearer one looks, the larger. */
+  get radius() {
+    const crowd = clamp(9 * this.points.count ** -0.2, 0.85, 5);
+    return clamp(crowd * Math.max(this.zoom, 1) ** 0.38, 0.85, 7);
+  }
+
+  _drawPoints(moving) {
+    const { points, shown, colour, palette } = this;
+    const ratio = moving && points.count > MANY ? 1 : this.ratio;
+    const width = Math.round(this.width * ratio);
+    const height = Math.round(this.height * ratio);
+    if (this._image?.width !== width || this._image?.height !== height) {
+      this._image = new ImageData(width, height);
+      this._pixels = new Uint32Array(this._image.data.buffer);
+    } else {
+      this._pixels.fill(0);
+    }
+    const pixels = this._pixels;
+    const scale = this.scale * ratio;
+    const left = width / 2 - this.centre.x * scale;
+    const top = height / 2 - this.centre.y * scale;
+    const radius = this.radius * ratio;
+    const stamps = [0, 1, 1, 1.5].map((times, at) => (at ? this._stamp(radius * times, at === 2 ? 0.22 : 0.92) : null));
+    const reach = Math.ceil(radius * 1.5) + 2;
+    const passes = this._broughtOut ? [1, 3] : [1];
+    for (const pass of passes) {
+      for (let at = 0; at < points.count; at++) {
+        const state = shown[at];
+        if (!state || (passes.length > 1 && (pass === 3) !== (state === 3))) continue;
+        const x = points.x[at] * scale + left;
+        const y = points.y[at] * scale + top;
+        if (x < reach || y < reach || x > width - reach || y > height - reach) continue;
+        put(pixels, width, x, y, stamps[state], palette[colour[at]]);
+      }
+    }
+    if (ratio === this.ratio) {
+      this._ink.putImageData(this._image, 0, 0);
+      return;
+    }
+    if (this._layer.width !== width || this._layer.height !== height) {
+      this._layer.width = width;
+      this._layer.height = height;
+    }
+    this._layerInk.putImageData(this._image, 0, 0);
+    this._ink.clearRect(0, 0, this.front.width, this.front.height);
+    this._ink.drawImage(this._layer, 0, 0, this.front.width, this.front.height);
+  }
+
+  /** Says whether some points are brought out (3 in `shown`), which are drawn over the others. */
+  bringOut(some) {
+    this._broughtOut = some;
+    this.draw();
+  }
+
+  /** Returns the coverage of each pixel of a disc, for sixteen places of its middle within a pixel. */
+  _stamp(radius, strength) {
+    const key = `${radius.toFixed(2)} ${strength}`;
+    let found = this._stamps.get(key);
+    if (!found) {
+      if (this._stamps.size > 60) this._stamps.clear();
+      const half = Math.ceil(radius + 0.5);
+      const size = 2 * half + 1;
+      const shapes = [];
+      for (let phase = 0; phase < 16; phase++) {
+        const offX = (phase % 4) / 4 + 0.125 - 0.5;
+        const offY = (phase >> 2) / 4 + 0.125 - 0.5;
+        const places = [];
+        const weights = [];
+        for (let y = -half; y <= half; y++) {
+          for (let x = -half; x <= half; x++) {
+            const cover = clamp(radius + 0.5 - Math.hypot(x - offX, y - offY), 0, 1) * strength;
+            if (cover > 0.03) {
+              places.push(x, y);
+              weights.push(Math.round(cover * 255));
+            }
+          }
+        }
+        shapes.push({ places: Int8Array.from(places), weights: Uint8Array.from(weights) });
+      }
+      found = { half, size, shapes };
+      this._stamps.set(key, found);
+    }
+    return found;
+  }
+
+  // --- marks and labels ---
+
+  _drawMarks() {
+    const ink = this._ink;
+    const { points } = this;
+    ink.save();
+    ink.scale(this.ratio, this.ratio);
+    ink.strokeStyle = this.markColour;
+    if (this.selected.size) {
+      ink.lineWidth = 1.5;
+      ink.beginPath();
+      let drawn = 0;
+      for (const at of this.selected) {
+        const [x, y] = this.toPage(points.x[at], points.y[at]);
+        if (x < 0 || y < 0 || x > this.width || y > this.height || ++drawn > 3000) continue;
+        ink.moveTo(x + this.radius + 2, y);
+        ink.arc(x, y, this.radius + 2, 0, 7);
+      }
+      ink.stroke();
+    }
+    if (this.marked >= 0) {
+      const [x, y] = this.toPage(points.x[this.marked], points.y[this.marked]);
+      for (const [style, line] of [[this.haloColour, 6], [this.markColour, 2.5]]) {
+        ink.strokeStyle = style;
+        ink.lineWidth = line;
+        ink.beginPath();
+        ink.arc(x, y, this.radius + 5, 0, 7);
+        ink.stroke();
+      }
+    }
+    if (this.lasso?.length > 1) {
+      ink.strokeStyle = this.markColour;
+      ink.setLineDash([6, 4]);
+      ink.lineWidth = 2;
+      ink.beginPath();
+      this.lasso.forEach(([x, y], at) => ink[at ? "lineTo" : "moveTo"](...this.toPage(x, y)));
+      ink.closePath();
+      ink.globalAlpha = 0.12;
+      ink.fillStyle = this.markColour;
+      ink.fill();
+      ink.globalAlpha = 1;
+      ink.stroke();
+    }
+    ink.restore();
+  }
+
+  _drawLabels() {
+    const ink = this._ink;
+    const taken = [];
+    const least = this.zoom > 1.25 ? 0 : this.points.count / 45;
+    for (const label of this._labels) {
+      const [x, y] = this.toPage(label.x, -label.y);
+      if (x < -80 || y < -30 || x > this.width + 80 || y > this.height + 30) continue;
+      if (label.great ? this.zoom > 9 : this.zoom < 1.6 && label.count < least) continue;
+      const sprite = this._sprite(label);
+      const [wide, high] = [sprite.width / this.ratio, sprite.height / this.ratio];
+      const box = [clamp(x - wide / 2, 4, Math.max(this.width - wide - 4, 4)), y - high / 2, wide, high];
+      if (taken.some((one) => overlap(one, box))) continue;
+      taken.push(box);
+      ink.drawImage(sprite, Math.round(box[0] * this.ratio), Math.round(box[1] * this.ratio));
+    }
+  }
+
+  /** Returns a small canvas with a label: drawn once, because letters with a halo are slow. */
+  _sprite(label) {
+    let sprite = this._sprites.get(label);
+    if (sprite) return sprite;
+    const narrow = this.width < 560;
+    const size = label.great ? (narrow ? 14 : 18) : narrow ? 11 : 12.5;
+    const lines = label.great ? [label.words[0], label.words.slice(1).join(" · ")].filter(Boolean) : [label.words.join(" · ")];
+    const family = label.great ? getComputedStyle(this.front).getPropertyValue("--serif") : getComputedStyle(this.front).getPropertyValue("--sans");
+    const fonts = lines.map((_, at) => `${label.great && !at ? "600" : "500"} ${at ? size * 0.7 : size}px ${family || "serif"}`);
+    sprite = document.createElement("canvas");
+    let ink = sprite.getContext("2d");
+    const wide = Math.max(...lines.map((line, at) => {
+      ink.font = fonts[at];
+      ink.letterSpacing = label.great && !at ? "0.04em" : "0px";
+      return ink.measureText(line).width;
+    }));
+    const high = lines.reduce((sum, _, at) => sum + (at ? size * 0.95 : size * 1.25), 0);
+    sprite.width = Math.ceil((wide + 12) * this.ratio);
+    sprite.height = Math.ceil((high + 8) * this.ratio);
+    ink = sprite.getContext("2d");
+    ink.scale(this.ratio, this.ratio);
+    ink.textAlign = "center";
+    ink.textBaseline = "middle";
+    ink.lineJoin = "round";
+    let top = 4 + size * 0.62;
+    lines.forEach((line, at) => {
+      ink.font = fonts[at];
+      ink.letterSpacing = label.great && !at ? "0.04em" : "0px";
+      ink.strokeStyle = this.haloColour;
+      ink.lineWidth = label.great ? 5 : 4;
+      ink.globalAlpha = 0.86;
+      ink.strokeText(line, (wide + 12) / 2, top);
+      ink.globalAlpha = 1;
+      ink.fillStyle = this.inkColour;
+      ink.fillText(line, (wide + 12) / 2, top);
+      top += size * 1.05;
+    });
+    this._sprites.set(label, sprite);
+    return sprite;
+  }
+}
+
+/** Writes a stamp over the pixels: what lies under it shows through where it does not cover. */
+function put(pixels, width, x, y, stamp, colour) {
+  const left = Math.floor(x);
+  const top = Math.floor(y);
+  const shape = stamp.shapes[(((y - top) * 4) << 2) | ((x - left) * 4)] ?? stamp.shapes[0];
+  const { places, weights } = shape;
+  const rgb = colour & 0xffffff;
+  for (let at = 0, one = 0; one < weights.length; at += 2, one++) {
+    const pixel = (top + places[at + 1]) * width + left + places[at];
+    const cover = weights[one];
+    const under = pixels[pixel];
+    if (!under || cover > 250) {
+      pixels[pixel] = (cover << 24) | rgb;
+      continue;
+    }
+    const old = under >>> 24;
+    const alpha = cover + ((old * (255 - cover)) >> 8);
+    const share = ((cover << 8) / alpha) | 0;
+    const rest = 256 - share;
+    const red = ((rgb & 255) * share + (under & 255) * rest) >> 8;
+    const green = (((rgb >> 8) & 255) * share + ((under >> 8) & 255) * rest) >> 8;
+    const blue = (((rgb >> 16) & 255) * share + ((under >> 16) & 255) * rest) >> 8;
+    pixels[pixel] = (alpha << 24) | (blue << 16) | (green << 8) | red;
+  }
+}
+
+/** The four weights of a smooth mixture (uniform cubic B-spline) at a part of the way. */
+function spline(part) {
+  const rest = 1 - part;
+  return [
+    (rest * rest * rest) / 6,
+    (3 * part * part * part - 6 * part * part + 4) / 6,
+    (-3 * part * part * part + 3 * part * part + 3 * part + 1) / 6,
+    (part * part * part) / 6,
+  ];
+}
+
+function overlap(a, b) {
+  return a[0] < b[0] + b[2] + 4 && b[0] < a[0] + a[2] + 4 && a[1] < b[1] + b[3] && b[1] < a[1] + a[3];
+}
+
+function mix(from, to, share) {
+  return from.map((one, at) => Math.round(one + (to[at] - one) * clamp(share, 0, 1)));
+}
+
+function clamp(value, least, most) {
+  return Math.min(Math.max(value, least), most);
+}
+
