@@ -19,13 +19,14 @@ import numpy as np
 
 from hybrid_memory import reads
 from hybrid_memory.overview.memory_map import MemoryMap, draw
+from hybrid_memory.model import MemoryId
 from hybrid_memory.overview.name_table import Name, NameTable, others_named
 from hybrid_memory.store.base import NO_TIME
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hybrid_memory.model import Memory, MemoryId, Scope
+    from hybrid_memory.model import Memory, Scope
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
@@ -35,7 +36,7 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 1.5
 """A caller waits so long for what is not there yet."""
 _MOST_KEPT = 4  # scopes whose overviews are kept
-_PAGE = 512  # memories read at a time
+_PAGE = 256  # memories read at a time
 _PAUSE_SECONDS = 0.004  # between them, in which other threads go on
 _READ_ABOUT = 400  # memories about one name that are read to see what else they name
 
@@ -51,12 +52,16 @@ class Overview(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is known under a name: memories that stand and those that stood once, the newest first, and who else they name."""
+    """What is known under a name: the newest memories that hold and those that held once, and who else they name.
+
+    ``holding`` and ``held`` say how many there are of either; of very many, about.
+    """
 
     name: str
     current: tuple[Memory, ...]
     former: tuple[Memory, ...]
-    total: int
+    holding: int
+    held: int
     others: tuple[tuple[str, int], ...]
 
 
@@ -80,32 +85,32 @@ class Overviews:
         """Return the names in what a scope reads, the most frequent first; None while they are counted for the first time."""
         return self._get("names", scope, self._count_names, patience)
 
-    def about(self, scope: Scope, name: str, limit: int = 200) -> About:
+    def about(self, scope: Scope, name: str, limit: int = 60) -> About:
         """Return what is known under a name, written so in any case; at most so many memories of each sort."""
         index = self._index_cache.get_all(scope.namespaces)
         fetch = reads.fetch_of(self._store, scope)
-        wanted, now = name.casefold(), self._now()
-        current: list[Memory] = []
-        former: list[Memory] = []
-        total = 0
-        texts: list[tuple[str, str | None]] = []
-        rows = index.rows_holding(index.hasher.terms(name), now)
-        for part in range(0, len(rows.ids), _PAGE):
-            for memory in index.memories(rows.ids[part : part + _PAGE], fetch).values():
-                if not _stands_in(wanted, memory):
-                    continue
-                total += 1
-                is_live = memory.id in rows.live
-                kept = current if is_live else former
-                if len(kept) < limit:
-                    kept.append(memory)
-                if len(texts) < _READ_ABOUT:
-                    texts.append((memory.content, memory.speaker))
-            if len(current) >= limit and len(former) >= limit:
-                break
+        wanted = name.casefold()
+        rows = index.rows_holding(index.hasher.terms(name), self._now())
+
+        def read(ids: list[MemoryId]) -> tuple[tuple[Memory, ...], int]:
+            """Return the newest of some memories in which the name stands, and in how many about it does."""
+            found: list[Memory] = []
+            seen = 0
+            for part in range(0, len(ids), _PAGE):
+                page = ids[part : part + _PAGE]
+                found += [one for one in index.memories(page, fetch).values() if _stands_in(wanted, one)]
+                seen += len(page)
+                if len(found) >= limit:
+                    break
+            return tuple(found), len(found) + len(ids) - seen
+
+        current, holding = read([one for one in rows.ids if one in rows.live])
+        former, held = read([one for one in rows.ids if one not in rows.live])
+        texts = [(one.content, one.speaker) for one in (*current, *former)[:_READ_ABOUT]]
         listed = self.names(scope, 0)
         known = {one.name.casefold() for one in listed.value} if listed else set()
-        return About(name, tuple(current), tuple(former), total, tuple(others_named(texts, name, lambda one: one.casefold() in known)))
+        others = others_named(texts, name, lambda one: one.casefold() in known)
+        return About(name, current[:limit], former[:limit], holding, held, tuple(others))
 
     def close(self) -> None:
         """Stop what is being made."""
@@ -118,7 +123,7 @@ class Overviews:
         hidden = index.look(_hidden)
         key = (what, *scope.namespaces)
         with self._lock:
-            made = self._made.pop(key, None) or _Made()
+            made: _Made[T] = self._made.pop(key, None) or _Made()
             self._made[key] = made
             while len(self._made) > 2 * _MOST_KEPT:
                 self._made.pop(next(iter(self._made)))
@@ -126,13 +131,13 @@ class Overviews:
                 return Overview(version, made.value)
             if made.work is None or made.work.done():
                 made.work = self._executor.submit(self._make, made, make, scope, version, hidden)
-            work, old = made.work, made
-        shown = old.value is not None and old.hidden == hidden
+            work = made.work
+        shown = made.value if made.hidden == hidden else None
         try:
-            work.result(0 if shown else patience)
+            work.result(patience if shown is None else 0)
         except NotYet:
-            return Overview(old.version, old.value, current=False) if shown else None
-        return Overview(old.version, old.value, current=old.version == version)
+            return None if shown is None else Overview(made.version, shown, current=False)
+        return None if made.value is None else Overview(made.version, made.value, current=made.version == version)
 
     def _make(self, made: _Made[T], make: Callable[..., T], scope: Scope, version: str, hidden: int) -> None:
         value = make(made, scope)
@@ -176,7 +181,7 @@ class Overviews:
             if self._closed.is_set():
                 break
             page = new[part : part + _PAGE]
-            wanted: list[MemoryId] = [one.decode() for one in page.tolist()]  # type: ignore[misc]  # ids of the index
+            wanted = [MemoryId(one.decode()) for one in page.tolist()]
             memories = fetch(wanted)
             for one in wanted:
                 found = memories.get(one)
@@ -223,4 +228,8 @@ def _continues(before: str, after: str) -> bool:
 def names_at(names: Sequence[Name], beginning: str) -> list[Name]:
     """Return the names of which a word begins with some letters, in any case."""
     wanted = beginning.casefold()
-    return [one for one in names if any(part.startswith(wanted) for part in (one.name.casefold(), *one.name.casefold().split()))]
+    return [
+        one
+        for one in names
+        if any(part.startswith(wanted) for part in (one.name.casefold(), *one.name.casefold().split()))
+    ]

@@ -1,4 +1,4 @@
-"""What a whole namespace looks like from above: when its memories were true and learned, a map of them by meaning, the names in them."""
+"""What a whole namespace looks like: counts and pictures over all of its memories, a map of them by meaning, the names in them. Pure.
 
-`MemoryService.look` hands these functions the columns of the search index; whoever shows them is above the service.
+`MemoryService.look` and `Overviews` hand these functions the columns of the search index; whoever shows them is above the service.
 """

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_memory.languages import FUNCTION_WORDS, language_of
+from hybrid_memory.languages import FUNCTION_WORDS, language_of, word_set
 from hybrid_memory.terms import QUESTION_TERM
 from hybrid_memory.text import dense_text, has_unspaced_script
 
@@ -31,11 +31,12 @@ _LEAST_SHARE = 0.03  # of the hill's memories hold a term that tells of it, at l
 _LEAST = 2  # ... and so many
 _LONGEST = 28  # characters of a word; what is longer is a path or a code, and no name for a region
 _SHORTEST = 3  # letters, in scripts with spaces between words
-_SAID_EVERYWHERE = frozenset().union(*FUNCTION_WORDS.values()) | frozenset(
-    "user users one two also like get got thing things want wants would really going know think said says say good great really much "
-    "make makes made need needs use uses used using time day today new way lot bit sure yeah hey thanks http https www com wow awesome shes hes didn doesn "
-    "wasn isn lol lot few some always guess pretty kinda gotten getting back let maybe even still something anything every ever never "
-    "looks look feel feels thats youre whats gonna wanna okay haha please sorry first last next years year yesterday tomorrow".split()
+_SAID_EVERYWHERE = frozenset().union(*FUNCTION_WORDS.values()) | word_set(
+    "user users one two also like get got thing things want wants would really going know think said says say good great much make "
+    "makes made need needs use uses used using time day today new way lot bit sure yeah hey thanks http https www com wow awesome "
+    "shes hes didn doesn wasn isn lol few some always guess pretty kinda gotten getting back let maybe even still something anything "
+    "every ever never looks look feel feels thats youre whats gonna wanna okay haha please sorry first last next years year "
+    "yesterday tomorrow"
 )
 """Words that name nothing, however often they stand somewhere."""
 
@@ -48,7 +49,9 @@ class Telling:
     read: tuple[int, ...]
 
 
-def telling(terms: NDArray[np.int32], sizes: NDArray[np.int64], hill_of: NDArray[np.int16], hills: int) -> list[Telling]:
+def telling(
+    terms: NDArray[np.int32], sizes: NDArray[np.int64], hill_of: NDArray[np.int16], hills: int
+) -> list[Telling]:
     """Return what tells each hill from the rest.
 
     ``terms`` are those of all memories end to end, ``sizes`` how many each has; ``hill_of`` is the hill of each memory, -1 for none.
@@ -77,12 +80,16 @@ def telling(terms: NDArray[np.int32], sizes: NDArray[np.int64], hill_of: NDArray
     wanted = [[int(code) for code in row if worth[at, code] > 0] for at, row in enumerate(best)]
     begins = np.concatenate(([0], np.cumsum(np.bincount(memory_of, minlength=count))))
     return [
-        Telling(tuple(codes[row].tolist()), _to_read(np.array(row, np.intp), np.flatnonzero(hill_of == at), begins, code_of))
+        Telling(
+            tuple(codes[row].tolist()), _to_read(np.array(row, np.intp), np.flatnonzero(hill_of == at), begins, code_of)
+        )
         for at, row in enumerate(wanted)
     ]
 
 
-def _to_read(wanted: NDArray[np.intp], members: Rows, begins: NDArray[np.int64], code_of: NDArray[np.intp]) -> tuple[int, ...]:
+def _to_read(
+    wanted: NDArray[np.intp], members: Rows, begins: NDArray[np.int64], code_of: NDArray[np.intp]
+) -> tuple[int, ...]:
     """Return memories that together hold most of some terms, each of them several times if it can be."""
     members = members[:_LOOKED_AT]
     rank = np.full(int(code_of.max()) + 1, -1, np.intp)
@@ -103,9 +110,7 @@ def _to_read(wanted: NDArray[np.intp], members: Rows, begins: NDArray[np.int64],
     return tuple(chosen)
 
 
-def spelled(
-    terms: Sequence[int], texts: Iterable[tuple[str, str | None]], hasher: TermHasher
-) -> list[str]:
+def spelled(terms: Sequence[int], texts: Iterable[tuple[str, str | None]], hasher: TermHasher) -> list[str]:
     """Return the words of some terms as most of the ``texts`` (with who said them) spell them, without those that name nothing."""
     spellings: dict[int, Counter[str]] = {}
     wanted = set(terms)
@@ -169,4 +174,3 @@ def named(words: Sequence[Sequence[str]], counts: Sequence[int], most: int) -> l
         found[at] = free or list(words[at][:1])
         taken |= {word.casefold() for word in found[at]}
     return [found[at] for at in range(len(words))]
-

@@ -31,7 +31,9 @@ _EARLY, _LATE = 8.0, 1.3  # how much stronger than in the plain method neighbour
 _FEWEST = 6  # below, there is nothing to lay out: they stand in a circle
 _AROUND = 12  # landmarks around one that say which way is which
 _RIDGE = 0.3  # how much the ground is smoothed, as a share of how the neighbours differ
-_REACH = 1.1  # how far from its landmark a memory lies at most, in distances between landmarks; half of them within `_USUAL`
+_REACH = (
+    1.1  # how far from its landmark a memory lies at most, in distances between landmarks; half of them within `_USUAL`
+)
 _USUAL = 0.5
 _KEPT = 0.995  # the share of points inside the map's frame; those beyond are drawn in
 _TINY = 1e-9
@@ -65,7 +67,11 @@ def fit(rows: Rows, vectors_of: VectorsOf, former: Layout | None = None) -> Layo
     vectors = _direction(vectors - mean)
     landmarks = vectors if len(vectors) <= MOST_LANDMARKS else _centres(vectors, MOST_LANDMARKS)
     known = former is not None and former.landmarks.shape[1:] == landmarks.shape[1:] and len(former.landmarks) > _FEWEST
-    begin = place(former, vectors_of=lambda _: landmarks + mean, rows=np.arange(len(landmarks))) if known and former else None
+    begin = (
+        place(former, vectors_of=lambda _: landmarks + mean, rows=np.arange(len(landmarks)))
+        if known and former
+        else None
+    )
     places = _laid_out(landmarks, begin)
     spacing = _spacing(places)
     return Layout(mean, landmarks, places, spacing, _leaning(landmarks, places, spacing, vectors))
@@ -114,7 +120,9 @@ def _leaning(landmarks: Floats, places: Floats, spacing: Floats, vectors: Floats
     nearest = np.argmax(vectors @ landmarks.T, axis=1)
     leans = np.matmul(maps[nearest], (vectors - landmarks[nearest])[:, :, None])[:, :, 0]
     usual = float(np.median(np.sqrt((leans**2).sum(axis=1)) / spacing[nearest]))
-    return maps * np.float32(_USUAL / max(usual, 0.05))
+    maps *= np.float32(_USUAL / max(usual, 0.05))
+    leaning: Floats = maps
+    return leaning
 
 
 def _laid_out(landmarks: Floats, begin: Floats | None) -> Floats:
@@ -161,7 +169,8 @@ def _attraction(landmarks: Floats) -> Floats:
         low, high = np.where(entropy > wanted, middle, low), np.where(entropy > wanted, high, middle)
     shares /= sums[:, None]
     both: Floats = ((shares + shares.T) / (2 * count)).astype(np.float32)
-    return np.maximum(both, np.float32(1e-12))
+    np.maximum(both, np.float32(1e-12), out=both)
+    return both
 
 
 def _descend(attraction: Floats, begin: Floats, *, early: bool) -> Floats:
@@ -205,7 +214,8 @@ def _framed(places: Floats) -> Floats:
     """Return points moved and scaled so that nearly all lie within -1 and 1."""
     low, high = np.quantile(places, 1 - _KEPT, axis=0), np.quantile(places, _KEPT, axis=0)
     framed = (places - (low + high) / 2) / max(float((high - low).max()) / 2, _TINY) * 0.94
-    return framed.clip(-1, 1).astype(np.float32)
+    within: Floats = framed.clip(-1, 1).astype(np.float32)
+    return within
 
 
 def _spacing(places: Floats) -> Floats:
@@ -214,12 +224,14 @@ def _spacing(places: Floats) -> Floats:
     if count < _FEWEST:
         return np.full(count, 0.1, np.float32)
     third = np.sqrt(np.partition(_squares_apart(places), 3, axis=1)[:, 3])
-    return np.maximum(third, np.median(third) / 2).astype(np.float32)
+    spacing: Floats = np.maximum(third, np.median(third) / 2).astype(np.float32)
+    return spacing
 
 
 def _squares_apart(places: Floats) -> Floats:
     square = (places**2).sum(axis=1)
-    return np.maximum(square[:, None] + square[None, :] - 2 * (places @ places.T), 0)
+    squares: Floats = np.maximum(square[:, None] + square[None, :] - 2 * (places @ places.T), 0)
+    return squares
 
 
 def _centres(vectors: Floats, count: int) -> Floats:

@@ -111,8 +111,6 @@ def _points(
     return layout.place(ground, rows.rows, vectors_of), ground, len(rows.rows)
 
 
-def _fits(
-    rows: MapRows, vectors_of: Callable[[NDArray[np.intp]], NDArray[np.float32]], former: MemoryMap
-) -> bool:
+def _fits(rows: MapRows, vectors_of: Callable[[NDArray[np.intp]], NDArray[np.float32]], former: MemoryMap) -> bool:
     """Return whether the vectors are as long as those that the former map was made of."""
     return bool(len(rows.rows)) and vectors_of(rows.rows[:1]).shape[1:] == former.layout.mean.shape

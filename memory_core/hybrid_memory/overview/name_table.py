@@ -44,7 +44,7 @@ class NameKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name, in how many memories it stands, when the first and the last of these came (microseconds since 1970), and how many in each of `BUCKETS`."""
+    """A name: in how many memories it stands, when the first and the last of them came (in microseconds), and how many in each bucket."""
 
     name: str
     kind: NameKind
@@ -173,7 +173,9 @@ def _is_common(word: str) -> bool:
     return any(english_rank(form) <= _COMMON for form in forms)
 
 
-def others_named(texts: Iterable[tuple[str, str | None]], name: str, known: Callable[[str], bool]) -> list[tuple[str, int]]:
+def others_named(
+    texts: Iterable[tuple[str, str | None]], name: str, known: Callable[[str], bool]
+) -> list[tuple[str, int]]:
     """Return the names that stand in some texts beside ``name``, and in how many, the most frequent first.
 
     ``known`` says whether a word of which a text leaves it open is a name.

@@ -85,7 +85,7 @@ def _cells_of(points: Floats) -> NDArray[np.intp]:
 
 def _width(count: int) -> float:
     """Return how far a memory makes the ground rise, in cells: the more there are, the less."""
-    return min(max(9.0 * count ** (-1 / 6), 1.5), 4.0)
+    return min(max(12.0 * math.pow(count, -0.2), 1.5), 6.0)
 
 
 def _blurred(held: Floats, width: float) -> Floats:
@@ -111,9 +111,7 @@ def _heights(ground: Floats, cells: NDArray[np.intp]) -> NDArray[np.uint8]:
     return np.where(rise >= 0, land, sea).clip(0, 255).astype(np.uint8)
 
 
-def _hills(
-    ground: Floats, held: Floats, wanted: int, fewest: int
-) -> tuple[NDArray[np.intp], list[tuple[int, int]]]:
+def _hills(ground: Floats, held: Floats, wanted: int, fewest: int) -> tuple[NDArray[np.intp], list[tuple[int, int]]]:
     """Return which hill each cell is on (-1: on none), and the cell of each hill's top and how many points lie on it, the most first."""
     flat, counts = ground.ravel(), held.ravel().astype(np.int64)
     summit_of, merges = _merge_tree(flat, counts)

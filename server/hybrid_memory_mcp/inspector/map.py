@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid_memory.errors import InvalidInput, NotFound
+from hybrid_memory.errors import NotFound
 from hybrid_memory.model import TRUST_ORDER, Kind, MemoryId, Tier
 from hybrid_memory.requests import ReadRequest
 from hybrid_memory.store.base import NO_TIME
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_IDS = 40  # asked for at a time
 _MOST_MATCHES = 100
 _PAGE = 25
+_SECONDS, _PATIENT_SECONDS = 0.06, 2.0  # that an answer waits for a map in the making: a page is to stand soon, its script asks again
 _MICROS = 1_000_000
 COLOURS = ("topic", "age", "tier", "trust", "kind")
 
@@ -33,9 +34,9 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     ``points`` is the address of its points (`map_points`). ``ids=`` asks for some memories alone, ``q=`` for which points match a
     question, ``region=`` for the memories of one region, page by page.
     """
-    if ids := request.text("ids"):
-        return {"memories": _memories(service, request, [MemoryId(one) for one in ids.split(",")[:_MOST_IDS]])}
-    found = service.overviews.map(request.scope)
+    if asked := request.text("ids"):
+        return {"memories": _memories(service, request, [MemoryId(one) for one in asked.split(",")[:_MOST_IDS]])}
+    found = service.overviews.map(request.scope, _PATIENT_SECONDS if request.flag("wait") else _SECONDS)
     if found is None:
         return {"ready": False, "count": 0, "regions": [], "places": [], "memories": [], "total": 0}
     drawn, rows = found.value, found.value.rows
@@ -44,7 +45,9 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     newest = chosen[::-1] if matches is None else chosen
     ids = [rows.id_of(int(at)) for at in newest[(page - 1) * limit : page * limit]]
     shown = _memories(service, request, ids)
-    region_of = {rows.id_of(int(at)): int(drawn.terrain.region_of[at]) for at in newest[(page - 1) * limit : page * limit]}
+    region_of = {
+        rows.id_of(int(at)): int(drawn.terrain.region_of[at]) for at in newest[(page - 1) * limit : page * limit]
+    }
     return {
         "ready": True,
         "current": found.current,
@@ -110,13 +113,3 @@ def _hill(at: int, named: NamedHill) -> dict[str, Any]:
 
 def _moment(times: NDArray[np.int64], at: int) -> str | None:
     return datetime.fromtimestamp(int(times[at]) / _MICROS, UTC).isoformat() if len(times) else None
-
-
-def points_version(request: ViewRequest, found: str) -> None:
-    """Check that the points that are asked for are those of the version that the page has.
-
-    Raises:
-        InvalidInput: they are others meanwhile.
-    """
-    if request.text("version") not in ("", found):
-        raise InvalidInput("version", "the map has changed meanwhile; load the page again")

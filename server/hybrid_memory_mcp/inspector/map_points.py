@@ -20,12 +20,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.overview.memory_map import MemoryMap
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory_mcp.inspector.view import ViewRequest
 
 MAGIC = b"HMM1"
 SCALE = 32_000
 NEVER = 2**32 - 1
 _MICROS = 1_000_000
 _PINNED = 128
+
+
+def points(service: MemoryService, request: ViewRequest) -> bytes | None:
+    """Return the points of the map of what a person asks to see; None while it is made for the first time."""
+    found = service.overviews.map(request.scope)
+    return None if found is None else packed(found.value)
 
 
 def packed(drawn: MemoryMap) -> bytes:

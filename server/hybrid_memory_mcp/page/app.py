@@ -1,6 +1,6 @@
 """The page's application: an address and one for its data for each view, files, and errors that say what to do.
 
-Who may ask is checked before it (`page.access`). A request goes these steps: `_Pages._asked` makes a `ViewRequest` of the address;
+Who may ask is checked before it (`page.access`). A request goes these steps: `_Pages.asked` makes a `ViewRequest` of the address;
 the view's ``load`` and the template run in a worker thread of the memory (`MemoryAccess.call`); what a view raises becomes a page.
 """
 
@@ -30,7 +30,7 @@ from hybrid_memory.errors import HybridMemoryError, InvalidInput, NotFound, erro
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.inspector.table import VIEWS
 from hybrid_memory_mcp.inspector.view import View, ViewRequest
-from hybrid_memory_mcp.page import actions
+from hybrid_memory_mcp.page import actions, map_points
 from hybrid_memory_mcp.page.rendering import STATIC, Frame, address, render_error, render_view
 from hybrid_memory_mcp.runtime.error_log import log_failure
 
@@ -79,6 +79,7 @@ def build_page_app(
     own = [
         *routes,
         *actions.routes(resources),
+        *map_points.routes(resources.memory, pages.asked),
         Mount("/static", _Files(directory=STATIC), name="static"),
         *(Route("/index.json", pages.data(view)) for view in VIEWS if view.path == "/"),
         # Data first: the address of a page would match that of its data too.
@@ -109,7 +110,7 @@ class _Pages:
         """Return what answers with the page of a view."""
 
         async def answer(request: Request) -> Response:
-            asked = self._asked(request)
+            asked = self.asked(request)
             try:
                 text = await self._resources.memory.call(lambda service: self._render(view, asked, request, service))
             except HybridMemoryError as error:
@@ -122,7 +123,7 @@ class _Pages:
         """Return what answers with the data of a view."""
 
         async def answer(request: Request) -> Response:
-            asked = self._asked(request)
+            asked = self.asked(request)
             try:
                 found = await self._resources.memory.call(partial(_loaded, view, asked))
             except HybridMemoryError as error:
@@ -151,7 +152,7 @@ class _Pages:
         advice = "Load it again. If it fails again, `hybrid-memory-mcp doctor` says more, and so does the log."
         return await self._error_page(request, HTTPStatus.INTERNAL_SERVER_ERROR, "Something broke", problem, advice)
 
-    def _asked(self, request: Request) -> ViewRequest:
+    def asked(self, request: Request) -> ViewRequest:
         return self._resources.asked(_parameters(request))
 
     def _render(self, view: View, asked: ViewRequest, request: Request, service: MemoryService) -> str:
@@ -172,7 +173,7 @@ class _Pages:
 
     async def _error_page(self, request: Request, status: int, title: str, problem: str, advice: str) -> Response:
         try:
-            asked = self._asked(request)
+            asked = self.asked(request)
         except HTTPException:  # it is what is wrong
             asked = self._resources.asked({})
         frame = self._frame(request, asked)

@@ -10,6 +10,8 @@ const LAND = 768; // pixels of the land's picture for the whole map
 const CLOSEST = 60; // times
 const MANY = 20000; // points from which a moving map is drawn at the screen's plain resolution
 const REST_MS = 160;
+const ABOVE = 44; // pixels at the upper edge over which buttons lie, and at the lower one
+const BELOW = 84;
 
 /** The colours of a theme as [r, g, b], read from the page's own variables. */
 export class Paint {
@@ -68,6 +70,7 @@ export class MapView {
     this._asked = 0;
     this._rest = 0;
     this.frames = 0;
+    this.tall = Math.max(points.y.reduce((most, one) => Math.max(most, Math.abs(one)), 0), 0.5);
   }
 
   /** Fits the canvases to their place on the page. */
@@ -102,25 +105,35 @@ export class MapView {
 
   /** Pixels of the page for a unit of the map. */
   get scale() {
-    return (Math.min(this.width / 2.1, this.height / 1.92)) * this.zoom;
+    return Math.min(this.width / 2.1 / this.stretch, (this.height - ABOVE - BELOW) / (this.tall * 2.06)) * this.zoom;
+  }
+
+  /** How much wider the map is drawn than high, so that it fills its place: what is near stays near. */
+  get stretch() {
+    return clamp((this.width / 2.1) / (Math.max(this.height - ABOVE - BELOW, 1) / (this.tall * 2.06)), 0.8, 1.45);
+  }
+
+  /** Where the middle of the map stands: what lies over its edges leaves less room below than above. */
+  get middle() {
+    return (this.height + ABOVE - BELOW) / 2;
   }
 
   toPage(x, y) {
-    return [(x - this.centre.x) * this.scale + this.width / 2, (y - this.centre.y) * this.scale + this.height / 2];
+    return [(x - this.centre.x) * this.scale * this.stretch + this.width / 2, (y - this.centre.y) * this.scale + this.middle];
   }
 
   toMap(left, top) {
-    return [(left - this.width / 2) / this.scale + this.centre.x, (top - this.height / 2) / this.scale + this.centre.y];
+    return [(left - this.width / 2) / this.scale / this.stretch + this.centre.x, (top - this.middle) / this.scale + this.centre.y];
   }
 
   pan(across, down) {
-    this.centre.x = clamp(this.centre.x - across / this.scale, -1.1, 1.1);
+    this.centre.x = clamp(this.centre.x - across / this.scale / this.stretch, -1.1, 1.1);
     this.centre.y = clamp(this.centre.y - down / this.scale, -1.1, 1.1);
     this.draw();
   }
 
   /** Zooms so that what lies under a place of the page stays there. */
-  zoomAt(times, left = this.width / 2, top = this.height / 2) {
+  zoomAt(times, left = this.width / 2, top = this.middle) {
     const [x, y] = this.toMap(left, top);
     this.zoom = clamp(this.zoom * times, 0.7, CLOSEST);
     const [nowX, nowY] = this.toMap(left, top);
@@ -191,68 +204,90 @@ export class MapView {
     ink.fillRect(0, 0, width, height);
     ink.imageSmoothingEnabled = true;
     ink.imageSmoothingQuality = "low";
-    ink.drawImage(this._world, left * this.ratio, top * this.ratio, size, size);
+    ink.drawImage(this._world, left * this.ratio, top * this.ratio, size * this.stretch, size);
   }
 
-  /** Returns a canvas with the land of a part of the map: layers by height, with a line where each begins. */
+  /** Returns a canvas with the land of a part of the map: layers by height, and a line where each begins. */
   _landPicture(width, height, left, top, right, bottom) {
-    const { cells, heights } = this.points;
     const canvas = document.createElement("canvas");
     canvas.width = width;
     canvas.height = height;
     const ink = canvas.getContext("2d");
     const image = ink.createImageData(width, height);
     const pixels = new Uint32Array(image.data.buffer);
-    const perCell = cells / (2 * EDGE);
-    const across = ((right - left) / width) * perCell;
-    const down = ((bottom - top) / height) * perCell;
+    const heights = this._heights(width + 1, height + 1, left, top, (right - left) / width, (bottom - top) / height);
     const shades = this._shades();
-    const columns = new Float32Array(width).map((_, at) => (left + EDGE) * perCell - 0.5 + (at + 0.5) * across);
-    const row = new Float32Array(cells);
+    const lines = LEVELS.map((level) => hex(level === COAST ? this._shore : this._contour));
     for (let y = 0; y < height; y++) {
-      // Along a row the heights between two rows of cells are the same smooth mixture.
-      const at = (top + EDGE) * perCell - 0.5 + (y + 0.5) * down;
-      const whole = Math.floor(at);
-      const [a, b, c, d] = spline(at - whole);
-      const [above, upper, lower, below] = [-1, 0, 1, 2].map((one) => clamp(whole + one, 0, cells - 1) * cells);
-      const outside = at < -1 || at > cells;
-      for (let cell = 0; cell < cells; cell++) {
-        row[cell] = outside ? 0 : a * heights[above + cell] + b * heights[upper + cell] + c * heights[lower + cell] + d * heights[below + cell];
-      }
       for (let x = 0; x < width; x++) {
-        const place = columns[x];
-        const cell = Math.floor(place);
-        if (cell < 1 || cell > cells - 3) {
-          pixels[y * width + x] = shades[0];
-          continue;
+        const at = y * (width + 1) + x;
+        const here = heights[at];
+        let colour = shades[Math.min(here * 4, 1023) | 0];
+        if (here > 8) {
+          // How far a level lies, in pixels: its difference by how steep the ground is.
+          const across = heights[at + 1] - here;
+          const down = heights[at + width + 1] - here;
+          const steep = Math.sqrt(across * across + down * down) + 1e-3;
+          for (let level = 0; level < LEVELS.length; level++) {
+            const far = Math.abs(here - LEVELS[level]) / steep;
+            const wide = level ? 0.9 : 1.3;
+            if (far < wide) colour = blend(colour, lines[level], Math.min((wide - far) * (level ? 0.7 : 1.1), 1));
+          }
         }
-        // A quadratic mixture of three cells: smooth, and cheaper than the cubic one of the rows.
-        const near = part < 0.5 ? cell : cell + 1;
-        const off = place - near;
-        const height = row[near - 1] * 0.5 * (0.5 - off) * (0.5 - off) + row[near] * (0.75 - off * off) + row[near + 1] * 0.5 * (0.5 + off) * (0.5 + off);
-        pixels[y * width + x] = shades[Math.min(height * 4, 1023) | 0];
+        pixels[y * width + x] = colour;
       }
     }
     ink.putImageData(image, 0, 0);
     return canvas;
   }
 
-  /** Returns the colour of each quarter of a height: the sea darker away from the shore, lines at the levels, soft between. */
+  /** Returns the heights at the pixels of a part of the map, smoothly between the cells (quadratic B-splines, both ways). */
+  _heights(width, height, left, top, across, down) {
+    const { cells, heights } = this.points;
+    const perCell = cells / (2 * EDGE);
+    const found = new Float32Array(width * height);
+    const columns = new Int32Array(width);
+    const offs = new Float32Array(width);
+    for (let x = 0; x < width; x++) {
+      const place = (left + x * across + EDGE) * perCell - 0.5;
+      columns[x] = Math.round(place);
+      offs[x] = place - columns[x];
+    }
+    const row = new Float32Array(cells);
+    for (let y = 0; y < height; y++) {
+      const place = (top + y * down + EDGE) * perCell - 0.5;
+      const near = Math.round(place);
+      if (near < 1 || near > cells - 2) continue;
+      const off = place - near;
+      const [a, b, c] = [0.5 * (0.5 - off) ** 2, 0.75 - off * off, 0.5 * (0.5 + off) ** 2];
+      const first = (near - 1) * cells;
+      for (let cell = 0; cell < cells; cell++) row[cell] = a * heights[first + cell] + b * heights[first + cells + cell] + c * heights[first + 2 * cells + cell];
+      for (let x = 0; x < width; x++) {
+        const cell = columns[x];
+        if (cell < 1 || cell > cells - 2) continue;
+        const part = offs[x];
+        found[y * width + x] = row[cell - 1] * 0.5 * (0.5 - part) * (0.5 - part) + row[cell] * (0.75 - part * part) + row[cell + 1] * 0.5 * (0.5 + part) * (0.5 + part);
+      }
+    }
+    return found;
+  }
+
+  /** Returns the colour of each quarter of a height: the sea lighter towards the shore, the land in layers, softly. */
   _shades() {
     const shades = new Uint32Array(1024);
     for (let at = 0; at < 1024; at++) {
       const height = at / 4;
       let level = -1;
       while (level + 1 < LEVELS.length && height >= LEVELS[level + 1]) level += 1;
-      let colour = level < 0 ? mix(this._sea, this._layers[0], 0.32 * Math.max(0, height - 6) / COAST) : this._layers[level];
-      if (level >= 0) {
+      let colour;
+      if (level < 0) {
+        // Three soft steps, as on a chart.
+        colour = mix(this._sea, this._layers[0], 0.12 * Math.floor(Math.min(height / COAST, 0.999) * 4));
+      } else {
         const next = this._layers[Math.min(level + 1, LEVELS.length - 1)];
-        colour = mix(colour, next, 0.55 * Math.min((height - LEVELS[level]) / 36, 1));
+        colour = mix(this._layers[level], next, 0.4 * Math.min((height - LEVELS[level]) / 36, 1));
       }
-      const apart = Math.min(...LEVELS.map((one) => Math.abs(height - one)));
-      if (Math.abs(height - COAST) < 2.2) colour = mix(colour, this._shore, 1 - Math.abs(height - COAST) / 2.2);
-      else if (apart < 1.2) colour = mix(colour, this._contour, 0.75 * (1 - apart / 1.2));
-      shades[at] = 0xff000000 | (colour[2] << 16) | (colour[1] << 8) | colour[0];
+      shades[at] = (0xff000000 | hex(colour)) >>> 0;
     }
     return shades;
   }
@@ -278,8 +313,9 @@ export class MapView {
     }
     const pixels = this._pixels;
     const scale = this.scale * ratio;
-    const left = width / 2 - this.centre.x * scale;
-    const top = height / 2 - this.centre.y * scale;
+    const wide = scale * this.stretch;
+    const left = width / 2 - this.centre.x * wide;
+    const top = this.middle * ratio - this.centre.y * scale;
     const radius = this.radius * ratio;
     const stamps = [0, 1, 1, 1.5].map((times, at) => (at ? this._stamp(radius * times, at === 2 ? 0.22 : 0.92) : null));
     const reach = Math.ceil(radius * 1.5) + 2;
@@ -288,7 +324,7 @@ export class MapView {
       for (let at = 0; at < points.count; at++) {
         const state = shown[at];
         if (!state || (passes.length > 1 && (pass === 3) !== (state === 3))) continue;
-        const x = points.x[at] * scale + left;
+        const x = points.x[at] * wide + left;
         const y = points.y[at] * scale + top;
         if (x < reach || y < reach || x > width - reach || y > height - reach) continue;
         put(pixels, width, x, y, stamps[state], palette[colour[at]]);
@@ -475,15 +511,19 @@ function put(pixels, width, x, y, stamp, colour) {
   }
 }
 
-/** The four weights of a smooth mixture (uniform cubic B-spline) at a part of the way. */
-function spline(part) {
-  const rest = 1 - part;
-  return [
-    (rest * rest * rest) / 6,
-    (3 * part * part * part - 6 * part * part + 4) / 6,
-    (-3 * part * part * part + 3 * part * part + 3 * part + 1) / 6,
-    (part * part * part) / 6,
-  ];
+/** A mixture of two colours as they stand in pixels. */
+function blend(under, over, share) {
+  const part = (share * 256) | 0;
+  const rest = 256 - part;
+  const red = ((over & 255) * part + (under & 255) * rest) >> 8;
+  const green = (((over >> 8) & 255) * part + ((under >> 8) & 255) * rest) >> 8;
+  const blue = (((over >> 16) & 255) * part + ((under >> 16) & 255) * rest) >> 8;
+  return (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+/** A colour [r, g, b] as it stands in pixels, without coverage. */
+export function hex([red, green, blue]) {
+  return ((blue << 16) | (green << 8) | red) >>> 0;
 }
 
 function overlap(a, b) {

@@ -61,14 +61,14 @@ export function read(bytes) {
 
 /**
  * The point that is nearest to a place, of those for which `shown` is not 0; -1 if none lies within `reach`.
- * @param {Points} points @param {Uint8Array} shown
+ * @param {Points} points @param {Uint8Array} shown @param {number} stretch how much wider than high the map is drawn
  */
-export function nearest(points, shown, x, y, reach) {
+export function nearest(points, shown, x, y, reach, stretch = 1) {
   let best = -1;
   let least = reach * reach;
   for (let at = 0; at < points.count; at++) {
     if (!shown[at]) continue;
-    const across = points.x[at] - x;
+    const across = (points.x[at] - x) * stretch;
     const down = points.y[at] - y;
     const apart = across * across + down * down;
     if (apart <= least) {
