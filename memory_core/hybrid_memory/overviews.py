@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from hybrid_memory import reads
-from hybrid_memory.overview.memory_map import MemoryMap, draw
 from hybrid_memory.model import MemoryId
+from hybrid_memory.overview.memory_map import MemoryMap, draw
 from hybrid_memory.overview.name_table import Name, NameTable, others_named
 from hybrid_memory.store.base import NO_TIME
 
@@ -123,7 +123,7 @@ class Overviews:
         hidden = index.look(_hidden)
         key = (what, *scope.namespaces)
         with self._lock:
-            made: _Made[T] = self._made.pop(key, None) or _Made()
+            made: _Made[T] = self._made.pop(key) if key in self._made else _Made()
             self._made[key] = made
             while len(self._made) > 2 * _MOST_KEPT:
                 self._made.pop(next(iter(self._made)))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hybrid_memory.languages import FUNCTION_WORDS, language_of, word_set
 from hybrid_memory.terms import QUESTION_TERM
-from hybrid_memory.text import dense_text, has_unspaced_script
+from hybrid_memory.text import has_unspaced_script
 
 if TYPE_CHECKING:
     from hybrid_memory.terms import TermHasher
@@ -110,13 +110,12 @@ def _to_read(
     return tuple(chosen)
 
 
-def spelled(terms: Sequence[int], texts: Iterable[tuple[str, str | None]], hasher: TermHasher) -> list[str]:
-    """Return the words of some terms as most of the ``texts`` (with who said them) spell them, without those that name nothing."""
+def spelled(terms: Sequence[int], texts: Iterable[str], hasher: TermHasher) -> list[str]:
+    """Return the words of some terms as most of the ``texts`` spell them, without those that name nothing."""
     spellings: dict[int, Counter[str]] = {}
     wanted = set(terms)
-    for content, speaker in texts:
-        text = dense_text(content, speaker)
-        for spelling, _, term in hasher.spelled_terms(text, language_of(content)):
+    for text in texts:
+        for spelling, _, term in hasher.spelled_terms(text, language_of(text)):
             if term in wanted:
                 spellings.setdefault(term, Counter())[_as_written(spelling, text)] += 1
     found: dict[str, str] = {}

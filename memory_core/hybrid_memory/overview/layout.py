@@ -37,6 +37,7 @@ _REACH = (
 _USUAL = 0.5
 _KEPT = 0.995  # the share of points inside the map's frame; those beyond are drawn in
 _TINY = 1e-9
+_LEAST = 1e-4  # distance between neighbours on the map, and what keeps equal ones apart where a system of equations is solved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +117,9 @@ def _leaning(landmarks: Floats, places: Floats, spacing: Floats, vectors: Floats
     there = places[near] - places[:, None, :]
     products = np.matmul(off, off.transpose(0, 2, 1))
     ridge = _RIDGE * np.trace(products, axis1=1, axis2=2)[:, None, None] / around * np.eye(around, dtype=np.float32)
-    maps = np.matmul(np.linalg.solve(products + ridge, there).transpose(0, 2, 1), off).astype(np.float32)
+    maps = np.matmul(
+        np.linalg.solve(products + ridge + _LEAST * np.eye(around, dtype=np.float32), there).transpose(0, 2, 1), off
+    ).astype(np.float32)
     nearest = np.argmax(vectors @ landmarks.T, axis=1)
     leans = np.matmul(maps[nearest], (vectors - landmarks[nearest])[:, :, None])[:, :, 0]
     usual = float(np.median(np.sqrt((leans**2).sum(axis=1)) / spacing[nearest]))
@@ -224,7 +227,7 @@ def _spacing(places: Floats) -> Floats:
     if count < _FEWEST:
         return np.full(count, 0.1, np.float32)
     third = np.sqrt(np.partition(_squares_apart(places), 3, axis=1)[:, 3])
-    spacing: Floats = np.maximum(third, np.median(third) / 2).astype(np.float32)
+    spacing: Floats = np.maximum(third, max(float(np.median(third)) / 2, _LEAST)).astype(np.float32)
     return spacing
 
 

@@ -72,7 +72,7 @@ def draw(
         words = [
             hill_words.spelled(
                 one.terms,
-                [(found.content, found.speaker) for place in one.read if (found := memories.get(ids[place]))],
+                [found.content for place in one.read if (found := memories.get(ids[place]))],
                 hasher,
             )
             for one in telling

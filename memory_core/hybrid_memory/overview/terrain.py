@@ -64,9 +64,11 @@ def survey(points: Floats) -> Terrain:
     wide = _blurred(held, width * (2.2 if count > _FEWEST_IN_PLACE else 1))
     wanted = round(min(max(_FEW_REGIONS, 1.3 * count**0.22), _MOST_REGIONS))
     fewest = max(2, math.ceil(count * _SHARE_OF_REGION))
-    region_of, regions = _hills(wide, held, wanted, fewest)
+    region_of, regions = _hills(wide, held, wanted, fewest, everywhere=True)
     places_wanted = min(_MOST_PLACES, max(count // 12, 1))
-    place_of, places = _hills(ground, held, places_wanted, max(_FEWEST_IN_PLACE, math.ceil(count / 600)))
+    place_of, places = _hills(
+        ground, held, places_wanted, max(_FEWEST_IN_PLACE, math.ceil(count / 600)), everywhere=False
+    )
     within = [int(region_of[top]) for top, _ in places]
     return Terrain(
         _heights(ground, cells),
@@ -111,8 +113,13 @@ def _heights(ground: Floats, cells: NDArray[np.intp]) -> NDArray[np.uint8]:
     return np.where(rise >= 0, land, sea).clip(0, 255).astype(np.uint8)
 
 
-def _hills(ground: Floats, held: Floats, wanted: int, fewest: int) -> tuple[NDArray[np.intp], list[tuple[int, int]]]:
-    """Return which hill each cell is on (-1: on none), and the cell of each hill's top and how many points lie on it, the most first."""
+def _hills(
+    ground: Floats, held: Floats, wanted: int, fewest: int, *, everywhere: bool
+) -> tuple[NDArray[np.intp], list[tuple[int, int]]]:
+    """Return which hill each cell is on (-1: on none), and the cell of each hill's top and how many points lie on it, the most first.
+
+    ``everywhere``: what touches no hill belongs to the nearest one.
+    """
     flat, counts = ground.ravel(), held.ravel().astype(np.int64)
     summit_of, merges = _merge_tree(flat, counts)
     order = sorted(merges, key=lambda top: (-merges[top].worth, top))
@@ -126,7 +133,7 @@ def _hills(ground: Floats, held: Floats, wanted: int, fewest: int) -> tuple[NDAr
         to = top
         while to not in kept and merges[to].into != _NONE:
             to = merges[to].into
-        final[top] = to if to in kept else _NONE
+        final[top] = to if to in kept else _nearest(top, kept) if everywhere else _NONE
     number = np.full(len(flat) + 1, _NONE, np.intp)
     for top, to in final.items():
         number[top] = to
@@ -137,6 +144,11 @@ def _hills(ground: Floats, held: Floats, wanted: int, fewest: int) -> tuple[NDAr
     for at, top in enumerate(ranked):
         place[top] = at
     return place[owners], [(top, sizes[top]) for top in ranked]
+
+
+def _nearest(top: int, tops: set[int]) -> int:
+    down, across = divmod(top, CELLS)
+    return min(tops, key=lambda one: ((one // CELLS - down) ** 2 + (one % CELLS - across) ** 2, one))
 
 
 @dataclass(slots=True)

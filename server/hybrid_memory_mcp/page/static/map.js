@@ -1,5 +1,6 @@
 // The map: a picture of all memories by meaning, moved by mouse, fingers and keys. What can be done with a memory, the page's actions do.
 
+import { select } from "./actions.js";
 import { el, fetchJson, on, relative, say, toast, url } from "./core.js";
 import { MapView, Paint, hex } from "./map_draw.js";
 import { NEVER, nearest, read, within } from "./map_points.js";
@@ -25,7 +26,6 @@ const status = root.querySelector(".map-status");
 const play = root.querySelector("[data-play]");
 const colours = root.querySelector("[name=colour]");
 const search = root.querySelector("[name=q]");
-const bar = root.querySelector(".map-selection");
 const texts = new Map();
 
 /** @type {MapView | null} */
@@ -66,7 +66,11 @@ async function load() {
   status.hidden = true;
   root.dataset.ready = "";
   view = new MapView(front, back, points, data.regions, data.places);
-  if (former) Object.assign(view, { centre: former.centre, zoom: former.zoom });
+  if (former) {
+    Object.assign(view, { centre: former.centre, zoom: former.zoom });
+    select([]);
+    meet(-1);
+  }
   slider.min = String(points.first);
   slider.max = String(points.last);
   if (until === NEVER) slider.value = slider.max;
@@ -283,18 +287,10 @@ function choose(places, replace = false) {
 
 function showSelection() {
   const many = view.selected.size;
-  bar.hidden = !many;
-  bar.replaceChildren();
-  if (!many) return;
-  bar.append(el("strong", {}, `${many.toLocaleString("en")} selected`));
-  if (many <= FEW) {
-    const ids = [...view.selected].map((at) => points.id(at)).join(" ");
-    for (const [verb, label, tone] of [["confirm", "They are true", ""], ["pin", "Pin", ""], ["forget", "Forget", "bad"]]) bar.append(el("button", { type: "button", class: `button small ${tone}`, "data-action": verb, "data-ids": ids }, label));
-  } else {
-    bar.append(el("span", {}, `Select at most ${FEW} to do something with them.`));
-  }
-  bar.append(el("button", { type: "button", class: "button small quiet", onclick: () => choose([], true) }, "None"));
-  say(`${many} selected`);
+  front.dataset.selected = String(many);
+  if (many <= FEW) select([...view.selected].map((at) => points.id(at)));
+  else toast(`${many.toLocaleString("en")} memories are selected; draw around at most ${FEW} to do something with them.`);
+  if (many) say(`${many} selected`);
 }
 
 // --- mouse and fingers ---
@@ -484,6 +480,6 @@ new ResizeObserver(() => view?.resize()).observe(front);
 new MutationObserver(repaint).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 let changed = 0;
-on("change", () => { clearTimeout(changed); changed = setTimeout(() => { if (!playing) load().catch(failed); }, 1200); });
+on("change", () => { clearTimeout(changed); changed = setTimeout(() => { if (!playing) load().catch(failed); }, 600); });
 
 load().catch((error) => { failed(error); toast(error.message, { tone: "bad" }); });

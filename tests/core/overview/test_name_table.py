@@ -1,0 +1,104 @@
+"""The names in memories: people, places, projects and files; what a single text leaves open, all of them decide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hybrid_memory.overview.name_table import BUCKETS, NameKind, NameTable, others_named
+from hybrid_memory.overview.titled_names import titled_names
+
+DAY = 86_400_000_000
+
+
+def names_in(*texts, speaker=None, shares=lambda words: [None] * len(words)):
+    table = NameTable()
+    for text in texts:
+        table.read(text, speaker)
+    return table.listed(np.ones(len(texts), np.bool_), np.arange(len(texts), dtype=np.int64) * DAY, shares)
+
+
+def listed(*texts, **more):
+    return [one.name for one in names_in(*texts, **more)]
+
+
+def test_people_places_and_projects_are_listed_the_most_frequent_first():
+    found = listed("We met Carla in Porto.", "My aunt Carla uses Atlas.", "Then Carla left.")
+
+    assert found[0] == "Carla"
+    assert {"Porto", "Atlas"} <= set(found)
+
+
+def test_a_name_of_two_words_is_one_name():
+    assert listed("The bike is at Ponto Verde.") == ["Ponto Verde"]
+
+
+def test_a_first_name_that_stands_alone_as_well_is_a_name_of_its_own():
+    found = listed("I know Ada Nowak.", "Then Ada came.", "We saw Ada.", "They like Ada.")
+
+    assert found == ["Ada", "Ada Nowak"]
+
+
+def test_a_common_word_that_opens_a_sentence_is_no_name():
+    assert listed("Breakfast is at eight.", "Breakfast was late.", "Remember Bo.") == ["Bo"]
+
+
+def test_a_rare_word_that_opens_sentences_again_and_again_is_one():
+    assert listed("Priya lives in a village.", "Priya likes tea.") == ["Priya"]
+
+
+def test_what_memories_write_small_elsewhere_is_no_name():
+    found = listed("Klorg is heavy.", "Klorg is old.", shares=lambda words: [0.0] * len(words))
+
+    assert found == []
+
+
+def test_each_name_knows_when_it_came_first_and_last():
+    (bo,) = names_in("Then Bo came.", "It rains.", "We saw Bo.")
+
+    assert (bo.first, bo.last, bo.count) == (0, 2 * DAY, 2)
+    assert len(bo.over_time) == BUCKETS
+    assert sum(bo.over_time) == 2
+
+
+def test_who_speaks_is_a_speaker_and_a_file_is_a_code():
+    kinds = {one.name: one.kind for one in names_in("Look at src/router.py and BUG-412.", speaker="ada")}
+
+    assert kinds == {"ada": NameKind.SPEAKER, "src/router.py": NameKind.CODE, "BUG-412": NameKind.CODE}
+
+
+def test_memories_that_do_not_count_have_no_names():
+    table = NameTable()
+    table.read("Then Bo came.", None)
+
+    assert table.listed(np.zeros(1, np.bool_), np.zeros(1, np.int64), lambda words: [None] * len(words)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("昨天王芳老师来了。", "王芳"),
+        ("明日は田中さんに会う。", "田中"),
+        ("アンナさんと話した。", "アンナ"),
+        ("내일 김민수 씨를 만난다.", "김민수"),
+        ("قابلت أختي ليلى في السوق", "ليلى"),
+        ("פגשתי את אחותי נועה", "נועה"),
+        ("Мы вчера видели Ольгу.", "Ольгу"),
+        ("Χθες είδα τον Νίκο.", "Νίκο"),
+    ],
+)
+def test_names_are_found_in_other_scripts(text, name):
+    assert name in listed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["お母さんと話した。", "皆さん、こんにちは。", "お客様が来た。", "我的先生很好。", "no names at all"]
+)
+def test_a_title_alone_is_no_name(text):
+    assert list(titled_names(text)) == []
+
+
+def test_who_else_is_named_is_counted_without_the_name_itself():
+    texts = [("Then Ada met Bo in Porto.", None), ("We saw Ada and Bo.", None)]
+
+    assert others_named(texts, "ada", lambda _: False) == [("Bo", 2), ("Porto", 1)]
