@@ -12,9 +12,13 @@ VIEWS: tuple[View, ...] = (
     View("names", "/names", "People and things", "names", key="p"),
     View("name", "/names/{name}", "Name", "names", in_menu=False, function="load_one"),
     View("memory", "/memories/{id}", "Memory", "memory", in_menu=False),
+    View("sessions", "/sessions", "Sessions", "sessions", key="e"),
+    View("session", "/sessions/{name}", "Session", "sessions", in_menu=False, function="load_one"),
     View("insights", "/insights", "Insights", "insights", key="i"),
     View("brief", "/brief", "Brief", "brief", key="b"),
     View("review", "/review", "Review", "review", key="r"),
+    View("recalls", "/recalls", "Recalls", "recalls", key="q"),
+    View("health", "/health", "Health", "health", key="h"),
 )
 """The views; the page makes its addresses of them, the terminal finds them by name."""
 

@@ -72,6 +72,17 @@ def test_a_journal_makes_no_namespace_and_moves_no_head(store):
     assert (store.namespaces(), store.head("asked only"), store.last_write()) == ([], 0, None)
 
 
+def test_a_reading_in_the_place_of_one_that_went_is_told(tmp_path):
+    store = DuckStore.open(tmp_path / "memory.duckdb", FakeClock(START))
+    store.readings.add([reading("first"), reading("second")], keep=10, since=EVER)
+    assert questions(store) == ["second", "first"]
+    with store._engine.transaction() as (session, _, _):
+        session.change("DELETE FROM reading WHERE question = ?", "second")
+    store.readings.add([reading("third")], keep=10, since=EVER)
+    assert questions(store) == ["third", "first"]
+    store.close()
+
+
 def test_half_a_character_is_refused(tmp_path):
     store = DuckStore.open(tmp_path / "memory.duckdb", FakeClock(START))
     with pytest.raises(ConstraintViolation):
