@@ -104,8 +104,10 @@ def test_days_are_those_of_the_reader_and_have_no_holes():
 
 
 def test_only_answers_count_for_what_is_shown_most():
-    readings = [reading(shown=("a", "b")), reading(shown=("b",)), reading("", shown=("c",))]
-    assert most_shown(readings, 9) == [("b", 2), ("a", 1)]
+    found = {"outcome": Outcome.FOUND}
+    readings = [reading(shown=("a", "b"), **found), reading(shown=("b", "x", "y", "z"), **found)]
+    readings += [reading("", shown=("c",), **found), reading(shown=("d",), outcome=Outcome.WEAK)]
+    assert most_shown(readings, 9) == [("b", 2), ("a", 1), ("x", 1), ("y", 1)]
 
 
 WORDS = st.sampled_from(["", "key", "Where is the KEY?", "who"])

@@ -11,6 +11,8 @@ from datetime import date, datetime, timedelta, tzinfo
 from hybrid_memory.model import MemoryId
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
 
+_IN_FRONT = 3  # hits of an answer that are likely to be what it is about
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingFilter:
@@ -102,8 +104,9 @@ def by_day(readings: Iterable[Reading], today: date, days: int, zone: tzinfo | N
 
 
 def most_shown(readings: Iterable[Reading], limit: int) -> list[tuple[MemoryId, int]]:
-    """Return the memories that answered questions most often, with how often: a brief shows what it shows unasked."""
-    counts = Counter(one for reading in readings if reading.question for one in reading.shown)
+    """Return the memories that stood in front in most answers, with how often: a brief shows what it shows unasked."""
+    answers = (one for one in readings if one.question and one.outcome is Outcome.FOUND)
+    counts = Counter(id_ for one in answers for id_ in one.shown[:_IN_FRONT])
     return counts.most_common(limit)
 
 

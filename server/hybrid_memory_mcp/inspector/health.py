@@ -162,7 +162,7 @@ def _vector_line(status: Status) -> dict[str, str]:
     if status.pending_vectors:
         some = "1 memory waits" if status.pending_vectors == 1 else f"{status.pending_vectors:,} memories wait"
         return _line("note", f"{some} for the model that knows meanings; words find them meanwhile.")
-    return _line("good", f"Search knows words and meanings, by the model {status.embedder}.")
+    return _line("good", "Search knows words and meanings.")
 
 
 def _assistants() -> list[dict[str, Any]]:

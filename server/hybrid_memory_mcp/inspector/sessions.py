@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import month_name
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -31,7 +32,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     Parameters: ``q`` (a part of the name), ``order`` (latest, oldest, largest), ``page``, ``limit``.
 
     Each session has ``name``, ``memories``, ``current``, ``forgotten``, ``replaced``, ``first``, ``last``, ``clients`` (who wrote or asked
-    there), ``questions``, ``unanswered`` and ``learned``, up to three memories that weigh most.
+    there), ``questions``, ``unanswered``, ``month`` (under which it stands in this order) and ``learned``, up to three memories that weigh most.
     """
     order = request.text("order", SessionOrder.LATEST)
     if order not in {one.value for one in SessionOrder}:
@@ -45,17 +46,20 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         limit=limit,
     )
     found = service.look(request.scope, find)
+    told_of = _told(service, request, found.sessions)
+    for one, it in zip(found.sessions, told_of, strict=True):
+        it["month"] = _month(request, SessionOrder(order), one)
     return {
         "filters": {"q": request.text("q"), "order": order},
         "total": found.total,
         "page": page,
         "limit": limit,
-        "sessions": _told(service, request, found.sessions),
+        "sessions": told_of,
     }
 
 
 def load_one(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
-    """Return one session: its summary, and ``steps``, its memories and questions in the order of time.
+    """Return one session: its summary, and ``steps``, its memories and questions in the order of time, the ``first`` and the ``last`` moment.
 
     Parameters: ``name`` (of the path), ``page``, ``limit``. A step has ``at``, ``kind`` ("memory" with ``memory`` and ``by``, or "reading"
     with ``reading``).
@@ -80,11 +84,20 @@ def load_one(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "clients": told_of["clients"] if told_of else list(dict.fromkeys(one.client for one in asked)),
         "questions": sum(bool(one.question) for one in asked),
         "readings": len(asked),
+        "first": steps[0][0].isoformat(),
+        "last": steps[-1][0].isoformat(),
         "total": len(steps),
         "page": page,
         "limit": limit,
         "steps": _steps(service, request, shown),
     }
+
+
+def _month(request: ViewRequest, order: SessionOrder, one: SessionSummary) -> str:
+    if order is SessionOrder.LARGEST:
+        return ""
+    moment = (one.first if order is SessionOrder.OLDEST else one.last).astimezone(request.zone)
+    return f"{month_name[moment.month]} {moment.year}"
 
 
 def _name_of(service: MemoryService, request: ViewRequest, given: str) -> str:

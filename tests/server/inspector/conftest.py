@@ -36,8 +36,8 @@ def scope():
 def look(service, scope):
     """Returns what a view shows: ``look("timeline", order="true")``."""
 
-    def look(name, zone=UTC, **parameters):
-        return view_named(name).load(service, ViewRequest(scope=scope, parameters=parameters, zone=zone))
+    def look(view, /, zone=UTC, **parameters):
+        return view_named(view).load(service, ViewRequest(scope=scope, parameters=parameters, zone=zone))
 
     return look
 

@@ -14,7 +14,7 @@ from hybrid_memory.store.readings import Way
 from hybrid_memory_mcp.inspector.readings import MEMORIES_OF_A_READING, readings_of
 from hybrid_memory_mcp.inspector.view import ViewRequest
 
-KEY = "sk-proj-9fQ2mZ7Lr4Xc8Vb1Nw6Ty3Kd5Hs0Ja"
+KEY = "sk-ant-api03-" + "Ab1_" * 24 + "AA"
 
 
 @pytest.fixture
