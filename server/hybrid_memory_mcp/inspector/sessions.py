@@ -32,7 +32,8 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     Parameters: ``q`` (a part of the name), ``order`` (latest, oldest, largest), ``page``, ``limit``.
 
     Each session has ``name``, ``memories``, ``current``, ``forgotten``, ``replaced``, ``first``, ``last``, ``clients`` (who wrote or asked
-    there), ``questions``, ``unanswered``, ``month`` (under which it stands in this order) and ``learned``, up to three memories that weigh most.
+    there), ``questions``, ``unanswered``, ``month`` (under which it stands in this order) and ``learned``, up to three memories that weigh
+    most.
     """
     order = request.text("order", SessionOrder.LATEST)
     if order not in {one.value for one in SessionOrder}:
@@ -59,10 +60,10 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
 
 
 def load_one(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
-    """Return one session: its summary, and ``steps``, its memories and questions in the order of time, the ``first`` and the ``last`` moment.
+    """Return one session: its summary, and ``steps``, its memories and questions in the order of time.
 
-    Parameters: ``name`` (of the path), ``page``, ``limit``. A step has ``at``, ``kind`` ("memory" with ``memory`` and ``by``, or "reading"
-    with ``reading``).
+    It has the ``first`` and the ``last`` moment too. Parameters: ``name`` (of the path), ``page``, ``limit``. A step has ``at`` and
+    ``kind``: "memory" with ``memory`` and ``by``, or "reading" with ``reading``.
 
     Raises:
         NotFound: nothing was written or asked in a session of that name.
