@@ -75,7 +75,13 @@ def test_what_is_true_of_the_future_is_drawn_there_and_believed_until_now(look, 
 @pytest.mark.usefixtures("moves")
 @pytest.mark.parametrize(
     ("as_of", "believed"),
-    [("2026-01-12", "Berlin"), ("2026-01-20", "Lisbon"), ("12 days ago", "Lisbon"), ("last Monday", "Porto"), ("now", "Porto")],
+    [
+        ("2026-01-12", "Berlin"),
+        ("2026-01-20", "Lisbon"),
+        ("12 days ago", "Lisbon"),
+        ("last Monday", "Porto"),
+        ("now", "Porto"),
+    ],
 )
 def test_a_moment_is_given_as_a_date_or_in_words(look, as_of, believed):
     assert contents(look("timeline", as_of=as_of)) == [f"Ada lives in {believed}."]
