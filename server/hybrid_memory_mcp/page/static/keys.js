@@ -34,16 +34,27 @@ function step(by) {
   else say(by > 0 ? "The last one." : "The first one.");
 }
 
-function pressable(key) {
-  const all = [...(item()?.querySelectorAll("[data-key]") ?? []), ...document.querySelectorAll("[data-key]")];
-  const inItem = item();
-  return all.find((one) => one.dataset.key === key && seen(one) && (!one.closest("[data-item]") || one.closest("[data-item]") === inItem) && !one.disabled);
+/**
+ * What a letter presses: in the item that the keyboard is on, else on the page around the items; never in another item.
+ * @param {string} key
+ * @param {HTMLElement | null} [inItem]
+ */
+export function pressable(key, inItem = item()) {
+  return pressables(inItem).find((one) => one.dataset.key === key && !one.disabled);
 }
 
-/** What the letters of this page do. */
-export function keysOfThisPage() {
+function pressables(inItem) {
+  const all = [...(inItem?.querySelectorAll("[data-key]") ?? []), ...document.querySelectorAll("[data-key]")];
+  return all.filter((one) => seen(one) && (!one.closest("[data-item]") || one.closest("[data-item]") === inItem));
+}
+
+/**
+ * What the letters of this page do; with `inItem` given, there and around the items alone.
+ * @param {HTMLElement | null} [inItem]
+ */
+export function keysOfThisPage(inItem) {
   const found = new Map();
-  for (const one of document.querySelectorAll("[data-key]")) {
+  for (const one of inItem === undefined ? document.querySelectorAll("[data-key]") : pressables(inItem)) {
     const label = one.dataset.keyLabel || one.textContent.trim() || one.getAttribute("aria-label") || "";
     if (one.dataset.key !== "/" && label && !found.has(one.dataset.key)) found.set(one.dataset.key, label);
   }

@@ -1,6 +1,6 @@
 // Ctrl-K: views, what can be done here, and memories by words.
-import { el, fetchJson, relative, url } from "./core.js";
-import { keysOfThisPage, switchTheme, switchTimes } from "./keys.js";
+import { el, fetchJson, item, relative, url } from "./core.js";
+import { keysOfThisPage, pressable, switchTheme, switchTimes } from "./keys.js";
 
 const MOST = 9;
 const PAUSE = 120; // milliseconds between a letter and the search
@@ -8,13 +8,14 @@ let asked = null;
 let pause = 0;
 let at = 0;
 let shown = [];
+let from = null; // the item that the keyboard was on: commands are for it
 
 const box = () => document.getElementById("palette");
 const input = () => box().querySelector("input");
 
 function commands() {
   const views = [...document.querySelectorAll("[data-menu]")].map((one) => ({ text: one.querySelector("span").textContent, note: one.dataset.go ? `g ${one.dataset.go}` : "view", run: () => one.click() }));
-  const here = [...keysOfThisPage()].map(([key, label]) => ({ text: label, note: key, run: () => document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.click() }));
+  const here = [...keysOfThisPage(from)].map(([key, label]) => ({ text: label, note: key, run: () => pressable(key, from)?.click() }));
   return [...views, ...here, { text: "Switch between light and dark", note: "D", run: switchTheme }, { text: "Show times exactly, or how long ago", note: "T", run: switchTimes }];
 }
 
@@ -67,6 +68,7 @@ function typed() {
 
 function open() {
   if (box().open) { box().close(); return; }
+  from = item();
   input().value = "";
   at = 0;
   box().showModal();
