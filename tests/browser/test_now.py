@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 from tests.browser.conftest import PHONE
@@ -100,5 +103,15 @@ def test_the_first_tab_skips_to_what_is_shown(visit, life):
 def test_a_phone_has_the_menu_behind_a_button(visit, life):
     page = visit(life, size=PHONE).open("/")
     page.get_by_role("button", name="Menu").click()
-    page.get_by_role("link", name="Timeline", exact=True).click()
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Timeline").click()
     page.wait_for_url("**/timeline*")
+
+
+def test_what_comes_in_is_seen_while_the_page_is_open(visit, own_life):
+    page = visit(own_life).open("/")
+    environment = os.environ | {"HYBRID_MEMORY_HOME": str(own_life.home), "HOME": str(own_life.home.parent)}  # noqa: TID251 - for the process
+    command = [sys.executable, "-m", "hybrid_memory_mcp", "remember", "The harbour festival is on the third of May."]
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=30)
+
+    page.locator(".lane-long .slip", has_text="The harbour festival").wait_for()
+    assert page.locator(".event").first.inner_text().startswith("Learned")
