@@ -26,6 +26,7 @@ from tests.server.services import ObservedService, make_server
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.model import Origin, Scope, Verdict
 from hybrid_memory.requests import ForgetRequest, JudgeRequest, UpdateRequest
+from hybrid_memory_mcp.chat_app.document import FOLDER
 from hybrid_memory_mcp.mcp_api.apps import APP_MIME_TYPE, CARD, EXTENSION_ID
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
@@ -138,7 +139,11 @@ def chatting(browser: Any, script: str, service: ObservedService, size: dict[str
     sandbox = (HERE / "sandbox.html").read_text(encoding="utf-8")
 
     def of_chat(route: Any) -> None:
-        kind, body = bodies.get(route.request.url.removeprefix(CHAT), ("text/plain", ""))
+        path = route.request.url.removeprefix(CHAT)
+        if path.startswith("/modules/"):
+            module = (FOLDER / path.removeprefix("/modules/")).read_text(encoding="utf-8")
+            bodies[path] = ("text/javascript", module)
+        kind, body = bodies.get(path, ("text/plain", ""))
         route.fulfill(content_type=kind, body=body)
 
     context.route(f"{CHAT}/**", of_chat)
@@ -331,20 +336,43 @@ def test_what_was_known_on_a_day_is_asked_for_by_a_date(chat):
 def test_more_is_shown_where_there_is_more(chat, memory):
     for number in range(30):
         memory.keep(f"Ada saw the film number {number} in the Nimas cinema", session="s-before")
-    app = shown(chat, query="film")
-    before = cards(app).count()
+    app = shown(chat, query="film", limit=8)
+    assert cards(app).locator("visible=true").count() <= 6
     app.get_by_role("button", name="more").click()
-    cards(app).nth(before).wait_for()
-    assert cards(app).count() > before
+    cards(app).nth(7).wait_for()
+    app.get_by_role("button", name="more").click()
+    cards(app).nth(8).wait_for()
     assert len(set(cards(app).locator(".text").all_inner_texts())) == cards(app).count()
+
+
+def test_a_long_brief_does_not_push_the_conversation_away(chat, memory):
+    for number in range(15):
+        memory.keep(f"Ada decided to read book number {number}", origin=Origin.USER, session="s-before")
+    app = shown(chat)
+    visible = app.locator("article:visible")
+    assert visible.count() <= 6
+    assert app.locator("h2:visible").count() <= visible.count()
+    chat.page.keyboard.press("Tab")
+    app.get_by_role("button", name="Keys").focus()
+    for _ in range(8):
+        chat.page.keyboard.press("j")
+    assert visible.count() > 8
+
+
+def test_in_full_size_all_of_them_are_shown(chat, memory):
+    for number in range(15):
+        memory.keep(f"Ada decided to read book number {number}", origin=Origin.USER, session="s-before")
+    app = shown(chat)
+    app.get_by_role("button", name="Larger").click()
+    app.locator("article:visible").nth(10).wait_for()
 
 
 def test_hostile_texts_are_shown_as_text_and_do_nothing(chat, memory):
     for text in TEXTS:
         memory.keep(text, origin=Origin.USER, session="s-before", speaker="\u202e<b>evil</b>", tags=["<i>x</i>"])
     kept = [one.id for one in memory.memories.values()]
-    for begin in range(0, len(kept), 10):
-        app = shown(chat, ids=kept[begin : begin + 10], token_budget=200_000)
+    for begin in range(0, len(kept), 6):
+        app = shown(chat, ids=kept[begin : begin + 6], token_budget=200_000)
         for at in range(cards(app).count()):
             cards(app).nth(at).get_by_role("button", name="Details").click()
             cards(app).nth(at).get_by_text("What is known about it").wait_for()
@@ -386,7 +414,7 @@ def test_a_narrow_chat_shows_it_without_scrolling_aside(chromium, host_script, m
 def test_groups_that_are_worth_a_thought_are_shown_together(chat, memory):
     memory.clock.set(SystemClock().now())
     app = chat.open("reflect")
-    app.get_by_role("heading", level=2).filter(has_text="What belongs together").first.wait_for()
+    app.get_by_role("heading", level=2).filter(has_text="Group 1").first.wait_for()
     assert cards(app).count() >= 2
     assert chat.violations() == []
 
@@ -492,3 +520,27 @@ def test_what_was_confirmed_is_disputed_not_replaced(chat, memory):
     app.get_by_role("button", name="Save").click()
     app.get_by_text("nothing said in a chat replaces that").first.wait_for()
     assert memory.memories[lisbon].superseded_by is None
+
+
+def test_what_changed_between_two_texts_makes_up_both(chat):
+    """The app's own modules, as they are, with a thousand pairs of texts."""
+    chat.page.goto(CHAT)
+    wrong = chat.page.evaluate("""async () => {
+      const { wordChanges, sharesOf } = await import("/modules/versions.js");
+      const words = ["Ada", "lives", "in", "Porto", ".", " ", "\\n", "東京", "é", "👩‍👩‍👧", "\u202e", "-", "4.2"];
+      let seed = 1;
+      const random = (most) => (seed = (seed * 48271) % 2147483647) % most;
+      const text = () => Array.from({ length: random(12) }, () => words[random(words.length)]).join(random(2) ? " " : "");
+      const wrong = [];
+      for (let at = 0; at < 1000; at++) {
+        const [before, after] = [text(), text()];
+        const parts = wordChanges(before, after);
+        const of = (kind) => parts.filter((one) => one.kind === "same" || one.kind === kind).map((one) => one.text).join("");
+        if (of("removed") !== before || of("added") !== after) wrong.push([before, after, parts]);
+        const begins = Array.from({ length: 1 + random(20) }, () => new Date(random(1e9))).sort((a, b) => a - b);
+        const shares = sharesOf(begins, new Date(2e9));
+        if (Math.abs(shares.reduce((sum, one) => sum + one, 0) - 1) > 1e-9 || Math.min(...shares) <= 0) wrong.push(shares);
+      }
+      return wrong;
+    }""")
+    assert wrong == []

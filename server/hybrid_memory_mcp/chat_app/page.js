@@ -8,6 +8,7 @@ import { asking, changesInWords, groupsOf, questionOf, withDetails } from "./sta
 
 const ROOM = 200000; // tokens: a person reads on as long as they like
 const EXPLAINED = 100;
+const SHOWN_INLINE = 5; // cards: a brief of twenty would push the conversation away
 
 /** The whole of what is shown. It is made once and follows what the host tells. */
 export class Page {
@@ -41,6 +42,7 @@ export class Page {
     }
     Object.assign(reader, { locale, timeZone });
     root.dataset.mode = displayMode === "fullscreen" ? "fullscreen" : "inline";
+    if (displayMode === "fullscreen" && this.cards.length) this.fold(Infinity);
     root.classList.toggle("fixed", typeof containerDimensions?.height === "number");
     const { top = 0, right = 0, bottom = 0, left = 0 } = safeAreaInsets ?? {};
     document.body.style.padding = [top, right, bottom, left].map((one) => `${Number(one) || 0}px`).join(" ");
@@ -97,9 +99,29 @@ export class Page {
       this.cards.push(...cards);
     }
     this.summarise(structured);
-    const cursor = structured.cursor;
+    this.next = this.host.canCall && structured.cursor ? { cursor: structured.cursor, count: structured.remaining } : null;
+    this.fold(this.pages.length === 1 && document.documentElement.dataset.mode === "inline" ? SHOWN_INLINE : Infinity);
+  }
+
+  /** Show the first of the cards; a button shows the others, or what the server has beyond them. */
+  fold(most) {
+    // One more is no reason to hide it.
+    const shown = this.cards.length <= most + 1 ? this.cards.length : most;
+    this.cards.forEach((one, at) => (one.element.hidden = at >= shown));
+    for (const list of this.parts.list.querySelectorAll("ol.cards")) {
+      const empty = [...list.children].every((one) => one.hidden);
+      list.hidden = list.previousElementSibling.hidden = empty;
+    }
     this.parts.more.replaceChildren();
-    if (cursor && this.host.canCall) this.parts.more.append(button(`Show ${structured.remaining.toLocaleString()} more`, () => this.showMore(cursor), { key: "n" }));
+    const rest = this.cards.length - shown;
+    const label = (count) => `Show ${count.toLocaleString()} more`;
+    if (rest) this.parts.more.append(button(label(rest), () => this.unfold(shown), { key: "n" }));
+    else if (this.next) this.parts.more.append(button(label(this.next.count), () => this.showMore(this.next.cursor), { key: "n" }));
+  }
+
+  unfold(first) {
+    this.fold(Infinity);
+    this.cards[first].article.focus();
   }
 
   summarise(structured) {
@@ -228,6 +250,7 @@ export class Page {
 
   focusCard(at) {
     const card = this.cards[at];
+    if (card?.element.hidden) this.fold(Infinity);
     card?.article.focus();
     card?.article.scrollIntoView({ block: "nearest" });
   }

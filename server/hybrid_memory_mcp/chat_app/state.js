@@ -71,7 +71,7 @@ export function withDetails(result, meta) {
 
 /** The memories of an answer of read_memories or reflect in groups, each with what stands above it. */
 export function groupsOf(result) {
-  if (result.groups) return result.groups.map((one, at) => ({ title: `What belongs together, ${at + 1}`, memories: one.memories }));
+  if (result.groups) return result.groups.map((one, at) => ({ title: `Group ${at + 1}`, memories: one.memories }));
   const groups = new Map();
   for (const memory of result.memories ?? []) {
     const title = memory.section ?? "";

@@ -167,6 +167,15 @@ async def test_what_a_person_saw_in_the_app_the_assistant_did_not(chat, service,
     assert service.read(SCOPE, quiet).hits == ()
 
 
+async def test_looking_in_the_app_is_not_in_the_journal_of_what_was_asked(chat, service, moved):
+    await chat.call_tool("read_memories", {"query": "Where does Ada live?"}, meta=BY_PERSON)
+    service.journal.flush(service.now())
+    assert service.journal.latest(["default"], service.now()) == []
+    await chat.call_tool("read_memories", {"query": "Where does Ada live?"})
+    service.journal.flush(service.now())
+    assert len(service.journal.latest(["default"], service.now())) == 1
+
+
 async def test_a_correction_in_the_app_is_the_user_s_word_and_a_person_s_act(chat, service):
     kept = service.keep("Ada lives in Porto")
     assert kept.trust is Trust.AGENT
