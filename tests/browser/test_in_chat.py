@@ -6,6 +6,7 @@ sandbox have origins of their own, as the specification wants it, and answers th
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +21,14 @@ from anyio.from_thread import start_blocking_portal
 from mcp.client import Client
 from mcp.client.extension import advertise
 from tests.browser.hostile import RAN, TEXTS
+from tests.browser.life import make_life
 from tests.clients.environments import node, node_packages
 from tests.server.services import ObservedService, make_server
 
-from hybrid_memory.clock import SystemClock
+from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.model import Origin, Scope, Verdict
-from hybrid_memory.requests import ForgetRequest, JudgeRequest, UpdateRequest
+from hybrid_memory.requests import ForgetRequest, Insight, JudgeRequest, UpdateRequest
+from hybrid_memory.service import MemoryService
 from hybrid_memory_mcp.chat_app.document import FOLDER
 from hybrid_memory_mcp.mcp_api.apps import APP_MIME_TYPE, CARD, EXTENSION_ID
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
@@ -237,6 +240,22 @@ def test_details_tell_what_was_true_when_and_why_it_was_found(chat):
     assert versions.nth(1).locator("time").count() == 2
     assert "It has the words of the question" in of(app, "Lisbon").inner_text()
     assert "your words" in of(app, "Lisbon").inner_text()
+
+
+def test_details_tell_what_speaks_against_a_memory_and_what_it_rests_on(chat, memory):
+    lisbon = next(one.id for one in memory.memories.values() if "Lisbon, in" in one.content)
+    flat = next(one.id for one in memory.memories.values() if "balcony" in one.content)
+    memory.update(HERS, UpdateRequest(id=lisbon, content="Ada lives in Madrid.", origin=Origin.TOOL))
+    memory.store_insights(HERS, (Insight(text="Ada lives well in Lisbon", evidence=(lisbon, flat)),))
+    memory.forget(HERS, ForgetRequest(ids=(flat,)))
+    app = shown(chat, query="Where does Ada live?")
+    of(app, "in a flat").get_by_role("button", name="Details").click()
+    of(app, "in a flat").get_by_role("heading", name="What speaks against it").wait_for()
+    assert "Ada lives in Madrid." in of(app, "in a flat").locator(".linked").inner_text()
+    of(app, "lives well").get_by_role("button", name="Details").click()
+    rests = of(app, "lives well").locator(".linked li")
+    rests.nth(1).wait_for()
+    assert rests.all_inner_texts() == ["Ada lives in Lisbon, in a flat by the river.", "Not there any more."]
 
 
 def test_a_memory_is_corrected_in_place_and_put_back(chat, memory):
@@ -544,3 +563,18 @@ def test_what_changed_between_two_texts_makes_up_both(chat):
       return wrong;
     }""")
     assert wrong == []
+
+
+def test_a_picture_of_the_card_is_taken(chromium, host_script, tmp_path):
+    """For the documentation, as those of the page: `test_pictures`."""
+    make_life(tmp_path / "memory")
+    service = MemoryService.open(tmp_path / "memory", clock=SystemClock(), random_source=SystemRandomSource())
+    with chatting(chromium, host_script, service, {"width": 800, "height": 980}) as chat:
+        app = shown(chat, query="Where does Ada live?", limit=3)
+        of(app, "Porto").get_by_role("button", name="Details").click()
+        app.get_by_text("What is known about it").wait_for()
+        chat.page.mouse.move(0, 0)
+        kept = Path(os.environ.get("PAGE_PICTURES") or tmp_path) / "in-chat.png"  # noqa: TID251 - no setting of the product
+        chat.page.screenshot(path=str(kept))
+        assert kept.stat().st_size > 10_000
+    service.close()

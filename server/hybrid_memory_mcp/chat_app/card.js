@@ -7,7 +7,7 @@ import { versionsOf, versionsShown } from "./versions.js";
 /**
  * A memory in the list.
  *
- * `tools` are what a card may ask of the page: `read(id)` the memory whole, `update(change)`, `forget(id, restore)`, `reasons(id)` the
+ * `tools` are what a card may ask of the page: `read(id)` the memory whole, `readAll(ids)` several, `update(change)`, `forget(id, restore)`, `reasons(id)` the
  * parts of its score or nothing, `changed(change)` notes what the person did, `say(words)` reads it out, `canCall`.
  */
 export class Card {
@@ -91,8 +91,9 @@ export class Card {
     const shown = this.details;
     try {
       const whole = await this.read();
-      const [chain, explain] = await Promise.all([versionsOf((id) => this.tools.read(id), whole), this.tools.reasons(this.memory.id)]);
-      shown.replaceChildren(...[versionsShown(chain), reasonsShown(explain), factsShown(whole)].filter(Boolean));
+      const asked = [versionsOf((id) => this.tools.read(id), whole), this.tools.readAll(linksOf(whole)), this.tools.reasons(this.memory.id)];
+      const [chain, linked, explain] = await Promise.all(asked);
+      shown.replaceChildren(...[versionsShown(chain), ...linkedShown(whole, linked), reasonsShown(explain), factsShown(whole)].filter(Boolean));
       if (this.memory.cut) this.body.replaceChildren(storedText(whole.text));
     } catch (error) {
       shown.replaceChildren(element("p", { class: "note problem", role: "alert" }, error.message));
@@ -243,6 +244,26 @@ function beforeShown(before, until) {
   return element("p", { class: "before" }, timeOf(before.since, { plain: true }), timeOf(until, { before: " – ", plain: true }), ": ", storedName(before.text));
 }
 
+const LINKS = [
+  ["What speaks against it", (memory) => memory.disputed_by ?? []],
+  ["What it speaks against", (memory) => (memory.disputes ? [memory.disputes] : [])],
+  ["What it rests on", (memory) => memory.evidence ?? []],
+];
+const LINKS_SHOWN = 10;
+
+function linksOf(memory) {
+  return [...new Set(LINKS.flatMap(([, of]) => of(memory).slice(0, LINKS_SHOWN)))];
+}
+
+function linkedShown(memory, linked) {
+  const known = new Map(linked.map((one) => [one.id, one]));
+  return LINKS.map(([title, of]) => {
+    const ids = of(memory).slice(0, LINKS_SHOWN);
+    const rows = ids.map((id) => known.get(id)).map((one) => element("li", {}, one ? storedText(one.text, { most: 160 }) : "Not there any more."));
+    return rows.length && element("section", { class: "linked" }, element("h3", {}, title), element("ul", {}, ...rows));
+  });
+}
+
 function reasonsShown(explain) {
   const reasons = reasonsOf(explain);
   if (!reasons.length) return null;
@@ -266,7 +287,6 @@ function factsShown(memory) {
     ["Key", memory.key && storedName(memory.key)],
     ["Found in", memory.source && storedName(memory.source)],
     ["Conversation", memory.session && storedName(memory.session)],
-    ["Rests on", memory.evidence?.length && `${memory.evidence.length} ${memory.evidence.length === 1 ? "memory" : "memories"}`],
     ["Id", element("code", {}, memory.id)],
   ].filter(([, value]) => value);
   const list = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);

@@ -166,6 +166,7 @@ export class Page {
     return {
       canCall: this.host.canCall,
       read: async (id) => (await call("read_memories", { ids: [id], token_budget: ROOM })).memories?.[0],
+      readAll: async (ids) => (ids.length ? (await call("read_memories", { ids, token_budget: ROOM })).memories : []),
       update: (change) => call("update_memory", change),
       forget: (id, restore) => call("forget_memories", restore ? { ids: [id], restore } : { ids: [id] }),
       reasons: async (id) => (await this.reasonsFor(page)).get(id),
