@@ -36,7 +36,8 @@ def view(service, tmp_path):
 
 @pytest.mark.parametrize("name", [one.name for one in VIEWS if "{" not in one.path])
 def test_every_view_can_be_asked_for_and_crosses_a_socket(view, name):
-    assert json.loads(json.dumps(view(name))) == view(name) or name in ("health", "now", "search")
+    shown = view(name)
+    assert json.loads(json.dumps(shown)) == shown
 
 
 def test_a_view_takes_the_parameters_of_its_address(view, service):
