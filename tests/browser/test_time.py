@@ -41,7 +41,8 @@ def test_the_same_from_a_question_takes_two_actions(visit, life):
     page = visit(life).open("/")
     page.get_by_role("searchbox", name="Search your memory").fill("Where does Ada live?")
     page.keyboard.press("Enter")
-    page.goto(f"{life.base}/memories/{life.ids['porto']}")
+    page.locator(f"a[href^='/memories/{life.ids['porto']}']").first.click()
+    page.wait_for_url(re.compile("/memories/"))
     lead = page.locator(".lead").inner_text()
     assert "Learned on" in lead
     assert "What it believed before: Ada lives in Lisbon since March." in lead

@@ -5,7 +5,7 @@ Called by the operation ``history`` of the command line. It is told from the aud
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -48,13 +48,22 @@ class MemoryHistory:
     events: tuple[MemoryEvent, ...]
 
 
-def memory_history(store: Store, namespace: str, memory_id: MemoryId, secrets: SecretPolicy | None) -> MemoryHistory:
+def memory_history(
+    store: Store,
+    namespace: str,
+    memory_id: MemoryId,
+    secrets: SecretPolicy | None,
+    *,
+    known: Collection[MemoryId] = (),
+) -> MemoryHistory:
     """Return the life of a memory with its earlier and later versions; ``secrets`` says what is shown of them, None reveals them.
+
+    ``known`` are versions that the caller knows of already: they are read together, where others are read link by link.
 
     Raises:
         NotFound: there never was such a memory in this namespace.
     """
-    versions = _versions(store, namespace, memory_id)
+    versions = _versions(store, namespace, memory_id, known)
     ids = [one.id for one in versions] or [memory_id]
     log = store.history(namespace, ids)
     if not log and not versions:
@@ -74,10 +83,10 @@ def memory_history(store: Store, namespace: str, memory_id: MemoryId, secrets: S
     )
 
 
-def _versions(store: Store, namespace: str, memory_id: MemoryId) -> list[Memory]:
+def _versions(store: Store, namespace: str, memory_id: MemoryId, known: Collection[MemoryId]) -> list[Memory]:
     """Return all versions that are linked with one, the oldest first."""
     found: dict[MemoryId, Memory] = {}
-    wanted = {memory_id}
+    wanted = {memory_id, *known}
     while wanted:
         read = store.get(namespace, wanted)
         found |= read

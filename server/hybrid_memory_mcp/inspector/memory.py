@@ -15,6 +15,7 @@ from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import SHORTEST_BEGINNING
 from hybrid_memory.model import MemoryId
 from hybrid_memory.moments import EARLIEST
+from hybrid_memory.overview.lineage import versions_of
 from hybrid_memory.overview.times import MemoryTimes, times_of
 from hybrid_memory.project_names import project_of
 from hybrid_memory_mcp.inspector.calendar import Axis
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _LINKS_SHOWN = 60  # of each sort; more would not be read on one page
 _LINKS_READ = 400
 _ALIKE_SHOWN = 6
+_VERSIONS_SHOWN = 40
 _EVENTS_SHOWN = 300  # the newest; a memory that is recalled every day for years has thousands
 
 
@@ -43,13 +45,15 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         NotFound: there never was such a memory here.
     """
     memory_id, namespace = _named(service, request)
-    history = memory_history(service.store, namespace, memory_id, None)
+    lineage = service.look(request.scope, lambda columns, _: versions_of(columns, memory_id))
+    history = memory_history(service.store, namespace, memory_id, None, known=lineage)
     events = [one for one in history.events if one.id == memory_id or history.versions]
     memory = next((one.memory for one in history.versions if one.memory.id == memory_id), None)
     if memory is None:
         return _erased(memory_id, namespace, history)
     links = _Links(service, request, [one.memory for one in history.versions])
-    chain = _chain(memory, links.known)
+    whole_chain = _chain(memory, links.known)
+    chain = _around(memory, whole_chain)
     now = service.now()
     times = {one.id: times_of(one, links.successor(one), now) for one in chain}
     axis = _axis(times.values(), now)
@@ -59,14 +63,15 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "id": memory_id,
         "memory": _with_times(links, memory)
         | {"recalls": usage.recalls, "recalled_at": usage.recalled_at.isoformat() if usage.recalled_at else None},
-        "versions": _versions(links, chain, history, axis),
+        "versions": _versions(links, chain, whole_chain, history, axis),
+        "versions_left_out": len(whole_chain) - len(chain),
         "axis": {
             "from": axis.since.isoformat(),
             "to": axis.until.isoformat(),
             "now": axis.inside(now),
             "ticks": axis.marks(request.zone),
         },
-        "replaced_too": [_with_times(links, one) for one in links.replaced_beside(chain)],
+        "replaced_too": [_with_times(links, one) for one in links.replaced_beside(whole_chain)],
         "life": life_of(chain, {one: each.believed_until for one, each in times.items()}, events, now),
         "events": [_event(one) for one in events[-_EVENTS_SHOWN:]][::-1],
         "events_left_out": max(len(events) - _EVENTS_SHOWN, 0),
@@ -179,7 +184,17 @@ def _axis(times: Iterable[MemoryTimes], now: datetime) -> Axis:
     return Axis(max(first - room, EARLIEST) if first - EARLIEST > room else EARLIEST, last)
 
 
-def _versions(links: _Links, chain: Sequence[Memory], history: MemoryHistory, axis: Axis) -> list[dict[str, Any]]:
+def _around(memory: Memory, chain: Sequence[Memory]) -> list[Memory]:
+    """Return the versions that are shown: those around one, and the first and the newest; a key that is set every hour has thousands."""
+    at = chain.index(memory)
+    begin = max(min(at - _VERSIONS_SHOWN // 2, len(chain) - _VERSIONS_SHOWN), 0)
+    end = begin + _VERSIONS_SHOWN
+    return [*chain[: min(begin, 1)], *chain[begin:end], *chain[max(end, len(chain) - 1) :]]
+
+
+def _versions(
+    links: _Links, chain: Sequence[Memory], whole_chain: Sequence[Memory], history: MemoryHistory, axis: Axis
+) -> list[dict[str, Any]]:
     """Return the chain, the oldest first, each with its number, who wrote it, its recalls, and what it changed in the one before."""
     usage = {one.memory.id: one for one in history.versions}
     writers: dict[MemoryId, MemoryEvent] = {}
@@ -187,15 +202,16 @@ def _versions(links: _Links, chain: Sequence[Memory], history: MemoryHistory, ax
         writers.setdefault(event.id, event)
     versions: list[dict[str, Any]] = []
     now = links.service.now()
-    for at, one in enumerate(chain):
+    numbers = {one.id: number for number, one in enumerate(whole_chain, 1)}
+    for one in chain:
         version = _with_times(links, one) | {
-            "number": at + 1,
+            "number": numbers[one.id],
             "recalls": usage[one.id].recalls if one.id in usage else 0,
         }
         version["spans"] = axis.spans(times_of(one, links.successor(one), now), now)
         if one.id in writers:
             version |= {"by": writers[one.id].by, "action": writers[one.id].action}
-        if at:
+        if versions and versions[-1]["number"] == version["number"] - 1:
             version["diff"] = word_diff(versions[-1]["content"], version["content"])
         versions.append(version)
     return versions

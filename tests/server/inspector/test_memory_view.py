@@ -168,3 +168,17 @@ def test_the_life_goes_through_the_tiers(look, service, scope, clock):
     assert shown["stages"][-1]["until"] is None
     assert shown["stages"][-1]["tier"] == service.revealed(scope, [MemoryId(ids[0])])[ids[0]].tier.value
     assert set(tiers) == set(shown["levels"])
+
+
+def test_a_chain_of_hundreds_of_versions_shows_those_around_one_and_both_ends(look, say, service, scope, clock):
+    ids = [say("Build 0 of the map is green.")]
+    for number in range(1, 90):
+        clock.advance(hours=1)
+        ids.append(service.update(scope, UpdateRequest(id=ids[-1], content=f"Build {number} of the map is green.")).id)
+    shown = look("memory", id=ids[30])
+    numbers = [one["number"] for one in shown["versions"]]
+    assert numbers == [1, *range(11, 51), 90]
+    assert shown["versions_left_out"] == 90 - len(numbers)
+    assert ["diff" in one for one in shown["versions"]] == [False, False, *[True] * 39, False]
+    assert [one["number"] for one in look("memory", id=ids[0])["versions"]] == [*range(1, 41), 90]
+    assert [one["number"] for one in look("memory", id=ids[-1])["versions"]] == [1, *range(51, 91)]

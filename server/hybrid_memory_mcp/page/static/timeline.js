@@ -63,7 +63,11 @@ function draw(moment) {
 async function show(address, parts) {
   asking?.abort();
   const mine = (asking = new AbortController());
-  const answer = await fetch(address, { signal: mine.signal, credentials: "same-origin" });
+  const answer = await fetch(address, {
+    signal: mine.signal,
+    credentials: "same-origin",
+    headers: { "HX-Request": "true", "HX-Request-Type": "partial" },
+  });
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (mine.signal.aborted) return false;
   if (!answer.ok || parts.some((id) => !page.getElementById(id))) {
