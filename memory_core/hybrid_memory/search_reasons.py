@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hybrid_memory.requests import Hit, ReadRequest, ReadResult
     from hybrid_memory.retrieval.index import NamespaceIndex
 
-SHOWN_OF_EACH = 10  # memories of one reason; a person reads a few
+SHOWN_OF_EACH = 8  # memories of one reason; a person reads a few
 _READ_HIDDEN = 100  # of what is hidden; each is read for its reason
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from hybrid_memory.languages import ENGLISH, language_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from hybrid_memory.retrieval.understanding import UnderstoodWord
     from hybrid_memory.terms import TermHasher
 
-READ_CHARACTERS = 20_000  # of a text; behind them nothing is marked
+READ_CHARACTERS = 10_000  # of a text; behind them nothing is marked
 _TOKEN = LazyPattern(r"[^\W_]+(?:[-_./:#@+'’]{1,2}[^\W_]+)*")
 _PART = LazyPattern(r"[^\W_]+(?:['’][^\W_]+)?")
 
@@ -42,15 +43,20 @@ def word_marks(text: str, asked: Sequence[UnderstoodWord], hasher: TermHasher) -
     if not own:
         return []
     languages = tuple(dict.fromkeys((language_of(text), ENGLISH)))
+
+    @cache
+    def meant(spelled: str) -> tuple[str, bool] | None:
+        terms = _terms(spelled, languages, hasher)
+        if (word := _first(terms, own)) is not None:
+            return word, False
+        return None if (word := _first(terms, near)) is None else (word, True)
+
     found: list[Mark] = []
     for begin, end in _places(text[:READ_CHARACTERS]):
         if found and begin < found[-1].end:
             continue
-        terms = _terms(text[begin:end], languages, hasher)
-        if (word := _first(terms, own)) is not None:
-            found.append(Mark(begin, end, word))
-        elif (word := _first(terms, near)) is not None:
-            found.append(Mark(begin, end, word, near=True))
+        if (one := meant(text[begin:end])) is not None:
+            found.append(Mark(begin, end, *one))
     return found
 
 

@@ -91,7 +91,8 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     """Return what a question finds, as a model is answered, and why.
 
     Parameters: ``q``, the filters ``type``, ``tags`` (separated by commas), ``session``, ``speaker``, ``since``, ``until``, ``as_of`` and
-    ``trust``, further ``limit``, ``budget`` (tokens) and ``cursor``. Without ``q`` nothing is searched.
+    ``trust``, further ``limit``, ``budget`` (tokens) and ``cursor``. Without ``q`` nothing is searched. ``moments`` are the times that the
+    filters were taken for.
 
     Raises:
         InvalidInput: names the parameter that is wrong.
@@ -109,7 +110,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "choices": _choices(service, request),
     }
     if not query:
-        return known | {"hits": [], "left_out": [], "answer": None, "understood": None, "notes": []}
+        return known | {"moments": {}, "hits": [], "left_out": [], "answer": None, "understood": None, "notes": []}
     given = _arguments(call)
     try:
         asked = given.to_request(CallTime(request.zone, service.now()))
@@ -117,6 +118,9 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         raise InvalidInput(_own_name(error.field), error.problem) from None
     found, reasons = service.read_with_reasons(request.scope, asked)
     search = _Search(service, request, asked, given.budget, found, reasons)
+    where = asked.where
+    moments = {"since": where.since, "until": where.until, "as_of": where.as_of}
+    known |= {"moments": {name: moment.isoformat() for name, moment in moments.items() if moment is not None}}
     return known | search.told() | {"took_ms": round(1000 * (perf_counter() - began), 1)}
 
 
