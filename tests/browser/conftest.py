@@ -96,6 +96,10 @@ def serving(home: Path, *arguments: str) -> Iterator[Served]:
         except subprocess.TimeoutExpired:
             process.kill()
             raise
+        finally:
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ def hits(page):
 def test_hits_come_while_one_types(visit, life):
     page = visit(life).open("/search")
     page.locator(".field-q input").press_sequentially("who am i allergic to peanuts", delay=15)
-    page.wait_for_function("document.querySelector('#shown .card-words')?.innerText.includes('peanuts')")
+    page.locator("#shown .card-words", has_text="allergic to peanuts").wait_for()
 
     assert page.evaluate("document.activeElement.name") == "q"
     assert "q=who+am+i" in page.url.replace("%20", "+")
@@ -81,7 +81,7 @@ def test_half_a_date_is_not_sent_and_a_wrong_one_is_said_to_be_wrong(visit, life
     page.wait_for_timeout(250)
     assert "since=" not in page.url
     page.keyboard.press("Tab")
-    page.wait_for_function("document.querySelector('#results').innerText.includes('not a date')")
+    page.locator("#results", has_text="not a date").wait_for()
     seen.complaints[:] = [one for one in seen.complaints if "400" not in one]
 
 
