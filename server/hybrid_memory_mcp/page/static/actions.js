@@ -1,6 +1,7 @@
 // What a person does to memories: the buttons of cards, the dialogs that ask for words, and the bar for many at once.
 // The buttons are forms (`actions.html.j2`), so all but the dialogs works without this file too.
 import { el, fetchJson, item, on, refresh, say, tell, toast, url } from "./core.js";
+import { singleKeys } from "./keys.js";
 
 /** @type {Set<string>} */
 const chosen = new Set();
@@ -45,8 +46,8 @@ function leave(card) {
 }
 
 function next(card) {
-  const all = [...document.querySelectorAll("[data-item][data-id]:not(.is-leaving)")];
-  const to = all[all.indexOf(card) + 1] ?? all[all.indexOf(card) - 1];
+  const all = [...document.querySelectorAll("[data-queue] [data-item][data-id]:not(.is-leaving)")];
+  const to = all[all.indexOf(card) + 1] ?? all[all.indexOf(card) - 1]; // the first, where none is in hand
   if (!to || to === card) return;
   to.setAttribute("tabindex", "0");
   to.focus({ preventScroll: true });
@@ -259,12 +260,22 @@ document.addEventListener("click", (event) => {
   show();
 });
 
-// While something is selected, the letters act on all of it.
+// While something is selected, the letters act on all of it. A letter of a button that stands behind "more" works too.
+let leading = false; // behind `g` a letter names a view
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input:not([type=checkbox]), textarea, select, dialog")) return;
-  if (event.key === "n" && item()?.closest("[data-queue]")) { event.preventDefault(); next(item()); return; }
-  if (!chosen.size) return;
-  if (event.key === "Escape") { clear(); return; }
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.target.closest?.("input:not([type=checkbox]), textarea, select, dialog") || document.querySelector("dialog[open]")) return;
+  if (event.key === "Escape" && chosen.size) { clear(); return; }
+  if (!singleKeys()) return;
+  const led = leading;
+  leading = event.key === "g" && !led;
+  if (led || leading) return;
+  if (event.key === "n" && document.querySelector("[data-queue]")) { event.preventDefault(); next(item()); return; }
+  if (!chosen.size) {
+    const hidden = item()?.querySelector(`details.more-acts:not([open]) [data-key="${CSS.escape(event.key)}"]`);
+    if (hidden) { event.preventDefault(); event.stopImmediatePropagation(); hidden.click(); }
+    return;
+  }
   const button = document.querySelector(`#bulk [data-bulk-key="${CSS.escape(event.key)}"]`);
   if (button) { event.preventDefault(); event.stopImmediatePropagation(); button.click(); }
 }, true);
