@@ -211,6 +211,8 @@ class Inspection:
         app = import_module("hybrid_memory_mcp.page.app")
         session = new_session(self._random_source)  # of its own: what is done on the page is no client's conversation
         scope = Scope(namespace=looker.namespace, personal=looker.personal, session=session, actor=ACTOR)
+        # The first question that a person asks should not wait for what a search needs.
+        self._provider.warm_up_in_background(scope)
         more = {"operation": self._operate} if hasattr(app.PageResources, "operation") else {}
         resources = app.PageResources(
             memory=self._memory, scope=scope, home=self._home, zone=_zone(looker.zone), clients=self._clients, **more

@@ -43,7 +43,7 @@ SAFETY_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-embedder-policy": "require-corp",
-    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
     "x-robots-tag": "noindex",
     "x-dns-prefetch-control": "off",
 }
@@ -138,7 +138,7 @@ class Door(Generic[P]):
             refusal = await self._answer(scope, receive, response)
             if refusal is not None:
                 await response.refuse(refusal)
-        except (TimeoutError, OSError):
+        except GaveUp:
             log.info("a page was given up that did not read its answer")
         except Exception as error:  # noqa: BLE001 - the last line before the browser
             log_failure("a request of the page", error)
@@ -269,6 +269,10 @@ class Door(Generic[P]):
         self._emptied.set()
 
 
+class GaveUp(Exception):
+    """A browser did not read its answer in time."""
+
+
 class _Response:
     """The way back to one browser: adds the headers of safety, and gives up a browser that does not read."""
 
@@ -282,15 +286,18 @@ class _Response:
         """Send a part of the response.
 
         Raises:
-            TimeoutError: the browser does not read.
+            GaveUp: the browser does not read.
         """
         if message["type"] == "http.response.start":
             self._started = True
             message = {**message, "headers": self._safe(message.get("headers", ()))}
         elif message["type"] == "http.response.body":
             self._ended = not message.get("more_body", False)
-        with anyio.fail_after(self._timeout_seconds):
-            await self._send(message)
+        try:
+            with anyio.fail_after(self._timeout_seconds):
+                await self._send(message)
+        except TimeoutError:
+            raise GaveUp from None
 
     async def refuse(self, refusal: Refusal) -> None:
         """Send a refusal, or end what was begun."""
@@ -299,7 +306,7 @@ class _Response:
                 await self.send({"type": "http.response.body", "body": b"", "more_body": False})
             return
         more = [(name.encode("ascii"), value.encode("ascii")) for name, value in refusal.headers.items()]
-        if refusal.closing:
+        if refusal.closing or self._scope["method"] not in _READS:  # a body may be on its way that nobody reads
             more.append((b"connection", b"close"))
         if _wants_json(self._scope):
             await self.whole(refusal.status, as_json(refusal), more, kind="application/json")

@@ -391,6 +391,33 @@ async def test_a_page_that_fails_says_so_without_saying_what_it_holds(house):
     assert "Ada" not in answer.text
 
 
+async def test_a_browser_that_does_not_read_its_answer_is_given_up():
+    house = House(limits=DoorLimits(write_timeout_seconds=0))
+    async with anyio.create_task_group() as group:
+
+        async def send(_):
+            await anyio.sleep_forever()
+
+        headers = [(b"host", f"{HOST}:{PORT}".encode()), (b"cookie", house.enter().encode())]
+        scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": headers}
+
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        with anyio.fail_after(10):
+            await house.door(scope, receive, send)
+        group.cancel_scope.cancel()
+    assert house.door.unused_seconds >= 0
+
+
+async def test_a_page_that_fails_while_it_waits_is_a_failure_like_any_other(house):
+    async def page(scope, receive, send):
+        raise TimeoutError
+
+    house.page = page
+    assert (await house.ask("/", cookie=house.enter())).status == 500
+
+
 async def test_a_server_that_leaves_takes_nothing_new_and_ends(house):
     cookie = house.enter()
     async with house.door.running():

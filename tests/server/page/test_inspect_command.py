@@ -75,6 +75,27 @@ def get(address, cookie="", path=None):
     return answer.status, (answer.headers["set-cookie"] or "").partition(";")[0], body
 
 
+def events_of(address, cookie):
+    """Connect to the stream of events; returns what it is read from, line by line."""
+    connection = socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=20)
+    head = f"GET /events HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nCookie: {cookie}\r\n\r\n"
+    connection.sendall(head.encode())
+    return connection, connection.makefile("rb")
+
+
+def until(lines, wanted):
+    """Read lines until one says what is wanted."""
+    for line in lines:
+        if wanted in line:
+            return line
+    raise AssertionError(f"{wanted!r} never came")
+
+
+def run(home, *arguments):
+    command = [sys.executable, "-m", "hybrid_memory_mcp", *arguments, "--home", str(home)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+
+
 def hub_process(home):
     return int((home / paths.PID).read_text().split()[0])
 
@@ -123,16 +144,57 @@ def test_a_command_that_is_killed_takes_the_page_along_and_leaves_clients_alone(
         client.initialize()
         address = command.stdout.readline().strip()
         _, cookie, _ = get(address)
-        stream = socket.create_connection((urlsplit(address).hostname, urlsplit(address).port), timeout=20)
-        head = f"GET /events HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nCookie: {cookie}\r\n\r\n"
-        stream.sendall(head.encode())
+        connection, lines = events_of(address, cookie)
         command.kill()
-        said = b""
-        while chunk := stream.recv(1 << 16):
-            said += chunk
-        stream.close()
-        assert b'event: bye\ndata: {"reason": "ended"}' in said
+        until(lines, b"event: bye")
+        assert b'{"reason": "ended"}' in next(lines)
+        lines.close()
+        connection.close()
         assert client.call(1, "write_memory", content="Ada lives in Porto")["structuredContent"]
+
+
+def test_the_page_goes_on_while_the_whole_store_is_exchanged(home):
+    with inspect(home) as command:
+        address = command.stdout.readline().strip()
+        _, cookie, _ = get(address)
+        run(home, "remember", "Ada lives in Porto")
+        kept = home.parent / "kept.duckdb"
+        run(home, "backup", str(kept))
+        run(home, "remember", "The violin hangs in the hall")
+        connection, lines = events_of(address, cookie)
+        until(lines, b"event: hello")
+        run(home, "restore", str(kept), "--yes")
+        until(lines, b"event: reload")
+        shown = get(address, cookie, "/now.json")[2]
+        assert "Porto" in shown
+        assert "violin" not in shown
+        run(home, "reembed")
+        run(home, "remember", "Tea is at five")
+        until(lines, b"event: change")
+        assert "Tea" in get(address, cookie, "/now.json")[2]
+        lines.close()
+        connection.close()
+
+
+def test_a_server_over_http_serves_the_page_too(home):
+    served = subprocess.Popen(
+        [sys.executable, "-m", "hybrid_memory_mcp", "serve", "--http", "--port", "0", "--home", str(home)],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert "serving http" in served.stderr.readline()
+        with inspect(home) as command:
+            address = command.stdout.readline().strip()
+            _, cookie, _ = get(address)
+            assert get(address, cookie, "/")[0] == 200
+            served.send_signal(signal.SIGTERM)  # the page goes on with the next hub
+            assert served.wait(30) == 0
+            again = command.stdout.readline().strip()
+            assert get(again)[0] == 303
+    finally:
+        served.kill()
+        served.communicate()
 
 
 def test_it_ends_by_itself_when_no_page_is_open(home):
