@@ -27,6 +27,7 @@ from hybrid_memory.clock import RandomSource
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
+from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
 from hybrid_memory_mcp.admin.operations import OperationRequest, run_operation
 from hybrid_memory_mcp.relay import protocol
 from hybrid_memory_mcp.relay.protocol import pack
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.page.access import Door
 
 OPERATION = "inspect"
-ACTOR = "person (page)"  # in the log, of whoever acts on the page
 IDLE, HUB_LEAVES, PAGE_ENDED = "idle", "hub", "page"  # why a page ended
 
 _LARGEST_PORT = 65535
@@ -210,12 +210,16 @@ class Inspection:
     def _build(self, looker: Looker) -> ASGIApp:
         app = import_module("hybrid_memory_mcp.page.app")
         session = new_session(self._random_source)  # of its own: what is done on the page is no client's conversation
-        scope = Scope(namespace=looker.namespace, personal=looker.personal, session=session, actor=ACTOR)
+        scope = Scope(namespace=looker.namespace, personal=looker.personal, session=session, actor=PERSON_ON_PAGE)
         # The first question that a person asks should not wait for what a search needs.
         self._provider.warm_up_in_background(scope)
-        more = {"operation": self._operate} if hasattr(app.PageResources, "operation") else {}
         resources = app.PageResources(
-            memory=self._memory, scope=scope, home=self._home, zone=_zone(looker.zone), clients=self._clients, **more
+            memory=self._memory,
+            scope=scope,
+            home=self._home,
+            zone=_zone(looker.zone),
+            clients=self._clients,
+            operation=self._operate,
         )
         built: ASGIApp = app.build_page_app(resources)
         return built
