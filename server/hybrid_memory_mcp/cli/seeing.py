@@ -28,7 +28,7 @@ from hybrid_memory_mcp.cli.given import text_of
 from hybrid_memory_mcp.cli.memories import Namespace, Session, Tags, call_here, done_here
 from hybrid_memory_mcp.cli.memory_text import marks_of
 from hybrid_memory_mcp.cli.operation_call import AsJson, Home, Reveal
-from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, print_json, shown
+from hybrid_memory_mcp.cli.output import cell, is_terminal, moment, note, one_line_errors, print_json, shown
 from hybrid_memory_mcp.cli.pictures import TIER_NAMES, TIER_STYLES, Glyphs, day
 
 if TYPE_CHECKING:
@@ -167,7 +167,8 @@ def tiers(
         )
     given = {"reveal": int(reveal)}
     if live:
-        _show_live(home, namespace, given)
+        with one_line_errors():
+            _show_live(home, namespace, given)
         return
     found = _view(home, "now", given, namespace)
     if as_json:
@@ -594,7 +595,7 @@ def _show_live(home: Path | None, namespace: str | None, given: Mapping[str, Any
     console = _console()
     with (
         _ended_by_person(),
-        Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as shown_live,
+        Live(Text("Looking into the memory…", "dim"), console=console, screen=True, auto_refresh=False) as shown_live,
     ):
         for found, fresh in look.pictures():
             foot = Text("Ctrl-C ends this. Nobody moves anything but your assistants.", "dim")
@@ -605,10 +606,10 @@ def _show_live(home: Path | None, namespace: str | None, given: Mapping[str, Any
 
 
 class _Looks:
-    """One look after the other at the parts of memory.
+    """One look after the other at the parts of memory, by way of the store's hub, which is started if there is none.
 
-    Where no hub runs nothing can move, so the store is opened once and again only when its files changed: whoever wants to be its hub
-    meanwhile finds it free.
+    Where none can be started nothing moves but by commands, and those must find the store free: so it is opened once, and again only
+    when its files changed.
     """
 
     def __init__(self, home: Path | None, namespace: str | None, given: Mapping[str, Any]) -> None:
@@ -638,16 +639,40 @@ class _Looks:
             before = places_of(found)
 
     def _looks(self) -> Iterator[dict[str, Any]]:
-        from hybrid_memory_mcp.relay.connecting import hub_is_running
-
         found: dict[str, Any] | None = None
         while True:
-            state = self._files()
-            if found is None or hub_is_running(str(self._folder)) or state != self._seen:
-                found = _view(self._home, "now", self._given, self._namespace)
-                self._seen = self._files()
-            yield found
+            state, has_hub = self._files(), self._has_hub()
+            if found is None or has_hub or state != self._seen:
+                found = self._look(found)
+                self._seen = state
+            if found is not None:
+                yield found
             time.sleep(_LOOK_EVERY_SECONDS)
+
+    def _look(self, before: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Return what there is now; what there was before, while one hub ends and the next one comes."""
+        from hybrid_memory.errors import StoreLocked
+        from hybrid_memory_mcp.admin.hub_client import HubEnded
+
+        try:
+            return done_here(self._home, "view", _asked("now", self._given), self._namespace)
+        except (HubEnded, StoreLocked):
+            return before
+
+    def _has_hub(self) -> bool:
+        """Return True if a hub has the store, after one was started if need be."""
+        from hybrid_memory.settings import DATABASE
+        from hybrid_memory_mcp.relay import connecting
+
+        if not (self._folder / DATABASE).exists():
+            return False
+        if connecting.hub_is_running(str(self._folder)):
+            return True
+        try:
+            connecting.connect_or_start(str(self._folder), None, os.environ).close()  # noqa: TID251 - handed on
+        except (connecting.HubUnavailable, connecting.HubNotAnswering):
+            return False
+        return True
 
     def _files(self) -> tuple[int, ...]:
         files = (self._folder / "memory.duckdb", self._folder / "memory.journal")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from io import StringIO
 
 import pytest
@@ -13,6 +14,7 @@ from tests.server.services import SCOPE, ObservedService
 
 from hybrid_memory.model import MemoryType, Origin
 from hybrid_memory.requests import ForgetRequest, UpdateRequest
+from hybrid_memory_mcp.admin.hub_client import HubEnded
 from hybrid_memory_mcp.cli import seeing
 from hybrid_memory_mcp.cli.pictures import UNICODE
 from hybrid_memory_mcp.inspector.table import view_named
@@ -217,3 +219,63 @@ def test_what_only_comes_into_sight_has_not_moved(service):
     assert kept[0] not in before
     service.forget(SCOPE, ForgetRequest(ids=tuple(kept[-3:])))
     assert moved(before, load(service, "now")) == []
+
+
+class Ended(Exception):
+    """Stands for Ctrl-C."""
+
+
+def until_ended(looks):
+    """Return all that is yielded until Ctrl-C."""
+    found = []
+    with suppress(Ended):
+        for one in looks:
+            found.append(one)  # noqa: PERF402 - `extend` would forget all of them at the end
+    return found
+
+
+@pytest.fixture
+def looks(service, monkeypatch, tmp_path):
+    """Looks at the parts of memory as `tiers --live` does; between two looks the next of some steps is taken."""
+
+    def made(*steps):
+        waiting = list(steps)
+
+        def step(_seconds):
+            if not waiting:
+                raise Ended
+            waiting.pop(0)()
+
+        monkeypatch.setattr(seeing, "done_here", lambda *_: load(service, "now"))
+        monkeypatch.setattr(seeing._Looks, "_has_hub", lambda _: True)
+        monkeypatch.setattr(seeing.time, "sleep", step)
+        return seeing._Looks(tmp_path, None, {})
+
+    return made
+
+
+def test_a_live_picture_lights_up_what_came_in_meanwhile(service, looks):
+    seen = until_ended(looks(lambda: service.keep("Ada has a cat"), lambda: None).pictures())
+    (new,) = service.memories
+    assert [fresh for _, fresh in seen] == [frozenset(), {new}, {new}]
+
+
+def test_a_pipe_is_told_each_move_once(service, looks):
+    service.keep("Ada likes tea")
+    changes = until_ended(looks(lambda: service.keep("Ada has a cat"), lambda: None).changes())
+    assert [(earlier, tier, one["content"]) for earlier, tier, one in changes] == [(None, "sensory", "Ada has a cat")]
+
+
+def test_a_hub_that_leaves_leaves_the_picture_as_it_was(service, looks, monkeypatch):
+    service.keep("Ada likes tea")
+    answers = iter([load(service, "now"), HubEnded(), load(service, "now")])
+
+    def answer(*_):
+        found = next(answers)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    live = looks(lambda: None, lambda: None)
+    monkeypatch.setattr(seeing, "done_here", answer)
+    assert [len(seeing.places_of(found)) for found, _ in until_ended(live.pictures())] == [1, 1, 1]
