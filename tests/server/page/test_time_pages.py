@@ -10,7 +10,9 @@ import pytest
 from tests.server.services import SCOPE
 
 from hybrid_memory.model import MemoryType, Origin
-from hybrid_memory.requests import ForgetRequest, Insight
+from hybrid_memory.reading_journal import Shown
+from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest
+from hybrid_memory.store.readings import Way
 
 KEPT = {"memory_type": MemoryType.LONG_TERM, "origin": Origin.USER}
 HOSTILE = "<img src=x onerror=alert(1)> \u202egnihtyna {{ 7*7 }} ](javascript:alert(1))"
@@ -114,3 +116,30 @@ def test_a_parameter_that_is_markup_does_nothing(page):
     answer = page.get('/timeline?session="><script>alert(1)</script>&tag="><b>')
     assert answer.status_code == 200
     assert "<script>alert" not in answer.text
+
+
+def test_a_memory_says_what_it_was_found_for(page, moves):
+    service, request = page.service, ReadRequest(query="Where does <b>Ada</b> live?")
+    found = service.read(SCOPE, request)
+    service.journal.note(SCOPE, Way.TOOL, request, found, Shown(ids=(moves[1],), tokens=9), service.now())
+    text = said(page.get(f"/memories/{moves[1]}"))
+    assert "What it was found for" in text
+    assert "Where does &lt;b&gt;Ada&lt;/b&gt; live?" in text
+    assert "place 1 of 1" in text
+
+
+def test_a_chain_of_many_versions_says_how_many_lie_between(page):
+    last = page.remember("Build 0 is green.", **KEPT)
+    for number in range(1, 50):
+        page.service.clock.advance(hours=1)
+        last = page.service.update(SCOPE, UpdateRequest(id=last, content=f"Build {number} is green.")).id
+    assert "9 versions between" in said(page.get(f"/memories/{last}"))
+
+
+def test_a_secret_is_shown_to_who_asks(page):
+    key = "ghp_9fQ2mZ7Lr4Xc8Vb1Nw6Ty3Kd5Hs0JaP4xQ7z"
+    one = page.remember(f"The key is {key}.", **KEPT)
+    masked = page.get(f"/memories/{one}").text
+    assert key not in masked
+    assert f'href="/memories/{one}?reveal=1"' in masked
+    assert key in page.get(f"/memories/{one}?reveal=1").text
