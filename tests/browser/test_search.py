@@ -131,3 +131,12 @@ def test_on_the_first_day_search_and_brief_teach(visit, first_day):
 
     assert seen.open("/search").get_by_text("Ask as you would ask a person").is_visible()
     assert seen.open("/brief?client=any").get_by_text("Say to your assistant").is_visible()
+
+
+def test_what_is_forgotten_here_moves_to_what_is_not_shown(visit, own_life):
+    page = visit(own_life).open("/search?q=Who+is+my+dentist%3F")
+    card = page.locator("#shown .card", has_text="Dr. Bauer")
+    card.get_by_role("button", name="Forget").click()
+    page.locator("#out-forgotten .card", has_text="Dr. Bauer").wait_for()
+
+    assert page.locator("#shown .card", has_text="Dr. Bauer").count() == 0
