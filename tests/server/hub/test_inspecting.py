@@ -341,3 +341,31 @@ def test_a_browser_of_another_user_is_not_answered(home, hub, monkeypatch):
         monkeypatch.setattr(listening, "user_of", lambda *_: 12345)
         with pytest.raises((ConnectionError, http.client.BadStatusLine)):
             Browser(command.url).get("/static/x")
+
+
+def test_what_comes_over_the_wire_is_refused_before_anybody_reads_it(home, hub):
+    with Command(home) as command:
+        browser = Browser(command.url).enter()
+        host, _, port = browser.host.rpartition(":")
+        ours, cookie = f"Host: {browser.host}\r\n", f"Cookie: {browser.cookie}\r\n"
+        upgrade = (
+            "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n"
+        )
+        expected = {
+            f"GET / HTTP/1.1\r\n{ours}{cookie}\r\n": 200,
+            f"GET http://evil.example/ HTTP/1.1\r\n{ours}{cookie}\r\n": 400,
+            f"GET / HTTP/1.1\r\n{ours}Host: evil.example\r\n{cookie}\r\n": 400,
+            f"GET / HTTP/1.1\r\n{cookie}\r\n": 400,
+            f"GET / HTTP/1.0\r\n{cookie}\r\n": 421,
+            f"OPTIONS * HTTP/1.1\r\n{ours}{cookie}\r\n": 400,
+            f"POST / HTTP/1.1\r\n{ours}{cookie}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n": 400,
+            f"GET / HTTP/1.1\n{ours}{cookie}\n": 400,
+            f"GET / HTTP/1.1\r\n{ours}{cookie}X: {'a' * 40_000}\r\n\r\n": 431,
+            f"GET /events HTTP/1.1\r\n{ours}{cookie}Origin: http://evil.example\r\n{upgrade}\r\n": 403,
+        }
+        found = {}
+        for sent in expected:
+            with socket.create_connection((host, int(port)), timeout=TIMEOUT_SECONDS) as raw:
+                raw.sendall(sent.encode())
+                found[sent] = int(raw.recv(1 << 16).split()[1])
+        assert found == expected
