@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.clock import SystemClock
 from hybrid_memory.model import MemoryId, MemoryType, Origin, Scope
+from hybrid_memory.reading_journal import Shown
 from hybrid_memory.requests import ForgetRequest, Insight, ReadRequest, UpdateRequest, WriteRequest
 from hybrid_memory.service import MemoryService
+from hybrid_memory.store.readings import Way
 from hybrid_memory.testing import FakeClock, FakeRandomSource
 
 if TYPE_CHECKING:
@@ -232,15 +234,17 @@ def _events(life: Life) -> list[tuple[float, Any]]:
         ),
         (380.0, lambda day: _reflect(life, day)),
         (382.0, lambda day: _retag(life, day)),
-        *((400.0 + number * 3, _asking(life, question)) for number, question in enumerate(QUESTIONS)),
+        *((400.0 + number * 3, _asking(life, *asked)) for number, asked in enumerate(QUESTIONS)),
     ]
 
 
 QUESTIONS = (
-    "Where does Ada live?",
-    "Which ingredient must I avoid when cooking?",
-    "How do we run the tests of Atlas?",
-    "What is the licence plate of my car?",
+    ("Where does Ada live?", CODE),
+    ("Which ingredient must I avoid when cooking?", DESKTOP),
+    ("How do we run the tests of Atlas?", CODE),
+    ("What is the name of Ada's landlord?", CODE),
+    ("What is the name of Ada's landlord?", DESKTOP),
+    ("Which colours has the dark map style?", CURSOR),
 )
 
 
@@ -261,9 +265,12 @@ def _retag(life: Life, day: float) -> None:
     life.service.update(Scope(session="papers", actor=DESKTOP), UpdateRequest(id=life.ids["passport"], importance=0.95))
 
 
-def _asking(life: Life, question: str) -> Any:
+def _asking(life: Life, question: str, client: str) -> Any:
     def ask(day: float) -> None:
         life.at(day)
-        life.service.read(Scope(session="asking", actor=CODE), ReadRequest(query=question, concise=True))
+        scope, request = Scope(session="asking", actor=client), ReadRequest(query=question, concise=True)
+        found = life.service.read(scope, request)
+        shown = Shown(ids=[hit.memory.id for hit in found.hits], tokens=40 + 55 * len(found.hits))
+        life.service.journal.note(scope, Way.TOOL, request, found, shown, life.service.now())
 
     return ask
