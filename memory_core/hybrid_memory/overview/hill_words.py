@@ -161,15 +161,20 @@ def _joined(words: list[str]) -> list[str]:
     return found
 
 
-def named(words: Sequence[Sequence[str]], counts: Sequence[int], most: int) -> list[list[str]]:
+def named(
+    words: Sequence[Sequence[str]], counts: Sequence[int], most: int, known: Sequence[Sequence[str]] | None = None
+) -> list[list[str]]:
     """Return at most so many words for each hill, of those given best first, none of them for two hills if it can be.
 
-    The hill with the most memories chooses first; one for which nothing is left keeps the first of its own.
+    The hill with the most memories chooses first; one for which nothing is left keeps the first of its own. With ``known``, what stands
+    over each hill already, one for which nothing is left has none.
     """
     taken: set[str] = set()
     found: dict[int, list[str]] = {}
     for at in sorted(range(len(words)), key=lambda one: (-counts[one], one)):
-        free = [word for word in words[at] if word.casefold() not in taken][:most]
-        found[at] = free or list(words[at][:1])
+        over = {word.casefold() for word in known[at]} if known else set()
+        found[at] = [word for word in words[at] if word.casefold() not in taken | over][:most]
+        if known is None:
+            found[at] = found[at] or list(words[at][:1])
         taken |= {word.casefold() for word in found[at]}
     return [found[at] for at in range(len(words))]

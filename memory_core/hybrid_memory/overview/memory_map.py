@@ -65,7 +65,9 @@ def draw(
     terrain = survey(points)
     terms, sizes = terms_of(rows.rows)
 
-    def named(hills: Sequence[Hill], hill_of: NDArray[np.int16], most: int) -> tuple[NamedHill, ...]:
+    def named(
+        hills: Sequence[Hill], hill_of: NDArray[np.int16], most: int, over: Sequence[NamedHill] = ()
+    ) -> tuple[NamedHill, ...]:
         telling = hill_words.telling(terms, sizes, hill_of, len(hills))
         ids = {place: rows.id_of(place) for one in telling for place in one.read}
         memories = read(list(ids.values())) if ids else {}
@@ -77,18 +79,13 @@ def draw(
             )
             for one in telling
         ]
-        chosen = hill_words.named(words, [hill.count for hill in hills], most)
+        known = [over[hill.region].words if hill.region >= 0 else () for hill in hills] if over else None
+        chosen = hill_words.named(words, [hill.count for hill in hills], most, known)
         return tuple(NamedHill(hill, tuple(found)) for hill, found in zip(hills, chosen, strict=True))
 
-    return MemoryMap(
-        rows,
-        points,
-        terrain,
-        named(terrain.regions, terrain.region_of, REGION_WORDS),
-        named(terrain.places, terrain.place_of, PLACE_WORDS),
-        ground,
-        laid_out,
-    )
+    regions = named(terrain.regions, terrain.region_of, REGION_WORDS)
+    places = named(terrain.places, terrain.place_of, PLACE_WORDS, regions)
+    return MemoryMap(rows, points, terrain, regions, places, ground, laid_out)
 
 
 def _points(

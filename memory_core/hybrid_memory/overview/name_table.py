@@ -6,6 +6,7 @@ elsewhere, or if it is no common word and never stands there in small letters.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_memory.embedding.vocabulary import english_rank
-from hybrid_memory.languages import FUNCTION_WORDS
+from hybrid_memory.languages import FUNCTION_WORDS, word_set
+from hybrid_memory.lazy_pattern import LazyPattern
 from hybrid_memory.names import written_names
 from hybrid_memory.overview.titled_names import titled_names
 from hybrid_memory.retrieval.arrays import GrowableArray
@@ -31,7 +33,12 @@ _USUALLY = 0.5
 _COMMON = 9_000  # words of this rank and below are as good as never names where only their place gives them a capital
 _SWALLOWED = 0.8  # a word that stands so often within one longer name is no name of its own
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly")
-_STOP_WORDS = frozenset().union(*FUNCTION_WORDS.values())
+_NEVER = frozenset().union(*FUNCTION_WORDS.values()) | word_set(
+    "user users assistant let yep yeah hi hello hey thanks bye tv pm am"
+)
+_AROUND = LazyPattern(r"^[^\w]+|[^\w]+$")
+_CONTRACTED = LazyPattern(r"['’](?:re|m|ll|ve|d|t|s)$", re.IGNORECASE)
+_BRACKETS = LazyPattern(r"[【】「」『』《》〈〉（）()\[\]{}]")
 
 
 class NameKind(StrEnum):
@@ -71,7 +78,8 @@ class NameTable:
         names = written_names(content, speaker)
         names |= dict.fromkeys(titled_names(content), True)
         for name, sure in list(names.items())[-_MOST_NAMES_READ:]:
-            if len(name) > _LONGEST or name.isdigit() or name.casefold() in _STOP_WORDS:
+            name = _AROUND.sub("", name)
+            if not _may_be_name(name):
                 continue
             code = self._code(name)
             self._spellings[code][name] += 1
@@ -163,6 +171,13 @@ class NameTable:
         return (share is None or share > _USUALLY) and number > 1 and not _is_common(word)
 
 
+def _may_be_name(name: str) -> bool:
+    """Return False for what is none however it is written: too long or short, a number, a common word, "you're", brackets inside."""
+    if not 1 < len(name) <= _LONGEST or name.isdigit() or name.casefold() in _NEVER:
+        return False
+    return _CONTRACTED.search(name) is None and _BRACKETS.search(name) is None
+
+
 def _is_code(word: str) -> bool:
     return any(map(str.isdigit, word)) or any(mark in word for mark in "_/.:@")
 
@@ -188,7 +203,7 @@ def others_named(
         together = {part for one in found if " " in one for part in one.split()}
         for one, sure in found.items():
             folded = one.casefold()
-            if asked & set(folded.split()) or one in together or one.isdigit() or folded in _STOP_WORDS:
+            if asked & set(folded.split()) or one in together or not _may_be_name(one):
                 continue
             if sure or known(one):
                 counts[folded] += 1

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
-CELLS = 160
+CELLS = 184
 """The heights have so many cells across and as many down."""
-EDGE = 1.1
+EDGE = 1.3
 """They reach from minus so much to so much; the points from -1 to 1, but for a few."""
 COAST = 40
 """The height from which a cell is land, of 255."""
@@ -87,7 +87,7 @@ def _cells_of(points: Floats) -> NDArray[np.intp]:
 
 def _width(count: int) -> float:
     """Return how far a memory makes the ground rise, in cells: the more there are, the less."""
-    return min(max(12.0 * math.pow(count, -0.2), 1.5), 6.0)
+    return min(max(11.7 * math.pow(count, -0.2), 1.5), 6.0)
 
 
 def _blurred(held: Floats, width: float) -> Floats:

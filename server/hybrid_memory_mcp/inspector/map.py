@@ -68,6 +68,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
         "trusts": [trust.value for trust in TRUST_ORDER],
         "colours": list(COLOURS),
         "matches": matches,
+        "most": _MOST_MATCHES,
         "region": request.number("region", 0, least=0) if request.text("region") else None,
         "memories": [one | {"region": region_of.get(MemoryId(one["id"]), -1)} for one in shown],
         "total": len(chosen),

@@ -102,3 +102,12 @@ def test_who_else_is_named_is_counted_without_the_name_itself():
     texts = [("Then Ada met Bo in Porto.", None), ("We saw Ada and Bo.", None)]
 
     assert others_named(texts, "ada", lambda _: False) == [("Bo", 2), ("Porto", 1)]
+
+
+@pytest.mark.parametrize("text", ["Then You're late.", "We saw I’m.", "It is Let's.", "See 【】 and 123456."])
+def test_what_only_looks_like_a_name_is_none(text):
+    assert listed(text) == []
+
+
+def test_brackets_around_a_name_are_no_part_of_it():
+    assert listed("It is 【Heron】 now.", "Then Heron came.") == ["Heron"]

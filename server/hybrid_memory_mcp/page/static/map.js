@@ -40,8 +40,8 @@ let pinnedCard = false;
 let order = null;
 let playing = 0;
 const paint = new Paint(root);
-const day = new Intl.DateTimeFormat("en", { day: "numeric", month: "long", year: "numeric" });
-const month = new Intl.DateTimeFormat("en", { month: "short", year: "numeric" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric" });
+const month = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 
 // --- what is shown ---
 
@@ -171,7 +171,7 @@ function refilter() {
     view.shown[at] = state;
   }
   order = null;
-  view.bringOut(Boolean(matches) || Boolean(playing));
+  view.bringOut(Boolean(matches) || Boolean(playing), !matches);
   const when = until === NEVER ? "now" : day.format(until * 1000);
   told.replaceChildren(el("strong", {}, when), el("span", {}, `${count.toLocaleString("en")} ${count === 1 ? "memory" : "memories"}${until === NEVER ? "" : " then"}`));
   slider.setAttribute("aria-valuetext", `${when}: ${count} memories`);
@@ -209,7 +209,7 @@ async function seek() {
     }
     matches = new Set(found.matches);
     refilter();
-    status.textContent = matches.size ? `${matches.size.toLocaleString("en")} ${matches.size === 1 ? "memory matches" : "memories match"}, shown in full colour` : "Nothing on the map matches that.";
+    status.textContent = matches.size ? (matches.size < found.most ? `${matches.size} ${matches.size === 1 ? "memory matches" : "memories match"}` : `The ${matches.size} best matches`) : "Nothing on the map matches that.";
     status.hidden = false;
     say(status.textContent);
   } catch (error) {
@@ -287,9 +287,13 @@ function choose(places, replace = false) {
 
 function showSelection() {
   const many = view.selected.size;
+  if (many > FEW) {
+    toast(`There are ${many.toLocaleString("en")} memories; draw around at most ${FEW} to do something with them.`);
+    choose([], true);
+    return;
+  }
   front.dataset.selected = String(many);
-  if (many <= FEW) select([...view.selected].map((at) => points.id(at)));
-  else toast(`${many.toLocaleString("en")} memories are selected; draw around at most ${FEW} to do something with them.`);
+  select([...view.selected].map((at) => points.id(at)));
   if (many) say(`${many} selected`);
 }
 

@@ -3,10 +3,10 @@
 // Points are written into the bytes of an image (a canvas that draws circles one by one manages a tenth). The land is drawn once for the
 // whole map and stretched while it moves; when it rests, it is drawn anew for just what is seen.
 
-const EDGE = 1.1; // the land reaches from minus so much to so much
+const EDGE = 1.3; // the land reaches from minus so much to so much
 const COAST = 40; // the height from which it is land
 const LEVELS = [COAST, 76, 112, 148, 184, 220];
-const LAND = 768; // pixels of the land's picture for the whole map
+const LAND = 896; // pixels of the land's picture for the whole map
 const CLOSEST = 60; // times
 const MANY = 20000; // points from which a moving map is drawn at the screen's plain resolution
 const REST_MS = 160;
@@ -317,8 +317,9 @@ export class MapView {
     const left = width / 2 - this.centre.x * wide;
     const top = this.middle * ratio - this.centre.y * scale;
     const radius = this.radius * ratio;
-    const stamps = [0, 1, 1, 1.5].map((times, at) => (at ? this._stamp(radius * times, at === 2 ? 0.22 : 0.92) : null));
-    const reach = Math.ceil(radius * 1.5) + 2;
+    const out = Math.max(radius * 1.7, (this.plays ? 1.5 : 3.2) * ratio);
+    const stamps = [0, radius, radius, out].map((one, at) => (at ? this._stamp(one, at === 2 ? 0.22 : 0.92) : null));
+    const reach = Math.ceil(out) + 2;
     const passes = this._broughtOut ? [1, 3] : [1];
     for (const pass of passes) {
       for (let at = 0; at < points.count; at++) {
@@ -343,9 +344,10 @@ export class MapView {
     this._ink.drawImage(this._layer, 0, 0, this.front.width, this.front.height);
   }
 
-  /** Says whether some points are brought out (3 in `shown`), which are drawn over the others. */
-  bringOut(some) {
+  /** Says whether some points are brought out (3 in `shown`), which are drawn over the others; `plays`: as those that just came. */
+  bringOut(some, plays = false) {
     this._broughtOut = some;
+    this.plays = plays;
     this.draw();
   }
 
@@ -389,7 +391,7 @@ export class MapView {
     ink.scale(this.ratio, this.ratio);
     ink.strokeStyle = this.markColour;
     if (this.selected.size) {
-      ink.lineWidth = 1.5;
+      ink.lineWidth = this.selected.size > 150 ? 1 : 1.5;
       ink.beginPath();
       let drawn = 0;
       for (const at of this.selected) {
