@@ -78,11 +78,11 @@ class NameTable:
         names = written_names(content, speaker)
         names |= dict.fromkeys(titled_names(content), True)
         for name, sure in list(names.items())[-_MOST_NAMES_READ:]:
-            name = _AROUND.sub("", name)
-            if not _may_be_name(name):
+            plain = _AROUND.sub("", name)
+            if not _may_be_name(plain):
                 continue
-            code = self._code(name)
-            self._spellings[code][name] += 1
+            code = self._code(plain)
+            self._spellings[code][plain] += 1
             self._sure[code] += sure
             if speaker and name == " ".join(speaker.split()):
                 self._speakers.add(code)

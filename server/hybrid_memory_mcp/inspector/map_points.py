@@ -28,11 +28,12 @@ SCALE = 32_000
 NEVER = 2**32 - 1
 _MICROS = 1_000_000
 _PINNED = 128
+_PATIENT_SECONDS = 10.0  # whoever asks was told that there is a map, unless something was erased since
 
 
 def points(service: MemoryService, request: ViewRequest) -> bytes | None:
-    """Return the points of the map of what a person asks to see; None while it is made for the first time."""
-    found = service.overviews.map(request.scope)
+    """Return the points of the map of what a person asks to see; None while it is made, which this waits for."""
+    found = service.overviews.map(request.scope, _PATIENT_SECONDS)
     return None if found is None else packed(found.value)
 
 
