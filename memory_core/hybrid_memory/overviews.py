@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from hybrid_memory.store.base import Store
 
 T = TypeVar("T")
-PATIENCE_SECONDS = 1.5
-"""A caller waits so long for what is not there yet."""
+_SMALL = 3_000  # memories; an overview of no more is there within a moment, and is waited for
+_SECONDS_SMALL, _SECONDS = 1.5, 0.06
 _MOST_KEPT = 4  # scopes whose overviews are kept
 _PAGE = 256  # memories read at a time
 _PAUSE_SECONDS = 0.004  # between them, in which other threads go on
@@ -77,12 +77,18 @@ class Overviews:
         self._made: dict[tuple[str, ...], _Made[Any]] = {}
         self._closed = threading.Event()
 
-    def map(self, scope: Scope, patience: float = PATIENCE_SECONDS) -> Overview[MemoryMap] | None:
-        """Return the map of what a scope reads; None while the first one is being made."""
+    def map(self, scope: Scope, patience: float | None = None) -> Overview[MemoryMap] | None:
+        """Return the map of what a scope reads; None while the first one is being made.
+
+        ``patience`` is how many seconds to wait for that, by default a moment, which is enough for a small memory.
+        """
         return self._get("map", scope, self._draw, patience)
 
-    def names(self, scope: Scope, patience: float = PATIENCE_SECONDS) -> Overview[tuple[Name, ...]] | None:
-        """Return the names in what a scope reads, the most frequent first; None while they are counted for the first time."""
+    def names(self, scope: Scope, patience: float | None = None) -> Overview[tuple[Name, ...]] | None:
+        """Return the names in what a scope reads, the most frequent first; None while they are counted for the first time.
+
+        ``patience`` as with `map`.
+        """
         return self._get("names", scope, self._count_names, patience)
 
     def about(self, scope: Scope, name: str, limit: int = 60) -> About:
@@ -117,10 +123,12 @@ class Overviews:
         self._closed.set()
         self._executor.shutdown(cancel_futures=True)
 
-    def _get(self, what: str, scope: Scope, make: Callable[..., T], patience: float) -> Overview[T] | None:
+    def _get(self, what: str, scope: Scope, make: Callable[..., T], patience: float | None) -> Overview[T] | None:
         index = self._index_cache.get_all(scope.namespaces)
         version = "-".join(str(self._store.head(one)) for one in scope.namespaces)
         hidden = index.look(_hidden)
+        if patience is None:
+            patience = _SECONDS_SMALL if index.size() <= _SMALL else _SECONDS
         key = (what, *scope.namespaces)
         with self._lock:
             made: _Made[T] = self._made.pop(key) if key in self._made else _Made()

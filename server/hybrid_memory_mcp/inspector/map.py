@@ -39,7 +39,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     """
     if asked := request.text("ids"):
         return {"memories": _memories(service, request, [MemoryId(one) for one in asked.split(",")[:_MOST_IDS]])}
-    found = service.overviews.map(request.scope, _PATIENT_SECONDS if request.flag("wait") else _SECONDS)
+    found = service.overviews.map(request.scope, _PATIENT_SECONDS if request.flag("wait") else None)
     if found is None:
         return {"ready": False, "count": 0, "regions": [], "places": [], "memories": [], "total": 0}
     drawn, rows = found.value, found.value.rows

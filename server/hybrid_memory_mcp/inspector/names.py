@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.inspector.view import ViewRequest
 
 _PAGE = 60
-_SECONDS, _PATIENT_SECONDS = 0.06, 2.0  # as for the map
+_PATIENT_SECONDS = 2.0  # that `wait=1` waits for what is made for the first time; a page stands sooner, and its script asks again
 _MOST_OTHERS = 24
 _MOST_QUESTIONS = 20
 _LONGEST = 200
@@ -31,7 +31,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
 
     ``q=`` keeps those of which a word begins so, ``kind=`` those of a kind, ``order=`` is count, last or name.
     """
-    patience = _PATIENT_SECONDS if request.flag("wait") else _SECONDS
+    patience = _PATIENT_SECONDS if request.flag("wait") else None
     found = service.overviews.names(request.scope, patience)
     order = request.text("order") or _ORDERS[0]
     if order not in _ORDERS:

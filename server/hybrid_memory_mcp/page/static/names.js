@@ -1,11 +1,11 @@
 // While the names are gathered for the first time: look again until they are there.
-import { fetchJson, url } from "./core.js";
+import { fetchJson, refresh, url } from "./core.js";
 
 const PAUSE_MS = 600;
 
 async function wait() {
   const found = await fetchJson(url("/names.json", { wait: 1, limit: 1 })).catch(() => null);
-  if (found?.ready) location.reload();
+  if (found?.ready) await refresh(document.getElementById("all-names"));
   else setTimeout(wait, PAUSE_MS);
 }
 
