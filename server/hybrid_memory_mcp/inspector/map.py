@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 _MOST_IDS = 40  # asked for at a time
 _MOST_MATCHES = 100
 _PAGE = 25
-_SECONDS, _PATIENT_SECONDS = (
-    0.06,
-    2.0,
-)  # that an answer waits for a map in the making: a page is to stand soon, its script asks again
+_PATIENT_SECONDS = 2.0  # that `wait=1` waits for what is made for the first time
 _MICROS = 1_000_000
 COLOURS = ("topic", "age", "tier", "trust", "kind")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import InvalidInput
 from hybrid_memory.overview.recalls import ReadingFilter
+from hybrid_memory.overview.times import times_of
 from hybrid_memory.overviews import names_at
 from hybrid_memory_mcp.inspector.readings import latest, reading_as_json
 from hybrid_memory_mcp.inspector.view import told
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from hybrid_memory_mcp.inspector.view import ViewRequest
 
 _PAGE = 60
-_PATIENT_SECONDS = 2.0  # that `wait=1` waits for what is made for the first time; a page stands sooner, and its script asks again
+_PATIENT_SECONDS = 2.0  # that `wait=1` waits for what is made for the first time
 _MOST_OTHERS = 24
 _MOST_QUESTIONS = 20
 _LONGEST = 200
@@ -69,12 +70,13 @@ def load_one(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     if not name or len(name) > _LONGEST:
         raise InvalidInput("name", f"is a name of at most {_LONGEST} characters")
     about = service.overviews.about(request.scope, name)
-    current = [_fact(service, request, one) for one in about.current]
-    former = [_fact(service, request, one) for one in about.former]
-    newer = {one["supersedes"]: one for one in (*current, *former) if "supersedes" in one}
-    for one in former:
-        if one["id"] in newer and "until" not in one:
-            one["until"], one["replaced_by"] = newer[one["id"]]["since"], newer[one["id"]]["id"]
+    ids = [one.superseded_by for one in about.former if one.superseded_by is not None]
+    newer = service.revealed(request.scope, ids)
+    current = [_fact(service, request, one, None) for one in about.current]
+    former = [
+        _fact(service, request, one, newer.get(one.superseded_by) if one.superseded_by else None)
+        for one in about.former
+    ]
     moments = [one["created_at"] for one in (*current, *former)]
     return {
         "name": name,
@@ -91,15 +93,20 @@ def load_one(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     }
 
 
-def _fact(service: MemoryService, request: ViewRequest, memory: Memory) -> dict[str, Any]:
-    """Return a memory with ``since`` when it is true, and ``until`` when, where that is known."""
-    shown = told(service, request, memory)
-    until = memory.expires_at
-    return (
-        shown
-        | {"since": (memory.occurred_at or memory.created_at).isoformat()}
-        | ({"until": until.isoformat()} if until else {})
-    )
+def _fact(service: MemoryService, request: ViewRequest, memory: Memory, newer: Memory | None) -> dict[str, Any]:
+    """Return a memory with ``since`` when it was true, and where that is known ``until`` when, and what took its place.
+
+    ``ended`` says how it came to an end (`hybrid_memory.overview.times`).
+    """
+    times = times_of(memory, newer, service.now())
+    more = {
+        "since": times.true_from.isoformat(),
+        "until": times.true_until and times.true_until.isoformat(),
+        "believed_until": times.believed_until and times.believed_until.isoformat(),
+        "ended": times.ended,
+        "replaced_by": newer.id if newer is not None and newer.forgotten_at is None else None,
+    }
+    return told(service, request, memory) | {name: value for name, value in more.items() if value}
 
 
 def _questions(service: MemoryService, request: ViewRequest, name: str) -> list[dict[str, Any]]:
