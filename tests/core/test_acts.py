@@ -134,7 +134,8 @@ def test_of_a_split_memory_the_parts_alone_are_found(life):
 def test_each_part_tells_what_it_was_split_from(life):
     one = life.tell("Ada has a dog and a cat")
     first, second = life.acts.split(PERSON, SplitRequest(one, ("Ada has a dog", "Ada has a cat"))).ids
-    assert (life[first].supersedes, life[second].parents, life[one].superseded_by) == (one, (one,), first)
+    assert (life[first].supersedes, life[one].superseded_by) == (one, first)
+    assert (life[first].parents, life[second].parents) == ((one,), (one,))
 
 
 def test_parts_keep_tags_and_the_time_it_happened(life):
@@ -183,6 +184,20 @@ def test_what_an_untrue_correction_replaced_is_current_again(life):
     wrong = life.service.update(ASSISTANT, UpdateRequest(id=said, content="Ada lives in Oslo")).id
     assert life.judge(wrong, verdict=Verdict.UNTRUE).revived == (said,)
     assert life.found("Ada") == {"Ada lives in Rome"}
+
+
+def test_what_an_untrue_correction_of_equal_trust_replaced_is_current_again(life):
+    said = life.tell("Ada lives in Rome")
+    wrong = life.service.update(ASSISTANT, UpdateRequest(id=said, content="Ada lives in Oslo")).id
+    life.judge(wrong, verdict=Verdict.UNTRUE)
+    assert life.found("Ada") == {"Ada lives in Rome"}
+
+
+def test_an_untrue_part_does_not_bring_back_the_whole_that_was_split(life):
+    one = life.tell("Ada has a dog and a cat")
+    first, _ = life.acts.split(PERSON, SplitRequest(one, ("Ada has a dog", "Ada has a cat"))).ids
+    life.judge(first, verdict=Verdict.UNTRUE)
+    assert life.found("Ada") == {"Ada has a cat"}
 
 
 def test_who_restores_what_was_called_untrue_takes_the_verdict_back(life):

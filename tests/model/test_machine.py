@@ -332,7 +332,12 @@ class Lives(RuleBasedStateMachine):
     def call_untrue(self, data):
         one = self.pick(data, live=True)
         done = self.service.acts.judge(self.scope, JudgeRequest((one,), Verdict.UNTRUE))
-        assert set(done.revived) == self.hide(one)
+        known, memory = self.model.memories, self.store.get("default", [one])[one]
+        before = {old for old in self.older(one) if known[old].newer == one and not known[old].forgotten}
+        known[one].forgotten = True
+        assert set(done.revived) == before - set(memory.parents)
+        for old in done.revived:
+            known[old].newer = None
 
     @precondition(lambda self: self.live())
     @rule(data=st.data())

@@ -320,6 +320,8 @@ def _memory(item: MemoryItem) -> Mapping[str, Json]:
     for name in _OBJECT_NAMES:
         line[name] = dict(getattr(memory, name))
     line["terms"] = []
+    if memory.verdict is None:
+        del line["verdict"]  # earlier versions refuse a line with a field that they do not know
     line["accessed_at"] = _iso(usage.accessed_at if usage else None)
     line["access_count"] = usage.count if usage else 0
     if item.vector is not None:

@@ -221,14 +221,14 @@ def _older_versions(view: WriteView, memories: Iterable[Memory], lookups: Lookup
     above: dict[MemoryId, Memory] = {}
     newest = list(found.values())
     while newest:
-        links = [(one, older) for one in newest for older in _superseded_by(one, view, lookups)]
+        links = [(one, older) for one in newest for older in superseded_by_it(one, view, lookups)]
         above |= {old.id: old for new, old in links if not takes_along(new.trust, old.trust)}
         newest = [old for new, old in links if takes_along(new.trust, old.trust) and old.id not in found]
         found |= {old.id: old for old in newest}
     return _Chains(tuple(found.values()), tuple(one for one in above.values() if one.id not in found))
 
 
-def _superseded_by(memory: Memory, view: WriteView, lookups: Lookups) -> list[Memory]:
+def superseded_by_it(memory: Memory, view: WriteView, lookups: Lookups) -> list[Memory]:
     """Return the memories that one superseded: the one that it names, and others that held its key."""
     ids = [*([] if memory.supersedes is None else [memory.supersedes]), *lookups.replaced_by(memory.id)]
     return [one for one in view.get(ids).values() if one.id == memory.supersedes or one.superseded_by == memory.id]

@@ -3,7 +3,7 @@
 `hybrid_memory.acts.Acts` hands `decide_judge` to the store, which calls it in its transaction.
 
 - True: trusted as `confirmed`, which nothing but another confirmed memory replaces. What disputed a memory takes its place now.
-- Untrue: forgotten as by `decide_forget`, with the verdict kept on it.
+- Untrue: forgotten, with the verdict kept on it. What it had replaced is current again: the verdict is on these words, not on those before.
 - Ended: it holds until that moment and is no longer found; who asks ``as_of`` an earlier one finds it.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hybrid_memory.decisions.edit import current
-from hybrid_memory.decisions.forgetting import Lookups, decide_forget, existing
+from hybrid_memory.decisions.forgetting import Lookups, existing, superseded_by_it, tier_outside_buffers
 from hybrid_memory.decisions.tier_context import buffers_without
 from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput
@@ -91,23 +91,35 @@ def _ended(named: Sequence[Memory], until: datetime, scope: Scope) -> WriteBatch
 
 def _untrue(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view: WriteView) -> WriteBatch:
     named = {one.id: one for one in existing(view, ids)}
-    forgotten = decide_forget(ids, scope, lookups, view)
-    updates = {update.memory.id: update for update in forgotten.updates}
-    for one in named.values():  # one that was forgotten before gets the verdict alone
-        after = updates[one.id].memory if one.id in updates else one
-        updates[one.id] = Update(replace(after, verdict=Verdict.UNTRUE))
     judged = [one for one in named.values() if one.verdict is not Verdict.UNTRUE or one.forgotten_at is None]
-    return replace(
-        forgotten,
+    live = [one for one in judged if one.forgotten_at is None]
+    # Of what was split all parts stand for the whole: that one of them is untrue brings the whole back as little as the others.
+    revived = {
+        old.id: old
+        for one in live
+        for old in superseded_by_it(one, view, lookups)
+        if old.superseded_by == one.id and old.forgotten_at is None and old.id not in (*one.parents, *named)
+    }
+    return WriteBatch(
         action="judge",
-        updates=tuple(update for id_, update in updates.items() if id_ not in named or named[id_] in judged),
+        actor=scope.actor,
+        updates=(
+            *(Update(_set_aside(one, view.now)) for one in judged),
+            *(Update(replace(old, superseded_by=None)) for old in revived.values()),
+        ),
+        buffers=buffers_without(view, live),
         result=ActResult(
             action="judge",
             ids=tuple(one.id for one in judged),
             unchanged=tuple(one.id for one in named.values() if one not in judged),
-            revived=forgotten.result.revived,
+            revived=tuple(revived),
         ),
     )
+
+
+def _set_aside(memory: Memory, now: datetime) -> Memory:
+    forgotten_at = memory.forgotten_at or now
+    return replace(memory, forgotten_at=forgotten_at, tier=tier_outside_buffers(memory.tier), verdict=Verdict.UNTRUE)
 
 
 def _end_of(memory: Memory) -> datetime | None:

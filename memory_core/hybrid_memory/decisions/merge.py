@@ -3,7 +3,7 @@
 `hybrid_memory.acts.Acts` hands `decide_merge` and `decide_split` to the store, which calls them in its transaction.
 
 The new words are the person's, as those of an edit are, and what was said before is kept as older versions: of a merge all of them lead
-to the merged text, and the one that weighs most is the version before it; of a split the first part is the next version, and the others
+to the merged text, and the one that weighs most is the version before it; of a split the first part is the next version, and all of them
 have what was split among their parents, because one memory has one next version on all machines (`hybrid_memory.sync.settle`).
 """
 
@@ -90,8 +90,8 @@ def decide_split(memory_id: MemoryId, parts: Sequence[NewWords], scope: Scope, v
     news = []
     for at, part in enumerate(parts):
         new = _in_new_words(old, part, view)
-        if at:  # the first is the next version
-            new = replace(new, supersedes=None, parents=joined(old.parents, [old.id]))
+        # The first is the next version.
+        new = replace(new, supersedes=None if at else old.id, parents=joined(old.parents, [old.id]))
         news.append(Insert(new, part.encoded.vector))
     return WriteBatch(
         action="split",
