@@ -101,7 +101,7 @@ def _tell(done: Mapping[str, Any], as_json: bool, home: Path | None, namespace: 
     note(f"{done['done']}:" if done["memories"] else str(done["done"]))
     print_memories(done["memories"])
     if done["revived"]:
-        note(f"current again, because more trusted: {' '.join(done['revived'])}")
+        note(f"current again: {' '.join(done['revived'])}")
     if done["secrets"]:
         note(f"it holds what looks like a secret ({', '.join(done['secrets'])})", "yellow")
     if done["undo"]:

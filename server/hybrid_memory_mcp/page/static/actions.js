@@ -15,7 +15,8 @@ let last = null; // the checkbox that was pressed last, for a range
 export async function act(verb, body) {
   const done = await fetchJson(url(`/actions/${verb}`), { method: "POST", body });
   const held = (done.held ?? []).length ? " Another one has the place of some." : "";
-  toast(done.done + held, { undo: done.undo ?? undefined });
+  const back = (done.revived ?? []).length ? " What it had replaced is current again." : "";
+  toast(done.done + held + back, { undo: done.undo ?? undefined });
   say(done.done);
   if (!["pin", "unpin", "edit"].includes(verb)) clear();
   await settle(verb, body.ids ?? []);
