@@ -60,6 +60,23 @@ def test_the_server_below_runs_on_streams_and_takes_handlers():
 
 
 @pytest.mark.anyio
+async def test_what_wraps_requests_sees_the_handshake_too_and_results_as_they_are_sent():
+    server, seen = MCPServer("x"), {}
+
+    async def note(ctx, call_next):
+        seen[ctx.method] = await call_next(ctx)
+        return seen[ctx.method]
+
+    sdk.lowlevel_server_of(server).middleware.append(note)
+    async with Client(server, mode="legacy") as client:
+        await client.list_tools()
+    told = INSTALLED + "clients that show apps are not told of the one inside the chat"
+    assert isinstance(seen["initialize"], dict), told
+    assert "capabilities" in seen["initialize"], told
+    assert seen["tools/list"]["tools"] == [], told
+
+
+@pytest.mark.anyio
 async def test_tools_and_prompts_that_were_added_are_found_without_a_text_of_the_sdk():
     server = MCPServer("x")
     server.tool(name="echo")(lambda text: text)
