@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 import pytest
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 MENU = [view.path for view in VIEWS if "{" not in view.path]
 DONE = f"""() => ({{
-    ran: window.{RAN},
+    ran: window.{RAN} ?? null,
     made: [...document.querySelectorAll(
         'iframe, base, meta[http-equiv=refresh], [onclick], [onload], [onerror], [onmouseover], object, embed')]
         .map(one => one.outerHTML.slice(0, 200)),
@@ -24,7 +25,7 @@ DONE = f"""() => ({{
         .filter(one => new URL(one.href || one.action, location).origin !== location.origin)
         .map(one => one.outerHTML.slice(0, 200)),
 }})"""
-NOTHING = {"made": [], "pictures": [], "links": []}
+NOTHING = {"ran": None, "made": [], "pictures": [], "links": []}
 
 
 @pytest.mark.parametrize("path", MENU)
@@ -41,7 +42,7 @@ def test_every_hostile_text_is_shown_as_text_on_its_own_page(visit, hostile):
         assert page.evaluate(DONE) == NOTHING, text[:80]
         shown = " ".join(page.locator("main").inner_text().split())
         word = max(text[:300].split(), key=len, default="")[:40]
-        plain = "".join(one for one in word if one.isascii() and one.isprintable())
+        plain = max(re.split(r"[^!-~]+", word), key=len)  # what is hidden in a text stands there as a symbol
         assert plain[:20] in shown, text[:80]
 
 
