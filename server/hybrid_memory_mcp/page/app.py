@@ -165,7 +165,7 @@ class _Pages:
         return Frame(
             now=self._resources.clock.now(),
             zone=self._resources.zone,
-            path=str(request.scope["path"]),
+            path=str(request.scope["path"]).removesuffix("/") or "/",  # the stroke that ends a name
             parameters={name: text for name, text in asked.parameters.items() if name in request.query_params},
             here=asked.scope.namespaces,
             fragment=request.headers.get("hx-request-type") == "partial",
@@ -222,7 +222,8 @@ def _parameters(request: Request) -> dict[str, str]:
     given = dict(request.query_params)
     if len(given) > _MOST_PARAMETERS or any(len(text) > _LONGEST_PARAMETER for text in given.values()):
         raise HTTPException(HTTPStatus.REQUEST_URI_TOO_LONG)
-    return given | {name: str(value).removesuffix("/") for name, value in request.path_params.items()}
+    ended = "/" if request.scope["path"].endswith("/") else ""
+    return given | {name: str(value).removesuffix(ended) for name, value in request.path_params.items()}
 
 
 def _wants_data(request: Request) -> bool:

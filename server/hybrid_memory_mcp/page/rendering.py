@@ -29,7 +29,8 @@ FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
 
 _KEPT = ("namespace", "reveal")  # parameters that links to other views keep
-_PATH_CHARACTERS = "/:@-._~!$&'()*+,;="  # need no escape in a path
+_PATH_CHARACTERS = ":@-._~!$&'()*+,;="  # need no escape in a path
+_NAMED = tuple(view.path.partition("{")[0] for view in VIEWS if view.path.endswith("}"))  # what comes before a name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,14 +117,24 @@ def _has_static(name: str) -> bool:
 
 
 def address(path: str, parameters: Mapping[str, object] | None = None) -> str:
-    """Return an address of the page; parameters that are None or empty are left out.
-
-    A path that itself ends like the address of data gets a stroke behind it.
-    """
-    ended = path + "/" if path.endswith(".json") else path
+    """Return an address of the page; parameters that are None or empty are left out."""
     given = {name: _text(value) for name, value in (parameters or {}).items() if value not in (None, "", False)}
     asked = urlencode(given, errors="replace")
-    return quote(ended, safe=_PATH_CHARACTERS, errors="replace") + (f"?{asked}" if asked else "")
+    return _path(path) + (f"?{asked}" if asked else "")
+
+
+def _path(path: str) -> str:
+    """Return a path with its escapes.
+
+    What a view's path ends in is a name, and one part of the address whatever is in it. Names that a browser or the router would read as
+    something else, dots, a stroke at the end, the ending of data, get a stroke behind them, which the page takes off.
+    """
+    view = next((one for one in _NAMED if path.startswith(one) and len(path) > len(one)), None)
+    if view is None:
+        return quote(path, safe="/" + _PATH_CHARACTERS, errors="replace")
+    name = path.removeprefix(view)
+    ended = "%2F" if name in (".", "..") or name.endswith(("/", ".json")) else ""
+    return view + quote(name, safe=_PATH_CHARACTERS, errors="replace") + ended
 
 
 def _text(value: object) -> str:
@@ -144,8 +155,8 @@ def _context(frame: Frame, view: View | None) -> dict[str, Any]:
 
     def here_data() -> str:
         """Return the address of this view's data, with the same parameters."""
-        path = frame.path.removesuffix("/") if frame.path.endswith(".json/") else frame.path
-        return address("/index" if path == "/" else path, None) + ".json" + address("", frame.parameters)
+        path = "/index" if frame.path == "/" else frame.path
+        return _path(path + ".json").removesuffix("%2F") + address("", frame.parameters)
 
     return {
         "frame": frame,
@@ -158,6 +169,7 @@ def _context(frame: Frame, view: View | None) -> dict[str, Any]:
         "url": url,
         "here": here,
         "here_data": here_data,
+        "here_alone": lambda: address(frame.path),
         "kept": kept,
     }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 import pytest
 
 from hybrid_memory.model import Scope
-from hybrid_memory_mcp.page.rendering import STATIC
+from hybrid_memory_mcp.page.rendering import STATIC, address
 
 HTMX_4_0_1 = (
     "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"  # of dist/htmx.min.js in npm's htmx.org 4.0.1
@@ -93,6 +94,17 @@ def test_data_that_are_nowhere_are_json(page):
 
 def test_an_address_that_is_too_long_is_refused(page):
     assert page.get("/?namespace=" + "x" * 5000).status_code == 414
+
+
+@pytest.mark.parametrize("name", ["package.json", "a/", "..", "a/b"])
+def test_a_page_of_a_name_leads_to_itself(page, name):
+    page.remember("Ada met Bo.", session=name)
+    path = address(f"/sessions/{name}")
+
+    text = page.get(path).text
+
+    assert "Ada met Bo." in text
+    assert page.get(re.search(r'href="([^"]*)" type="application/json"', text)[1]).json()["name"] == name
 
 
 def test_what_cannot_be_asked_is_a_page_that_says_what_to_change(page):

@@ -93,11 +93,19 @@ def test_numbers_have_their_thousands_apart():
 
 
 def test_a_name_that_looks_like_a_file_of_data_has_an_address_of_its_own():
-    assert address("/names/package.json") == "/names/package.json/"
+    assert address("/names/package.json") == "/names/package.json%2F"
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("..", "..%2F"), ("../etc/passwd", "..%2Fetc%2Fpasswd"), ("a/", "a%2F%2F"), (".", ".%2F"), ("a/b", "a%2Fb")],
+)
+def test_a_name_is_one_part_of_an_address_whatever_is_in_it(name, written):
+    assert address(f"/names/{name}") == f"/names/{written}"
 
 
 def test_an_address_holds_any_name():
-    assert address("/names/a b/ü?#%", {"q": "x&y", "page": None}) == "/names/a%20b/%C3%BC%3F%23%25?q=x%26y"
+    assert address("/names/a b/ü?#%", {"q": "x&y", "page": None}) == "/names/a%20b%2F%C3%BC%3F%23%25?q=x%26y"
 
 
 def test_a_namespace_is_called_as_people_call_it():
