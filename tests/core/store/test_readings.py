@@ -126,6 +126,18 @@ def test_a_purged_memory_takes_along_what_was_asked_about_it_in_any_namespace(ho
     assert [one.question for one in left(home)] == ["bo?"]
 
 
+def test_a_reading_that_cannot_be_read_goes_with_any_purge(home):
+    service, ids = remembered(home, "Ada lives in Riga")
+    service.store.readings.add(
+        [reading("odd", shown=("other",)), reading("fine", shown=("other",))], keep=10, since=EVER
+    )
+    with service.store._engine.transaction() as (session, _, _):
+        session.change("UPDATE reading SET shown = ? WHERE question = ?", "[", "odd")
+    service.close()
+    purge(home, PurgeSelection(namespace="default", ids=(ids[0],)), START, actor="t")
+    assert [one.question for one in left(home)] == ["fine"]
+
+
 def test_a_purged_session_takes_along_what_was_asked_in_it(home):
     service, _ = remembered(home, "Ada lives in Riga")
     service.store.readings.add([reading("x", session="talk"), reading("y")], keep=10, since=EVER)
