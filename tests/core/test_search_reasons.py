@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.speaking import remember
 
@@ -28,6 +28,7 @@ def ask(service, scope):
     return one
 
 
+@settings(max_examples=12)
 @given(st.lists(st.tuples(TEXTS, DONE), min_size=1, max_size=8), TEXTS, st.booleans())
 def test_an_answer_is_the_same_with_its_reasons_and_nothing_shown_is_left_out(told, query, concise):
     clock, scope = FakeClock(), Scope(session="s")
@@ -50,6 +51,7 @@ def test_an_answer_is_the_same_with_its_reasons_and_nothing_shown_is_left_out(to
     service.close()
 
 
+@settings(max_examples=12)
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_a_brief_is_the_same_with_its_reasons(told):
     clock, scope = FakeClock(), Scope(session="s")

@@ -7,7 +7,7 @@ from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp.types import TextContent
 
@@ -90,11 +90,12 @@ def test_a_search_on_the_page_is_no_recall(search, service, scope, moves):
     assert service.store.usage(scope.namespace, [moves["porto"]]) == {}
 
 
+@pytest.mark.slow
 def test_a_search_on_the_page_takes_no_others_pages_away(search, service, scope, say):
     for park in PARKS:
         say(f"{park} park is closed on Sundays.")
     first = service.read(scope, ReadRequest(query="closed park", limit=4))
-    for number in range(50):
+    for number in range(33):
         search(f"closed park {number}")
     second = service.read(scope, ReadRequest(query="closed park", limit=4, cursor=first.cursor_after(4)))
     assert not {hit.memory.id for hit in first.hits} & {hit.memory.id for hit in second.hits}
@@ -269,6 +270,7 @@ WORDS = (
 )
 
 
+@settings(max_examples=10)
 @given(st.lists(st.sampled_from(WORDS), max_size=7), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
 def test_any_words_in_any_script_are_marked_within_the_text_and_apart(said, asked):
     clock = FakeClock()
