@@ -119,9 +119,9 @@ class Overviews:
         return About(name, current[:limit], former[:limit], holding, held, tuple(others))
 
     def close(self) -> None:
-        """Stop what is being made."""
+        """Stop what is being made, without waiting for it: it finds the store closed, and nobody asks for it any more."""
         self._closed.set()
-        self._executor.shutdown(cancel_futures=True)
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _get(self, what: str, scope: Scope, make: Callable[..., T], patience: float | None) -> Overview[T] | None:
         index = self._index_cache.get_all(scope.namespaces)
@@ -148,16 +148,28 @@ class Overviews:
         return None if made.value is None else Overview(made.version, made.value, current=made.version == version)
 
     def _make(self, made: _Made[T], make: Callable[..., T], scope: Scope, version: str, hidden: int) -> None:
-        value = make(made, scope)
+        try:
+            value = make(made, scope)
+        except _VectorsChanged:
+            return  # whoever asks next begins again
         with self._lock:
             made.value, made.version, made.hidden = value, version, hidden
 
     def _draw(self, made: _Made[MemoryMap], scope: Scope) -> MemoryMap:
         index = self._index_cache.get_all(scope.namespaces)
         fetch = reads.fetch_of(self._store, scope)
+        rows = index.map_rows(self._now())
+        length = index.vectors_at(rows.rows[:1]).shape[1]
+
+        def vectors_of(some: NDArray[np.intp]) -> NDArray[np.float32]:
+            found = index.vectors_at(some)
+            if found.shape[1] != length:
+                raise _VectorsChanged
+            return found
+
         return draw(
-            index.map_rows(self._now()),
-            index.vectors_at,
+            rows,
+            vectors_of,
             index.terms_at,
             lambda ids: index.memories(ids, fetch),
             index.hasher,
@@ -198,6 +210,10 @@ class Overviews:
             time.sleep(_PAUSE_SECONDS)
             known = np.concatenate((known, page))
         return known
+
+
+class _VectorsChanged(Exception):
+    """The store changed its embedder while a map was made of the former one's vectors."""
 
 
 class _Made(Generic[T]):
