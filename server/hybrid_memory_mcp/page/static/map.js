@@ -373,12 +373,25 @@ function hover(left, top) {
   });
 }
 
+// The wheel turns in jerks; the map follows smoothly.
+let pull = null;
+function follow() {
+  const part = calm.matches || Math.abs(pull.by) < 0.004 ? pull.by : pull.by * 0.3;
+  pull.by -= part;
+  view.zoomAt(Math.exp(part), pull.left, pull.top);
+  if (!card.hidden && view.marked >= 0) placeCard(view.marked);
+  if (pull.by) requestAnimationFrame(follow);
+  else pull = null;
+}
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 front.addEventListener("wheel", (event) => {
   if (!view) return;
   event.preventDefault();
   const lines = event.deltaMode === 1 ? 16 : 1;
-  view.zoomAt(Math.exp(-clamp(event.deltaY * lines, -160, 160) * (event.ctrlKey ? 0.01 : 0.0022)), event.offsetX, event.offsetY);
-  if (!card.hidden && view.marked >= 0) placeCard(view.marked);
+  const by = -clamp(event.deltaY * lines, -160, 160) * (event.ctrlKey ? 0.01 : 0.0022);
+  const begins = !pull;
+  pull = { by: (pull?.by ?? 0) + by, left: event.offsetX, top: event.offsetY };
+  if (begins) follow();
 }, { passive: false });
 
 front.addEventListener("dblclick", (event) => view?.zoomAt(2, event.offsetX, event.offsetY));
@@ -453,8 +466,8 @@ function start() {
       return;
     }
     slider.value = String(until);
+    refilter(); // first, so that each frame draws what the one before has chosen
     playing = requestAnimationFrame(next);
-    refilter();
   };
   playing = requestAnimationFrame(next);
 }

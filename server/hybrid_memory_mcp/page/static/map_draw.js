@@ -8,7 +8,7 @@ const COAST = 40; // the height from which it is land
 const LEVELS = [COAST, 76, 112, 148, 184, 220];
 const LAND = 896; // pixels of the land's picture for the whole map
 const CLOSEST = 60; // times
-const MANY = 20000; // points from which a moving map is drawn at the screen's plain resolution
+const MANY = 20000; // points from which a moving map has one pixel for one of the page, however sharp the screen is
 const REST_MS = 160;
 const ABOVE = 44; // pixels at the upper edge over which buttons lie, and at the lower one
 const BELOW = 84;
@@ -54,8 +54,6 @@ export class MapView {
     this._labels = [...regions.map((one) => ({ ...one, great: true })), ...places.map((one) => ({ ...one, great: false }))].filter((one) => one.words.length);
     this._ink = front.getContext("2d");
     this._ground = back.getContext("2d", { alpha: false });
-    this._layer = document.createElement("canvas");
-    this._layerInk = this._layer.getContext("2d", { willReadFrequently: true });
     this.centre = { x: 0, y: 0 };
     this.zoom = 1;
     this.shown = new Uint8Array(points.count).fill(1); // 0: hidden, 1: shown, 2: shown dimly, 3: brought out
@@ -79,13 +77,19 @@ export class MapView {
     this.width = Math.max(Math.round(box.width), 1);
     this.height = Math.max(Math.round(box.height), 1);
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
-    for (const canvas of [this.front, this.back]) {
-      canvas.width = Math.round(this.width * this.ratio);
-      canvas.height = Math.round(this.height * this.ratio);
-    }
-    this._settled = null;
+    this._sized(this.ratio);
     this._sprites.clear();
     this.draw();
+  }
+
+  /** Gives the canvases so many pixels for one of the page. */
+  _sized(sharp) {
+    this._sharp = sharp;
+    for (const canvas of [this.front, this.back]) {
+      canvas.width = Math.round(this.width * sharp);
+      canvas.height = Math.round(this.height * sharp);
+    }
+    this._settled = null;
   }
 
   /** Takes the colours of the theme. @param {Paint} paint */
@@ -167,8 +171,11 @@ export class MapView {
 
   _frame(moving) {
     if (!this._sea || !this.width) return;
+    // Very many points are drawn less sharply while they move.
+    const sharp = moving && this.points.count > MANY ? Math.min(this.ratio, 1) : this.ratio;
+    if (sharp !== this._sharp) this._sized(sharp);
     this._drawLand(moving);
-    this._drawPoints(moving);
+    this._drawPoints();
     this._drawMarks();
     this._drawLabels();
     this.frames += 1;
@@ -199,12 +206,12 @@ export class MapView {
     this._settled = null;
     this._world ??= this._landPicture(LAND, LAND, -EDGE, -EDGE, EDGE, EDGE);
     const [left, top] = this.toPage(-EDGE, -EDGE);
-    const size = 2 * EDGE * this.scale * this.ratio;
+    const size = 2 * EDGE * this.scale * this._sharp;
     ink.fillStyle = `rgb(${this._sea.join(" ")})`;
     ink.fillRect(0, 0, width, height);
     ink.imageSmoothingEnabled = true;
     ink.imageSmoothingQuality = "low";
-    ink.drawImage(this._world, left * this.ratio, top * this.ratio, size * this.stretch, size);
+    ink.drawImage(this._world, left * this._sharp, top * this._sharp, size * this.stretch, size);
   }
 
   /** Returns a canvas with the land of a part of the map: layers by height, and a line where each begins. */
@@ -300,9 +307,9 @@ export class MapView {
     return clamp(crowd * Math.max(this.zoom, 1) ** 0.38, 0.85, 7);
   }
 
-  _drawPoints(moving) {
+  _drawPoints() {
     const { points, shown, colour, palette } = this;
-    const ratio = moving && points.count > MANY ? 1 : this.ratio;
+    const ratio = this._sharp;
     const width = Math.round(this.width * ratio);
     const height = Math.round(this.height * ratio);
     if (this._image?.width !== width || this._image?.height !== height) {
@@ -331,17 +338,7 @@ export class MapView {
         put(pixels, width, x, y, stamps[state], palette[colour[at]]);
       }
     }
-    if (ratio === this.ratio) {
-      this._ink.putImageData(this._image, 0, 0);
-      return;
-    }
-    if (this._layer.width !== width || this._layer.height !== height) {
-      this._layer.width = width;
-      this._layer.height = height;
-    }
-    this._layerInk.putImageData(this._image, 0, 0);
-    this._ink.clearRect(0, 0, this.front.width, this.front.height);
-    this._ink.drawImage(this._layer, 0, 0, this.front.width, this.front.height);
+    this._ink.putImageData(this._image, 0, 0);
   }
 
   /** Says whether some points are brought out (3 in `shown`), which are drawn over the others; `plays`: as those that just came. */
@@ -388,7 +385,7 @@ export class MapView {
     const ink = this._ink;
     const { points } = this;
     ink.save();
-    ink.scale(this.ratio, this.ratio);
+    ink.scale(this._sharp, this._sharp);
     ink.strokeStyle = this.markColour;
     if (this.selected.size) {
       ink.lineWidth = this.selected.size > 150 ? 1 : 1.5;
@@ -441,7 +438,7 @@ export class MapView {
       const box = [clamp(x - wide / 2, 4, Math.max(this.width - wide - 4, 4)), y - high / 2, wide, high];
       if (taken.some((one) => overlap(one, box))) continue;
       taken.push(box);
-      ink.drawImage(sprite, Math.round(box[0] * this.ratio), Math.round(box[1] * this.ratio));
+      ink.drawImage(sprite, Math.round(box[0] * this._sharp), Math.round(box[1] * this._sharp), wide * this._sharp, high * this._sharp);
     }
   }
 
