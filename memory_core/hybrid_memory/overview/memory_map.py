@@ -85,7 +85,13 @@ def draw(
 
     regions = named(terrain.regions, terrain.region_of, REGION_WORDS)
     places = named(terrain.places, terrain.place_of, PLACE_WORDS, regions)
+    regions = tuple(one if one.words else _by_a_place(at, one.hill, places) for at, one in enumerate(regions))
     return MemoryMap(rows, points, terrain, regions, places, ground, laid_out)
+
+
+def _by_a_place(region: int, hill: Hill, places: Sequence[NamedHill]) -> NamedHill:
+    """Return a region whose memories have no words in common under those of its largest place that has some."""
+    return NamedHill(hill, next((one.words for one in places if one.hill.region == region and one.words), ()))
 
 
 def _points(
