@@ -39,6 +39,7 @@ _COUNT = """() => { window.frames_ = []; const next = at => { window.frames_.pus
     requestAnimationFrame(next) }"""
 _MAP_SECONDS = 5.0
 _MAP_READY_MS = 120_000
+_POLL_MS = 20
 
 
 def main() -> None:
@@ -118,14 +119,19 @@ def _measure(address: str, rounds: int) -> dict[str, list[float]]:
 
 def _first_paint(page: Any, url: str) -> float:
     page.goto(url, wait_until="load")
-    page.wait_for_function(f"{_PAINT} !== null")
-    return float(page.evaluate(_PAINT))
+    while (painted := page.evaluate(_PAINT)) is None:
+        page.wait_for_timeout(_POLL_MS)
+    return float(painted)
 
 
 def _map_frames(page: Any, base: str) -> tuple[list[float], list[float]]:
     """Return the frames of each second while the map is dragged, and while it is zoomed."""
     page.goto(f"{base}/map")
-    page.wait_for_function("document.querySelector('main canvas')?.dataset.points > 0")
+    page.wait_for_selector("main canvas[data-points]")
+    while not int(
+        page.get_attribute("main canvas", "data-points") or 0
+    ):  # the page's policy lets nothing be evaluated in a loop there
+        page.wait_for_timeout(_POLL_MS)
     box = page.locator("main canvas").first.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.evaluate(_COUNT)

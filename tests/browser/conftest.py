@@ -78,7 +78,8 @@ def serving(home: Path, *arguments: str) -> Iterator[Served]:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=home_of_user
     )
     said: list[str] = []
-    threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True).start()
+    listening = threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True)
+    listening.start()
     watchdog = threading.Timer(_START_SECONDS, process.kill)
     watchdog.start()
     try:
@@ -97,6 +98,7 @@ def serving(home: Path, *arguments: str) -> Iterator[Served]:
             process.kill()
             raise
         finally:
+            listening.join(5)
             for pipe in (process.stdout, process.stderr):
                 if pipe is not None:
                     pipe.close()
