@@ -13,6 +13,13 @@ document.querySelector("[data-place]")?.addEventListener("change", (event) => {
   form.submit();
 });
 
+// The words of a memory open it, as its link does; who marks them to copy stays.
+document.addEventListener("click", (event) => {
+  const words = event.target.closest(".card-words");
+  if (!words || event.target.closest("a, button, summary, input, label") || String(getSelection())) return;
+  words.closest("[data-item]")?.querySelector("a[data-open]")?.click();
+});
+
 // What htmx could not get: the page's server is gone, or lets this browser in no longer.
 const ENDED = "This page is not served any more. Run `hybrid-memory-mcp inspect` again.";
 let told = false;
