@@ -519,7 +519,7 @@ def seeded(case):
     return case if GIVEN is None else seed(int(GIVEN))(case)
 
 
-TestLives = Lives.TestCase
+TestLives = pytest.mark.slow(pytest.mark.timeout(120)(Lives.TestCase))
 TestLives.settings = settings(max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=_CALM)
 
 

@@ -57,7 +57,7 @@ ROWS: dict[str, Row | Apart] = {
     "install": Row("cursor --dry-run", "cursor", "no-such-client"),
     "recall": Row("'Where is the piano?'", PIANO, "violin --limit 0"),
     "search": Row("'Where is the piano?'", PIANO, "'Where is the piano?' --since 'no such day'", 1, "invalid_input"),
-    "timeline": Row("", PIANO, "--by nothing"),
+    "timeline": Row("--limit 200", PIANO, "--by nothing"),
     "tiers": Row("", PIANO, "--namespace ''", 1, "invalid_input"),
     "remember": Row("Ada likes tea", "Ada likes tea", "''", 1, "invalid_input"),
     "list": Row("--limit 1000", PIANO, "--forgotten --all"),

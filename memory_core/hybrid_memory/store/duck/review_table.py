@@ -11,7 +11,7 @@ from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.encoding import to_json
 from hybrid_memory.store.reviewing import HOOK_SOURCE, Reason, ReviewPage, ReviewRequest
 
-_LIVE = """
+_REVIEW = """
     WITH live AS (
         SELECT namespace, id, disputes, trust, origin, source, verdict, created_at, rowid AS place FROM memory
         WHERE namespace IN (SELECT unnest(from_json($1, '["VARCHAR"]')))
@@ -24,17 +24,18 @@ _LIVE = """
             coalesce(starts_with(source, $4), false) AS hook,
             origin = 'import' AS imported
         FROM live WHERE verdict IS NULL AND trust <> 'confirmed'
+    ), counts AS (
+        SELECT count(*) FILTER (disputed), count(*) FILTER (secret), count(*) FILTER (untrusted), count(*) FILTER (hook),
+            count(*) FILTER (imported), count(*) FILTER (disputed OR secret OR untrusted OR hook OR imported) FROM waiting
+    ), page AS (
+        SELECT namespace, id, disputed, secret, untrusted, hook, imported,
+            row_number() OVER (ORDER BY disputed DESC, secret DESC, untrusted DESC, hook DESC, created_at DESC, place DESC) AS nth
+        FROM waiting
+        WHERE CASE $5::VARCHAR WHEN 'disputed' THEN disputed WHEN 'secret' THEN secret WHEN 'untrusted' THEN untrusted
+            WHEN 'hook' THEN hook WHEN 'imported' THEN imported ELSE disputed OR secret OR untrusted OR hook OR imported END
+        ORDER BY nth LIMIT $6 OFFSET $7
     )
-"""
-_COUNTS = """
-    SELECT count(*) FILTER (disputed), count(*) FILTER (secret), count(*) FILTER (untrusted), count(*) FILTER (hook),
-        count(*) FILTER (imported), count(*) FILTER (disputed OR secret OR untrusted OR hook OR imported) FROM waiting
-"""
-_PAGE = """
-    SELECT namespace, id, disputed, secret, untrusted, hook, imported FROM waiting
-    WHERE CASE $5::VARCHAR WHEN 'disputed' THEN disputed WHEN 'secret' THEN secret WHEN 'untrusted' THEN untrusted
-        WHEN 'hook' THEN hook WHEN 'imported' THEN imported ELSE disputed OR secret OR untrusted OR hook OR imported END
-    ORDER BY disputed DESC, secret DESC, untrusted DESC, hook DESC, created_at DESC, place DESC LIMIT $6 OFFSET $7
+    SELECT counts.*, page.* EXCLUDE (nth) FROM counts LEFT JOIN page ON true ORDER BY nth
 """
 _WITH_TERMS = """
     SELECT namespace, id FROM memory
@@ -47,15 +48,26 @@ _WITH_TERMS = """
 
 def to_review(session: SqlSession, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
     """Return one page of what waits for a person."""
-    place = (to_json(list(namespaces)), to_micros(wanted.now), to_json(sorted(wanted.secrets)), HOOK_SOURCE)
-    *of_each, of_all = session.rows(_LIVE + _COUNTS, *place)[0]
+    rows = session.rows(
+        _REVIEW,
+        to_json(list(namespaces)),
+        to_micros(wanted.now),
+        to_json(sorted(wanted.secrets)),
+        HOOK_SOURCE,
+        None if wanted.reason is None else wanted.reason.value,
+        wanted.limit,
+        wanted.offset,
+    )
+    *of_each, of_all = rows[0][: len(Reason) + 1]
     counts = dict(zip(Reason, of_each, strict=True))
-    reason = None if wanted.reason is None else wanted.reason.value
-    found = session.rows(_LIVE + _PAGE, *place, reason, wanted.limit, wanted.offset) if of_all else []
+    found = [
+        row[len(Reason) + 1 :] for row in rows
+    ]  # where nothing is on the page there is one row all the same, of counts
     return ReviewPage(
         memories={
             (namespace, MemoryId(id_)): tuple(one for one, holds in zip(Reason, flags, strict=True) if holds)
             for namespace, id_, *flags in found
+            if id_ is not None
         },
         total=of_all if wanted.reason is None else counts[wanted.reason],
         counts=counts,
