@@ -75,6 +75,14 @@ HELD_BY = {
         "server/test_process.py::test_a_server_at_work_opens_no_network_connection",
         "stress/test_lines.py::test_nonsense_is_answered_or_ignored_and_never_ends_the_server",
     ],
+    "seen": [
+        "browser/test_hostile_texts.py::test_no_view_lets_a_text_do_anything",
+        "browser/test_hostile_texts.py::test_every_hostile_text_is_shown_as_text_on_its_own_page",
+        "browser/test_foreign_pages.py::test_a_foreign_page_reads_nothing_and_changes_nothing",
+        "browser/test_foreign_pages.py::test_a_name_that_was_made_to_lead_here_is_refused",
+        "server/page/test_door.py::test_a_foreign_origin_is_refused_whatever_it_asks",
+        "server/page/test_door.py::test_a_token_is_good_once",
+    ],
     "unasked": [
         "server/hooks/test_no_token.py::test_nothing_was_asked_of_the_client",
         "server/hooks/test_no_token.py::test_no_process_of_the_session_looked_for_a_network",
