@@ -34,13 +34,6 @@ PERSON_ON_PAGE = "person (page)"
 """Who acts on the page, in the audit log."""
 PERSON_IN_TERMINAL = "command line"
 """Who acts by a command, in the audit log."""
-_A_PERSON = "person ("  # how other actors begin that are persons: on the page, in a client's chat
-
-
-def is_person(actor: str) -> bool:
-    """Return True if an actor of the log is a person: by a command, on the page, or in the app inside a chat."""
-    return actor == PERSON_IN_TERMINAL or actor.startswith(_A_PERSON)
-
 
 _MOST_SHOWN = 200  # memories of one answer; what was done to more is counted
 

@@ -14,17 +14,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from hybrid_memory_mcp.cli.output import shown
+from hybrid_memory_mcp.inspector.calendar import date_in_words
+from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES
 
 BAR_ROWS = 3
-TIER_NAMES: Mapping[str, str] = {
-    "long_term": "kept",
-    "episodic": "episode",
-    "working": "at work",
-    "short_term": "in mind",
-    "sensory": "just heard",
-    "faded": "faded",
-}
-"""The parts of memory in plain words, as the page has them."""
 TIER_STYLES: Mapping[str, str] = {
     "long_term": "green",
     "episodic": "green",
@@ -33,7 +26,6 @@ TIER_STYLES: Mapping[str, str] = {
     "sensory": "yellow",
     "faded": "bright_black",
 }
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +61,7 @@ def glyphs_for(encoding: str | None, *, dumb: bool = False) -> Glyphs:
 def day(moment: str | datetime) -> str:
     """Return the day of a moment in this machine's zone, as ``4 Nov 2026``."""
     at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    local = _local(at)
-    return f"{local.day} {_MONTHS[local.month - 1]} {local.year}"
+    return date_in_words(_local(at))
 
 
 def _local(at: datetime) -> datetime:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 MOST_PARTS = 120
 """Bars that a picture has at most: more would be thinner than a finger, and than three points of a phone."""
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _FIRST, _LAST = EARLIEST.replace(tzinfo=None), LATEST.replace(tzinfo=None)
 
 
@@ -57,15 +57,16 @@ def _years(count: int) -> Callable[[datetime], datetime]:
     return begin
 
 
-def _date(moment: datetime) -> str:
-    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+def date_in_words(moment: datetime) -> str:
+    """Return the date of a moment in its own zone: "22 Nov 2026"."""
+    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
 
 
 UNITS: tuple[Unit, ...] = (
-    Unit("hour", 3600, _hour, lambda one: f"{_date(one)}, {one:%H:%M}"),
-    Unit("day", 86400, _day, lambda one: f"{_DAYS[one.weekday()]} {_date(one)}"),
-    Unit("week", 7 * 86400, _week, lambda one: f"week of {_date(one)}"),
-    Unit("month", 30.44 * 86400, _month, lambda one: f"{_MONTHS[one.month - 1]} {one.year}"),
+    Unit("hour", 3600, _hour, lambda one: f"{date_in_words(one)}, {one:%H:%M}"),
+    Unit("day", 86400, _day, lambda one: f"{DAYS[one.weekday()]} {date_in_words(one)}"),
+    Unit("week", 7 * 86400, _week, lambda one: f"week of {date_in_words(one)}"),
+    Unit("month", 30.44 * 86400, _month, lambda one: f"{MONTHS[one.month - 1]} {one.year}"),
     Unit("year", 365.25 * 86400, _year, lambda one: str(one.year)),
     Unit("decade", 3652.5 * 86400, _years(10), lambda one: f"{one.year} to {one.year + 9}"),
     Unit("century", 36525.0 * 86400, _years(100), lambda one: f"{one.year} to {one.year + 99}"),
@@ -159,9 +160,9 @@ def _short(local: datetime, unit: Unit, *, new_year: bool) -> str:
     if unit.name == "hour":
         return f"{local:%H:%M}"
     if unit.name in ("day", "week"):
-        return f"{local.day} {_MONTHS[local.month - 1]}"
+        return f"{local.day} {MONTHS[local.month - 1]}"
     if unit.name == "month":
-        return _MONTHS[local.month - 1] + (f" {local.year}" if new_year else "")
+        return MONTHS[local.month - 1] + (f" {local.year}" if new_year else "")
     return str(local.year)
 
 

@@ -7,15 +7,9 @@ from collections.abc import Callable
 from typing import TypedDict
 
 from hybrid_memory.model import Tier, Trust
+from hybrid_memory_mcp.inspector.move_words import why_it_moved
+from hybrid_memory_mcp.inspector.tier_words import TIER_WORDS
 
-TIER_WORDS = {
-    Tier.SENSORY: "sensory memory",
-    Tier.SHORT_TERM: "short-term memory",
-    Tier.LONG_TERM: "long-term memory",
-    Tier.FADED: "faded memory",
-    Tier.WORKING: "working memory",
-    Tier.EPISODIC: "episodic memory",
-}
 _TRUST_WORDS = {
     Trust.UNTRUSTED: "not trusted",
     Trust.AGENT: "an assistant's word",
@@ -64,7 +58,7 @@ _TRUST = "|".join(Trust)
 _MOVED = re.compile(rf"({_TIER}) to ({_TIER})(?: \((.*)\))?")
 _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (_MOVED, lambda found: _moved(found[1], found[2], found[3])),
-    (re.compile(rf"({_TIER})"), lambda found: f"began in {TIER_WORDS[Tier(found[1])]}"),
+    (re.compile(rf"({_TIER})"), lambda found: f"began in {TIER_WORDS[Tier(found[1])].full}"),
     (re.compile(r"superseded by (\S+)"), lambda _: "was replaced by a newer version"),
     (re.compile(r"supersedes (\S+)"), lambda _: "took the place of an earlier one"),
     (re.compile(r"disputes (\S+)"), lambda _: "says something else than what is trusted more"),
@@ -134,5 +128,5 @@ def _detail(part: str) -> str:
 
 
 def _moved(before: str, after: str, reason: str | None) -> str:
-    moved = f"moved from {TIER_WORDS[Tier(before)]} to {TIER_WORDS[Tier(after)]}"
-    return f"{moved}: {reason}" if reason else moved
+    moved = f"moved from {TIER_WORDS[Tier(before)].full} to {TIER_WORDS[Tier(after)].full}"
+    return f"{moved}: {why_it_moved(reason)}" if reason else moved

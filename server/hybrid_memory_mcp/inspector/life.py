@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory_mcp.inspector.event_words import event_in_words, first_tier, moves_of
+from hybrid_memory_mcp.inspector.move_words import why_it_moved
 
 if TYPE_CHECKING:
     from hybrid_memory.admin.history import MemoryEvent
@@ -97,7 +98,7 @@ def _stages(memory: Memory, end: datetime | None, events: Sequence[MemoryEvent])
     told = next((tier for event in events if (tier := first_tier(event.note)) is not None), None)
     begin = told or (moves[0][1][0] if moves else memory.tier)
     steps = [(memory.created_at, begin, "")]
-    steps += [(at, after, why) for at, (_, after, why) in moves if end is None or at < end]
+    steps += [(at, after, why_it_moved(why)) for at, (_, after, why) in moves if end is None or at < end]
     stages = []
     for place, (at, tier, why) in enumerate(steps):
         until = steps[place + 1][0] if place + 1 < len(steps) else end

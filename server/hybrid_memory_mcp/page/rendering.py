@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 from hybrid_memory.project_names import PERSON, PREFIX, project_of
 from hybrid_memory_mcp import __version__
 from hybrid_memory_mcp.inspector.table import VIEWS
+from hybrid_memory_mcp.inspector.tier_words import TIER_NAMES, TIER_WORDS
 from hybrid_memory_mcp.inspector.view import View
 from hybrid_memory_mcp.page import words
 from hybrid_memory_mcp.page.inert import excerpt, inert
@@ -87,7 +88,13 @@ def environment() -> Environment:
         "excerpt": excerpt,
         "namespace_name": namespace_name,
     }
-    made.globals |= {"static": static, "has_static": _has_static, "version": __version__}
+    made.globals |= {
+        "static": static,
+        "has_static": _has_static,
+        "version": __version__,
+        "TIER_WORDS": TIER_WORDS,
+        "TIER_NAMES": TIER_NAMES,
+    }
     return made
 
 

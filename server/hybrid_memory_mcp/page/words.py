@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from hybrid_memory_mcp.inspector.calendar import DAYS, date_in_words
+
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _MONTH, _YEAR = 30.44 * _DAY, 365.25 * _DAY
 _JUST_NOW = 45  # seconds
@@ -17,8 +19,6 @@ _UNITS = (  # below how many seconds, one of them in seconds, its name
     (60 * _DAY, 7 * _DAY, "week"),
     (2 * _YEAR, _MONTH, "month"),
 )
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def as_moment(value: datetime | str) -> datetime:
@@ -52,13 +52,13 @@ def exact(moment: datetime, zone: tzinfo | None) -> str:
 def day_name(moment: datetime, zone: tzinfo | None) -> str:
     """Return the day of a moment: "Sun 22 Nov 2026"."""
     local = _in(moment, zone)
-    return f"{_DAYS[local.weekday()]} {local.day} {_MONTHS[local.month - 1]} {local.year}"
+    return f"{DAYS[local.weekday()]} {date_in_words(local)}"
 
 
 def to_the_minute(moment: datetime, zone: tzinfo | None) -> str:
     """Return a moment as it stands in a list: "22 Nov 2026, 19:21"."""
     local = _in(moment, zone)
-    return f"{local.day} {_MONTHS[local.month - 1]} {local.year}, {local:%H:%M}"
+    return f"{date_in_words(local)}, {local:%H:%M}"
 
 
 def number(value: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid_memory.model import Tier
@@ -18,7 +18,7 @@ from hybrid_memory_mcp.inspector.event_words import event_in_words, first_tier, 
             "remember",
             "sensory to short_term (the sensory buffer was full)",
             "Something else was learned",
-            ["moved from sensory memory to short-term memory: the sensory buffer was full"],
+            ["moved from sensory memory to short-term memory: more came in, so all that was just heard was weighed"],
         ),
         (
             "remember",
@@ -55,6 +55,7 @@ def test_a_note_of_an_earlier_version_tells_no_tier():
 
 
 @given(action=st.text(max_size=12), note=st.text(max_size=40))
+@settings(max_examples=25, deadline=None)
 def test_whatever_stands_in_a_log_is_told(action, note):
     event_in_words(action, note)
     moves_of(note)

@@ -35,7 +35,7 @@ def test_stages_follow_each_other_with_the_reason_of_each():
     assert [(one["tier"], one["why"]) for one in shown["stages"]] == [
         ("sensory", ""),
         ("short_term", "because"),
-        ("long_term", "important"),
+        ("long_term", "it is important"),
     ]
     assert shown["levels"] == ["long_term", "short_term", "sensory"]
     assert shown["stages"][-1]["until"] is None
