@@ -297,6 +297,7 @@ def test_an_undo_sets_everything_back_and_a_second_one_does_it_again(life, name)
     assert all_of(life) == after
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.sampled_from(NAMES), min_size=1, max_size=4),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ def test_no_memories_make_no_land():
     assert not ground.heights.any()
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(-1.1, 1.1), st.floats(-1.1, 1.1)), min_size=1, max_size=40))
 @settings(max_examples=6, deadline=None)
 def test_each_memory_is_in_a_region_that_counts_it(places):

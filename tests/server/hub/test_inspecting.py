@@ -239,6 +239,7 @@ def test_the_command_ends_when_no_page_was_open_for_as_long_as_it_says(home, hub
     assert ended(hub, command.url)
 
 
+@pytest.mark.slow
 def test_an_open_page_holds_the_server(home, hub):
     command = Command(home, idle_seconds=0.2).opened()
     events = Browser(command.url).enter().events()
@@ -262,6 +263,7 @@ def test_when_the_hub_leaves_the_command_and_the_page_are_told(home, hub):
     assert command.told() is None
 
 
+@pytest.mark.slow
 def test_an_open_page_keeps_the_hub(home):
     with ThreadedHub(home, ObservedService(), linger_seconds=0) as hub, Command(home) as command:
         browser = Browser(command.url).enter()
@@ -322,6 +324,7 @@ def test_a_store_that_cannot_be_opened_is_said(home):
         assert "message" in Command(home).told()
 
 
+@pytest.mark.slow
 def test_the_page_goes_back_to_its_address_under_the_next_hub_unless_it_is_taken(home, hub):
     with Command(home) as command:
         host, _, port = Browser(command.url).host.rpartition(":")
