@@ -38,6 +38,7 @@ from hybrid_memory_mcp.http.settings import HEALTH, PATH, HttpSettings
 from hybrid_memory_mcp.hub.connection_registry import ConnectionRegistry
 from hybrid_memory_mcp.mcp_api.sdk import handle_modern_request, lowlevel_server_of
 from hybrid_memory_mcp.runtime.error_log import log, log_failure
+from hybrid_memory_mcp.runtime.http_bodies import replayed
 from hybrid_memory_mcp.runtime.provider import ServiceProvider
 
 _STALE_CHECK_SECONDS = 1.0  # so long an open stream outlives its token
@@ -124,8 +125,8 @@ class HttpApp:
             body = await self._bodies.read(receive, headers.get("content-length"), reservation)
             if body is None or isinstance(body, Refusal):
                 return body
-            replayed = body.replayed(receive)
-            return await self._dispatch(grant, body.message, headers, scope, replayed, response)
+            again = replayed(body.content, receive)
+            return await self._dispatch(grant, body.message, headers, scope, again, response)
 
     async def _dispatch(
         self,

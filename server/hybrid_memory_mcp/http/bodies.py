@@ -15,7 +15,7 @@ import anyio
 import anyio.to_thread
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCError, JSONRPCMessage
-from starlette.types import Message, Receive
+from starlette.types import Receive
 
 from hybrid_memory_mcp.http.responses import LATER, NO_JSON, Refusal
 from hybrid_memory_mcp.http.settings import HttpSettings
@@ -35,19 +35,6 @@ class Body:
 
     content: bytes
     message: JSONRPCMessage
-
-    def replayed(self, receive: Receive) -> Receive:
-        """Return a way to receive that gives this body first, then what else comes."""
-        given = False
-
-        async def again() -> Message:
-            nonlocal given
-            if given:
-                return await receive()
-            given = True
-            return {"type": "http.request", "body": self.content, "more_body": False}
-
-        return again
 
 
 class BodyReader:

@@ -23,6 +23,7 @@ from hybrid_memory_mcp.page.events import Events
 from hybrid_memory_mcp.page.passes import Passes
 from hybrid_memory_mcp.page.refusals import Refusal, as_json, as_page
 from hybrid_memory_mcp.runtime.error_log import log, log_failure
+from hybrid_memory_mcp.runtime.http_bodies import replayed
 
 P = TypeVar("P")
 
@@ -240,7 +241,7 @@ class Door(Generic[P]):
                 self._bodies -= 1
             if body is None or isinstance(body, Refusal):
                 return body
-            await app(scope, _replayed(body, receive), response.send)
+            await app(scope, replayed(body, receive), response.send)
             return None
         finally:
             self._busy -= 1
@@ -372,17 +373,3 @@ def _is_document(path: str) -> bool:
 def _wants_json(scope: Scope) -> bool:
     accepted = Headers(scope=scope).get("accept", "")
     return scope["path"].endswith(".json") or ("application/json" in accepted and "text/html" not in accepted)
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a way to receive that gives the body first, then what else comes."""
-    given = False
-
-    async def again() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
