@@ -44,6 +44,7 @@ export function day(when) {
   return formatted(when, { dateStyle: "medium" });
 }
 
+/** Write a moment in the reader's zone. @param {Date} when @param {Intl.DateTimeFormatOptions} options @returns {string} */
 function formatted(when, options) {
   try {
     return localised((locale) => new Intl.DateTimeFormat(locale, { ...options, timeZone: reader.timeZone })).format(when);
@@ -52,6 +53,7 @@ function formatted(when, options) {
   }
 }
 
+/** Make a format in the reader's language. @template T @param {(locale: string | undefined) => T} make @returns {T} */
 function localised(make) {
   try {
     return make(reader.locale);

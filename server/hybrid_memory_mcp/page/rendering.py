@@ -90,7 +90,6 @@ def environment() -> Environment:
     }
     made.globals |= {
         "static": static,
-        "has_static": _has_static,
         "version": __version__,
         "TIER_WORDS": TIER_WORDS,
         "TIER_NAMES": TIER_NAMES,
@@ -114,13 +113,9 @@ def static(name: str) -> str:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    if not _has_static(name):
+    if not (STATIC / name).is_file():
         raise FileNotFoundError(name)
     return f"/static/{name}"
-
-
-def _has_static(name: str) -> bool:
-    return (STATIC / name).is_file()
 
 
 def address(path: str, parameters: Mapping[str, object] | None = None) -> str:

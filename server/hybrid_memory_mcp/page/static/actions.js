@@ -46,6 +46,7 @@ function leave(card) {
   card.removeAttribute("data-item");
 }
 
+/** Move the keyboard to the card behind one, or before it at the end of the queue. @param {HTMLElement | null} card */
 function next(card) {
   const all = [...document.querySelectorAll("[data-queue] [data-item][data-id]:not(.is-leaving)")];
   const to = all[all.indexOf(card) + 1] ?? all[all.indexOf(card) - 1]; // the first, where none is in hand
@@ -95,6 +96,7 @@ function ask(title, content, label, send, tone = "primary") {
   return dialog;
 }
 
+/** Make a field for a text of several lines. @param {string} name @param {string} label @param {string} value @param {{rows?: number, hint?: string}} [options] */
 function area(name, label, value, { rows = 5, hint = "" } = {}) {
   const field = el("textarea", { name, rows, dir: "auto", required: true, spellcheck: "true" });
   field.value = value;
@@ -103,6 +105,7 @@ function area(name, label, value, { rows = 5, hint = "" } = {}) {
 
 const MASK = "[secret: ";
 
+/** Ask for one memory; `more` are parameters of its address. @param {string} id @param {Record<string, string>} [more] */
 async function memoryOf(id, more = {}) {
   return (await fetchJson(url(`/memories/${encodeURIComponent(id)}.json`, more))).memory;
 }
@@ -114,6 +117,7 @@ function masked(id, memory, again) {
   return el("p", { class: "notice tone-warn" }, "A secret stands in this text, masked. The new words hold only what you see; the former version still holds the secret. ", show);
 }
 
+/** Ask for what is right instead of a text. @param {string} id @param {Record<string, string>} [more] */
 async function edit(id, more = {}) {
   const memory = await memoryOf(id, more);
   const tags = el("input", { name: "tags", value: (memory.tags ?? []).join(", "), autocomplete: "off", dir: "auto" });
@@ -130,6 +134,7 @@ async function edit(id, more = {}) {
   });
 }
 
+/** Ask for the statements that a text consists of. @param {string} id @param {Record<string, string>} [more] */
 async function split(id, more = {}) {
   const memory = await memoryOf(id, more);
   const sentences = memory.content.replace(/([.!?。！？])\s+/gu, "$1\n").replace(/[。！？](?=\S)/gu, "$&\n");
@@ -139,6 +144,7 @@ async function split(id, more = {}) {
   ], "Split", (values) => act("split", { ids: [id], parts: String(values.get("parts")).split("\n").map((one) => one.trim()).filter(Boolean) }));
 }
 
+/** Ask for one text instead of several. @param {string[]} ids */
 async function merge(ids) {
   if (ids.length < 2) throw new Error("Select two memories at least; they become one.");
   if (ids.length > 50) throw new Error("At most 50 memories become one.");
@@ -151,6 +157,7 @@ async function merge(ids) {
   ], "Merge", (values) => act("merge", { ids, text: values.get("text") }));
 }
 
+/** Ask for the day until which something was true. @param {string[]} ids */
 function ended(ids) {
   const day = el("input", { type: "date", name: "day", max: new Date(Date.now() - new Date().getTimezoneOffset() * 60000).toISOString().slice(0, 10) });
   ask("It was true until", [
@@ -158,6 +165,7 @@ function ended(ids) {
   ], "Ended", (values) => act("ended", { ids, ...(values.get("day") ? { until: values.get("day") } : {}) }));
 }
 
+/** Tell what would be erased, and ask for its number. @param {string[]} ids */
 async function purge(ids) {
   const path = url("/actions/purge");
   const answer = await fetch(path, { method: "POST", credentials: "same-origin", headers: { Accept: "application/json", "Content-Type": "application/json" }, body: JSON.stringify({ ids }) });
@@ -177,6 +185,7 @@ async function purge(ids) {
 
 const DIALOGS = { edit: (ids) => edit(ids[0]), split: (ids) => split(ids[0]), merge, ended, purge };
 
+/** Do what a button says, by its dialog if it has one; what fails is told. @param {string} verb @param {string[]} ids @param {Record<string, any>} [fields] */
 async function press(verb, ids, fields = {}) {
   try {
     if (DIALOGS[verb]) await DIALOGS[verb](ids);
@@ -211,6 +220,7 @@ const BULK = [
   ["forget", "Forget", "f"], ["restore", "Bring back", "r"], ["purge", "Erase", "", "danger"],
 ];
 
+/** Return the bar for many at once; made when it is first needed. */
 function bar() {
   const there = document.getElementById("bulk");
   if (there) return there;
@@ -229,10 +239,12 @@ export function select(ids) {
   show();
 }
 
+/** Select nothing. */
 function clear() {
   select([]);
 }
 
+/** Let the boxes and the bar show what is selected. */
 function show() {
   for (const box of document.querySelectorAll("input[data-select]")) {
     box.checked = chosen.has(box.value);

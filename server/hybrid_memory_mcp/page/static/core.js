@@ -156,6 +156,7 @@ function name(root) {
   }
 }
 
+/** Take the names off again. @param {HTMLElement | null} root */
 function unname(root) {
   for (const one of root?.querySelectorAll("[data-moves]") ?? []) one.style.viewTransitionName = "";
 }

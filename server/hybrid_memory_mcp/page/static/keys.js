@@ -4,6 +4,7 @@ import { el, item, say } from "./core.js";
 const WAIT = 1200; // milliseconds for the letter behind `g`
 let going = 0;
 
+/** Whether single letters act; kept where a value is given. @param {boolean} [on] */
 export function singleKeys(on) {
   if (on !== undefined) try { localStorage.setItem("single-keys", on ? "on" : "off"); } catch { /* not kept */ }
   try { return localStorage.getItem("single-keys") !== "off"; } catch { return true; }
@@ -12,6 +13,7 @@ export function singleKeys(on) {
 const seen = (one) => one.checkVisibility?.({ visibilityProperty: true }) ?? one.offsetParent !== null;
 const items = () => [...document.querySelectorAll("[data-item]")].filter(seen);
 
+/** Put the keyboard on an item. @param {HTMLElement | undefined} next */
 function moveTo(next) {
   if (!next) return;
   for (const one of document.querySelectorAll("[data-item][tabindex='0']")) one.setAttribute("tabindex", "-1");
@@ -20,6 +22,7 @@ function moveTo(next) {
   next.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
+/** Go to the next item, or the one before; the first in sight where the keyboard is on none. @param {number} by */
 function step(by) {
   const all = items();
   if (!all.length) return;
@@ -43,6 +46,7 @@ export function pressable(key, inItem = item()) {
   return pressables(inItem).find((one) => one.dataset.key === key && !one.disabled);
 }
 
+/** What may be pressed by a letter from an item. @param {HTMLElement | null} inItem @returns {HTMLElement[]} */
 function pressables(inItem) {
   const all = [...(inItem?.querySelectorAll("[data-key]") ?? []), ...document.querySelectorAll("[data-key]")];
   return all.filter((one) => seen(one) && (!one.closest("[data-item]") || one.closest("[data-item]") === inItem));
@@ -61,6 +65,7 @@ export function keysOfThisPage(inItem) {
   return found;
 }
 
+/** Show the list of keys. */
 function dialog() {
   const made = document.getElementById("keys");
   const lists = made.querySelector(".keys-lists");
@@ -86,6 +91,7 @@ export function switchTimes() {
   say(exact ? "Times are exact." : "Times are relative.");
 }
 
+/** Change between light and dark, and keep that. */
 export function switchTheme() {
   const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   document.documentElement.dataset.theme = next;
@@ -102,6 +108,7 @@ const fixed = {
   u: () => [...document.querySelectorAll("[data-undo]")].at(-1)?.click(),
 };
 
+/** Do what a key is for. @param {KeyboardEvent} event */
 function pressed(event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const field = event.target.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
@@ -140,6 +147,7 @@ function pressed(event) {
   if (fixed[event.key]) { event.preventDefault(); fixed[event.key](); }
 }
 
+/** Listen to keys, and let each item be reached by them. */
 export function begin() {
   document.addEventListener("keydown", pressed);
   for (const one of document.querySelectorAll("[data-item]:not([tabindex])")) one.setAttribute("tabindex", "-1");

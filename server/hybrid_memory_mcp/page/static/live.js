@@ -8,6 +8,7 @@ let waiting = 0;
 let busy = false;
 let again = false;
 
+/** Show whether the page is live. @param {string} state @param {string} text */
 function mark(state, text) {
   for (const one of document.querySelectorAll("[data-live-state]")) {
     one.dataset.liveState = state;
@@ -16,6 +17,7 @@ function mark(state, text) {
   }
 }
 
+/** Let the sign beat once: something changed. */
 function beat() {
   for (const one of document.querySelectorAll("[data-live-state]")) {
     one.classList.remove("is-beating");
@@ -24,6 +26,7 @@ function beat() {
   }
 }
 
+/** Draw all live parts anew, unless somebody is writing. */
 async function follow() {
   if (busy) { again = true; return; }
   // Nobody who writes or reads a dialog wants the ground to move.
@@ -37,6 +40,7 @@ async function follow() {
   if (again) { again = false; soon(); }
 }
 
+/** Follow when the changes have paused. */
 function soon() {
   clearTimeout(waiting);
   waiting = setTimeout(follow, PAUSE);
@@ -44,6 +48,7 @@ function soon() {
 
 const STATES = { live: ["on", "live"], waiting: ["off", "connecting"], ended: ["off", "ended"] };
 
+/** Take an event of the stream. @param {string} type @param {any} data */
 function heard(type, data) {
   if (type === "state") {
     mark(...STATES[data]);

@@ -3,6 +3,7 @@ import { fetchJson, refresh, url } from "./core.js";
 
 const PAUSE_MS = 600;
 
+/** Look again until the names are there, then show them. */
 async function wait() {
   const found = await fetchJson(url("/names.json", { wait: 1, limit: 1 })).catch(() => null);
   if (found?.ready) await refresh(document.getElementById("all-names"));

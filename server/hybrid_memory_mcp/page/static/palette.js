@@ -13,17 +13,20 @@ let from = null; // the item that the keyboard was on: commands are for it
 const box = () => document.getElementById("palette");
 const input = () => box().querySelector("input");
 
+/** What can be run from here: the views, the letters of this page, the switches. */
 function commands() {
   const views = [...document.querySelectorAll("[data-menu]")].map((one) => ({ text: one.querySelector("span").textContent, note: one.dataset.go ? `g ${one.dataset.go}` : "view", run: () => one.click() }));
   const here = [...keysOfThisPage(from)].map(([key, label]) => ({ text: label, note: key, run: () => pressable(key, from)?.click() }));
   return [...views, ...here, { text: "Switch between light and dark", note: "D", run: switchTheme }, { text: "Show times exactly, or how long ago", note: "T", run: switchTimes }];
 }
 
+/** Whether a text has all of some words in lower case. @param {string} text @param {string[]} words */
 function fits(text, words) {
   const low = text.toLocaleLowerCase();
   return words.every((word) => low.includes(word));
 }
 
+/** Show what was found. @param {{text: string, note: string, run: () => void}[]} found */
 function draw(found) {
   shown = found;
   at = Math.min(at, Math.max(found.length - 1, 0));
@@ -32,6 +35,7 @@ function draw(found) {
   input().setAttribute("aria-activedescendant", found.length ? `palette-${at}` : "");
 }
 
+/** Go to one of the list; round at its ends. @param {number} number */
 function point(number) {
   if (number === at || !shown.length) return;
   at = (number + shown.length) % shown.length;
@@ -42,11 +46,13 @@ function point(number) {
   input().setAttribute("aria-activedescendant", `palette-${at}`);
 }
 
+/** Run one of the list. @param {{run: () => void} | undefined} one */
 function take(one) {
   box().close();
   one?.run();
 }
 
+/** Find what fits what was typed: commands at once, memories a moment later. */
 function typed() {
   const text = input().value.trim();
   const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean);
@@ -66,6 +72,7 @@ function typed() {
   }, PAUSE);
 }
 
+/** Open the palette, or close the one that is open. */
 function open() {
   if (box().open) { box().close(); return; }
   from = item();
@@ -75,6 +82,7 @@ function open() {
   typed();
 }
 
+/** Listen to Ctrl-K, and to what is typed. */
 export function begin() {
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k") { event.preventDefault(); open(); }

@@ -79,6 +79,7 @@ async function show(address, parts) {
   return true;
 }
 
+/** Show what was so at the place of the handle; `heard` tells it to who hears the page. @param {{heard?: boolean}} [options] */
 async function follow({ heard = true } = {}) {
   const moment = momentAt(Number(handle().value));
   const at = isNow(moment) ? null : moment;
@@ -95,6 +96,7 @@ async function follow({ heard = true } = {}) {
 }
 
 let soon = 0;
+/** Draw the line at once, and follow when the handle rests. */
 function followSoon() {
   const moment = momentAt(Number(handle().value));
   draw(isNow(moment) ? null : moment);
@@ -120,6 +122,7 @@ function replay() {
   replaying = setTimeout(next, 0);
 }
 
+/** End the replay, wherever it is. */
 function stopReplay() {
   clearTimeout(replaying);
   replaying = 0;
@@ -177,6 +180,7 @@ document.addEventListener("submit", (event) => {
 });
 addEventListener("popstate", () => show(new URL(location.href), ["time"]).then(prepare));
 
+/** Show what works with this script only. */
 function prepare() {
   form()?.querySelector("[data-replay]")?.removeAttribute("hidden");
 }
