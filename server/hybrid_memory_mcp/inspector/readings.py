@@ -13,13 +13,13 @@ from hybrid_memory_mcp.inspector.view import ViewRequest, told
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
 
-WAYS: Mapping[Way, str] = {
-    Way.TOOL: "asked the memory",
-    Way.HOOK: "was given it unasked",
-    Way.RESOURCE: "took a resource",
-    Way.PROMPT: "took a prompt",
+_TOOK: Mapping[Asked, str] = {
+    Asked.QUESTION: "asked",
+    Asked.MORE: "asked for the next page",
+    Asked.BRIEF: "took a brief",
+    Asked.IDS: "fetched memories by their ids",
+    Asked.LATEST: "took the latest of a session",
 }
-"""What a client did, by the way of the reading; its name stands before it."""
 ASKED: Mapping[Asked, str] = {
     Asked.QUESTION: "a question",
     Asked.MORE: "a further page",
@@ -68,7 +68,7 @@ def reading_as_json(one: Reading) -> dict[str, Any]:
         "session": one.session,
         "namespace": one.namespace,
         "way": one.way.value,
-        "did": WAYS[one.way],
+        "did": _did(one),
         "asked": one.asked.value,
         "asked_for": ASKED[one.asked],
         "question": one.question,
@@ -80,6 +80,16 @@ def reading_as_json(one: Reading) -> dict[str, Any]:
         "unanswered": one.is_unanswered,
         "tokens": one.tokens,
     }
+
+
+def _did(one: Reading) -> str:
+    """Return what a client did; its name stands before it, the question behind it."""
+    if one.way is Way.HOOK:
+        brief = one.asked is Asked.BRIEF
+        return "was given a brief as the conversation began" if brief else "was given what this prompt is about"
+    if one.way is Way.PROMPT and one.question:
+        return "took the prompt with an answer to"
+    return _TOOK[one.asked]
 
 
 def with_memories(service: MemoryService, request: ViewRequest, readings: Sequence[Reading]) -> list[dict[str, Any]]:

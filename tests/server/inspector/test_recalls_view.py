@@ -45,8 +45,23 @@ def test_a_reading_tells_who_asked_what_and_what_was_shown(look, say, ask):
     (shown,) = look("recalls")["readings"]
     assert json.dumps(shown)
     told = (shown["client"], shown["did"], shown["question"], shown["found"], shown["session"])
-    assert told == ("claude-code", "asked the memory", "where does Ada live?", "answered", "morning")
+    assert told == ("claude-code", "asked", "where does Ada live?", "answered", "morning")
     assert [memory["content"] for memory in shown["memories"]] == ["Ada lives in Porto."]
+
+
+@pytest.mark.parametrize(
+    ("way", "question", "did"),
+    [
+        (Way.TOOL, "", "took a brief"),
+        (Way.HOOK, "", "was given a brief as the conversation began"),
+        (Way.HOOK, "Ada?", "was given what this prompt is about"),
+        (Way.PROMPT, "Ada?", "took the prompt with an answer to"),
+        (Way.RESOURCE, "", "took a brief"),
+    ],
+)
+def test_a_reading_says_what_the_client_did(look, say, ask, way, question, did):
+    ask(question, say("Ada lives in Porto."), way=way)
+    assert look("recalls")["readings"][0]["did"] == did
 
 
 def test_of_many_memories_the_first_are_told_and_the_others_counted(look, say, ask):
