@@ -240,6 +240,7 @@ export class Card {
   }
 }
 
+/** What was there before, and until when. @param {{since: string, text: string}} before @param {string} until */
 function beforeShown(before, until) {
   return element("p", { class: "before" }, timeOf(before.since, { plain: true }), timeOf(until, { before: " – ", plain: true }), ": ", storedName(before.text));
 }
@@ -251,10 +252,12 @@ const LINKS = [
 ];
 const LINKS_SHOWN = 10;
 
+/** The ids of the memories that a memory is tied to. @returns {string[]} */
 function linksOf(memory) {
   return [...new Set(LINKS.flatMap(([, of]) => of(memory).slice(0, LINKS_SHOWN)))];
 }
 
+/** The memories that a memory is tied to, by the sort of tie. */
 function linkedShown(memory, linked) {
   const known = new Map(linked.map((one) => [one.id, one]));
   return LINKS.map(([title, of]) => {
@@ -264,6 +267,7 @@ function linkedShown(memory, linked) {
   });
 }
 
+/** Why a memory was found, each reason with its share; null where nothing tells. */
 function reasonsShown(explain) {
   const reasons = reasonsOf(explain);
   if (!reasons.length) return null;
@@ -276,6 +280,7 @@ function reasonsShown(explain) {
   return element("section", { class: "reasons" }, element("h3", {}, "Why it was found"), element("ul", {}, ...rows));
 }
 
+/** What else is known about a memory, as a list of names and values. */
 function factsShown(memory) {
   const rows = [
     ["Who vouches", trustInWords(memory.trust)],

@@ -83,6 +83,7 @@ export function wordChanges(before, after) {
   return changes;
 }
 
+/** A text in words, spaces and single signs. @param {string} text @returns {string[]} */
 function inWords(text) {
   return text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? [];
 }
@@ -100,6 +101,7 @@ export function versionsShown({ versions, more }) {
   );
 }
 
+/** The spans of the versions side by side, as wide as each held. */
 function strip(versions) {
   const begins = versions.map((one) => since(one) ?? new Date());
   const shares = sharesOf(begins, new Date());
@@ -113,6 +115,7 @@ function strip(versions) {
   return element("ol", { class: "strip", "aria-hidden": "true" }, ...parts, element("li", { class: "end" }, element("span", {}, "now")));
 }
 
+/** One version: its words, with what changed since the older one, and when it held. */
 function versionShown(version, newer, older) {
   const words = older ? wordChanges(inert(older.text), inert(version.text)) : [{ text: inert(version.text), kind: "same" }];
   const tags = { same: "span", added: "ins", removed: "del" };
@@ -127,6 +130,7 @@ function versionShown(version, newer, older) {
   return element("li", { class: newer ? "held" : "holds" }, whenItHeld(version, newer), shown);
 }
 
+/** From when until when a version held; until the newer one began. */
 function whenItHeld(version, newer) {
   const from = (since(version) ?? new Date()).toISOString();
   const until = newer && since(newer);

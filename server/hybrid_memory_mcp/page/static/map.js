@@ -2,7 +2,7 @@
 
 import { select } from "./actions.js";
 import { el, fetchJson, on, relative, say, toast, url } from "./core.js";
-import { MapView, Paint, hex } from "./map_draw.js";
+import { MapView, Paint, clamp, hex } from "./map_draw.js";
 import { NEVER, nearest, read, within } from "./map_points.js";
 
 const POLL_MS = 700;
@@ -45,6 +45,7 @@ const month = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric"
 
 // --- what is shown ---
 
+/** Ask for the map and draw it; as long as it is being made, ask again. */
 async function load() {
   const found = await fetchJson(url("/map.json", { wait: 1, limit: 1 }));
   if (!found.ready) {
@@ -83,11 +84,13 @@ async function load() {
   if (!found.current) setTimeout(() => load().catch(failed), POLL_MS);
 }
 
+/** Tell what went wrong. @param {Error} error */
 function failed(error) {
   status.textContent = error.message;
   status.hidden = false;
 }
 
+/** Draw in the colours of the theme. */
 function repaint() {
   if (!view) return;
   recolour();
@@ -107,6 +110,7 @@ function recolour() {
   drawLegend(by, groups, values);
 }
 
+/** Return the group of each point. @param {string} by */
 function valuesOf(by) {
   if (by === "topic") return points.region;
   if (by === "age") {
@@ -116,6 +120,7 @@ function valuesOf(by) {
   return points[by];
 }
 
+/** Return the names and colours of the groups. @param {string} by */
 function groupsOf(by) {
   if (by === "topic") {
     // The colour goes round with the direction in which a region lies, so that neighbours have colours that are near.
@@ -131,6 +136,7 @@ function groupsOf(by) {
   return data[`${by}s`].map((one) => ({ name: words[one]?.[0] ?? one, colour: `var(--${words[one]?.[1] ?? "faded"}${words[one]?.[1] === "warn" || words[one]?.[1] === "time" ? "" : "-mark"})` }));
 }
 
+/** List the groups that hold something; a press hides one. */
 function drawLegend(by, groups, values) {
   const counts = new Uint32Array(256);
   for (let at = 0; at < points.count; at++) if (points.ended[at] === NEVER) counts[values[at]] += 1;
@@ -219,11 +225,12 @@ async function seek() {
 
 // --- one memory ---
 
+/** Return the memory of a point; null where it cannot be had. @param {number} at */
 async function textOf(at) {
   const id = points.id(at);
   if (!texts.has(id)) {
     if (texts.size > KEPT_TEXTS) texts.clear();
-    texts.set(id, fetchJson(url("/map.json", { ids: id })).then((found) => found.memories[0] ?? null).catch(() => null));
+    texts.set(id, fetchJson(url("/map.json", { ids: id })).then((found) => found.memories[0] ?? null).catch(() => { texts.delete(id); return null; })); // asked again the next time
   }
   return texts.get(id);
 }
@@ -247,6 +254,7 @@ async function meet(at, stay = false) {
   if (stay) say(`${memory?.content ?? ""}`);
 }
 
+/** Make what the card of a point shows. */
 function cardOf(memory, at, stay) {
   const region = data.regions[points.region[at]];
   const tier = TIERS[memory.tier] ?? [memory.tier, "plain"];
@@ -267,6 +275,7 @@ function cardOf(memory, at, stay) {
   return parts;
 }
 
+/** Put the card beside its point, inside the map. @param {number} at */
 function placeCard(at) {
   const [x, y] = view.toPage(points.x[at], points.y[at]);
   const wide = card.offsetWidth;
@@ -278,6 +287,7 @@ function placeCard(at) {
 
 // --- several ---
 
+/** Select points; those that were selected no longer are. @param {number[]} places @param {boolean} [replace] */
 function choose(places, replace = false) {
   if (replace) view.selected = new Set(places);
   else for (const at of places) view.selected.has(at) ? view.selected.delete(at) : view.selected.add(at);
@@ -285,6 +295,7 @@ function choose(places, replace = false) {
   showSelection();
 }
 
+/** Offer what can be done to all that is selected. */
 function showSelection() {
   const many = view.selected.size;
   if (many > FEW) {
@@ -432,8 +443,6 @@ front.addEventListener("keydown", (event) => {
 });
 
 // --- what stands around the map ---
-
-const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 
 function switchLasso(wanted = !lassoing) {
   lassoing = wanted;

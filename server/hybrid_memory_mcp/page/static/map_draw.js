@@ -525,15 +525,18 @@ export function hex([red, green, blue]) {
   return ((blue << 16) | (green << 8) | red) >>> 0;
 }
 
+/** Whether two boxes share some place. */
 function overlap(a, b) {
   return a[0] < b[0] + b[2] + 4 && b[0] < a[0] + a[2] + 4 && a[1] < b[1] + b[3] && b[1] < a[1] + a[3];
 }
 
+/** Return what lies between two values. @param {number} share */
 function mix(from, to, share) {
   return from.map((one, at) => Math.round(one + (to[at] - one) * clamp(share, 0, 1)));
 }
 
-function clamp(value, least, most) {
+/** Return a value within bounds. @param {number} value @param {number} least @param {number} most */
+export function clamp(value, least, most) {
   return Math.min(Math.max(value, least), most);
 }
 
