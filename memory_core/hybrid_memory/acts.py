@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory import homes, validation
-from hybrid_memory.decisions.edit import PreparedUpdate, decide_update
+from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget, decide_restore
 from hybrid_memory.decisions.judge import decide_judge
 from hybrid_memory.decisions.merge import NewWords, decide_merge, decide_split
@@ -86,7 +86,7 @@ class Acts:
         if request.content is not None and (old := self._there(home, request.id)) is not None:
             encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
         prepared = PreparedUpdate(id=self._writer.new_id(now), scope=home, request=request, encoded=encoded)
-        done = self._do([home], lambda _: _as_act(partial(decide_update, prepared), _updated))
+        done = self._do([home], lambda _: self._with_its_key(home, _as_act(partial(decide_update, prepared), _updated)))
         return replace(done, secrets=secrets)
 
     @shared
@@ -143,7 +143,7 @@ class Acts:
             raise InvalidInput("ids", "some are yours and some the project's; only memories of one place become one")
         (home,) = by_home
         words = self._new_words(home, request.ids, content)
-        done = self._do([home], lambda _: partial(decide_merge, request.ids, words, home))
+        done = self._do([home], lambda _: self._with_its_key(home, partial(decide_merge, request.ids, words, home)))
         return replace(done, secrets=secrets)
 
     @shared
@@ -236,7 +236,10 @@ class Acts:
     def _do(self, touched: Sequence[Scope], decide: Callable[[Scope], Decision]) -> ActResult:
         """Commit an act in the namespaces that it touches, under one id that undoes all of it."""
         undo = str(self._writer.new_id(self._writer.now()))
-        done = [self._writer.commit(home.namespace, undoable(decide(home), undo)).result for home in touched]
+        done = [
+            self._writer.commit(home.namespace, undoable(decide(home), undo, self._lookups(home))).result
+            for home in touched
+        ]
         return done[0] if len(done) == 1 else _together(done)
 
     def _checked(self, memory_id: MemoryId, field: str, words: str) -> tuple[str, tuple[str, ...]]:
@@ -258,6 +261,11 @@ class Acts:
 
     def _there(self, home: Scope, memory_id: MemoryId) -> Memory | None:
         return self._store.get(home.namespace, [memory_id]).get(memory_id)
+
+    def _with_its_key(self, home: Scope, decide: Decision) -> Decision:
+        """Return a decision whose new version is the only one of its authority under its key."""
+        holders_of = self._lookups(home).holders_of
+        return lambda view: taking_the_key(decide(view), holders_of, view)
 
     def _lookups(self, home: Scope) -> Lookups:
         index = self._indexes.get(home.namespace)

@@ -29,7 +29,7 @@ from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
 from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
 from hybrid_memory.decisions import result_codec, sessions
-from hybrid_memory.decisions.edit import PreparedUpdate, decide_update
+from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_the_key
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget_or_restore
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights, decide_reflected
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
@@ -454,7 +454,8 @@ class MemoryService:
         if request.content is not None and old is not None:
             encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
         prepared = PreparedUpdate(id=self._new_id(now), scope=scope, request=request, encoded=encoded)
-        decide = _naming(partial(decide_update, prepared), secrets)
+        holders_of = partial(self._index_cache.get(scope.namespace).key_holders, now=now)
+        decide = _naming(lambda view: taking_the_key(decide_update(prepared, view), holders_of, view), secrets)
         result: UpdateResult = self._commit(scope.namespace, key, decide, result_codec.UPDATE).result
         return result
 

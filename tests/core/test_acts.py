@@ -361,6 +361,71 @@ def test_a_task_does_not_come_back_beside_the_one_that_has_its_key_by_now(life):
         life.undo(done)
 
 
+@pytest.mark.parametrize("name", ["edit", "forget", "merge", "untrue", "ended"])
+@pytest.mark.parametrize("acted_on", [Origin.TOOL, Origin.USER])
+def test_what_stood_beside_another_under_one_key_does_so_again(life, name, acted_on):
+    ids = {
+        origin: life.tell(f"step of {origin}", key="step", memory_type=MemoryType.WORKING, origin=origin)
+        for origin in (Origin.USER, Origin.TOOL)
+    }
+    other = life.tell("Ada rows")
+    before = life.current
+    life.undo(acts_on(life, [ids[acted_on], other])[name]())
+    assert life.current == before
+
+
+@pytest.mark.parametrize("name", ["edit", "merge"])
+def test_a_persons_words_for_a_tools_take_the_place_of_what_a_person_keeps_under_the_key(life, name):
+    task = {"key": "step", "memory_type": MemoryType.WORKING}
+    life.tell("step 1", **task)
+    other = life.tell("step 3", origin=Origin.TOOL, memory_type=MemoryType.WORKING)
+    tools = life.tell("step 2", origin=Origin.TOOL, **task)
+    before = life.current
+    done = acts_on(life, [tools, other])[name]()
+    assert {life[one].content for one in done.ids} == {one for one in life.current if one != "step 3"}
+    life.undo(done)
+    assert life.current == before
+
+
+def test_a_task_that_is_corrected_from_the_terminal_is_the_only_one_of_its_key(life):
+    task = {"key": "step", "memory_type": MemoryType.WORKING}
+    life.tell("step 1", **task)
+    tools = life.tell("step 2", origin=Origin.TOOL, **task)
+    life.service.update(PERSON, UpdateRequest(id=tools, content="step 3", origin=Origin.USER))
+    assert life.current == {"step 3"}
+
+
+def test_what_ended_does_not_come_back_beside_the_one_that_has_its_key_by_now(life):
+    task = life.tell("step 1", key="step", memory_type=MemoryType.WORKING)
+    done = life.judge(task, verdict=Verdict.ENDED)
+    life.tell("step 2", key="step", memory_type=MemoryType.WORKING)
+    with pytest.raises(ChangedSince, match="key"):
+        life.undo(done)
+
+
+def test_a_part_that_is_brought_back_does_not_bring_back_the_whole_beside_it(life):
+    whole = life.tell("Ada sails and rows")
+    first = life.acts.split(PERSON, SplitRequest(whole, ("Ada sails", "Ada rows")))
+    life.undo(first)
+    second = life.acts.split(PERSON, SplitRequest(whole, ("Ada sails far", "Ada rows far")))
+    life.acts.forget(PERSON, second.ids)
+    life.acts.restore(PERSON, first.ids[:1])
+    assert life.current == {"Ada sails"}
+
+
+@pytest.mark.parametrize("origin", [Origin.USER, Origin.AGENT])
+@pytest.mark.parametrize("first", [0, 1])
+def test_versions_that_are_brought_back_in_turn_do_not_stand_beside_each_other(life, origin, first):
+    older = life.tell("Ada lives in Rome", origin=Origin.USER)
+    newer = life.tell("Ada lives in Oslo", supersedes=older, origin=origin)
+    life.acts.forget(PERSON, [newer])
+    life.acts.restore(PERSON, [older])
+    life.acts.forget(PERSON, [older])
+    for one in ((older, newer), (newer, older))[first]:
+        life.acts.restore(PERSON, [one])
+    assert life.current == {"Ada lives in Oslo"}
+
+
 def test_the_version_before_takes_the_place_in_attention_of_the_one_that_is_undone(life):
     one = life.tell("Ada lives in Rome")
     tier = life[one].tier

@@ -93,6 +93,9 @@ class Lives(RuleBasedStateMachine):
         service.warm_up(Scope(session="one", actor="machine"))
         return service
 
+    def teardown(self):
+        self.service.close()
+
     def live(self):
         now = self.service._now()
         return {one for one, known in self.model.memories.items() if known.live(now)}
@@ -173,10 +176,11 @@ class Lives(RuleBasedStateMachine):
         coming = [each for each in together if known[each].forgotten]
         for each in coming:
             known[each].forgotten = False
-        # What was current while the newer version was forgotten is an older one again.
+        # What was current, or replaced by something else, while the newer version was forgotten is an older one again.
         links = {(old, new) for new in together for old in self.older(new)} | above
         for old, new in links:
-            if new in coming and old not in coming and not known[old].forgotten and known[old].newer is None:
+            next_one = known[old].newer
+            if new in coming and (next_one is None or known[next_one].forgotten):
                 known[old].newer = new
 
     def rivals(self, one):
@@ -314,7 +318,10 @@ class Lives(RuleBasedStateMachine):
         olds = data.draw(st.lists(st.sampled_from(sorted(self.live())), min_size=2, max_size=3, unique=True))
         done = self.service.acts.merge(self.scope, MergeRequest(tuple(olds), words))
         self.know(done.ids[0])
-        for old in olds:
+        merged = self.model.memories[done.ids[0]]
+        equal = set() if merged.key is None else self.holders(merged.session, merged.key, from_tool=False)
+        assert set(done.before) == {*olds, *(equal - {done.ids[0]})}
+        for old in done.before:
             self.replace(old, done.ids[0])
 
     @precondition(lambda self: {one for one in self.live() if self.model.memories[one].key is None})
@@ -507,7 +514,7 @@ class FileLives(Lives):
         self.service = self.open_service()
 
     def teardown(self):
-        self.service.close()
+        super().teardown()
         self.folder.cleanup()
 
 
@@ -519,8 +526,10 @@ def seeded(case):
     return case if GIVEN is None else seed(int(GIVEN))(case)
 
 
-TestLives = pytest.mark.slow(pytest.mark.timeout(120)(Lives.TestCase))
-TestLives.settings = settings(max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=_CALM)
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+class TestLives(Lives.TestCase):
+    settings = settings(max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=_CALM)
 
 
 @pytest.mark.stress

@@ -12,13 +12,15 @@ from hybrid_memory.decisions.tier_context import buffer_changes, buffers_of
 from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.model import BUFFER_TIERS, TRUST_ORDER, Memory, MemoryId, Origin, Scope, Trust, Verdict
-from hybrid_memory.requests import UpdateRequest, UpdateResult
+from hybrid_memory.requests import ActResult, UpdateRequest, UpdateResult
 from hybrid_memory.store.base import Insert, Update, WriteBatch
 from hybrid_memory.tiers import flow
 from hybrid_memory.tiers.buffers import Item
 from hybrid_memory.trust import have_one_authority, may_displace, trust_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from hybrid_memory.model import EncodedText
     from hybrid_memory.store.base import BufferState, WriteView
 
@@ -54,6 +56,32 @@ def decide_update(prepared: PreparedUpdate, view: WriteView) -> WriteBatch:
     if request.content is None or request.content == old.content or prepared.encoded is None:
         return _change_attributes(old, changed, prepared, view)
     return _new_version(old, replace(changed, content=request.content), prepared.encoded, prepared, view)
+
+
+def taking_the_key(
+    batch: WriteBatch, holders_of: Callable[[str, str], Sequence[MemoryId]], view: WriteView
+) -> WriteBatch:
+    """Return a batch that makes a new version, which also replaces what else of its authority holds its key.
+
+    A person's words for what a tool said weigh more than that did, and it may have stood beside a person's: a key has one statement of each
+    authority, as after a write.
+    """
+    changed = {update.memory.id for update in batch.updates}
+    taken: dict[MemoryId, Memory] = {}
+    updates = list(batch.updates)
+    for new in (insert.memory for insert in batch.inserts):
+        for one in () if new.key is None else view.get(holders_of(new.session, new.key)).values():
+            there = one.forgotten_at is None and one.superseded_by is None and one.id not in changed
+            if there and have_one_authority(new.trust, one.trust):
+                changed.add(one.id)
+                taken[one.id] = one
+                updates.append(Update(superseded(one, new.id)))
+    if not taken:
+        return batch
+    result = batch.result
+    if isinstance(result, ActResult):
+        result = replace(result, before=(*result.before, *taken))
+    return replace(batch, updates=tuple(updates), result=result)
 
 
 def current(view: WriteView, memory_id: MemoryId, field: str = "id") -> Memory:

@@ -134,9 +134,9 @@ class _Places:
             if not _stays_replaced(memory, self.coming, view):
                 self._settle(memory)
 
-    def brought_back(self, memory: Memory, coming: Collection[MemoryId]) -> Memory:
+    def brought_back(self, memory: Memory, coming: Mapping[MemoryId, Memory]) -> Memory:
         """Return a memory as it stands when it is no longer forgotten: current, if nothing that replaced it is there."""
-        successor = memory.superseded_by if _stays_replaced(memory, coming, self._view) else None
+        successor = memory.superseded_by if _stays_replaced(memory, coming, self._view) else _heir(memory, coming)
         disputes = self._disputes.get(memory.id, memory.disputes)
         # Who brings back what was judged untrue takes that back.
         verdict = None if memory.verdict is Verdict.UNTRUE else memory.verdict
@@ -192,8 +192,17 @@ def _stays_replaced(memory: Memory, coming: Collection[MemoryId], view: WriteVie
     return there is not None and there.forgotten_at is None
 
 
+def _heir(memory: Memory, coming: Mapping[MemoryId, Memory]) -> MemoryId | None:
+    """Return which of those that come back is the next version of a memory whose last one does not."""
+    newer = (one for one in coming.values() if one.supersedes == memory.id and may_displace(one.trust, memory.trust))
+    return next((one.id for one in newer), None)
+
+
 def _replaced_again(coming: Mapping[MemoryId, Memory], view: WriteView) -> dict[MemoryId, tuple[Memory, MemoryId]]:
-    """Return older versions that were current while the newer one was forgotten, each with the id of that one."""
+    """Return older versions that were current while the newer one was forgotten, each with the id of that one.
+
+    Those that were forgotten themselves meanwhile too: they come back as older versions then, not beside the newer one.
+    """
     older = view.get([one.supersedes for one in coming.values() if one.supersedes is not None])
     links = [(older.get(one.supersedes), one) for one in coming.values() if one.supersedes is not None]
     return {
@@ -201,8 +210,7 @@ def _replaced_again(coming: Mapping[MemoryId, Memory], view: WriteView) -> dict[
         for before, one in links
         if before is not None
         and before.id not in coming
-        and before.forgotten_at is None
-        and before.superseded_by is None
+        and not _stays_replaced(before, coming, view)
         and may_displace(one.trust, before.trust)
     }
 

@@ -24,6 +24,8 @@ from hybrid_memory.store.memory_fields import MEMORY_FIELDS
 from hybrid_memory.tiers.buffers import Item
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hybrid_memory.decisions.forgetting import Lookups
     from hybrid_memory.model import Json
     from hybrid_memory.store.base import Decision, WriteView
@@ -36,12 +38,12 @@ _MAY_MOVE = frozenset({"tier", "reflected_at", "parents"})
 NO_LONGER = "undo: this cannot be undone any more: it was undone before, is too long ago, or what it changed was erased"
 
 
-def undoable(decide: Decision, undo: str) -> Decision:
+def undoable(decide: Decision, undo: str, lookups: Lookups) -> Decision:
     """Return a decision that keeps what undoes it, under an id that its result names; what changes nothing keeps nothing."""
 
     def kept(view: WriteView) -> WriteBatch:
         batch = decide(view)
-        body = record_of(batch, view)
+        body = record_of(batch, lookups, view)
         result = batch.result
         if body is None:
             return batch
@@ -53,8 +55,11 @@ def undoable(decide: Decision, undo: str) -> Decision:
     return kept
 
 
-def record_of(batch: WriteBatch, view: WriteView) -> Mapping[str, Json] | None:
-    """Return what a batch changes: of each memory the fields ``before`` (None: it is new) and ``after``, as they are stored."""
+def record_of(batch: WriteBatch, lookups: Lookups, view: WriteView) -> Mapping[str, Json] | None:
+    """Return what a batch changes: of each memory the fields ``before`` (None: it is new) and ``after``, as they are stored.
+
+    ``beside`` are others that held the key of one of these before: what stood beside them then may do so again.
+    """
     changed = {update.memory.id: update.memory for update in batch.updates}
     befores = view.get(changed)
     told: dict[str, Json] = {}
@@ -67,7 +72,10 @@ def record_of(batch: WriteBatch, view: WriteView) -> Mapping[str, Json] | None:
         names = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]
         if names:
             told[id_] = {"before": _values(before, names), "after": _values(after, {*names, *_STATE, "tier"})}
-    return {"memories": told} if told else None
+    if not told:
+        return None
+    rivals = (_others_with_its_key(one, befores.keys(), lookups, view) for one in befores.values())
+    return {"memories": told, "beside": sorted({each.id for some in rivals for each in some})}
 
 
 def ids_in(record: UndoRecord) -> tuple[MemoryId, ...]:
@@ -91,7 +99,7 @@ def decide_undo(undo: str, scope: Scope, lookups: Lookups, view: WriteView) -> W
     backs = {id_: _back(there[id_], told, view) for id_, told in _told(record).items()}
     coming = [one for id_, one in backs.items() if _is_live(one) and not _is_live(there[id_])]
     leaving = [there[id_] for id_, one in backs.items() if not _is_live(one) and _is_live(there[id_])]
-    _check_places(coming, leaving, lookups, view)
+    _check_places(record, [one for id_, one in backs.items() if _comes(there[id_], one, view.now)], lookups, view)
     successors = {one.id: Item(one.id, "", one.importance) for one in backs.values() if _is_live(one)}
     successors = {id_: item for id_, item in successors.items() if _is_live(there[id_])}
     for one in coming:
@@ -152,18 +160,43 @@ def _back(memory: Memory, told: Mapping[str, Any], view: WriteView) -> Memory:
     return replace(back, tier=Tier(former))
 
 
-def _check_places(coming: Sequence[Memory], leaving: Collection[Memory], lookups: Lookups, view: WriteView) -> None:
-    """Check that nothing else holds the key of what comes back.
+def _check_places(record: UndoRecord, coming: Sequence[Memory], lookups: Lookups, view: WriteView) -> None:
+    """Check that nothing holds the key of what comes back that did not hold it before the act too.
 
     Raises:
         ChangedSince: something does.
     """
-    own = {one.id for one in (*coming, *leaving)}
+    beside = _beside(record)
     for one in coming:
-        holders = [] if one.key is None else view.get(lookups.holders_of(one.session, one.key)).values()
-        other = next((each.id for each in holders if each.id not in own and _is_live(each)), None)
-        if other is not None:
-            raise ChangedSince("undo", f"{other} holds its key by now; forget that first. Nothing was changed")
+        for other in _others_with_its_key(one, ids_in(record), lookups, view):
+            if not _stood_there(other, beside, view):
+                raise ChangedSince("undo", f"{other.id} holds its key by now; forget that first. Nothing was changed")
+
+
+def _others_with_its_key(memory: Memory, own: Collection[MemoryId], lookups: Lookups, view: WriteView) -> list[Memory]:
+    if memory.key is None:
+        return []
+    holders = view.get(lookups.holders_of(memory.session, memory.key)).values()
+    return [one for one in holders if one.id not in own and one.id != memory.id and _is_current(one, view.now)]
+
+
+def _stood_there(memory: Memory, beside: Collection[MemoryId], view: WriteView) -> bool:
+    """Return True if a memory, or an older version of it, is one of some."""
+    seen: set[MemoryId] = set()
+    one: Memory | None = memory
+    while one is not None and one.id not in seen and one.id not in beside:
+        seen.add(one.id)
+        one = None if one.supersedes is None else view.get([one.supersedes]).get(one.supersedes)
+    return one is not None and one.id in beside
+
+
+def _comes(there: Memory, back: Memory, now: datetime) -> bool:
+    return _is_current(back, now) and not _is_current(there, now)
+
+
+def _beside(record: UndoRecord) -> frozenset[MemoryId]:
+    beside: Any = record.body.get("beside")
+    return frozenset(MemoryId(one) for one in beside) if isinstance(beside, list) else frozenset()
 
 
 def _take_turns(one: Memory, other: Memory) -> bool:
@@ -190,3 +223,7 @@ def _values(memory: Memory, names: Collection[str] | Mapping[str, Any]) -> dict[
 
 def _is_live(memory: Memory) -> bool:
     return memory.forgotten_at is None and memory.superseded_by is None
+
+
+def _is_current(memory: Memory, now: datetime) -> bool:
+    return _is_live(memory) and (memory.expires_at is None or memory.expires_at > now)
