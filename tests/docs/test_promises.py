@@ -133,7 +133,7 @@ def test_the_promises_of_the_readme_are_those_that_are_held():
 def test_a_test_that_holds_a_promise_exists(test):
     file, name = test.split("::")
     tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
-    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
     names |= {
         target.id
         for node in tree.body
