@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import tzinfo
 from functools import partial
@@ -24,7 +26,7 @@ import anyio.to_thread
 from pydantic import BaseModel, Field, ValidationError
 
 from hybrid_memory.clock import RandomSource
-from hybrid_memory.errors import InvalidInput
+from hybrid_memory.errors import InvalidInput, StoreClosed
 from hybrid_memory.ids import new_session
 from hybrid_memory.model import Scope
 from hybrid_memory_mcp.admin.acting import PERSON_ON_PAGE
@@ -211,8 +213,6 @@ class Inspection:
         app = import_module("hybrid_memory_mcp.page.app")
         session = new_session(self._random_source)  # of its own: what is done on the page is no client's conversation
         scope = Scope(namespace=looker.namespace, personal=looker.personal, session=session, actor=PERSON_ON_PAGE)
-        # The first question that a person asks should not wait for what a search needs.
-        self._provider.warm_up_in_background(scope)
         resources = app.PageResources(
             memory=self._memory,
             scope=scope,
@@ -222,7 +222,16 @@ class Inspection:
             operation=self._operate,
         )
         built: ASGIApp = app.build_page_app(resources)
+        warming = import_module("hybrid_memory_mcp.page.warming")
+        warming.compile_first()
+        threading.Thread(target=self._warm_up, args=(warming.warm_up, scope), name="page", daemon=True).start()
         return built
+
+    def _warm_up(self, warm_up: Callable[..., None], scope: Scope) -> None:
+        """Do what the first question and the first look at a view would else wait for."""
+        with log_and_continue("warming up the page"), suppress(StoreClosed):
+            self._provider.run(lambda service: service.warm_up(scope))
+            warm_up(self._provider.run, scope, self._home)
 
     async def _operate(self, name: str, arguments: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
         """Do an operation, as a command has it done.
@@ -253,8 +262,8 @@ class Inspection:
 
 
 def _import_page() -> tuple[Any, ...]:
-    names = ("server", "access", "events", "passes", "listening", "app")
-    return tuple(import_module(f"hybrid_memory_mcp.page.{name}") for name in names)[:-1]
+    names = ("server", "access", "events", "passes", "listening", "app", "warming")
+    return tuple(import_module(f"hybrid_memory_mcp.page.{name}") for name in names)[:-2]
 
 
 def _listen(listen_for_page: Callable[[str | None, int], tuple[socket.socket, str]], asked: InspectRequest) -> Any:
