@@ -7,7 +7,7 @@ correct. Times, secrets and checks are as in `MemoryService`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from hybrid_memory.text_encoder import TextEncoder
 
 
+_MOST_LINKS = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Writer:
     """What of a service the acts need: its ways to commit, to make ids and to tell the time."""
@@ -49,6 +52,11 @@ class Writer:
     commit: Callable[[str, Decision], CommitResult]
     new_id: Callable[[datetime], MemoryId]
     now: Callable[[], datetime]
+
+
+def links_of(store: Store, home: Scope, coming: Collection[MemoryId]) -> list[MemoryId]:
+    """Return what names the memories that are to come back."""
+    return [one for _, one in store.linked_to([home.namespace], coming, _MOST_LINKS)] if coming else []
 
 
 class Acts:
@@ -124,7 +132,9 @@ class Acts:
         return self._do_to_each(
             scope,
             ids,
-            lambda home, here: _as_act(partial(decide_restore, here, home, self._lookups(home)), _forgotten("restore")),
+            lambda home, here: _as_act(
+                partial(decide_restore, here, home, self._lookups(home, here)), _forgotten("restore")
+            ),
         )
 
     @shared
@@ -267,9 +277,10 @@ class Acts:
         holders_of = self._lookups(home).holders_of
         return lambda view: taking_the_key(decide(view), holders_of, view)
 
-    def _lookups(self, home: Scope) -> Lookups:
+    def _lookups(self, home: Scope, coming: Collection[MemoryId] = ()) -> Lookups:
         index = self._indexes.get(home.namespace)
-        return Lookups(partial(index.key_holders, now=self._writer.now()), index.replaced_by)
+        holders_of = partial(index.key_holders, now=self._writer.now())
+        return Lookups(holders_of, index.replaced_by, links_of(self._store, home, coming))
 
 
 def _decide_pins(ids: Sequence[MemoryId], pinned: bool, home: Scope, view: WriteView) -> WriteBatch:

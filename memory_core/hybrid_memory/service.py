@@ -24,7 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid_memory import homes, reads, validation
-from hybrid_memory.acts import Acts, Writer
+from hybrid_memory.acts import Acts, Writer, links_of
 from hybrid_memory.background import BackgroundJobs
 from hybrid_memory.brief_reasons import BriefReasons, brief_reasons_of
 from hybrid_memory.clock import LONGEST_GAP, SystemClock, SystemRandomSource, ahead_of_clock, never_back
@@ -878,7 +878,8 @@ class MemoryService:
     ) -> ForgetResult:
         """Forget or bring back memories of one namespace; the result tells of what was done ``beside`` that as well."""
         index = self._index_cache.get(scope.namespace)
-        lookups = Lookups(partial(index.key_holders, now=now), index.replaced_by)
+        linked_to = links_of(self.store, scope, ids if request.restore else ())
+        lookups = Lookups(partial(index.key_holders, now=now), index.replaced_by, linked_to)
         decide: Decision = partial(decide_forget_or_restore, request, ids, scope, lookups)
         if beside is not None:
             decide = homes.together(decide, beside, request.ids)

@@ -413,6 +413,29 @@ def test_a_part_that_is_brought_back_does_not_bring_back_the_whole_beside_it(lif
     assert life.current == {"Ada sails"}
 
 
+def test_the_whole_does_not_come_back_beside_a_part_of_it(life):
+    whole = life.tell("Ada sails and rows")
+    first, second = life.acts.split(PERSON, SplitRequest(whole, ("Ada sails", "Ada rows"))).ids
+    life.acts.forget(PERSON, [first])
+    done = life.acts.restore(PERSON, [whole])
+    assert (done.held, life.current) == ({whole: second}, {"Ada rows"})
+
+
+def test_the_whole_does_not_come_back_for_an_assistant_beside_a_part_of_it(life):
+    whole = life.tell("Ada sails and rows")
+    first, second = life.acts.split(PERSON, SplitRequest(whole, ("Ada sails", "Ada rows"))).ids
+    life.acts.forget(PERSON, [first])
+    done = life.service.forget(ASSISTANT, ForgetRequest(ids=(whole,), restore=True))
+    assert done.held == {whole: second}
+
+
+def test_the_whole_comes_back_when_all_of_its_parts_are_forgotten(life):
+    whole = life.tell("Ada sails and rows")
+    life.acts.forget(PERSON, life.acts.split(PERSON, SplitRequest(whole, ("Ada sails", "Ada rows"))).ids)
+    life.acts.restore(PERSON, [whole])
+    assert life.current == {"Ada sails and rows"}
+
+
 @pytest.mark.parametrize("origin", [Origin.USER, Origin.AGENT])
 @pytest.mark.parametrize("first", [0, 1])
 def test_versions_that_are_brought_back_in_turn_do_not_stand_beside_each_other(life, origin, first):

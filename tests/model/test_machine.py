@@ -51,6 +51,7 @@ class Known:
     key: str | None = None
     level: int = 1
     older: frozenset = frozenset()
+    parts: tuple = ()
     newer: str | None = None
     forgotten: bool = False
 
@@ -190,11 +191,13 @@ class Lives(RuleBasedStateMachine):
         if known[one].key is not None:
             for from_tool in (True, False):
                 found |= self.holders(known[one].session, known[one].key, from_tool=from_tool)
-        head = self.store.get("default", [one])[one].supersedes
-        while head is not None and known[head].newer is not None:
-            head = known[head].newer
-        if head is not None and known[head].live(now):
-            found.add(head)
+        heads = [self.store.get("default", [one])[one].supersedes, *known[one].parts]
+        while heads:
+            head = heads.pop()
+            if head is not None and known[head].newer is not None:
+                heads.append(known[head].newer)
+            elif head is not None and known[head].live(now):
+                found.add(head)
         together, above = self.chain(one)
         return found - {*together, *(old for old, _ in above)}
 
@@ -264,6 +267,7 @@ class Lives(RuleBasedStateMachine):
                 self.model.memories[old],
                 content=words,
                 older=frozenset(),
+                parts=(),
                 level=min(self.model.memories[old].level, LEVELS[Origin.AGENT]),
             )
             self.replace(old, changed.id)
@@ -332,6 +336,7 @@ class Lives(RuleBasedStateMachine):
         done = self.service.acts.split(self.scope, SplitRequest(old, (words, f"{words} too")))
         for part in done.ids:
             self.know(part)
+        self.model.memories[old].parts += done.ids[1:]
         self.replace(old, done.ids[0])
 
     @precondition(lambda self: self.live())
@@ -373,6 +378,8 @@ class Lives(RuleBasedStateMachine):
             return
         made = set(done.ids) - self.model.memories.keys()
         replaced = {id_: one.superseded_by for id_, one in self.store.get("default", done.before).items()}
+        if act == "split" and done.action == "split":
+            self.model.memories[one].parts += done.ids[1:]
         undone = acts.undo(scope, done.undo)
         acts.undo(scope, acts.undo(scope, undone.undo).undo)
         for new in made:

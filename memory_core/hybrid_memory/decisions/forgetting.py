@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 class Lookups:
     """What the search index knows and a decision verifies.
 
-    ``holders_of`` a session's key are its live working memories; ``replaced_by`` one are the memories that it superseded.
+    ``holders_of`` a session's key are its live working memories; ``replaced_by`` one are the memories that it superseded; ``linked_to``
+    are those that name one of what is brought back, whatever for.
     """
 
     holders_of: Callable[[str, str], Sequence[MemoryId]]
     replaced_by: Callable[[MemoryId], Sequence[MemoryId]]
+    linked_to: Sequence[MemoryId] = ()
 
 
 def decide_forget_or_restore(
@@ -129,6 +131,7 @@ class _Places:
         self._lookups = lookups
         self._view = view
         self._came: list[Memory] = []
+        self._linked_to = tuple(view.get(lookups.linked_to).values())
         # The newest of several that come back has the place, as it would be had they been written in this order.
         for memory in sorted(forgotten, key=lambda one: (one.created_at, one.id), reverse=True):
             if not _stays_replaced(memory, self.coming, view):
@@ -161,6 +164,7 @@ class _Places:
         chains = _older_versions(self._view, [memory], self._lookups)
         own = {one.id for one in (*chains.together, *chains.above)}
         there = [_newest_of_chain(self._view, memory.supersedes)]
+        there += [_newest_of_chain(self._view, one) for one in _further_parts(memory, self._linked_to)]
         if memory.key is not None:
             there += self._view.get(self._lookups.holders_of(memory.session, memory.key)).values()
             there += [one for one in self._came if (one.session, one.key) == (memory.session, memory.key)]
@@ -181,6 +185,13 @@ def _newest_of_chain(view: WriteView, memory_id: MemoryId | None) -> Memory | No
         memory = view.get([memory_id]).get(memory_id)
         memory_id = None if memory is None else memory.superseded_by
     return memory
+
+
+def _further_parts(memory: Memory, linked_to: Sequence[Memory]) -> list[MemoryId]:
+    """Return what a memory was split into but for the first parts, which are its next versions: each was made with one of these."""
+    parts = [one for one in linked_to if memory.id in one.parents]
+    made_at = {one.created_at for one in parts if one.supersedes == memory.id}
+    return [one.id for one in parts if one.supersedes is None and one.created_at in made_at]
 
 
 def _stays_replaced(memory: Memory, coming: Collection[MemoryId], view: WriteView) -> bool:
