@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -75,6 +75,7 @@ class Overviews:
         self._lock = threading.Lock()
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="overview")
         self._made: dict[tuple[str, ...], _Made[Any]] = {}
+        self._kept: dict[tuple[str, ...], tuple[str, Any]] = {}
         self._closed = threading.Event()
 
     def map(self, scope: Scope, patience: float | None = None) -> Overview[MemoryMap] | None:
@@ -118,6 +119,19 @@ class Overviews:
         others = others_named(texts, name, lambda one: one.casefold() in known)
         return About(name, current[:limit], former[:limit], holding, held, tuple(others))
 
+    def kept(self, scope: Scope, what: str, make: Callable[[], T]) -> T:
+        """Return what ``make`` gives, made anew only after something of what the scope reads has changed; ``what`` names it."""
+        key, version = (what, *scope.namespaces), self._version(scope)
+        with self._lock:
+            known, value = self._kept.pop(key, ("", None))
+        if known != version:
+            value = make()
+        with self._lock:
+            self._kept[key] = (version, value)
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+        return cast("T", value)
+
     def close(self) -> None:
         """Stop what is being made, without waiting for it: it finds the store closed, and nobody asks for it any more."""
         self._closed.set()
@@ -125,7 +139,7 @@ class Overviews:
 
     def _get(self, what: str, scope: Scope, make: Callable[..., T], patience: float | None) -> Overview[T] | None:
         index = self._index_cache.get_all(scope.namespaces)
-        version = "-".join(str(self._store.head(one)) for one in scope.namespaces)
+        version = self._version(scope)
         hidden = index.look(_hidden)
         if patience is None:
             patience = _SECONDS_SMALL if index.size() <= _SMALL else _SECONDS
@@ -146,6 +160,9 @@ class Overviews:
         except NotYet:
             return None if shown is None else Overview(made.version, shown, current=False)
         return None if made.value is None else Overview(made.version, made.value, current=made.version == version)
+
+    def _version(self, scope: Scope) -> str:
+        return "-".join(str(self._store.head(one)) for one in scope.namespaces)
 
     def _make(self, made: _Made[T], make: Callable[..., T], scope: Scope, version: str, hidden: int) -> None:
         try:

@@ -118,3 +118,15 @@ def test_the_names_of_another_namespace_stay_there(service):
 
     assert names_of(service) == ["Bo"]
     assert service.overviews.about(SCOPE, "Carla").holding == 0
+
+
+def test_what_is_kept_is_made_anew_only_after_a_change(service):
+    made = []
+
+    def make():
+        made.append(len(made))
+        return made[-1]
+
+    assert [service.overviews.kept(SCOPE, "count", make) for _ in range(3)] == [0, 0, 0]
+    service.write(SCOPE, WriteRequest(content="Ada lives in Porto."))
+    assert service.overviews.kept(SCOPE, "count", make) == 1

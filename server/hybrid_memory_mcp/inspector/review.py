@@ -77,6 +77,11 @@ def _reason(request: ViewRequest) -> Reason | None:
 
 
 def _secrets(service: MemoryService, scope: Scope) -> frozenset[MemoryId]:
+    """Return the memories that hold a secret; looked for anew only after something has changed."""
+    return service.overviews.kept(scope, "secrets", lambda: _find_secrets(service, scope))
+
+
+def _find_secrets(service: MemoryService, scope: Scope) -> frozenset[MemoryId]:
     """Return the memories that hold a secret: search knows them by the mark that it has in its place."""
     terms = {term for language in (ENGLISH, *LANGUAGES) for term in service.store.hasher.terms("secret", language)}
     places = service.store.with_terms(scope.namespaces, terms, service.now(), _MOST_SECRETS)
