@@ -271,6 +271,10 @@ class Lives(RuleBasedStateMachine):
                 level=min(self.model.memories[old].level, LEVELS[Origin.AGENT]),
             )
             self.replace(old, changed.id)
+            new = self.model.memories[changed.id]
+            for other in () if new.key is None else self.holders(new.session, new.key, from_tool=new.from_tool):
+                if other != changed.id:
+                    self.replace(other, changed.id)
 
     @precondition(lambda self: self.live())
     @rule(data=st.data(), words=WORDS, session=SESSIONS, origin=ORIGINS)
