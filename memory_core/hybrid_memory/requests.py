@@ -303,7 +303,7 @@ class ForgetResult:
     """The memories that changed state, and those that already were in it.
 
     ``revived`` are more trusted memories that are current again because what stood in their place was forgotten; ``held`` names
-    those that stay forgotten because another one holds their key by now, and that one.
+    those that stay forgotten, or replaced, because another one holds their key by now, and that one.
     """
 
     ids: tuple[MemoryId, ...]

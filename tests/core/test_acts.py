@@ -395,6 +395,23 @@ def test_a_task_that_is_corrected_from_the_terminal_is_the_only_one_of_its_key(l
     assert life.current == {"step 3"}
 
 
+def test_what_was_merged_does_not_come_back_beside_the_one_that_has_its_key_by_now(life):
+    task = life.tell("step 1", key="step", memory_type=MemoryType.WORKING)
+    merged = life.acts.merge(PERSON, MergeRequest((task, life.tell("Ada rows")), "Ada rows at step 1")).ids[0]
+    newer = life.tell("step 2", key="step", memory_type=MemoryType.WORKING)
+    done = life.judge(merged, verdict=Verdict.UNTRUE)
+    assert (done.held, life.current) == ({task: newer}, {"step 2", "Ada rows"})
+
+
+@pytest.mark.parametrize("name", ["untrue", "forget"])
+def test_a_first_version_does_not_come_back_beside_the_newest_that_has_its_key(life, name):
+    task = {"key": "step", "memory_type": MemoryType.WORKING}
+    first, second = life.tell("step 1", origin=Origin.USER, **task), life.tell("step 2", **task)
+    third = life.tell("step 3", **task)
+    done = acts_on(life, [second, second])[name]()
+    assert (done.held, life.current) == ({first: third}, {"step 3"})
+
+
 def test_what_ended_does_not_come_back_beside_the_one_that_has_its_key_by_now(life):
     task = life.tell("step 1", key="step", memory_type=MemoryType.WORKING)
     done = life.judge(task, verdict=Verdict.ENDED)

@@ -145,17 +145,27 @@ class Lives(RuleBasedStateMachine):
                     next_ones.append(old)
         return together, above
 
-    def hide(self, one):
-        """Forget a memory with its older versions; returns the more trusted ones that are current again."""
-        known = self.model.memories
-        if known[one].forgotten:
-            return set()
-        together, above = self.chain(one)
-        for each in together:
+    def hide(self, ones):
+        """Forget memories with their older versions; returns the more trusted ones that are current again."""
+        known, gone, links = self.model.memories, set(), set()
+        for one in ones:
+            if not known[one].forgotten:
+                together, above = self.chain(one)
+                gone |= set(together)
+                links |= above
+        for each in gone:
             known[each].forgotten = True
-        revived = {old for old, _ in above if known[old].newer in together and not known[old].forgotten}
-        for old in revived:
-            known[old].newer = None
+        return self.revive({old for old, _ in links if known[old].newer in gone and not known[old].forgotten})
+
+    def revive(self, olds):
+        """Make older versions current again, the newest first, unless one of the same weight holds their key by now."""
+        known, revived = self.model.memories, set()
+        stored = self.store.get("default", list(olds))
+        for old in sorted(olds, key=lambda one: (stored[one].created_at, one), reverse=True):
+            this = known[old]
+            if this.key is None or not self.holders(this.session, this.key, from_tool=this.from_tool):
+                this.newer = None
+                revived.add(old)
         return revived
 
     def bring_back(self, one):
@@ -304,7 +314,7 @@ class Lives(RuleBasedStateMachine):
     def forget(self, data):
         one = self.pick(data, live=False)
         done = self.service.forget(self.scope, ForgetRequest(ids=(one,)))
-        assert set(done.revived) == self.hide(one)
+        assert set(done.revived) == self.hide([one])
 
     @precondition(lambda self: self.model.memories)
     @rule(data=st.data())
@@ -351,9 +361,7 @@ class Lives(RuleBasedStateMachine):
         known, memory = self.model.memories, self.store.get("default", [one])[one]
         before = {old for old in self.older(one) if known[old].newer == one and not known[old].forgotten}
         known[one].forgotten = True
-        assert set(done.revived) == before - set(memory.parents)
-        for old in done.revived:
-            known[old].newer = None
+        assert set(done.revived) == self.revive(before - set(memory.parents))
 
     @precondition(lambda self: self.live())
     @rule(data=st.data())
@@ -402,8 +410,7 @@ class Lives(RuleBasedStateMachine):
         assert told.value.count == len(mine)
         done = self.service.forget(self.scope, ForgetRequest(where=where, count=len(mine)))
         assert set(done.ids) == mine
-        for one in mine:
-            self.hide(one)
+        self.hide(mine)
 
     @precondition(lambda self: self.model.memories)
     @rule(data=st.data())

@@ -54,7 +54,7 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view:
     """Return what forgetting changes; a forgotten memory stays as it is until it is restored or purged.
 
     Its older versions are forgotten with it: who forgets a statement does not want its first wording to stay readable. A version
-    that is more trusted is not: it is current again.
+    that is more trusted is not: it is current again, unless one of its authority holds its key by now.
 
     Raises:
         NotFound: names the positions in ``ids`` of those that do not exist here.
@@ -64,11 +64,14 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view:
     chains = _older_versions(view, live, lookups)
     forgotten = [one for one in chains.together if one.forgotten_at is None]
     gone = {one.id for one in forgotten}
-    revived = [one for one in chains.above if one.superseded_by in gone and one.forgotten_at is None]
+    above = [one for one in chains.above if one.superseded_by in gone and one.forgotten_at is None]
+    held = held_by_equals(above, gone, lookups, view)
+    revived = [one for one in above if one.id not in held]
     result = ForgetResult(
         ids=tuple(memory.id for memory in live),
         unchanged=tuple(memory.id for memory in found if memory.forgotten_at is not None),
         revived=tuple(one.id for one in revived),
+        held=held,
     )
     return WriteBatch(
         action="forget",
@@ -80,6 +83,29 @@ def decide_forget(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view:
         buffers=buffers_without(view, live),
         result=result,
     )
+
+
+def held_by_equals(
+    older: Iterable[Memory], gone: Collection[MemoryId], lookups: Lookups, view: WriteView
+) -> dict[MemoryId, MemoryId]:
+    """Return which older versions stay replaced though what replaced them goes, each with the memory of its authority that has its key.
+
+    Of several with one key the newest has it. ``gone`` are the memories that are forgotten, which hold nothing any more.
+    """
+    held: dict[MemoryId, MemoryId] = {}
+    came: list[Memory] = []
+    for memory in sorted(older, key=lambda one: (one.created_at, one.id), reverse=True):
+        if memory.key is None:
+            continue
+        there = view.get(lookups.holders_of(memory.session, memory.key)).values()
+        rivals = [one for one in there if one.forgotten_at is None and one.superseded_by is None and one.id not in gone]
+        rivals += [one for one in came if (one.session, one.key) == (memory.session, memory.key)]
+        equal = next((one for one in rivals if have_one_authority(one.trust, memory.trust)), None)
+        if equal is None:
+            came.append(memory)
+        else:
+            held[memory.id] = equal.id
+    return held
 
 
 def decide_restore(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view: WriteView) -> WriteBatch:

@@ -4,6 +4,7 @@
 
 - True: trusted as `confirmed`, which nothing but another confirmed memory replaces. What disputed a memory takes its place now.
 - Untrue: forgotten, with the verdict kept on it. What it had replaced is current again: the verdict is on these words, not on those before.
+  Where another of its authority holds its key by now, it stays replaced.
 - Ended: it holds until that moment and is no longer found; who asks ``as_of`` an earlier one finds it.
 """
 
@@ -13,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hybrid_memory.decisions.edit import current
-from hybrid_memory.decisions.forgetting import Lookups, existing, superseded_by_it, tier_outside_buffers
+from hybrid_memory.decisions.forgetting import Lookups, existing, held_by_equals, superseded_by_it, tier_outside_buffers
 from hybrid_memory.decisions.tier_context import buffers_without
 from hybrid_memory.decisions.write import superseded
 from hybrid_memory.errors import InvalidInput
@@ -94,12 +95,14 @@ def _untrue(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view: Write
     judged = [one for one in named.values() if one.verdict is not Verdict.UNTRUE or one.forgotten_at is None]
     live = [one for one in judged if one.forgotten_at is None]
     # Of what was split all parts stand for the whole: that one of them is untrue brings the whole back as little as the others.
-    revived = {
+    before = {
         old.id: old
         for one in live
         for old in superseded_by_it(one, view, lookups)
         if old.superseded_by == one.id and old.forgotten_at is None and old.id not in (*one.parents, *named)
     }
+    held = held_by_equals(before.values(), named, lookups, view)
+    revived = {id_: old for id_, old in before.items() if id_ not in held}
     return WriteBatch(
         action="judge",
         actor=scope.actor,
@@ -113,6 +116,7 @@ def _untrue(ids: Sequence[MemoryId], scope: Scope, lookups: Lookups, view: Write
             ids=tuple(one.id for one in judged),
             unchanged=tuple(one.id for one in named.values() if one not in judged),
             revived=tuple(revived),
+            held=held,
         ),
     )
 

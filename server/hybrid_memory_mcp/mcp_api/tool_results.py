@@ -184,8 +184,9 @@ def forget_result(result: ForgetResult) -> CallToolResult:
     structured["undo"] = opposite if result.ids else "nothing was changed"
     lines = [f"{done}: {len(result.ids)}. Undo: {structured['undo']}"]
     lines += [CURRENT_AGAIN.format(ids=" ".join(result.revived))] if result.revived else []
+    stays = "stays forgotten" if result.restored else "stays replaced"
     lines += [
-        f"stays forgotten: {one}, its key is held by {holder}; forget that one first"
+        f"{stays}: {one}, its key is held by {holder}{'; forget that one first' if result.restored else ''}"
         for one, holder in result.held.items()
     ]
     return _result(structured, "\n".join(lines))
