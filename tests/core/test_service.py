@@ -5,7 +5,7 @@ import pytest
 from tests.core.speaking import remember, texts
 
 from hybrid_memory.errors import EmbedderUnavailable, InvalidInput, NotFound
-from hybrid_memory.model import MemoryId, MemoryType, Tier
+from hybrid_memory.model import MemoryId, MemoryType, Origin, Tier
 from hybrid_memory.requests import ReadRequest, UpdateRequest, Where, WriteRequest
 from hybrid_memory.service import MemoryService
 from hybrid_memory.store.base import RequestKey
@@ -75,6 +75,18 @@ def test_the_same_words_in_three_sessions_make_a_habit(service, scope):
     assert [(move.id, move.after) for move in third.moved] == [(first.id, Tier.LONG_TERM)]
     habit = service.get(scope, first.id)
     assert (habit.tier, habit.parents[-1]) == (Tier.LONG_TERM, third.id)
+
+
+@pytest.mark.parametrize("session", ["one", "two", "three"])
+def test_what_three_sessions_hold_is_a_habit_again_when_what_stood_for_it_was_corrected(service, scope, session):
+    stood = remember(service, scope, "I go running", session="one", origin=Origin.USER)
+    said = [remember(service, scope, "I go running", session=one).id for one in ("one", "two", "three")]
+    assert service.get(scope, stood.id).tier is Tier.LONG_TERM
+    service.update(scope, UpdateRequest(id=stood.id, content="I go swimming"))
+    remember(service, scope, "I go running", session=session)
+    habit = service.get(scope, said[0])
+    assert (habit.tier, set(habit.parents)) == (Tier.LONG_TERM, set(said[1:]))
+    assert Tier.LONG_TERM not in {service.get(scope, one).tier for one in said[1:]}
 
 
 def test_a_group_that_is_consolidated_keeps_its_members_and_their_lineage(service, scope):

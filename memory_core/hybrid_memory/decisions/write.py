@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from hybrid_memory.decisions.tier_context import VectorsOf
     from hybrid_memory.model import EncodedText
     from hybrid_memory.store.base import WriteView
+    from hybrid_memory.tiers.buffers import Buffers
 
 KIND_OF: Mapping[MemoryType, Kind] = {
     MemoryType.SHORT_TERM: Kind.OBSERVATION,
@@ -123,7 +124,8 @@ def decide_write(prepared: PreparedWrite, rules: WriteRules, vectors_of: Vectors
     same = next((memory for memory in repeats if _is_same_statement(memory, prepared, trust)), None)
     # 2. The same statement in the same conversation is counted on the memory that is there.
     if same is not None:
-        return _count_repetition(same, prepared, rules, vectors_of, view)
+        habit = _habit_again(same, repeats, prepared.request, rules.habit_sessions)
+        return _count_repetition(same, prepared, habit, rules, vectors_of, view)
     # 3. Otherwise a new row: it may replace some, and may be the saying that makes a habit.
     replaced, disputed = _told_otherwise(prepared, known, trust)
     repeats = [one for one in repeats if one not in replaced]
@@ -341,6 +343,22 @@ def _habit_promotion(memory: Memory, repeats: Sequence[Memory], habit_sessions: 
     return (Moved(id=first.id, before=first.tier, after=Tier.LONG_TERM, reason=reason, members=members),)
 
 
+def _habit_again(same: Memory, repeats: Sequence[Memory], request: WriteRequest, habit_sessions: int) -> Moved | None:
+    """Return the move of the first of the same words that enough sessions hold, where none is long-term any more.
+
+    The one that was may have been corrected or forgotten, and each of these sessions has the words already: no new memory comes to make
+    the habit.
+    """
+    alike = [one for one in repeats if one.kind is Kind.OBSERVATION and have_one_authority(one.trust, same.trust)]
+    made = any(one.tier is Tier.LONG_TERM for one in alike) or request.memory_type is not MemoryType.SHORT_TERM
+    sessions = {one.session for one in alike}
+    if made or len(sessions) < habit_sessions:
+        return None
+    members = tuple(one.id for one in alike[1:])
+    reason = f"said in {len(sessions)} sessions"
+    return Moved(id=alike[0].id, before=alike[0].tier, after=Tier.LONG_TERM, reason=reason, members=members)
+
+
 def _later_expiry(same: Memory, request: WriteRequest) -> datetime | None:
     """Return until when a repeated statement is valid: as long as either saying of it; a task as it was said last."""
     if request.memory_type is MemoryType.WORKING:
@@ -353,24 +371,22 @@ def _later_expiry(same: Memory, request: WriteRequest) -> datetime | None:
 def _count_repetition(
     same: Memory,
     prepared: PreparedWrite,
+    habit: Moved | None,
     rules: WriteRules,
     vectors_of: VectorsOf,
     view: WriteView,
 ) -> WriteBatch:
-    """Count the repetition on the memory that is there, and add what the repetition says more."""
+    """Count the repetition on the memory that is there, and add what the repetition says more.
+
+    ``habit`` is the move of the first of the same words, if the repetition makes these one.
+    """
     request = prepared.request
-    # In the buffers a repetition enhances; a repetition as another type moves the memory to that type's tier.
-    buffers = buffers_of(view, same.session, same.agent)
+    before = buffers_of(view, same.session, same.agent)
+    buffers = before if habit is None else flow.without_memories(before, {habit.id})
     pinned = same.pinned or _is_pinned(request, same.trust)
     context = StoredTierContext(view, buffers, vectors_of, extra_uses={same.id: 1}, pinned={same.id} if pinned else ())
     item = Item(same.id, "", max(same.importance, request.importance or 0.0))
-    step = flow.FlowResult(buffers)
-    if request.memory_type is MemoryType.SHORT_TERM:
-        step = flow.repeat(buffers, item, same.tier, context, rules.flow)
-    elif MEMORY_TYPE_OF[same.tier] is not request.memory_type:
-        target = _TIER_OF[request.memory_type]
-        moved = Moved(id=same.id, before=same.tier, after=target, reason="written again as " + request.memory_type)
-        step = flow.FlowResult(flow.without_memories(buffers, {same.id}), (moved,))
+    step = _step_of_repetition(same, item, request, habit, buffers, context, rules)
     # What the repetition says more is added to the memory, nothing is taken away.
     richer = replace(
         same,
@@ -405,7 +421,37 @@ def _count_repetition(
         updates=updates
         if richer == same
         else (*updates, Update(richer, own_move.reason if own_move is not None else "")),
-        buffers=buffer_changes(view, same.session, same.agent, buffers, step.buffers),
+        buffers=(
+            *buffer_changes(view, same.session, same.agent, before, step.buffers),
+            *buffers_without(view, _memories_of(habit, view), ((same.session, same.agent),)),
+        ),
         uses=(RecordUse(same.id, view.now),),
         result=result,
     )
+
+
+def _memories_of(habit: Moved | None, view: WriteView) -> list[Memory]:
+    return [] if habit is None else list(view.get([habit.id]).values())
+
+
+def _step_of_repetition(
+    same: Memory,
+    item: Item,
+    request: WriteRequest,
+    habit: Moved | None,
+    buffers: Buffers,
+    context: StoredTierContext,
+    rules: WriteRules,
+) -> flow.FlowResult:
+    """Return what moves: in the buffers a repetition enhances; one as another type moves the memory to that type's tier."""
+    moved = () if habit is None else (habit,)
+    if habit is not None and habit.id == same.id:
+        return flow.FlowResult(buffers, moved)
+    if request.memory_type is MemoryType.SHORT_TERM:
+        step = flow.repeat(buffers, item, same.tier, context, rules.flow)
+        return replace(step, moved=(*step.moved, *moved))
+    if MEMORY_TYPE_OF[same.tier] is not request.memory_type:
+        target = _TIER_OF[request.memory_type]
+        one = Moved(id=same.id, before=same.tier, after=target, reason="written again as " + request.memory_type)
+        return flow.FlowResult(flow.without_memories(buffers, {same.id}), (one,))
+    return flow.FlowResult(buffers)
