@@ -35,8 +35,8 @@ def note_of_insert(memory: Memory) -> str:
         parts.append(f"supersedes {memory.supersedes}")
     if memory.disputes is not None:
         parts.append(f"disputes {memory.disputes}")
-    if memory.origin is Origin.IMPORT and memory.trust is not Trust.UNTRUSTED:
-        # The only ones of another program that are trusted, so the log vouches for them.
+    if memory.origin in (Origin.IMPORT, Origin.TOOL) and memory.trust is not Trust.UNTRUSTED:
+        # The only ones of others that are trusted, so the log vouches for them.
         parts.append(f"trust {memory.trust.value}")
     return ", ".join(parts)
 

@@ -19,6 +19,7 @@ from hybrid_memory.store.duck.duckdb_errors import translated
 from hybrid_memory.store.duck.memory_table import UNREADABLE, memory_of
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.odd_rows import (
+    CONFIRMED_BY_A_PERSON,
     IMPORTED_AS_TOLD,
     OTHER_DIGESTS,
     OddRows,
@@ -180,8 +181,9 @@ def memories_of(session: SqlSession, database: str, prefix: str = "") -> Iterato
 def odd_rows(session: SqlSession, database: str, refusal: Refusal, *, prefix: str = "") -> OddRows:
     """Return the memories of a file that a reader takes but that do not fit; of one of the newest schema."""
     memories = ((rowid, memory) for rowid, memory in memories_of(session, database, prefix) if memory is not None)
-    noted, told = (session.rows(one.substitute(prefix=prefix)) for one in (OTHER_DIGESTS, IMPORTED_AS_TOLD))
-    return find_odd_rows(memories, noted, told, refusal)
+    asked = (OTHER_DIGESTS, IMPORTED_AS_TOLD, CONFIRMED_BY_A_PERSON)
+    noted, told, confirmed = (session.rows(one.substitute(prefix=prefix)) for one in asked)
+    return find_odd_rows(memories, noted, told, confirmed, refusal)
 
 
 def takes_all(_item: TransferItem) -> None:

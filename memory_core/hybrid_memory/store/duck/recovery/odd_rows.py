@@ -51,6 +51,12 @@ IMPORTED_AS_TOLD = Template("""
     WHERE change = 'put' AND (action = 'sync' OR starts_with(action, 'import ') AND ends_with(note, 'trust agent'))
 """)
 """The memories that came in as what the person told other assistants (`hybrid_memory.admin.record_import`), here or on another machine."""
+CONFIRMED_BY_A_PERSON = Template("""
+    SELECT DISTINCT namespace, id FROM ${prefix}log
+    WHERE contains(note, 'to confirmed')
+        OR change = 'put' AND (action = 'sync' OR starts_with(action, 'import') AND ends_with(note, 'trust confirmed'))
+""")
+"""The memories of which a person said that they are true, here or where they come from."""
 _CLAMP = """
     UPDATE memory SET importance = greatest(least(importance, 1), 0)
     WHERE importance NOT BETWEEN 0 AND 1 AND rowid IN (SELECT unnest(from_json(?, '["BIGINT"]')))
@@ -100,15 +106,20 @@ def find_odd_rows(
     memories: Iterable[tuple[int, Memory]],
     noted_otherwise: Iterable[Sequence[str]],
     imported_as_told: Iterable[Sequence[str]],
+    confirmed: Iterable[Sequence[str]],
     refusal: Refusal,
 ) -> OddRows:
-    """Return what does not fit of some memories with their row ids; the keys are those of `OTHER_DIGESTS` and `IMPORTED_AS_TOLD`."""
+    """Return what does not fit of some memories with their row ids.
+
+    The keys are those of `OTHER_DIGESTS`, `IMPORTED_AS_TOLD` and `CONFIRMED_BY_A_PERSON`.
+    """
     refused: dict[int, str] = {}
     changed: dict[_Key, int] = {}
     raised: dict[_Key, int] = {}
     unprintable = 0
     noted = {(namespace, id_) for namespace, id_ in noted_otherwise}
     told = {(namespace, id_) for namespace, id_ in imported_as_told}
+    vouched = {(namespace, id_) for namespace, id_ in confirmed}
     for rowid, memory in memories:
         key = (memory.namespace, memory.id)
         why = refusal(MemoryItem(memory, None, None))
@@ -117,7 +128,8 @@ def find_odd_rows(
         if key in noted or content_hash(memory.content) != memory.content_hash:
             changed[key] = rowid
         allowed = (Trust.UNTRUSTED, Trust.AGENT) if key in told else (Trust.UNTRUSTED,)
-        if memory.origin in _OUTSIDERS and memory.trust not in allowed:
+        of_a_person = memory.trust is Trust.CONFIRMED and key in vouched
+        if memory.origin in _OUTSIDERS and memory.trust not in allowed and not of_a_person:
             raised[key] = rowid
         unprintable += not memory.content.strip() or _CONTROL.search(memory.content) is not None
     return OddRows(refused, changed, raised, unprintable)
