@@ -1,0 +1,209 @@
+"""`Connections`: the pool of connections to the server, and the transactions that calls run in.
+
+Every transaction says for which namespaces it is (`hybrid_memory.namespaces`, for this transaction alone), so that the server itself
+can hold it to them (row-level security, `walls`).
+"""
+
+from __future__ import annotations
+
+import logging
+import select
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import psycopg
+from psycopg.types.numeric import Int8BinaryDumper
+from psycopg_pool import ConnectionPool
+
+from hybrid_memory.store.postgres.pg_errors import translated
+from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Connection: TypeAlias = psycopg.Connection[Row]
+
+EVERYTHING: Sequence[str] = ("*",)
+"""In place of namespaces: work on the whole store, which no client's call is. Told from a namespace by identity."""
+
+_BEGIN = "BEGIN"
+_BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_ROLLBACK = "ROLLBACK"
+_RECONNECT_SECONDS = 2.0
+_FOR_NAMESPACES = """
+    SELECT set_config('hybrid_memory.namespaces', $1::text[]::text, true), set_config('hybrid_memory.everything', $2, true)
+"""
+
+
+# What they tell of a lost connection may name the host; what a caller must know is in the error.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+
+
+class Connections:
+    """Gives out sessions, each in one transaction of one connection; safe in several threads.
+
+    ``conninfo`` is libpq's; ``size`` connections at most are open at once. A call waits up to ``wait_seconds`` for one that works, also
+    while the server is away.
+    """
+
+    def __init__(self, conninfo: str, *, size: int = 10, wait_seconds: float = 10.0) -> None:
+        self.conninfo = conninfo
+        self.wait_seconds = wait_seconds
+        self.unreadable: set[tuple[str, str]] = set()
+        """Memories, by namespace and id, that readers came upon and had to leave out."""
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            conninfo,
+            min_size=1,
+            max_size=size,
+            open=False,
+            timeout=wait_seconds,
+            # BEGIN and COMMIT are ours, so that they travel with the statements; `$1` is the server's own way to write a parameter.
+            kwargs={"autocommit": True, "cursor_factory": psycopg.RawCursor},
+            configure=_configure,
+            # The pool waits longer and longer between its tries; given up, it begins anew with the next call that asks.
+            reconnect_timeout=_RECONNECT_SECONDS,
+            name="hybrid-memory",
+        )
+
+    def open(self) -> None:
+        """Begin to connect; what cannot be reached shows at the first call."""
+        with translated():
+            self._pool.open()
+
+    def close(self) -> None:
+        """Close all connections once they are free; calling it again does nothing."""
+        self._pool.close()
+
+    @contextmanager
+    def reading(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
+        """Give a session in which each statement sees the newest committed state; a query is one round trip."""
+        with self._connection() as connection:
+            yield EachStatementSession(connection, self.unreadable, lambda one: _say_namespaces(one, namespaces))
+
+    @contextmanager
+    def snapshot(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
+        """Give a session in which all statements see one moment, and change nothing."""
+        with self._in_pipeline(_BEGIN_SNAPSHOT, namespaces) as session:
+            yield session
+            session.commit()  # not ROLLBACK, after which psycopg prepares every statement anew
+
+    @contextmanager
+    def transaction(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
+        """Give a session that may change rows (READ COMMITTED): committed when the block ends, undone when anything is raised.
+
+        Raises:
+            OutcomeUnknown: the connection broke while committing; any other error says that nothing was changed.
+        """
+        with self._in_pipeline(_BEGIN, namespaces) as session:
+            yield session
+            session.commit()
+
+    @contextmanager
+    def copying(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
+        """Give a session in one moment for bulk copies (``session.connection``), which know no pipeline; it changes nothing."""
+        with self._connection() as connection:
+            session = PgSession(connection, self.unreadable, None)
+            session.send(_BEGIN_SNAPSHOT)
+            try:
+                _say_namespaces(session, namespaces)
+                yield session
+            finally:
+                _roll_back(connection)
+
+    @contextmanager
+    def filling(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
+        """Give a session as `transaction` does, for bulk copies into the store, which know no pipeline."""
+        with self._connection() as connection:
+            session = PgSession(connection, self.unreadable, None)
+            session.send(_BEGIN)
+            try:
+                _say_namespaces(session, namespaces)
+                yield session
+                session.commit()
+            except BaseException:
+                _roll_back(connection)
+                raise
+
+    @contextmanager
+    def _in_pipeline(self, begin: str, namespaces: Sequence[str]) -> Iterator[PgSession]:
+        with self._connection() as connection:
+            try:
+                with _pipeline(connection) as pipeline:
+                    session = PgSession(connection, self.unreadable, pipeline)
+                    session.send(begin)
+                    _say_namespaces(session, namespaces)
+                    yield session
+            except BaseException:
+                _roll_back(connection)
+                raise
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        connection = self._living_connection()
+        try:
+            yield connection
+        finally:
+            with translated():
+                self._pool.putconn(connection)
+
+    def _living_connection(self) -> Connection:
+        """Return a connection that the server has not ended meanwhile, as a restart ends all of them at once."""
+        deadline = monotonic() + self.wait_seconds
+        while True:
+            with translated():
+                connection = self._pool.getconn(max(deadline - monotonic(), 0.01))
+                if not _was_ended(connection):
+                    return connection
+                connection.close()
+                self._pool.putconn(connection)
+
+
+@contextmanager
+def _pipeline(connection: Connection) -> Iterator[psycopg.Pipeline]:
+    """Hold a connection in pipeline mode; what is raised inside is what leaves, whatever else fails at its end."""
+    with translated():
+        block = connection.pipeline()
+        pipeline = block.__enter__()
+    try:
+        yield pipeline
+    except BaseException as error:
+        with suppress(psycopg.Error):
+            block.__exit__(type(error), error, error.__traceback__)
+        raise
+    with translated():
+        block.__exit__(None, None, None)
+
+
+def _say_namespaces(session: PgSession, namespaces: Sequence[str]) -> None:
+    if namespaces is EVERYTHING:
+        session.send(_FOR_NAMESPACES, [], "on")
+    else:
+        session.send(_FOR_NAMESPACES, list(namespaces), "off")
+
+
+def _roll_back(connection: Connection) -> None:
+    """Undo the transaction; a connection that cannot is broken, and the pool lets it go."""
+    try:
+        connection.execute(_ROLLBACK, prepare=False)
+    except psycopg.Error:
+        connection.close()
+
+
+def _configure(connection: Connection) -> None:
+    # A Python int is of the smallest type that holds it by default, and a statement would be prepared anew for each.
+    connection.adapters.register_dumper(int, Int8BinaryDumper)
+    connection.prepared_max = (
+        1000  # more than there are: letting one go in a pipeline is a round trip, and has its traps
+    )
+
+
+def _was_ended(connection: Connection) -> bool:
+    """Return whether there is anything to be read of an idle connection: that it was ended. No round trip."""
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(connection.fileno(), select.POLLIN)
+        return bool(poll.poll(0))
+    return bool(select.select([connection.fileno()], [], [], 0)[0])

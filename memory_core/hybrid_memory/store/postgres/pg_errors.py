@@ -1,0 +1,105 @@
+"""PostgreSQL's errors into the library's: `translated` around every call of psycopg in this package.
+
+A message never holds what the server said: that may name a host, a role, a statement or a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import psycopg
+import psycopg_pool
+
+from hybrid_memory.errors import (
+    ConcurrentModification,
+    ConstraintViolation,
+    EngineUnavailable,
+    NotEnoughMemory,
+    OutcomeUnknown,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+
+LOST = (
+    "the database cannot be reached; nothing was changed. Try again; if it persists, see that the PostgreSQL server runs and that this "
+    "machine reaches it"
+)
+_UNKNOWN = "the connection to the database broke while committing; repeat the call with the same request key to learn the outcome"
+_BUSY = "another hub changed the same at the same time; nothing was changed here, try again"
+_FULL = "no space is left for the database; what was acknowledged is intact. Make room and try again"
+_MEMORY = "the database has not enough memory or connections for this; nothing was changed. Try again, or give it more"
+_RIGHTS = "this login has no right to do that in the database; nothing was changed. docs/team.md says which rights a hub needs"
+_LOGIN = "the database refuses this login; see user and password, and the server's rules for this machine (pg_hba.conf)"
+_NO_DATABASE = "the server has no database of that name; make it first, or correct the address in HYBRID_MEMORY_STORE"
+_READ_ONLY = "the database takes no writes: it is a standby, or set to be read only; nothing was changed"
+_TABLES = "the database does not hold the tables of this store as this program knows them; nothing was changed"
+_DAMAGED = "the database cannot read what it holds (its files are damaged); nothing was changed. Restore a backup"
+_VALUE = "a value is outside of what the store can keep; nothing was changed"
+_FAULT = "the database does not accept this statement; nothing was changed. Please report it"
+_CLOSED = "the memory store is closed; open it again"
+_INTERRUPTED = "the database ended the call before anything was changed; try again"
+
+_Make = Callable[[], StoreError]
+
+# The code of the error, or its class (the first two characters); the first that fits counts. Those of a connection that is lost or
+# was never there are `_LOST_CODES`.
+_BY_CODE: Sequence[tuple[tuple[str, ...], _Make]] = (
+    (("40", "55P03"), lambda: ConcurrentModification(_BUSY)),
+    (("23",), lambda: ConstraintViolation("a constraint of the store forbids the change; nothing was changed")),
+    (("53100",), lambda: StoreFull(_FULL)),
+    (("53",), lambda: NotEnoughMemory(_MEMORY)),
+    (("57014",), lambda: EngineUnavailable(_INTERRUPTED)),
+    (("28",), lambda: EngineUnavailable(_LOGIN)),
+    (("3D",), lambda: EngineUnavailable(_NO_DATABASE)),
+    (("42501",), lambda: ConstraintViolation(_RIGHTS)),
+    (("25006",), lambda: StoreReadOnly(_READ_ONLY)),
+    (("42P01", "42703", "3F"), lambda: StoreDamaged(_TABLES)),
+    (("XX001", "XX002", "58"), lambda: StoreDamaged(_DAMAGED)),
+    (("22",), lambda: ConstraintViolation(_VALUE)),
+    (("54",), lambda: ConstraintViolation(_VALUE)),
+)
+_LOST_CODES = ("08", "57P", "25P03", "25P04")  # the connection, the server, a transaction that idled too long
+
+
+def translate(error: Exception, *, committing: bool = False) -> StoreError:
+    """Return the library's error for one of psycopg's."""
+    code = getattr(error, "sqlstate", None) or ""
+    if isinstance(error, psycopg_pool.PoolClosed):
+        return StoreClosed(_CLOSED)
+    if isinstance(error, psycopg_pool.PoolTimeout | psycopg_pool.TooManyRequests):
+        return EngineUnavailable(LOST)
+    if is_lost(error):
+        return OutcomeUnknown(_UNKNOWN) if committing else EngineUnavailable(LOST)
+    for codes, make in _BY_CODE:
+        if code.startswith(codes):
+            return make()
+    if isinstance(error, psycopg.DataError):
+        return ConstraintViolation(_VALUE)
+    return ConstraintViolation(_FAULT)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Return whether an error says that the connection is gone, or never came about, as against a statement that failed."""
+    code = getattr(error, "sqlstate", None)
+    if code:
+        return str(code).startswith(_LOST_CODES)
+    # Without a code it comes from the client's side of the connection: refused, closed by the other side, timed out.
+    return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+@contextmanager
+def translated(*, committing: bool = False) -> Iterator[None]:
+    """Raise the library's error in place of one of psycopg's.
+
+    ``committing`` says that a connection which is lost now leaves the outcome open.
+    """
+    try:
+        yield
+    except (psycopg.Error, psycopg_pool.PoolClosed) as error:
+        raise translate(error, committing=committing) from None
+    except UnicodeEncodeError:
+        raise ConstraintViolation(_VALUE) from None
