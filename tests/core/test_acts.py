@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -537,6 +536,7 @@ def test_a_file_lets_old_acts_go(kept, monkeypatch):
 
 def test_a_purge_takes_what_undoes_acts_along(kept, tmp_path):
     from hybrid_memory.admin.purge import purge
+    from hybrid_memory.store.store_file import file_eraser
     from hybrid_memory.store.transfer import PurgeSelection
 
     one, other = kept.tell("Ada lives in Rome"), kept.tell("Bo lives in Oslo")
@@ -544,7 +544,11 @@ def test_a_purge_takes_what_undoes_acts_along(kept, tmp_path):
     kept.acts.pin(PERSON, [other], pinned=False)
     kept.service.close()
     purge(
-        Path(tmp_path), PurgeSelection(namespace="default", ids=(one,)), kept.clock.now(), actor="command line", count=1
+        file_eraser(tmp_path),
+        PurgeSelection(namespace="default", ids=(one,)),
+        kept.clock.now(),
+        actor="command line",
+        count=1,
     )
     again = Life(DuckStore.open(tmp_path / "memory.duckdb", kept.clock), kept.clock)
     try:

@@ -5,39 +5,34 @@ Called by the operations ``backup`` and ``restore`` of the command line. Both re
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.admin.user_files import atomic_file, file_errors
 from hybrid_memory.errors import InvalidInput, StoreDamaged, StoreError, StoreReadOnly
-from hybrid_memory.private_files import copy_private, fsync_file, fsync_folder
+from hybrid_memory.private_files import fsync_file, fsync_folder
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.duckdb_errors import DAMAGED
 from hybrid_memory.store.duck.files.database_copy import open_session, remove_database, verify
-from hybrid_memory.store.duck.files.database_file import backup_folder, log_file, make_folder
-from hybrid_memory.store.duck.files.database_lock import DatabaseLock
-from hybrid_memory.store.duck.files.swap import finish_swap, next_file, store_files, swap
+from hybrid_memory.store.duck.files.database_file import backup_folder, make_folder
+from hybrid_memory.store.duck.files.held_file import copy_with_log, hold_store
+from hybrid_memory.store.duck.files.swap import next_file, store_files, swap
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.inspection import inspect
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.writer_cache import pinned_embedder
+from hybrid_memory.store.home_files import list_backups
 
 if TYPE_CHECKING:
+    from hybrid_memory.store.erasing import OnStep
     from hybrid_memory.store.transfer import TableSums, TransferableStore
 
-OnStep: TypeAlias = Callable[[str], None]
-"""Told the name of each step when it is done; tests kill the process there."""
-
-_BACKUP_NAME = re.compile(r"memory-\d{8}T\d{6}Z(-\d+)?\.duckdb")
 _UNFINISHED = ".making.duckdb"
 
 
@@ -110,15 +105,6 @@ def create_backup(
     return Backup(file, written["memory"][0], size, removed)
 
 
-def list_backups(home: Path) -> list[Path]:
-    """Return the backups that were made in the store's own folder, oldest first."""
-    folder = backup_folder(home / DATABASE)
-    if folder.is_symlink() or not folder.is_dir():
-        return []
-    found = [file for file in folder.iterdir() if _BACKUP_NAME.fullmatch(file.name) and _is_own_file(file)]
-    return sorted(found, key=_made_at)
-
-
 def restore(home: Path, backup: Path, now: datetime, *, on_step: OnStep = lambda _: None) -> Restored:
     """Put a backup in the place of the store, which nobody may have open; what was there is put aside.
 
@@ -160,31 +146,6 @@ def examine(backup: Path, home: Path) -> int:
         copy = Path(folder) / DATABASE
         _copy_and_inspect(backup, copy, lambda _: None)
         return _verify_backup(copy)["memory"][0]
-
-
-@contextmanager
-def hold_store(path: Path) -> Iterator[None]:
-    """Hold the lock of a store that nobody has open, after what an earlier crash left was finished."""
-    make_folder(path.parent)
-    lock = DatabaseLock(path)
-    lock.take()
-    try:
-        finish_swap(path)
-        yield
-    finally:
-        lock.release()
-
-
-def copy_with_log(source: Path, target: Path) -> None:
-    """Copy a database file that nobody has open, with the writes of its log in it."""
-    with file_errors():
-        copy_private(source, target)
-        if not log_file(source).is_file():
-            return
-        copy_private(log_file(source), log_file(target))
-    # Opening executes the log, closing moves it into the file.
-    with open_session(target):
-        pass
 
 
 def _copy_and_inspect(backup: Path, new: Path, on_step: OnStep) -> str | None:
@@ -260,12 +221,3 @@ def _remove_old(folder: Path, keep: int) -> int:
         with suppress(OSError):
             file.unlink()
     return len(old)
-
-
-def _made_at(file: Path) -> tuple[str, int]:
-    stamp, _, number = file.stem.removeprefix("memory-").partition("-")
-    return stamp, int(number or 1)
-
-
-def _is_own_file(file: Path) -> bool:
-    return file.is_file() and not file.is_symlink() and (os.name != "posix" or file.stat().st_uid == os.getuid())

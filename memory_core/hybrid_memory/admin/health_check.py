@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.errors import EngineUnavailable, NotEnoughMemory, StoreDamaged, StoreError
-from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.base import Finding, Report, Severity
+from hybrid_memory.store.store_file import check_file, repair_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
 
 def check_open(store: Store) -> Report:
     """Check a store that is open, beside other calls; what its status reported is not told there any more."""
-    from hybrid_memory.store.duck.store import DuckStore
-
-    if not isinstance(store, DuckStore):
-        return Report((Finding(Severity.NOTE, "this store keeps nothing on the disk"),))
     return store.check(mark_seen=True, refusal=refusal)
 
 
@@ -34,19 +29,12 @@ def check(home: Path, clock: Clock) -> Report:
     Raises:
         StoreError: the store is in use, or cannot be opened for another reason.
     """
-    from hybrid_memory.store.duck.store import DuckStore
-
     try:
-        store = DuckStore.open(home / DATABASE, clock)
+        return check_file(home, clock, refusal)
     except NotEnoughMemory:
         raise
     except (StoreDamaged, EngineUnavailable) as error:
         return unreadable_report(error)
-    try:
-        return store.check(mark_seen=True, refusal=refusal)
-    finally:
-        with suppress(StoreError):
-            store.close()
 
 
 def unreadable_report(error: StoreError) -> Report:
@@ -62,7 +50,4 @@ def repair(home: Path, clock: Clock) -> Report:
     Raises:
         StoreError: the store is in use, or there is no room for the copies; nothing was changed.
     """
-    from hybrid_memory.store.duck.recovery.open import ConnectionSettings
-    from hybrid_memory.store.duck.recovery.repair import repair as repair_file
-
-    return repair_file(home / DATABASE, clock.now(), ConnectionSettings(), refusal)
+    return repair_file(home, clock.now(), refusal)

@@ -1,39 +1,27 @@
 """Redaction: take secrets out of memories for good, and keep the memories, their links and their lines in the audit log.
 
-Called by the operation ``redact`` of the command line. As `purge` does it, each database file of the store's folder is written anew, the
-store itself last; what is no database in quarantine and what logs say goes.
+Called by the operation ``redact`` of the command line. It reaches what `purge` reaches: the store and all its copies in its folder.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hybrid_memory.admin.purge import erase_everywhere
+from hybrid_memory.admin.purge import remaining_state
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
-from hybrid_memory.store.duck.redact_rows import redact_rows
+from hybrid_memory.store.erasing import RedactionJob
 from hybrid_memory.validation import IDS_LIMIT, check_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
-    from pathlib import Path
 
-    from hybrid_memory.admin.backup import OnStep
     from hybrid_memory.model import MemoryId
-    from hybrid_memory.store.duck.redact_rows import RedactionPlan
-    from hybrid_memory.store.duck.store import DuckStore
+    from hybrid_memory.store.erasing import Eraser, OnStep, Purged
+    from hybrid_memory.store.transfer import RedactionPlan
+    from hybrid_memory.store.whole import WholeStore
 
 _SHORTEST_WORDS = 4  # characters that a person may have taken out: fewer stand everywhere
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redacted:
-    """What a redaction did: memories that lost a secret, copies that were rewritten, files that were removed because they could not be."""
-
-    memories: int
-    rewritten: int
-    removed: int
 
 
 def check_redaction(namespace: str, ids: Sequence[MemoryId], words: str | None) -> None:
@@ -74,7 +62,7 @@ def check_redaction_plan(plan: RedactionPlan, count: int | None) -> None:
 
 
 def redact(
-    home: Path,
+    eraser: Eraser,
     namespace: str,
     ids: Sequence[MemoryId],
     now: datetime,
@@ -83,28 +71,21 @@ def redact(
     words: str | None = None,
     count: int | None = None,
     on_step: OnStep = lambda _: None,
-) -> Redacted:
-    """Take secrets out of some memories of a store that nobody may have open, and out of all its copies there.
+) -> Purged:
+    """Take secrets out of some memories of a store, and out of all its copies in its folder; returns in how many memories.
 
     What is recognised in them, or the ``words`` that are given, is taken out of every memory of the namespace that holds it.
 
     Raises:
         InvalidInput, NotFound, ConfirmationNeeded: nothing was changed.
-        StoreLocked: somebody has the store open.
+        StoreLocked: somebody has the store open who must not.
         StoreFull: there is no room for the new files; the store is unchanged.
     """
     check_redaction(namespace, ids, words)
 
-    def make_plan(store: DuckStore) -> RedactionPlan:
+    def make_job(store: WholeStore) -> RedactionJob:
         plan = store.transfer.plan_redaction(namespace, ids, words)
         check_redaction_plan(plan, count)
-        return plan
+        return RedactionJob(namespace, plan)
 
-    done = erase_everywhere(
-        home,
-        now,
-        make_plan,
-        lambda session, plan: redact_rows(session, namespace, plan, at=now, actor=actor),
-        on_step,
-    )
-    return Redacted(memories=done.memories, rewritten=done.rewritten, removed=done.removed)
+    return eraser.erase(make_job, now, actor=actor, remaining_state=remaining_state, on_step=on_step)

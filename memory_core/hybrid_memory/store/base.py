@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hybrid_memory.store.audit_chain import ChainCheck
     from hybrid_memory.store.readings import ReadingStore
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
+    from hybrid_memory.store.transfer import Refusal
     from hybrid_memory.terms import TermHasher
 
 
@@ -576,6 +577,14 @@ class Store(ConversationLog, Protocol):
 
     def info(self) -> StoreInfo:
         """Return what the store is and holds."""
+        ...
+
+    def check(self, *, mark_seen: bool = False, refusal: Refusal | None = None) -> Report:
+        """Read every row and compare what must agree, beside other calls.
+
+        ``mark_seen`` lets what happened before, such as a recovery, no longer be told by `info`. ``refusal`` says what an import would not
+        take.
+        """
         ...
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:

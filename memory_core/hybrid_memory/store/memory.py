@@ -23,14 +23,17 @@ from hybrid_memory.store.base import (
     CommitResult,
     ConversationEntry,
     Decision,
+    Finding,
     LogEntry,
     MemoryText,
     NewVector,
     NextEmbedder,
     OutdatedWords,
     RecordUse,
+    Report,
     RequestKey,
     ResultCodec,
+    Severity,
     Snapshot,
     StoreInfo,
     UndoRecord,
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from hybrid_memory.requests import ListRequest
     from hybrid_memory.store.batch import ChangeSet
     from hybrid_memory.store.readings import Reading
+    from hybrid_memory.store.transfer import Refusal
 
 _Value = TypeVar("_Value")
 
@@ -383,6 +387,11 @@ class MemoryStore:
                 embedder=identity,
                 dimensions=dimensions,
             )
+
+    def check(self, *, mark_seen: bool = False, refusal: Refusal | None = None) -> Report:
+        """Return that there is nothing to check."""
+        del mark_seen, refusal
+        return Report((Finding(Severity.NOTE, "this store keeps nothing on the disk"),))
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:
         """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""

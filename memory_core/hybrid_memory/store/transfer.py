@@ -59,6 +59,9 @@ class EntryItem:
 
 TransferItem: TypeAlias = MemoryItem | BufferItem | ConversationItem | EntryItem
 
+Refusal: TypeAlias = Callable[[TransferItem], str | None]
+"""Returns why an import would refuse an item, None where it takes it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContents:
@@ -170,6 +173,22 @@ class PurgePlan:
         return not (self.ids or self.entries or self.buffers)
 
 
+@dataclass(frozen=True, slots=True)
+class RedactionPlan:
+    """What a redaction comes to: ``ids`` that were named and are there, ``missing`` ones, ``kinds`` of secrets in them.
+
+    ``values`` are the secrets themselves, which are never shown; ``others`` the memories beside the named ones that hold one of them,
+    ``entries`` how many entries of conversations do.
+    """
+
+    ids: tuple[MemoryId, ...]
+    missing: tuple[MemoryId, ...]
+    kinds: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
+    others: tuple[MemoryId, ...]
+    entries: int
+
+
 TableSums: TypeAlias = Mapping[str, tuple[int, int]]
 """For each table the number of its rows and the sum of their hashes."""
 
@@ -191,6 +210,10 @@ class TransferStore(Protocol):
 
     def plan_purge(self, selection: PurgeSelection) -> PurgePlan:
         """Return what a purge of a selection would erase; nothing is changed."""
+        ...
+
+    def plan_redaction(self, namespace: str, ids: Sequence[MemoryId], words: str | None) -> RedactionPlan:
+        """Return what taking the secrets out of some memories would come to; ``words`` are to go though they are not recognised."""
         ...
 
     def existing(self, keys: Sequence[tuple[str, MemoryId]]) -> dict[tuple[str, MemoryId], ExistingMemory]:

@@ -14,23 +14,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hybrid_memory.admin.purge import Purged, erase_everywhere, find_copies, remaining_state
-from hybrid_memory.model import Memory, MemoryId
-from hybrid_memory.store.duck.purge_rows import purge_rows
-from hybrid_memory.store.duck.redact_rows import exchange_words
-from hybrid_memory.store.transfer import PurgeSelection
+from hybrid_memory.admin.purge import remaining_state
+from hybrid_memory.model import MemoryId
+from hybrid_memory.store.erasing import CatchUpJob
+from hybrid_memory.store.home_files import find_copies
 from hybrid_memory.sync.synchronise import Erased
 
 if TYPE_CHECKING:
-    from hybrid_memory.admin.backup import OnStep
-    from hybrid_memory.store.duck.sql_session import SqlSession
-    from hybrid_memory.store.duck.store import DuckStore
+    from hybrid_memory.store.erasing import Eraser, OnStep, Purged
+    from hybrid_memory.store.whole import WholeStore
 
 NOTE = "erase"
 _IN_COPIES = "erase in copies"
 
 
-def note_waiting(store: DuckStore, erased: Erased) -> None:
+def note_waiting(store: WholeStore, erased: Erased) -> None:
     """Note what is to leave the store's files, beside what is noted already."""
     waiting = _noted(store)
     for namespace, ids in erased.ids.items():
@@ -40,12 +38,12 @@ def note_waiting(store: DuckStore, erased: Erased) -> None:
     store.syncing.note(NOTE, json.dumps(waiting))
 
 
-def is_waiting(store: DuckStore) -> bool:
+def is_waiting(store: WholeStore) -> bool:
     """Return True if something is to leave the store's files."""
     return bool(_noted(store))
 
 
-def left_in_copies(store: DuckStore, home: Path) -> int:
+def left_in_copies(store: WholeStore, home: Path) -> int:
     """Return how many memories that others purged or redacted may stand in backups or quarantine."""
     copies = find_copies(home)
     if not (copies.backups or copies.set_aside):
@@ -54,39 +52,31 @@ def left_in_copies(store: DuckStore, home: Path) -> int:
 
 
 def erase_waiting(
-    home: Path, now: datetime, *, actor: str, copies_too: bool = False, on_step: OnStep = lambda _: None
+    eraser: Eraser, now: datetime, *, actor: str, copies_too: bool = False, on_step: OnStep = lambda _: None
 ) -> Purged:
-    """Write the files of a store, which nobody may have open, anew, without what was noted; with ``copies_too`` its backups as well.
+    """Take what was noted out of the bytes that a store left behind; with ``copies_too`` out of its backups as well.
 
     Raises:
-        StoreLocked: somebody has the store open.
+        StoreLocked: somebody has the store open who must not.
         StoreFull: there is no room for the new files; they are as they were.
     """
 
-    def make_plan(store: DuckStore) -> tuple[Mapping[str, Sequence[MemoryId]], list[Memory]]:
+    def make_job(store: WholeStore) -> CatchUpJob:
         waiting = _noted(store)
         if copies_too:
             waiting = _joined(waiting, _noted(store, _IN_COPIES))
         # What is there was redacted; the rest is gone.
         there = [one for namespace, ids in waiting.items() for one in store.get(namespace, ids).values()]
         kept = {(one.namespace, one.id) for one in there}
-        gone = {name: [one for one in ids if (name, one) not in kept] for name, ids in waiting.items()}
-        return gone, there
+        gone = {name: tuple(one for one in ids if (name, one) not in kept) for name, ids in waiting.items()}
+        return CatchUpJob(gone, tuple(there))
 
-    def erase(session: SqlSession, plan: tuple[Mapping[str, Sequence[MemoryId]], list[Memory]]) -> int:
-        gone, redacted = plan
-        count = 0
-        for namespace, ids in gone.items():
-            if ids:
-                selection = PurgeSelection(namespace=namespace, ids=tuple(ids))
-                count += purge_rows(session, selection, ids, at=now, actor=actor, remaining_state=remaining_state)
-        count += exchange_words(session, redacted)
-        return count
-
-    return erase_everywhere(home, now, make_plan, erase, on_step, copies_too=copies_too)
+    return eraser.erase(
+        make_job, now, actor=actor, remaining_state=remaining_state, on_step=on_step, copies_too=copies_too
+    )
 
 
-def forget_waiting(store: DuckStore, home: Path, *, copies_too: bool = False) -> None:
+def forget_waiting(store: WholeStore, home: Path, *, copies_too: bool = False) -> None:
     """Note that nothing is to leave the store's files any more, but for its backups where these were left."""
     copies = find_copies(home)
     left = {} if copies_too or not (copies.backups or copies.set_aside) else _noted(store)
@@ -102,7 +92,7 @@ def _joined(
     return {name: sorted({*first.get(name, ()), *second.get(name, ())}) for name in {**first, **second}}
 
 
-def _noted(store: DuckStore, note: str = NOTE) -> dict[str, list[MemoryId]]:
+def _noted(store: WholeStore, note: str = NOTE) -> dict[str, list[MemoryId]]:
     return {
         namespace: [MemoryId(one) for one in ids]
         for namespace, ids in json.loads(store.syncing.notes().get(note, "{}")).items()

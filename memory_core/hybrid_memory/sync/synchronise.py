@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.clock import RandomSource
-    from hybrid_memory.store.duck.store import DuckStore
+    from hybrid_memory.store.whole import WholeStore
     from hybrid_memory.sync.machine import Machine
 
 Embed: TypeAlias = "Callable[[Sequence[str]], NDArray[np.float32] | None]"
@@ -131,7 +131,7 @@ def known_folders(store: SyncStore) -> dict[str, datetime | None]:
 
 
 def synchronise(
-    store: DuckStore,
+    store: WholeStore,
     home: Path,
     folder: SyncFolder,
     random_source: RandomSource,
@@ -170,7 +170,7 @@ class _Synchronisation:
     on_progress: OnProgress
     erased: Erased
 
-    def __init__(self, store: DuckStore, folder: SyncFolder, machine: Machine, random_source: RandomSource) -> None:
+    def __init__(self, store: WholeStore, folder: SyncFolder, machine: Machine, random_source: RandomSource) -> None:
         self._store = store
         self._syncing: SyncStore = store.syncing
         self._folder = folder

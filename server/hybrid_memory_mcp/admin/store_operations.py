@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.admin import backup as backups
 from hybrid_memory.admin import purge as purges
@@ -19,13 +19,14 @@ from hybrid_memory.clock import SystemClock
 from hybrid_memory.errors import InvalidInput, NotFound
 from hybrid_memory.ids import SHORTEST_BEGINNING
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.home_files import find_copies, list_backups
 from hybrid_memory.store.transfer import PurgeSelection
+from hybrid_memory_mcp.admin.erasing import opened_store, run_eraser
 from hybrid_memory_mcp.hooks.state import Conversations
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.duck.store import DuckStore
-    from hybrid_memory.store.transfer import PurgePlan, TransferableStore
+    from hybrid_memory.store.transfer import PurgePlan
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 
@@ -36,7 +37,7 @@ def backup(request: OperationRequest) -> dict[str, Any]:
 
     def work(service: MemoryService) -> backups.Backup:
         keep = service.settings.keep_backups
-        return backups.create_backup(_store(service), request.home, SystemClock().now(), keep=keep, target=target)
+        return backups.create_backup(opened_store(service), request.home, SystemClock().now(), keep=keep, target=target)
 
     return _to_json_object(request.run(work))
 
@@ -45,7 +46,7 @@ def restore(request: OperationRequest) -> dict[str, Any]:
     """Put a backup in the place of the store, or with ``preview`` say whether it can be used; ``file`` None: the newest of its own."""
     named = request.arguments["file"]
     if named is None:
-        own = backups.list_backups(request.home)
+        own = list_backups(request.home)
         if not own:
             raise InvalidInput("file", "there is no backup in the store's folder; name one")
         source = own[-1]
@@ -69,7 +70,7 @@ def export(request: OperationRequest) -> dict[str, Any]:
     return _to_json_object(
         request.run(
             lambda service: export_store(
-                _store(service),
+                opened_store(service),
                 target,
                 namespaces=given["namespaces"],
                 vectors=vectors,
@@ -90,7 +91,7 @@ def export_folder_(request: OperationRequest) -> dict[str, Any]:
     return _to_json_object(
         request.run(
             lambda service: export_folder(
-                _store(service),
+                opened_store(service),
                 folder,
                 FolderLayout(given["layout"]),
                 namespaces=given["namespaces"],
@@ -118,9 +119,9 @@ def purge(request: OperationRequest) -> dict[str, Any]:
         derived=bool(given["derived"]),
     )
     purges.check_selection(selection)
-    plan = request.run(lambda service: _store(service).transfer.plan_purge(selection))
+    plan = request.run(lambda service: opened_store(service).transfer.plan_purge(selection))
     purges.check_plan(plan, given["count"])
-    copies = purges.find_copies(request.home)
+    copies = find_copies(request.home)
     counts = _counts(plan) | {"backups": len(copies.backups), "set_aside": len(copies.set_aside)}
     if given["preview"]:
         return counts | {"synchronised": _folders(request)}
@@ -133,8 +134,9 @@ def purge(request: OperationRequest) -> dict[str, Any]:
 
     actor = request.scope.actor
     now = SystemClock().now()
-    gone = request.run_exclusive(
-        lambda: purges.purge(request.home, selection, now, actor=actor, count=given["count"], on_step=on_step)
+    gone = run_eraser(
+        request,
+        lambda eraser: purges.purge(eraser, selection, now, actor=actor, count=given["count"], on_step=on_step),
     )
     Conversations(str(request.home)).forget_words()  # what waits for a hub may say it again
     announce(request)
@@ -151,12 +153,12 @@ def redact(request: OperationRequest) -> dict[str, Any]:
     ids = _whole_ids(request)
     words: str | None = given["words"]
     redactions.check_redaction(namespace, ids, words)
-    plan = request.run(lambda service: _duck_store(service).transfer.plan_redaction(namespace, ids, words))
+    plan = request.run(lambda service: opened_store(service).transfer.plan_redaction(namespace, ids, words))
     if given.get("only_ids"):
         redactions.check_redaction_ids(plan)
         return {"named": len(plan.ids)}
     redactions.check_redaction_plan(plan, given["count"])
-    copies = purges.find_copies(request.home)
+    copies = find_copies(request.home)
     counts = {
         "memories": len(plan.ids) + len(plan.others),
         "named": len(plan.ids),
@@ -169,8 +171,9 @@ def redact(request: OperationRequest) -> dict[str, Any]:
     if given["preview"]:
         return counts | {"synchronised": _folders(request)}
     now, actor = SystemClock().now(), request.scope.actor
-    done = request.run_exclusive(
-        lambda: redactions.redact(request.home, namespace, ids, now, actor=actor, words=words, count=given["count"])
+    done = run_eraser(
+        request,
+        lambda eraser: redactions.redact(eraser, namespace, ids, now, actor=actor, words=words, count=given["count"]),
     )
     Conversations(str(request.home)).forget_words()
     announce(request)
@@ -220,15 +223,6 @@ def _whole_ids(request: OperationRequest) -> tuple[MemoryId, ...]:
 def announce(request: OperationRequest) -> None:
     """Let clients look again; opens the store, which shows that it can be."""
     request.provider.announce(request.run(lambda service: service.store.namespaces()))
-
-
-def _store(service: MemoryService) -> TransferableStore:
-    # A service that was opened in a folder stands on the store that can do this; one in memory is for tests.
-    return cast("TransferableStore", service.store)
-
-
-def _duck_store(service: MemoryService) -> DuckStore:
-    return cast("DuckStore", service.store)
 
 
 def _to_json_object(result: Any) -> dict[str, Any]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import threading
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.clock import SystemClock, SystemRandomSource
 from hybrid_memory.errors import StoreError
 from hybrid_memory.sync import erasing
 from hybrid_memory.sync.folder import SyncFolder
 from hybrid_memory.sync.synchronise import Erased, Synced, known_folders, synchronise
+from hybrid_memory_mcp.admin.erasing import opened_store, run_eraser
 from hybrid_memory_mcp.hooks.state import Conversations
 
 if TYPE_CHECKING:
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.duck.store import DuckStore
     from hybrid_memory_mcp.admin.operations import OperationRequest
 
 _RUNNING = threading.Lock()  # one process has the store open, so no other lock is needed
@@ -40,7 +40,7 @@ def sync(request: OperationRequest) -> dict[str, Any]:
         erased = Erased()
 
         def work(service: MemoryService) -> Synced:
-            store = cast("DuckStore", service.store)
+            store = opened_store(service)
             if not given["preview"]:
                 service.flush_recalls()
             try:
@@ -64,7 +64,7 @@ def sync(request: OperationRequest) -> dict[str, Any]:
         done = request.run(work)
         if not done.preview:
             _erase(request, copies_too=bool(given.get("backups")))
-        left = request.run(lambda service: erasing.left_in_copies(cast("DuckStore", service.store), request.home))
+        left = request.run(lambda service: erasing.left_in_copies(opened_store(service), request.home))
     finally:
         _RUNNING.release()
     if done.new or done.changed or done.purged:
@@ -74,7 +74,7 @@ def sync(request: OperationRequest) -> dict[str, Any]:
 
 def folders(request: OperationRequest) -> list[dict[str, Any]]:
     """Return the folders through which the store is synchronised, each with its last time."""
-    known = request.run(lambda service: known_folders(cast("DuckStore", service.store).syncing))
+    known = request.run(lambda service: known_folders(opened_store(service).syncing))
     return [{"folder": name, "last": at and at.isoformat(timespec="seconds")} for name, at in known.items()]
 
 
@@ -82,14 +82,12 @@ def _erase(request: OperationRequest, *, copies_too: bool) -> None:
     """Take what was purged elsewhere out of the store's files, which must be closed for that."""
 
     def is_needed(service: MemoryService) -> bool:
-        store = cast("DuckStore", service.store)
+        store = opened_store(service)
         return erasing.is_waiting(store) or (copies_too and erasing.left_in_copies(store, request.home) > 0)
 
     if not request.run(is_needed):
         return
     now, actor = SystemClock().now(), request.scope.actor
-    request.run_exclusive(lambda: erasing.erase_waiting(request.home, now, actor=actor, copies_too=copies_too))
+    run_eraser(request, lambda eraser: erasing.erase_waiting(eraser, now, actor=actor, copies_too=copies_too))
     Conversations(str(request.home)).forget_words()  # what waits for a hub may say it again
-    request.run(
-        lambda service: erasing.forget_waiting(cast("DuckStore", service.store), request.home, copies_too=copies_too)
-    )
+    request.run(lambda service: erasing.forget_waiting(opened_store(service), request.home, copies_too=copies_too))

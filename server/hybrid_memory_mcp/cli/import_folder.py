@@ -17,8 +17,8 @@ def working_folder(home: Path) -> Iterator[Path]:
     """
     from filelock import FileLock
 
-    from hybrid_memory.admin.purge import SPOOLS
     from hybrid_memory.admin.user_files import file_errors
+    from hybrid_memory.store.home_files import SPOOLS
 
     if not home.is_dir():
         with tempfile.TemporaryDirectory(prefix="hybrid-memory-import-") as made:

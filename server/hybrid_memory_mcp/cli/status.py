@@ -53,8 +53,8 @@ def status(home: Home = None, namespace: Namespace = None, as_json: AsJson = Fal
 
 def _store(home: Path | None) -> dict[str, Any]:
     """Return where the store lies and what it takes there, its backups included (sizes in bytes)."""
-    from hybrid_memory.admin.backup import list_backups
     from hybrid_memory.settings import DATABASE, client_settings
+    from hybrid_memory.store.home_files import list_backups
 
     folder = client_settings(home=home).folder().absolute()
     backups = list_backups(folder)

@@ -9,11 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hybrid_memory.admin.backup import list_backups
 from hybrid_memory.admin.record_import import imports_of
 from hybrid_memory.admin.trusted_lines import refusal
 from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.base import Report
+from hybrid_memory.store.home_files import list_backups
+from hybrid_memory.store.whole import whole_store
 from hybrid_memory.sync.synchronise import known_folders
 from hybrid_memory_mcp.clients.installed import assistants
 from hybrid_memory_mcp.clients.places import this_machine
@@ -22,7 +23,7 @@ from hybrid_memory_mcp.inspector.view import ViewRequest
 if TYPE_CHECKING:
     from hybrid_memory.requests import Status
     from hybrid_memory.service import MemoryService
-    from hybrid_memory.store.duck.store import DuckStore
+    from hybrid_memory.store.whole import WholeStore
 
 _OLD_BACKUP = timedelta(days=14)
 _IMPORTS = 10
@@ -46,7 +47,7 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     memory), ``embedder``, ``imports``, ``synchronised`` and ``journal`` are what they rest on.
     """
     status = service.status(request.scope)
-    store = _duck_store(service)
+    store = whole_store(service.store)
     backups = _backups(request.home)
     folders = {} if store is None else known_folders(store.syncing)
     doctor = _checked(store, service) if store is not None and request.flag("check") else None
@@ -95,12 +96,6 @@ def load(service: MemoryService, request: ViewRequest) -> dict[str, Any]:
     }
 
 
-def _duck_store(service: MemoryService) -> DuckStore | None:
-    from hybrid_memory.store.duck.store import DuckStore
-
-    return service.store if isinstance(service.store, DuckStore) else None
-
-
 def _line(state: State, says: str, remedy: str = "", command: str = "") -> dict[str, str]:
     return {"state": state, "says": says, "remedy": remedy, "command": command}
 
@@ -110,7 +105,7 @@ def _is_progress(notice: str) -> bool:
     return "being made ready" in notice or "being embedded anew" in notice
 
 
-def _checked(store: DuckStore, service: MemoryService) -> dict[str, Any]:
+def _checked(store: WholeStore, service: MemoryService) -> dict[str, Any]:
     """Read every row, beside other calls; what was reported before goes on being told elsewhere."""
     began = time.monotonic()
     report: Report = store.check(mark_seen=False, refusal=refusal)
@@ -196,7 +191,7 @@ def _sync_line(folders: int) -> dict[str, str]:
     return _line("good", f"Synchronised through {'1 folder' if folders == 1 else f'{folders} folders'}.")
 
 
-def _imports(store: DuckStore) -> list[dict[str, Any]]:
+def _imports(store: WholeStore) -> list[dict[str, Any]]:
     """Return the newest imports of which memories are here."""
     found = sorted(imports_of(store), key=lambda one: one.at, reverse=True)[:_IMPORTS]
     return [

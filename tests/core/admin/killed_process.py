@@ -34,9 +34,10 @@ elif what == "backup":
     create_backup(store, home, START, keep=10, on_step=on_step)
 elif what == "purge":
     from hybrid_memory.admin.purge import purge
+    from hybrid_memory.store.store_file import file_eraser
     from hybrid_memory.store.transfer import PurgeSelection
     from hybrid_memory.model import MemoryId
-    purge(home, PurgeSelection(namespace="default", ids=(MemoryId(rest[0]),)), START, actor="test", on_step=on_step)
+    purge(file_eraser(home), PurgeSelection(namespace="default", ids=(MemoryId(rest[0]),)), START, actor="test", on_step=on_step)
 elif what == "import":
     from hybrid_memory.clock import SystemClock
     from hybrid_memory.admin.export_import import import_file

@@ -11,9 +11,10 @@ from tests.core.admin.killed_process import also, killed_at
 from tests.core.admin.sample_stores import exported, filled, opened, some
 from tests.core.store.making import put
 
-from hybrid_memory.admin.backup import create_backup, list_backups, restore
+from hybrid_memory.admin.backup import create_backup, restore
 from hybrid_memory.errors import StoreDamaged, StoreError, StoreFull, StoreLocked, StoreReadOnly
 from hybrid_memory.store.duck.files.database_copy import verify
+from hybrid_memory.store.home_files import list_backups
 from hybrid_memory.testing import START
 from hybrid_memory.text import content_hash
 

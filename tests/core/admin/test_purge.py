@@ -11,12 +11,14 @@ from tests.core.admin.killed_process import also, killed_at
 from tests.core.admin.sample_stores import exported, filled, lines_of, opened, some
 from tests.core.store.making import DIMENSIONS, memory, vector
 
-from hybrid_memory.admin.backup import create_backup, list_backups, restore
+from hybrid_memory.admin.backup import create_backup, restore
 from hybrid_memory.admin.purge import purge
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound, StoreLocked
 from hybrid_memory.model import Kind, MemoryId, Origin, Trust, Usage
 from hybrid_memory.store.base import BufferState, ChangeType, NewVector, RequestKey
 from hybrid_memory.store.duck.files.database_copy import verify
+from hybrid_memory.store.home_files import list_backups
+from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import BufferItem, EntryItem, MemoryItem, PurgeSelection
 from hybrid_memory.testing import START
 from hybrid_memory.text import content_hash
@@ -37,7 +39,7 @@ def chosen(*names, **options):
 
 
 def purged(home, selection, **options):
-    return purge(home, selection, START, actor="tester", **options)
+    return purge(file_eraser(home), selection, START, actor="tester", **options)
 
 
 def store_of(home, *items):

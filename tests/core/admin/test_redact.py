@@ -7,11 +7,13 @@ from tests.core.admin.sample_stores import filled, opened
 from tests.core.secret_detection.planted import TOKENS
 from tests.core.store.making import memory
 
-from hybrid_memory.admin.backup import create_backup, list_backups
+from hybrid_memory.admin.backup import create_backup
 from hybrid_memory.admin.health_check import check
 from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import ConfirmationNeeded, InvalidInput, NotFound
 from hybrid_memory.model import MemoryId
+from hybrid_memory.store.home_files import list_backups
+from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import EntryItem, MemoryItem
 from hybrid_memory.testing import HASHER, START, FakeClock
 from hybrid_memory.text import content_hash
@@ -47,7 +49,7 @@ def home(tmp_path):
 
 
 def redacted(home, *ids, **options):
-    return redact(home, "default", [MemoryId(one) for one in ids], START, actor="tester", **options)
+    return redact(file_eraser(home), "default", [MemoryId(one) for one in ids], START, actor="tester", **options)
 
 
 def held(home):

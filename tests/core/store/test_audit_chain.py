@@ -15,6 +15,7 @@ from hybrid_memory.model import MemoryId, Tier
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, anchored, chained, check_chain, erased_salt
 from hybrid_memory.store.base import ChangeType, LogEntry, SetTier, Update
 from hybrid_memory.store.duck.files.database_copy import open_session
+from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.testing import START, FakeClock
 from hybrid_memory.text import content_hash
@@ -256,7 +257,7 @@ def test_a_repair_of_the_log_is_told_in_the_log(kept):
 @pytest.mark.slow
 def test_a_purge_leaves_a_chain_that_fits(kept):
     chosen = PurgeSelection(namespace="default", ids=(MemoryId("m3"), MemoryId("m8")))
-    purge(kept, chosen, START, actor="tester")
+    purge(file_eraser(kept), chosen, START, actor="tester")
     assert findings(kept) == []
     store = opened(kept)
     assert {one.digest for one in store.history("default", [MemoryId("m3")])} == {""}
@@ -268,7 +269,7 @@ def test_a_purge_leaves_a_chain_that_fits(kept):
 @pytest.mark.slow
 @pytest.mark.parametrize("namespace", ["default", "other"])
 def test_a_namespace_that_is_erased_leaves_no_head(kept, namespace):
-    purge(kept, PurgeSelection(namespace=namespace, everything=True), START, actor="tester")
+    purge(file_eraser(kept), PurgeSelection(namespace=namespace, everything=True), START, actor="tester")
     assert findings(kept) == []
     store = opened(kept)
     put(store, "again", namespace=namespace)

@@ -13,6 +13,7 @@ from hybrid_memory.service import MemoryService
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.memory import MemoryStore
 from hybrid_memory.store.readings import Asked, Outcome, Reading, Way
+from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.testing import START, FakeClock
 
@@ -122,7 +123,7 @@ def test_a_purged_memory_takes_along_what_was_asked_about_it_in_any_namespace(ho
         since=EVER,
     )
     service.close()
-    purge(home, PurgeSelection(namespace="default", ids=(ids[0],)), START, actor="t")
+    purge(file_eraser(home), PurgeSelection(namespace="default", ids=(ids[0],)), START, actor="t")
     assert [one.question for one in left(home)] == ["bo?"]
 
 
@@ -134,7 +135,7 @@ def test_a_reading_that_cannot_be_read_goes_with_any_purge(home):
     with service.store._engine.transaction() as (session, _, _):
         session.change("UPDATE reading SET shown = ? WHERE question = ?", "[", "odd")
     service.close()
-    purge(home, PurgeSelection(namespace="default", ids=(ids[0],)), START, actor="t")
+    purge(file_eraser(home), PurgeSelection(namespace="default", ids=(ids[0],)), START, actor="t")
     assert [one.question for one in left(home)] == ["fine"]
 
 
@@ -142,7 +143,7 @@ def test_a_purged_session_takes_along_what_was_asked_in_it(home):
     service, _ = remembered(home, "Ada lives in Riga")
     service.store.readings.add([reading("x", session="talk"), reading("y")], keep=10, since=EVER)
     service.close()
-    purge(home, PurgeSelection(namespace="default", session="talk"), START, actor="t")
+    purge(file_eraser(home), PurgeSelection(namespace="default", session="talk"), START, actor="t")
     assert [one.question for one in left(home)] == ["y"]
 
 
@@ -150,7 +151,7 @@ def test_a_purge_of_everything_takes_the_journal_of_the_namespace_along(home):
     service, _ = remembered(home, "Ada lives in Riga")
     service.store.readings.add([reading("x"), reading("y", namespace="other")], keep=10, since=EVER)
     service.close()
-    purge(home, PurgeSelection(namespace="default", everything=True), START, actor="t")
+    purge(file_eraser(home), PurgeSelection(namespace="default", everything=True), START, actor="t")
     assert [one.question for one in left(home)] == ["y"]
 
 
@@ -160,7 +161,7 @@ def test_a_redaction_goes_through_the_questions_too(home):
         [reading("is it bluebird-77?", filters={"tags": ["bluebird-77"]}), reading("gate?")], keep=10, since=EVER
     )
     service.close()
-    redact(home, "default", ids, START, actor="t", words="bluebird-77")
+    redact(file_eraser(home), "default", ids, START, actor="t", words="bluebird-77")
     found = left(home)
     assert (len(found), "bluebird" in str(found)) == (2, False)
 

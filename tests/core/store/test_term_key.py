@@ -14,6 +14,7 @@ from hybrid_memory.settings import DATABASE
 from hybrid_memory.store.duck.recovery.repair import _Rebuild
 from hybrid_memory.store.duck.store import DuckStore
 from hybrid_memory.store.duck.term_key import read_term_key
+from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import PurgeSelection
 from hybrid_memory.testing import START, FakeClock, FakeRandomSource
 from hybrid_memory.text import content_hash
@@ -52,7 +53,7 @@ def test_a_backup_has_it_and_a_purge_leaves_it(home):
     backup = create_backup(store, home, START, keep=3)
     store.close()
     before = key_of(home)
-    purge(home, PurgeSelection(namespace="default", ids=(MemoryId("a"),)), START, actor="tester")
+    purge(file_eraser(home), PurgeSelection(namespace="default", ids=(MemoryId("a"),)), START, actor="tester")
     assert key_of(home) == before
     restore(home, backup.file, START)
     assert key_of(home) == before

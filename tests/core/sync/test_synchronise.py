@@ -13,6 +13,7 @@ from hybrid_memory.admin.purge import purge
 from hybrid_memory.admin.redact import redact
 from hybrid_memory.errors import InvalidInput, StoreReadOnly
 from hybrid_memory.requests import ReadRequest
+from hybrid_memory.store.store_file import file_eraser
 from hybrid_memory.store.transfer import MemoryItem, PurgeSelection
 from hybrid_memory.sync.merge import State
 from hybrid_memory.sync.segments import MemoryChange, segment_bytes
@@ -75,7 +76,7 @@ def closed(machine, work):
 
 def erase(machine, **selection):
     selected = PurgeSelection(namespace="default", **selection)
-    closed(machine, lambda: purge(machine.home, selected, machine.clock.now(), actor="tester"))
+    closed(machine, lambda: purge(file_eraser(machine.home), selected, machine.clock.now(), actor="tester"))
 
 
 def imported(machine, id_, **values):
@@ -672,7 +673,7 @@ def test_the_log_does_not_call_other_words_a_redaction(folder, machines):
     one, other = machines(1), machines(2)
     id_ = one.write(f"The key is {SECRET} for the bank.")
     rounds(folder, one, other, times=1)
-    closed(one, lambda: redact(one.home, "default", [id_], one.clock.now(), actor="tester"))
+    closed(one, lambda: redact(file_eraser(one.home), "default", [id_], one.clock.now(), actor="tester"))
     rounds(folder, one, other)
     assert "its words as another machine has them" in [entry.note for entry in other.store.changes("default", 0)]
 
@@ -694,7 +695,7 @@ def test_a_redaction_goes_everywhere_and_into_the_files_of_this_machine(folder, 
     one, other = machines(1), machines(2)
     id_ = one.write(f"The key is {SECRET} for the bank.")
     rounds(folder, one, other, times=1)
-    closed(one, lambda: redact(one.home, "default", [id_], one.clock.now(), actor="tester"))
+    closed(one, lambda: redact(file_eraser(one.home), "default", [id_], one.clock.now(), actor="tester"))
     rounds(folder, one, other)
     assert SECRET not in words_in(folder) + other.get(id_).content
     assert other.get(id_).content == one.get(id_).content

@@ -20,7 +20,6 @@ from hybrid_memory.store.batch import checked_vector
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.files.database_copy import copy_database
 from hybrid_memory.store.duck.import_rows import (
-    RemainingState,
     append_many_to_log,
     erase_import,
     imports_in,
@@ -62,9 +61,10 @@ if TYPE_CHECKING:
     from hybrid_memory.clock import Clock
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.engine import Engine, Transaction
-    from hybrid_memory.store.duck.redact_rows import RedactionPlan
     from hybrid_memory.store.duck.sql_session import SqlSession
     from hybrid_memory.store.duck.writer_cache import PinnedEmbedder
+    from hybrid_memory.store.erasing import RemainingState
+    from hybrid_memory.store.transfer import RedactionPlan
 
 _EXISTING = """
     SELECT namespace, id, content_hash, created_at, trust, superseded_by FROM memory SEMI JOIN (

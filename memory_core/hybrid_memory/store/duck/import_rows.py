@@ -6,9 +6,9 @@ store knows it too, and an import that was killed and done again has the same on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import from_micros, to_micros
 from hybrid_memory.model import MemoryId, Trust
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.engine import Transaction
     from hybrid_memory.store.duck.sql_session import SqlSession
+    from hybrid_memory.store.erasing import RemainingState
 
 _IMPORTS = """
     WITH put AS (
@@ -69,9 +70,6 @@ _INSERT_LOG = """
         "namespace": "VARCHAR", "position": "BIGINT", "id": "VARCHAR", "rev": "BIGINT", "digest": "VARCHAR",
         "note": "VARCHAR", "salt": "VARCHAR", "link": "VARCHAR"}]')) AS one)
 """
-
-RemainingState: TypeAlias = Callable[[str, frozenset[MemoryId]], str | None]
-"""Returns a buffer's state without some memories, None when nothing is left of it."""
 
 
 def imports_in(session: SqlSession) -> list[ImportRows]:

@@ -1,6 +1,6 @@
 """What a purge deletes from a database file: what a selection comes to, and the rows and references that go.
 
-`plan_purge` is called for a preview and for each file, `purge_rows` for each file by `hybrid_memory.admin.purge`. The bytes of the rows
+`plan_purge` is called for a preview and for each file, `purge_rows` for each file by `erase_files`. The bytes of the rows
 go when the file is copied afterwards.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
+    from hybrid_memory.store.erasing import RemainingState
 
 _ALL_IDS = "SELECT id FROM memory WHERE namespace = ?"
 _SESSION_IDS = "SELECT id FROM memory WHERE namespace = ? AND session = ?"
@@ -133,8 +134,6 @@ _DELETE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
 _KNOWN_TRUST = frozenset(one.value for one in Trust)
 
 Ids: TypeAlias = frozenset[MemoryId]
-RemainingState: TypeAlias = Callable[[str, Ids], str | None]
-"""Returns a buffer's state without some memories, None when nothing is left of it."""
 
 
 def plan_purge(session: SqlSession, selection: PurgeSelection) -> PurgePlan:

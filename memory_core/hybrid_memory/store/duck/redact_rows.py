@@ -1,13 +1,13 @@
 """What a redaction changes in a database file: secrets in the words of some memories, and the same secrets wherever else they stand.
 
-`plan_redaction` is called for a preview, `redact_rows` for each file by `hybrid_memory.admin.redact`. The bytes of the former words go when
+`plan_redaction` is called for a preview, `redact_rows` for each file by `erase_files`. The bytes of the former words go when
 the file is copied afterwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.model import MemoryId
@@ -20,6 +20,7 @@ from hybrid_memory.store.duck.purge_rows import append_to_closed_log, delete_vec
 from hybrid_memory.store.duck.reading_table import forget_readings_of, replace_in_readings
 from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.encoding import from_json, object_to_json, to_json
+from hybrid_memory.store.transfer import RedactionPlan
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
@@ -45,22 +46,6 @@ _SET_WORDS = """
         names = NULL, days = NULL, aspects = 0, encoding = 0
     WHERE concat(namespace) = ? AND id = ?
 """
-
-
-@dataclass(frozen=True, slots=True)
-class RedactionPlan:
-    """What a redaction comes to: ``ids`` that were named and are there, ``missing`` ones, ``kinds`` of secrets in them.
-
-    ``values`` are the secrets themselves, which are never shown; ``others`` the memories beside the named ones that hold one of them,
-    ``entries`` how many entries of conversations do.
-    """
-
-    ids: tuple[MemoryId, ...]
-    missing: tuple[MemoryId, ...]
-    kinds: tuple[str, ...]
-    values: tuple[tuple[str, str], ...]
-    others: tuple[MemoryId, ...]
-    entries: int
 
 
 def plan_redaction(session: SqlSession, namespace: str, ids: Sequence[MemoryId], words: str | None) -> RedactionPlan:

@@ -61,8 +61,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid_memory.requests import ListRequest
-    from hybrid_memory.store.duck.recovery.odd_rows import Refusal
+    from hybrid_memory.store.erasing import Eraser
     from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
+    from hybrid_memory.store.transfer import Refusal
 
 _COUNT = "SELECT count(*) FROM memory"
 _COUNT_NAMED = """
@@ -171,6 +172,13 @@ class DuckStore:
         from hybrid_memory.store.duck.recovery.check import check_store
 
         return check_store(self._engine, self._clock.now(), mark_seen=mark_seen, refusal=refusal or takes_all)
+
+    def eraser(self, home: Path) -> Eraser:
+        """Return what erases in this file and in its copies beside it, once the store is closed."""
+        from hybrid_memory.store.duck.erase_files import FileEraser
+
+        del home  # the file lies in it
+        return FileEraser(self._engine.path)
 
     def count_named(self, entries: Collection[int]) -> tuple[int, int]:
         """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""

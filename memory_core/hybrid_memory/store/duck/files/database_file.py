@@ -16,6 +16,7 @@ from hybrid_memory.errors import InvalidInput
 from hybrid_memory.private_files import FILE_MODE, FOLDER_MODE, open_plain_file
 from hybrid_memory.store.duck.duckdb_errors import translated, translated_opening
 from hybrid_memory.store.duck.pandas_lookup import without_pandas
+from hybrid_memory.store.home_files import BACKUPS
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _FILE_MARK = b"DUCK"
@@ -152,7 +153,7 @@ def _memory_for(path: Path, least: int = _LEAST_MEMORY_MIB) -> str:
 
 def backup_folder(path: Path) -> Path:
     """Return where copies of a database file are kept, the only other folder that DuckDB may write to."""
-    return path.absolute().parent / "backups"
+    return path.absolute().parent / BACKUPS
 
 
 def temp_folder(path: Path) -> Path:

@@ -23,7 +23,6 @@ from hybrid_memory.store.duck.recovery.odd_rows import (
     IMPORTED_AS_TOLD,
     OTHER_DIGESTS,
     OddRows,
-    Refusal,
     find_odd_rows,
     mend_importance,
     mend_odd_rows,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
-    from hybrid_memory.store.transfer import TransferItem
+    from hybrid_memory.store.transfer import Refusal, TransferItem
 
 ROWS = "rows.jsonl"
 _SPAN_ROWS = 2048

@@ -24,12 +24,13 @@ from hybrid_memory.store.duck.catalogue import foreign_tables, foreign_things
 from hybrid_memory.store.duck.files.database_file import size_on_disk
 from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.bad_rows import find_bad_rows, odd_rows, takes_all
-from hybrid_memory.store.duck.recovery.odd_rows import OTHER_DIGESTS, OTHER_REVISIONS, Refusal
+from hybrid_memory.store.duck.recovery.odd_rows import OTHER_DIGESTS, OTHER_REVISIONS
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
     from hybrid_memory.store.duck.engine import Engine
+    from hybrid_memory.store.transfer import Refusal
 
 TABLES = (
     *("namespace", "memory", "usage", "log", "buffer", "request", "embedder", "conversation", "entry", "mark"),

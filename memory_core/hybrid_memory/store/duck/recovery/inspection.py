@@ -22,7 +22,7 @@ from hybrid_memory.store.memory_fields import MOST
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hybrid_memory.store.duck.recovery.odd_rows import Refusal
+    from hybrid_memory.store.transfer import Refusal
 
 # The statement takes no parameter for a file.
 _ATTACH = Template("ATTACH '$file' AS given (READ_ONLY)")

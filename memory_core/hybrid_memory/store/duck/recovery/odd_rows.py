@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,7 +18,7 @@ from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.encoding import to_json
-from hybrid_memory.store.transfer import MemoryItem, TransferItem
+from hybrid_memory.store.transfer import MemoryItem, Refusal
 from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
-
-Refusal: TypeAlias = Callable[[TransferItem], str | None]
-"""Returns why an import would refuse an item, None where it takes it."""
 
 _OUTSIDERS = (Origin.TOOL, Origin.IMPORT)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

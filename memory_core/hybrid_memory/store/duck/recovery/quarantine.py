@@ -18,9 +18,8 @@ from typing import Any
 
 from hybrid_memory.private_files import FOLDER_MODE, fsync_folder, read_plain_file, replace_private, write_private
 from hybrid_memory.store.duck.duckdb_errors import translated
+from hybrid_memory.store.home_files import QUARANTINE, REPORT
 
-REPORT = "report.json"
-QUARANTINE = "quarantine"
 _BEING_MADE = ".new"
 
 

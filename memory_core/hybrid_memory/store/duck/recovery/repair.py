@@ -37,12 +37,13 @@ from hybrid_memory.store.duck.recovery import quarantine
 from hybrid_memory.store.duck.recovery.bad_rows import ROWS, put_aside, takes_all
 from hybrid_memory.store.duck.recovery.check import TABLES, check_store
 from hybrid_memory.store.duck.recovery.journal import ExecutedStatement, read_journal, read_origin
-from hybrid_memory.store.duck.recovery.odd_rows import Refusal
 from hybrid_memory.store.duck.recovery.open import ConnectionSettings, empty_log, open_database
 from hybrid_memory.store.duck.recovery.quarantine import RecoveryReport
 from hybrid_memory.store.duck.schema import migrate
 from hybrid_memory.store.duck.sql_session import SqlSession
 from hybrid_memory.store.duck.writer_cache import read_mark
+from hybrid_memory.store.home_files import QUARANTINE
+from hybrid_memory.store.transfer import Refusal
 
 AddFinding: TypeAlias = Callable[[Severity, str, str], None]
 
@@ -173,7 +174,7 @@ class _Repair:
         for table, count in counts.items():
             rows = "1 row" if count == 1 else f"{count} rows"
             self._add_finding(
-                Severity.NOTE, f"{rows} of the table {table}: put aside in {quarantine.QUARANTINE}/{folder}/{ROWS}"
+                Severity.NOTE, f"{rows} of the table {table}: put aside in {QUARANTINE}/{folder}/{ROWS}"
             )
         for what in mended:
             self._add_finding(Severity.NOTE, f"{what}; `repair` in the log says which")

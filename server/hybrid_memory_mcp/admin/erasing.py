@@ -1,0 +1,40 @@
+"""How an operation erases: while the store is closed, or beside the calls of clients, as the store wants it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from hybrid_memory.errors import StoreError
+from hybrid_memory.store.whole import whole_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hybrid_memory.service import MemoryService
+    from hybrid_memory.store.erasing import Eraser
+    from hybrid_memory.store.whole import WholeStore
+    from hybrid_memory_mcp.admin.operations import OperationRequest
+
+T = TypeVar("T")
+
+
+def opened_store(service: MemoryService) -> WholeStore:
+    """Return the store of a service with what administration needs of it.
+
+    Raises:
+        StoreError: it lives in memory alone.
+    """
+    store = whole_store(service.store)
+    if store is None:
+        raise StoreError("this memory is kept nowhere; open one in a folder")
+    return store
+
+
+def run_eraser(request: OperationRequest, work: Callable[[Eraser], T]) -> T:
+    """Let somebody erase in the store of a request; nothing of what went is left in this process's memory afterwards."""
+    eraser = request.run(lambda service: opened_store(service).eraser(request.home))
+    if eraser.needs_closed_store:
+        return request.run_exclusive(lambda: work(eraser))
+    done = request.run(lambda service: work(opened_store(service).eraser(request.home)))
+    request.run_exclusive(lambda: None)  # the next call opens it anew
+    return done
