@@ -173,9 +173,7 @@ class _Repair:
                 opened.connection.close()
         for table, count in counts.items():
             rows = "1 row" if count == 1 else f"{count} rows"
-            self._add_finding(
-                Severity.NOTE, f"{rows} of the table {table}: put aside in {QUARANTINE}/{folder}/{ROWS}"
-            )
+            self._add_finding(Severity.NOTE, f"{rows} of the table {table}: put aside in {QUARANTINE}/{folder}/{ROWS}")
         for what in mended:
             self._add_finding(Severity.NOTE, f"{what}; `repair` in the log says which")
         return bool(counts or anew or mended)
