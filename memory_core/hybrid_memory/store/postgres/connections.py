@@ -19,6 +19,7 @@ from psycopg_pool import ConnectionPool
 
 from hybrid_memory.store.postgres.pg_errors import translated
 from hybrid_memory.store.postgres.sql_session import EachStatementSession, PgSession, Row
+from hybrid_memory.store.postgres.walls import NO_ROLE, NamespaceRoles, roles_of_login
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -32,8 +33,10 @@ _BEGIN = "BEGIN"
 _BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ROLLBACK = "ROLLBACK"
 _RECONNECT_SECONDS = 2.0
+# The role last: it is that of the namespaces where there is one, and the login's own otherwise.
 _FOR_NAMESPACES = """
-    SELECT set_config('hybrid_memory.namespaces', $1::text[]::text, true), set_config('hybrid_memory.everything', $2, true)
+    SELECT set_config('hybrid_memory.namespaces', $1::text[]::text, true), set_config('hybrid_memory.everything', $2, true),
+        set_config('role', $3, true)
 """
 
 
@@ -54,6 +57,7 @@ class Connections:
         self.wait_seconds = wait_seconds
         self.unreadable: set[tuple[str, str]] = set()
         """Memories, by namespace and id, that readers came upon and had to leave out."""
+        self._roles = NamespaceRoles(self._load_roles, monotonic)
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             conninfo,
             min_size=1,
@@ -80,8 +84,9 @@ class Connections:
     @contextmanager
     def reading(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
         """Give a session in which each statement sees the newest committed state; a query is one round trip."""
+        said = self._said(namespaces)
         with self._connection() as connection:
-            yield EachStatementSession(connection, self.unreadable, lambda one: _say_namespaces(one, namespaces))
+            yield EachStatementSession(connection, self.unreadable, lambda one: one.send(_FOR_NAMESPACES, *said))
 
     @contextmanager
     def snapshot(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
@@ -104,11 +109,12 @@ class Connections:
     @contextmanager
     def copying(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
         """Give a session in one moment for bulk copies (``session.connection``), which know no pipeline; it changes nothing."""
+        said = self._said(namespaces)
         with self._connection() as connection:
             session = PgSession(connection, self.unreadable, None)
             session.send(_BEGIN_SNAPSHOT)
             try:
-                _say_namespaces(session, namespaces)
+                session.send(_FOR_NAMESPACES, *said)
                 yield session
             finally:
                 _roll_back(connection)
@@ -116,11 +122,12 @@ class Connections:
     @contextmanager
     def filling(self, namespaces: Sequence[str]) -> Iterator[PgSession]:
         """Give a session as `transaction` does, for bulk copies into the store, which know no pipeline."""
+        said = self._said(namespaces)
         with self._connection() as connection:
             session = PgSession(connection, self.unreadable, None)
             session.send(_BEGIN)
             try:
-                _say_namespaces(session, namespaces)
+                session.send(_FOR_NAMESPACES, *said)
                 yield session
                 session.commit()
             except BaseException:
@@ -129,16 +136,27 @@ class Connections:
 
     @contextmanager
     def _in_pipeline(self, begin: str, namespaces: Sequence[str]) -> Iterator[PgSession]:
+        said = self._said(namespaces)
         with self._connection() as connection:
             try:
                 with _pipeline(connection) as pipeline:
                     session = PgSession(connection, self.unreadable, pipeline)
                     session.send(begin)
-                    _say_namespaces(session, namespaces)
+                    session.send(_FOR_NAMESPACES, *said)
                     yield session
             except BaseException:
                 _roll_back(connection)
                 raise
+
+    def _said(self, namespaces: Sequence[str]) -> tuple[list[str], str, str]:
+        """Return what a transaction says at its beginning; asked before it has a connection, for the roles may have to be loaded."""
+        if namespaces is EVERYTHING:
+            return [], "on", NO_ROLE
+        return list(namespaces), "off", self._roles.role_for(namespaces)
+
+    def _load_roles(self) -> Sequence[tuple[str, frozenset[str]]]:
+        with self.reading(EVERYTHING) as session:
+            return roles_of_login(session)
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
@@ -175,13 +193,6 @@ def _pipeline(connection: Connection) -> Iterator[psycopg.Pipeline]:
         raise
     with translated():
         block.__exit__(None, None, None)
-
-
-def _say_namespaces(session: PgSession, namespaces: Sequence[str]) -> None:
-    if namespaces is EVERYTHING:
-        session.send(_FOR_NAMESPACES, [], "on")
-    else:
-        session.send(_FOR_NAMESPACES, list(namespaces), "off")
 
 
 def _roll_back(connection: Connection) -> None:

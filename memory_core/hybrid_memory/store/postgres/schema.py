@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
 from hybrid_memory.errors import SchemaTooNew, StoreDamaged
+from hybrid_memory.store.postgres import walls
 from hybrid_memory.store.postgres.connections import EVERYTHING
 from hybrid_memory.store.postgres.sql_session import PgSession
 
@@ -207,7 +208,7 @@ _HUBS = (
 )
 
 # The number of DuckDB's schema whose columns these are.
-M008_BEGIN = Migration(8, "begin", (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS))
+M008_BEGIN = Migration(8, "begin", (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *walls.STATEMENTS))
 
 MIGRATIONS: tuple[Migration, ...] = (M008_BEGIN,)
 
