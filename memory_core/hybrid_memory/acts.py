@@ -36,6 +36,7 @@ from hybrid_memory.store.base import CommitResult, Decision, WriteBatch
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.index_cache import IndexCache
     from hybrid_memory.secret_policy import SecretPolicy
     from hybrid_memory.store.base import Store, WriteView
@@ -47,16 +48,32 @@ _MOST_LINKS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """What of a service the acts need: its ways to commit, to make ids and to tell the time."""
+    """What of a service the acts need: its ways to commit, to make ids and to tell the time.
 
-    commit: Callable[[str, Decision], CommitResult]
+    An act is committed with the index that its decision looks things up in.
+    """
+
+    commit: Callable[[str, Decision, NamespaceIndex], CommitResult]
     new_id: Callable[[datetime], MemoryId]
     now: Callable[[], datetime]
 
 
-def links_of(store: Store, home: Scope, coming: Collection[MemoryId]) -> list[MemoryId]:
-    """Return what names the memories that are to come back."""
-    return [one for _, one in store.linked_to([home.namespace], coming, _MOST_LINKS)] if coming else []
+Links = Callable[["WriteView"], list["MemoryId"]]
+"""Gives what names some memories, at the moment that a decision sees."""
+
+
+def links_of(store: Store, home: Scope, index: NamespaceIndex, coming: Collection[MemoryId]) -> Links:
+    """Return what gives the memories that name those that are to come back, and maybe some that do not."""
+    if not coming:
+        return lambda _: []
+    seen = index.head
+    found = [one for _, one in store.linked_to([home.namespace], coming, _MOST_LINKS)]
+
+    def links(view: WriteView) -> list[MemoryId]:
+        changed = view.changes(seen) if view.head > seen else ()
+        return list(dict.fromkeys([*found, *(entry.id for entry in changed)]))
+
+    return links
 
 
 class Acts:
@@ -94,7 +111,8 @@ class Acts:
         if request.content is not None and (old := self._there(home, request.id)) is not None:
             encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
         prepared = PreparedUpdate(id=self._writer.new_id(now), scope=home, request=request, encoded=encoded)
-        done = self._do([home], lambda _: self._with_its_key(home, _as_act(partial(decide_update, prepared), _updated)))
+        decide = _as_act(partial(decide_update, prepared), _updated)
+        done = self._do([home], lambda _, index: self._with_its_key(index, decide))
         return replace(done, secrets=secrets)
 
     @shared
@@ -105,7 +123,7 @@ class Acts:
             InvalidInput: an argument is wrong, or a version was superseded.
             NotFound: a memory does not exist here, or is forgotten.
         """
-        return self._do_to_each(scope, ids, lambda home, here: partial(_decide_pins, here, pinned, home))
+        return self._do_to_each(scope, ids, lambda home, here, _: partial(_decide_pins, here, pinned, home))
 
     @shared
     def forget(self, scope: Scope, ids: Sequence[MemoryId]) -> ActResult:
@@ -118,7 +136,9 @@ class Acts:
         return self._do_to_each(
             scope,
             ids,
-            lambda home, here: _as_act(partial(decide_forget, here, home, self._lookups(home)), _forgotten("forget")),
+            lambda home, here, index: _as_act(
+                partial(decide_forget, here, home, self._lookups(index)), _forgotten("forget")
+            ),
         )
 
     @shared
@@ -129,13 +149,7 @@ class Acts:
             InvalidInput: an argument is wrong.
             NotFound: a memory does not exist here.
         """
-        return self._do_to_each(
-            scope,
-            ids,
-            lambda home, here: _as_act(
-                partial(decide_restore, here, home, self._lookups(home, here)), _forgotten("restore")
-            ),
-        )
+        return self._do_to_each(scope, ids, self._restoring)
 
     @shared
     def merge(self, scope: Scope, request: MergeRequest) -> ActResult:
@@ -153,7 +167,9 @@ class Acts:
             raise InvalidInput("ids", "some are yours and some the project's; only memories of one place become one")
         (home,) = by_home
         words = self._new_words(home, request.ids, content)
-        done = self._do([home], lambda _: self._with_its_key(home, partial(decide_merge, request.ids, words, home)))
+        done = self._do(
+            [home], lambda _, index: self._with_its_key(index, partial(decide_merge, request.ids, words, home))
+        )
         return replace(done, secrets=secrets)
 
     @shared
@@ -169,7 +185,7 @@ class Acts:
         home = homes.home_of(self._store, scope, request.id)
         checked = [self._checked(request.id, f"parts.{at}", part) for at, part in enumerate(request.parts)]
         parts = [self._new_words(home, [request.id], content) for content, _ in checked]
-        done = self._do([home], lambda _: partial(decide_split, request.id, parts, home))
+        done = self._do([home], lambda *_: partial(decide_split, request.id, parts, home))
         return replace(done, secrets=tuple(dict.fromkeys(kind for _, kinds in checked for kind in kinds)))
 
     @shared
@@ -184,7 +200,9 @@ class Acts:
         return self._do_to_each(
             scope,
             request.ids,
-            lambda home, here: partial(decide_judge, replace(request, ids=tuple(here)), home, self._lookups(home)),
+            lambda home, here, index: partial(
+                decide_judge, replace(request, ids=tuple(here)), home, self._lookups(index)
+            ),
         )
 
     @shared
@@ -204,7 +222,7 @@ class Acts:
             check_unchanged(record, self._store.get(record.namespace, ids_in(record)))
         found = {record.namespace for record in records}
         touched = [replace(scope, namespace=one, personal=None) for one in scope.namespaces if one in found]
-        return self._do(touched, lambda home: partial(decide_undo, undo, home, self._lookups(home)))
+        return self._do(touched, lambda home, index: partial(decide_undo, undo, home, self._lookups(index)))
 
     def recent(self, scope: Scope, *, limit: int = 20) -> tuple[PastAct, ...]:
         """Return the newest acts that can be undone, unless something has changed since; the newest first."""
@@ -220,12 +238,12 @@ class Acts:
     # --- private ------------------------------------------------------------------------------------------------------
 
     def _do_to_each(
-        self, scope: Scope, ids: Sequence[MemoryId], decide: Callable[[Scope, list[MemoryId]], Decision]
+        self, scope: Scope, ids: Sequence[MemoryId], decide: Callable[[Scope, list[MemoryId], NamespaceIndex], Decision]
     ) -> ActResult:
         """Do something to memories where each lies: both places or none, as far as can be seen before."""
         validation.check_scope(scope)
         by_home = self._by_home(scope, validation.check_acted("ids", ids))
-        return self._do(list(by_home), lambda home: decide(home, by_home[home]))
+        return self._do(list(by_home), lambda home, index: decide(home, by_home[home], index))
 
     def _by_home(self, scope: Scope, ids: Sequence[MemoryId]) -> dict[Scope, list[MemoryId]]:
         """Return the namespaces that memories lie in, each as a scope, with those that lie there.
@@ -243,14 +261,23 @@ class Acts:
             places.setdefault(replace(scope, namespace=namespace, personal=None), []).append(one)
         return places
 
-    def _do(self, touched: Sequence[Scope], decide: Callable[[Scope], Decision]) -> ActResult:
+    def _do(self, touched: Sequence[Scope], decide: Callable[[Scope, NamespaceIndex], Decision]) -> ActResult:
         """Commit an act in the namespaces that it touches, under one id that undoes all of it."""
         undo = str(self._writer.new_id(self._writer.now()))
-        done = [
-            self._writer.commit(home.namespace, undoable(decide(home), undo, self._lookups(home))).result
-            for home in touched
-        ]
+        done: list[ActResult] = []
+        for home in touched:
+            index = self._indexes.get(home.namespace)
+            act = undoable(decide(home, index), undo, self._lookups(index))
+            done.append(self._writer.commit(home.namespace, act, index).result)
         return done[0] if len(done) == 1 else _together(done)
+
+    def _restoring(self, home: Scope, here: Sequence[MemoryId], index: NamespaceIndex) -> Decision:
+        links = links_of(self._store, home, index, here)
+
+        def restore(view: WriteView) -> WriteBatch:
+            return decide_restore(here, home, replace(self._lookups(index), linked_to=links(view)), view)
+
+        return _as_act(restore, _forgotten("restore"))
 
     def _checked(self, memory_id: MemoryId, field: str, words: str) -> tuple[str, tuple[str, ...]]:
         """Return words as they are to be stored, and the kinds of secrets in them."""
@@ -272,15 +299,13 @@ class Acts:
     def _there(self, home: Scope, memory_id: MemoryId) -> Memory | None:
         return self._store.get(home.namespace, [memory_id]).get(memory_id)
 
-    def _with_its_key(self, home: Scope, decide: Decision) -> Decision:
+    def _with_its_key(self, index: NamespaceIndex, decide: Decision) -> Decision:
         """Return a decision whose new version is the only one of its authority under its key."""
-        holders_of = self._lookups(home).holders_of
+        holders_of = self._lookups(index).holders_of
         return lambda view: taking_the_key(decide(view), holders_of, view)
 
-    def _lookups(self, home: Scope, coming: Collection[MemoryId] = ()) -> Lookups:
-        index = self._indexes.get(home.namespace)
-        holders_of = partial(index.key_holders, now=self._writer.now())
-        return Lookups(holders_of, index.replaced_by, links_of(self._store, home, coming))
+    def _lookups(self, index: NamespaceIndex) -> Lookups:
+        return Lookups(partial(index.key_holders, now=self._writer.now()), index.replaced_by)
 
 
 def _decide_pins(ids: Sequence[MemoryId], pinned: bool, home: Scope, view: WriteView) -> WriteBatch:

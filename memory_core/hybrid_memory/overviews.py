@@ -132,6 +132,12 @@ class Overviews:
                 self._kept.pop(next(iter(self._kept)))
         return cast("T", value)
 
+    def forget(self) -> None:
+        """Keep nothing of what was made: the store is not the one of which it was made."""
+        with self._lock:
+            self._made.clear()
+            self._kept.clear()
+
     def close(self) -> None:
         """Stop what is being made, without waiting for it: it finds the store closed, and nobody asks for it any more."""
         self._closed.set()

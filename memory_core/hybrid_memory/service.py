@@ -33,16 +33,25 @@ from hybrid_memory.decisions.edit import PreparedUpdate, decide_update, taking_t
 from hybrid_memory.decisions.forgetting import Lookups, decide_forget_or_restore
 from hybrid_memory.decisions.reflect import PreparedInsight, decide_insights, decide_reflected
 from hybrid_memory.decisions.write import KIND_OF, PreparedWrite, WriteRules, decide_write
-from hybrid_memory.embedding.registry import check_spec, choose_embedders
+from hybrid_memory.embedding.registry import check_spec, choose_embedders, embedder_of
 from hybrid_memory.embedding.table_choice import NAMED, reason
 from hybrid_memory.errors import (
     ConfirmationNeeded,
     EngineUnavailable,
     InvalidInput,
+    LogTrimmed,
     NotFound,
     StoreClosed,
     StoreFull,
     StoreRemoved,
+)
+from hybrid_memory.following import (
+    FOLLOWED_INSIDE,
+    Announcements,
+    Following,
+    IndexBehind,
+    up_to_date,
+    with_known_vectors,
 )
 from hybrid_memory.idempotency import idempotent
 from hybrid_memory.ids import new_id, whole_id
@@ -97,7 +106,7 @@ if TYPE_CHECKING:
     from hybrid_memory.embedding.embedder import Embedder
     from hybrid_memory.retrieval.index import NamespaceIndex
     from hybrid_memory.retrieval.memory_columns import MemoryColumns
-    from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec, Store, WriteView
+    from hybrid_memory.store.base import CommitResult, Decision, LogEntry, RequestKey, ResultCodec, Store, WriteView
 
 T = TypeVar("T")
 
@@ -141,7 +150,11 @@ class MemoryService:
         self._encoder = TextEncoder(store, embedder, previous)
         self.secrets = SecretPolicy(SecretMode(self.settings.secrets))
         self._index_cache = IndexCache(
-            store, self._encoder.dimensions, self.settings.hnsw_from, shown=self.secrets.shown
+            store,
+            self._encoder.dimensions,
+            self.settings.hnsw_from,
+            shown=self.secrets.shown,
+            followed=self._note_followed,
         )
         # Nobody chose an embedder: the table follows the languages of the memories.
         self._languages = LanguageShare(store, self._index_cache.size) if follow_languages else None
@@ -158,8 +171,9 @@ class MemoryService:
         )
         self._readings = Readings()
         self._shown = ShownMemories()
-        self._latest_write = clock.now()
         self._last_known = store.last_write()
+        # Another hub's clock may be a little ahead of this one's.
+        self._latest_write = clock.now() if self._last_known is None else never_back(clock.now(), self._last_known)
         self._clock_jumped = False
         self._warmed: set[tuple[str, ...]] = set()
         self.acts = Acts(
@@ -168,11 +182,14 @@ class MemoryService:
             self._index_cache,
             self.lock,
             self.secrets,
-            Writer(lambda namespace, decide: self._commit(namespace, None, decide), self._new_id, self._now),
+            Writer(self._commit_act, self._new_id, self._now),
         )
         self.overviews = Overviews(store, self._index_cache, self._now)
         """The map of the memories, and the names in them."""
         self._related_search = ThreadPoolExecutor(max_workers=1, thread_name_prefix="related")
+        self._announcements = Announcements(self._tell_listeners, self._read_log)
+        self.following = self._begin_to_follow()
+        """Keeps up with other hubs that write to the store."""
 
     @classmethod
     def open(
@@ -244,13 +261,18 @@ class MemoryService:
         #    What corrects a memory goes to where that lies.
         home = homes.home_of(self.store, scope, request.supersedes)
         index = self._index_cache.get(home.namespace)
-        prepared = self._prepare_write(
-            home, request, index, now, homes.elsewhere(self.store, scope, home, request.parents)
-        )
+        parents = homes.elsewhere(self.store, scope, home, request.parents)
+        prepared = self._prepare_write(home, request, index, now, parents)
         related = self._start_related_search(prepared, scope, index, now)
         # 3. and 4. Decide and commit in one transaction; index, caches and listeners follow.
         decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
-        written = self._commit(home.namespace, key, decide, result_codec.WRITE)
+        try:
+            written = self._commit(home.namespace, key, decide, result_codec.WRITE)
+        except LogTrimmed:  # this hub was away for long, and what it prepared is of a time that the log no longer tells
+            self._index_cache.load_again(home.namespace, index)
+            prepared = self._prepare_write(home, request, index, now, parents)
+            decide = _naming(partial(decide_write, prepared, self._write_rules, index.vectors_of), secrets)
+            written = self._commit(home.namespace, key, decide, result_codec.WRITE)
         result: WriteResult = written.result
         # The decision may have counted the statement on a memory that the search has found: that one is the result.
         others = (memory for memory in related.result() if memory.id != result.id)
@@ -424,12 +446,10 @@ class MemoryService:
         for at, insight in enumerate(self.secrets.insights(validation.check_insights(insights))):
             encoded = self._encoder.encode(insight.text, None, now)
             home = homes.home_of_insight(self.store, scope, insight)
-            repeats = tuple(self._index_cache.get(home.namespace).repeats(encoded.content_hash, now))
             prepared = PreparedInsight(
                 id=self._new_id(now),
                 insight=insight,
                 encoded=encoded,
-                repeats=repeats,
                 elsewhere=homes.elsewhere(self.store, scope, home, insight.evidence),
                 at=at,
             )
@@ -454,9 +474,10 @@ class MemoryService:
         if request.content is not None and old is not None:
             encoded = self._encoder.encode(request.content, old.speaker, old.occurred_at or now, old.key)
         prepared = PreparedUpdate(id=self._new_id(now), scope=scope, request=request, encoded=encoded)
-        holders_of = partial(self._index_cache.get(scope.namespace).key_holders, now=now)
+        index = self._index_cache.get(scope.namespace)
+        holders_of = partial(index.key_holders, now=now)
         decide = _naming(lambda view: taking_the_key(decide_update(prepared, view), holders_of, view), secrets)
-        result: UpdateResult = self._commit(scope.namespace, key, decide, result_codec.UPDATE).result
+        result: UpdateResult = self._commit(scope.namespace, key, decide, result_codec.UPDATE, index=index).result
         return result
 
     @shared
@@ -477,7 +498,7 @@ class MemoryService:
             ids = index.select(request.where, now, forgotten=request.restore)
             if scope.personal is not None and request.count != len(ids):
                 raise ConfirmationNeeded(len(ids), self._matching_elsewhere(scope, request, now))
-            return self._forget_here(scope, request, ids, key, now)
+            return self._forget_here(scope, request, (), key, now)
         theirs = homes.of_the_person(self.store, scope, request.ids)
         if not theirs:
             return self._forget_here(scope, request, request.ids, key, now)
@@ -655,7 +676,10 @@ class MemoryService:
         return self.store.info().notices
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call ``listener(namespace, sessions)`` from the writing thread after each commit; returns what stops that."""
+        """Call ``listener(namespace, sessions)`` after each commit, of this process or of another hub; returns what stops that.
+
+        It is called in the thread that wrote, or that came upon the change first. No session: nobody knows where something changed.
+        """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -704,9 +728,13 @@ class MemoryService:
 
     def _end_session(self, scope: Scope) -> None:
         index = self._index_cache.get(scope.namespace)
-        tasks = index.select(Where(memory_type=MemoryType.WORKING, session=scope.session), self._now())
-        decide = partial(sessions.decide_end, scope, tasks, self._write_rules.flow, index.vectors_of)
-        self._commit(scope.namespace, None, decide)
+        where = Where(memory_type=MemoryType.WORKING, session=scope.session)
+
+        def decide(view: WriteView) -> WriteBatch:
+            tasks = index.select(where, self._now())
+            return sessions.decide_end(scope, tasks, self._write_rules.flow, index.vectors_of, view)
+
+        self._commit(scope.namespace, None, decide, index=index)
 
     @shared
     def warm_up(self, scope: Scope) -> None:
@@ -731,12 +759,12 @@ class MemoryService:
         if self._clock_jumped:  # the next start sweeps, if the clock was right
             return
         idle = timedelta(hours=self.settings.session_idle_hours)
-        tasks = index.select(Where(memory_type=MemoryType.WORKING), self._now())
-        self._commit(
-            scope.namespace,
-            None,
-            lambda view: sessions.decide_sweep(view, scope, tasks, idle, self._write_rules.flow, index.vectors_of),
-        )
+
+        def sweep(view: WriteView) -> WriteBatch:
+            tasks = index.select(Where(memory_type=MemoryType.WORKING), self._now())
+            return sessions.decide_sweep(view, scope, tasks, idle, self._write_rules.flow, index.vectors_of)
+
+        self._commit(scope.namespace, None, sweep, index=index)
 
     @shared
     def load_model(self, scope: Scope) -> None:
@@ -780,6 +808,7 @@ class MemoryService:
             with suppress(StoreRemoved):  # recalls of a store that is gone
                 self.flush_recalls()
         finally:
+            self.following.close()
             self._related_search.shutdown()
             self.overviews.close()
             self._index_cache.close()
@@ -847,10 +876,15 @@ class MemoryService:
         for home in in_order:
             prepared = by_home[home]
             last = home is in_order[-1]
+            index = self._index_cache.get(home.namespace)
             decide = homes.with_ids(
-                partial(decide_insights, prepared, home), [one.at for one in prepared], ids if last else {}
+                partial(self._decide_insights, prepared, home, index),
+                [one.at for one in prepared],
+                ids if last else {},
             )
-            found = self._commit(home.namespace, key if last else None, decide, result_codec.INSIGHTS).result
+            found = self._commit(
+                home.namespace, key if last else None, decide, result_codec.INSIGHTS, index=index
+            ).result
             places = sorted((*ids, *(one.at for one in prepared))) if last else [one.at for one in prepared]
             ids |= dict(zip(places, found, strict=True))
             elsewhere = {one.id: one for each in prepared for one in each.elsewhere}
@@ -858,6 +892,13 @@ class MemoryService:
                 theirs = [one for one, memory in elsewhere.items() if memory.namespace == namespace]
                 self._commit(namespace, None, partial(decide_reflected, theirs, home))
         return tuple(ids[at] for at in sorted(ids))
+
+    def _decide_insights(
+        self, prepared: Sequence[PreparedInsight], home: Scope, index: NamespaceIndex, view: WriteView
+    ) -> WriteBatch:
+        now = self._now()
+        known = [replace(one, repeats=tuple(index.repeats(one.encoded.content_hash, now))) for one in prepared]
+        return decide_insights(known, home, view)
 
     def _matching_elsewhere(self, scope: Scope, request: ForgetRequest, now: datetime) -> int:
         """Return how many memories of the person a filter matches, which goes for the project's alone."""
@@ -876,14 +917,20 @@ class MemoryService:
         *,
         beside: ForgetResult | None = None,
     ) -> ForgetResult:
-        """Forget or bring back memories of one namespace; the result tells of what was done ``beside`` that as well."""
+        """Forget or bring back memories of one namespace; the result tells of what was done ``beside`` that as well.
+
+        With a filter the memories are those that it finds when it is decided.
+        """
         index = self._index_cache.get(scope.namespace)
-        linked_to = links_of(self.store, scope, ids if request.restore else ())
-        lookups = Lookups(partial(index.key_holders, now=now), index.replaced_by, linked_to)
-        decide: Decision = partial(decide_forget_or_restore, request, ids, scope, lookups)
-        if beside is not None:
-            decide = homes.together(decide, beside, request.ids)
-        result: ForgetResult = self._commit(scope.namespace, key, decide, result_codec.FORGET).result
+        links = links_of(self.store, scope, index, ids if request.restore else ())
+
+        def decide_here(view: WriteView) -> WriteBatch:
+            found = ids if request.where is None else index.select(request.where, now, forgotten=request.restore)
+            lookups = Lookups(partial(index.key_holders, now=now), index.replaced_by, links(view))
+            return decide_forget_or_restore(request, found, scope, lookups, view)
+
+        decide: Decision = decide_here if beside is None else homes.together(decide_here, beside, request.ids)
+        result: ForgetResult = self._commit(scope.namespace, key, decide, result_codec.FORGET, index=index).result
         return result
 
     def _warm_up_joint(self, scope: Scope) -> None:
@@ -896,19 +943,100 @@ class MemoryService:
                     pass
 
     def _commit(
-        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
+        self,
+        namespace: str,
+        key: RequestKey | None,
+        decide: Decision,
+        codec: ResultCodec = PLAIN_CODEC,
+        *,
+        index: NamespaceIndex | None = None,
     ) -> CommitResult:
-        """Run a decision in the store's transaction, then let index, caches and listeners follow."""
-        written = self.store.write(namespace, key, decide, codec)
+        """Run a decision in the store's transaction, then let index, caches and listeners follow.
+
+        ``index`` is what the decision looks things up in: it is as new as the transaction before that.
+        """
+        decide = with_known_vectors(decide, self._encoder.identity)
+        if index is None:
+            written = self.store.write(namespace, key, decide, codec)
+        else:
+            written = self._decide_up_to_date(namespace, key, decide, codec, index)
         if not written.replayed:
-            self._notice_jump(written.at)
-            self._latest_write = never_back(written.at, self._latest_write)
+            self._note_moment(written.at)
         self._index_cache.apply(namespace, written)
-        if written.log:
-            touched = frozenset(memory.session for memory in written.memories.values())
-            for listener in tuple(self._listeners):
-                listener(namespace, touched)
+        self._announcements.tell(namespace, written.log, written.memories)
         return written
+
+    def _commit_act(self, namespace: str, decide: Decision, index: NamespaceIndex) -> CommitResult:
+        return self._commit(namespace, None, decide, index=index)
+
+    def _decide_up_to_date(
+        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec, index: NamespaceIndex
+    ) -> CommitResult:
+        most = FOLLOWED_INSIDE
+        while True:
+            try:
+                return self.store.write(namespace, key, up_to_date(index, decide, most), codec, alone=True)
+            except IndexBehind:
+                self._index_cache.load_again(namespace, index)
+                most *= 10  # where others write faster than an index is loaded, the rest is followed inside
+
+    # --- what other hubs write ----------------------------------------------------------------------------------------
+
+    def _begin_to_follow(self) -> Following:
+        return Following(
+            self.store,
+            self._announcements,
+            catch_up=self._catch_up,
+            exchange=self._exchange,
+            change_embedder=self._change_embedder,
+        )
+
+    def _note_moment(self, at: datetime) -> None:
+        self._notice_jump(at)
+        self._latest_write = never_back(at, self._latest_write)
+
+    def _note_followed(
+        self, namespace: str, log: Sequence[LogEntry], memories: Mapping[MemoryId, Memory], head: int
+    ) -> None:
+        """Note what an index has followed; other hubs' clocks may be a little ahead of this one's."""
+        if log:
+            self._note_moment(log[-1].at)
+            self._announcements.tell(namespace, log, memories)
+            return
+        # It was loaded anew, and nobody has read when anything was written.
+        if (last := self.store.last_write()) is not None:
+            self._note_moment(last)
+        self._announcements.tell_head(namespace, head)
+
+    def _tell_listeners(self, namespace: str, touched: frozenset[str]) -> None:
+        for listener in tuple(self._listeners):
+            listener(namespace, touched)
+
+    def _read_log(self, namespace: str, after: int, limit: int) -> tuple[Sequence[LogEntry], Mapping[MemoryId, Memory]]:
+        log = self.store.changes(namespace, after, limit)
+        return log, self.store.get(namespace, list(dict.fromkeys(entry.id for entry in log)))
+
+    @shared
+    def _catch_up(self, namespace: str) -> bool:
+        return self._index_cache.catch_up_all(namespace)
+
+    def _exchange(self) -> list[str]:
+        """Let go what was read of the store; returns the namespaces that were loaded."""
+        with self.lock.exclusive():
+            loaded = self._index_cache.let_all_go()
+            self._encoder.follow_store(partial(embedder_of, settings=self.settings))
+            self.overviews.forget()
+            self._warmed.clear()
+        return loaded
+
+    def _change_embedder(self) -> None:
+        """Take the store's new embedder; the indexes are read anew beforehand, while calls go on with the old one."""
+        fresh = self._index_cache.loaded_anew()
+        with self.lock.exclusive():
+            closing = self._index_cache.exchange(fresh)
+            self._encoder.follow_store(partial(embedder_of, settings=self.settings))
+        for index in closing:
+            index.close()
 
     @shared
     def _backfill(self, namespace: str, limit: int = _BACKFILL_BATCH) -> int:
@@ -917,7 +1045,13 @@ class MemoryService:
         vectors = self._encoder.vectors_for(waiting)
         if not vectors:
             return 0
-        self._commit(namespace, None, lambda _: WriteBatch(action="embed", actor="late work", vectors=vectors))
+
+        def embed(view: WriteView) -> WriteBatch:
+            # Another hub may have erased one meanwhile.
+            there = view.get([one.id for one in vectors])
+            return WriteBatch(action="embed", actor="late work", vectors=tuple(v for v in vectors if v.id in there))
+
+        self._commit(namespace, None, embed)
         return len(index.vectors_of([one.id for one in vectors]))
 
     def _queue_recall(self, scope: Scope, result: ReadResult, now: datetime) -> None:

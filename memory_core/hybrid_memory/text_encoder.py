@@ -6,7 +6,7 @@ made the stored vectors, and knows the one that the store is to change to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -54,13 +54,20 @@ class TextEncoder:
         return self._problem
 
     @property
+    def identity(self) -> str | None:
+        """What the embedder in use calls itself; None while there is none."""
+        active = self._active
+        return None if active is None else active.identity
+
+    @property
     def multilingual(self) -> bool:
         """Whether the vectors in use know the words of many languages, not English alone."""
         return self._active is not None and is_multilingual(self._active.identity)
 
     def dimensions(self) -> int | None:
         """Return the length of the store's vectors; None when it has none yet."""
-        return self._store.info().dimensions
+        pinned = self._store.embedder()
+        return pinned[1] if pinned else None
 
     def vectors_for(self, memories: Iterable[Memory]) -> tuple[SetVector, ...]:
         """Return the vectors of memories that were stored without one; none while the model is missing."""
@@ -80,7 +87,7 @@ class TextEncoder:
 
     def encode_query(self, text: str) -> NDArray[np.float32] | None:
         """Return the unit vector of a question; None also where nothing has a vector yet, so that asking stores nothing."""
-        if self._active is None and self._store.info().embedder is None:
+        if self._active is None and self._store.embedder() is None:
             return None
         return self.vector(text)
 
@@ -116,10 +123,10 @@ class TextEncoder:
         """Return the target embedder if it is at hand and the store's vectors are another's."""
         if self._active is self._target:  # asked every second; the store need not be
             return None
-        info = self._store.info()
+        pinned = self._store.embedder()
         with suppress(EmbedderUnavailable):
             dimensions = self._target.dimensions
-            if info.embedder is not None and (info.embedder, info.dimensions) != (self._target.identity, dimensions):
+            if pinned not in (None, (self._target.identity, dimensions)):
                 return self._target
         return None
 
@@ -134,9 +141,19 @@ class TextEncoder:
         self._target = self._active = embedder
         self._previous = self._problem = None
 
+    def follow_store(self, make: Callable[[str], Embedder]) -> None:
+        """Go on with the embedder that the store has by now, which another hub chose; ``make`` gives the one of an identity.
+
+        It is the one that the store shall have: no hub undoes what another did. Where it is not on this machine search goes on by words.
+        """
+        pinned = self._store.embedder()
+        known = [one for one in (self._target, self._previous) if one is not None]
+        if pinned is not None and pinned[0] != self._target.identity:
+            self._target = next((one for one in known if one.identity == pinned[0]), None) or make(pinned[0])
+        self._active = self._previous = self._problem = None
+
     def _find_active(self) -> Embedder | None:
-        info = self._store.info()
-        pinned = info.embedder
+        pinned = self._store.embedder()
         candidates = [self._target] if pinned is None or self._previous is None else [self._target, self._previous]
         # One that is at hand comes before one whose model must be loaded first.
         candidates.sort(key=lambda embedder: isinstance(embedder, BackgroundEmbedder))
@@ -152,7 +169,7 @@ class TextEncoder:
             if pinned is None and self._store.pin_embedder(identity, dimensions):
                 self._problem = None
                 return embedder
-            if (info.embedder, info.dimensions) == (identity, dimensions):
+            if pinned == (identity, dimensions):
                 self._problem = None
                 return embedder
         self._problem = problem or _NOT_HERE

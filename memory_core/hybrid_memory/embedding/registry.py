@@ -82,11 +82,17 @@ def choose_embedders(settings: StoreSettings, pinned: str | None) -> tuple[Embed
     """
     if pinned is None:
         return embedder_for(settings.embedder), None
-    pinned_spec = setting_for(pinned) or settings.former_embedder
     if "embedder" in settings.model_fields_set:
+        pinned_spec = setting_for(pinned) or settings.former_embedder
         former = None if pinned_spec in (None, settings.embedder) else embedder_for(pinned_spec)
         return embedder_for(settings.embedder), former
-    return (UnknownEmbedder() if pinned_spec is None else embedder_for(pinned_spec)), None
+    return embedder_of(pinned, settings), None
+
+
+def embedder_of(identity: str, settings: StoreSettings) -> Embedder:
+    """Return the embedder whose vectors a store has; one that never works where no setting names it."""
+    spec = setting_for(identity) or settings.former_embedder
+    return UnknownEmbedder() if spec is None else embedder_for(spec)
 
 
 def setting_for(identity: str) -> str | None:

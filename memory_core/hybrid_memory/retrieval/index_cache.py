@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hybrid_memory.errors import LogTrimmed
@@ -18,8 +18,8 @@ from hybrid_memory.retrieval.joint_index import JointIndex, behind
 from hybrid_memory.secret_detection.masking import masked_memory
 
 if TYPE_CHECKING:
-    from hybrid_memory.model import Memory
-    from hybrid_memory.store.base import CommitResult, RecordUse, Store
+    from hybrid_memory.model import Memory, MemoryId
+    from hybrid_memory.store.base import CommitResult, LogEntry, RecordUse, Store
 
 _PAGE_ENTRIES = 1000  # of the log, read at a time
 # Each joint index costs as much memory as the indexes of its namespaces together, and loading it some 10 ms a thousand memories.
@@ -31,11 +31,21 @@ _COST_OF_FOLLOWING = 12
 _JOINT_IDLE_SECONDS = 900.0
 
 
+Followed = Callable[[str, "Sequence[LogEntry]", "Mapping[MemoryId, Memory]", int], None]
+"""Is called with a namespace, a part of its log, the memories that it names, and the position up to which an index has followed."""
+
+
+def _nobody(namespace: str, log: Sequence[LogEntry], memories: Mapping[MemoryId, Memory], head: int) -> None:
+    del namespace, log, memories, head
+
+
 class IndexCache:
     """One `NamespaceIndex` a namespace, loaded at first use.
 
     ``dimensions`` gives the length of a vector when an index is made; None means that there are no vectors. ``hnsw_from`` is
     the number of memories above which a namespace gets an approximate index of its vectors. ``shown`` is what a reader may see of a memory.
+    ``followed`` hears what was read of a namespace's log, in the thread that read it; of an index that was loaded anew, nothing but where
+    it stands.
     """
 
     def __init__(
@@ -44,8 +54,10 @@ class IndexCache:
         dimensions: Callable[[], int | None],
         hnsw_from: int = HNSW_FROM,
         shown: Callable[[Memory], Memory] = masked_memory,
+        followed: Followed = _nobody,
     ) -> None:
         self._store = store
+        self._followed = followed
         self._shown = shown
         self._dimensions = dimensions
         self._hnsw_from = hnsw_from
@@ -146,16 +158,40 @@ class IndexCache:
         with self._lock:
             index = self._indexes[namespace]
             if _is_far_behind(self._store.head(namespace) - index.head, index.size()):
-                fresh = self._load(namespace)
-                index.close()
-                return fresh
+                return self._exchanged(namespace, index)
             try:
                 while log := self._store.changes(namespace, index.head, _PAGE_ENTRIES):
                     ids = tuple(dict.fromkeys(entry.id for entry in log))
-                    index.apply(log, self._store.get(namespace, ids), self._store.vectors(namespace, ids))
+                    memories = self._store.get(namespace, ids)
+                    index.apply(log, memories, self._store.vectors(namespace, ids))
+                    self._followed(namespace, log, memories, index.head)
             except LogTrimmed:
-                return self._load(namespace)
+                return self._exchanged(namespace, index)
             return index
+
+    def catch_up_all(self, namespace: str) -> bool:
+        """Bring everything that holds a namespace up to what the store knows; returns whether anything does."""
+        with self._lock:
+            is_loaded = namespace in self._indexes
+            joint = [one for names, one in self._joint.items() if namespace in names]
+            if is_loaded and self._indexes[namespace].head < self._store.head(namespace):
+                self.catch_up(namespace)
+            for index in joint:
+                if index.heads[namespace] < self._store.head(namespace):
+                    self._catch_up_joint(index, namespace)
+            return is_loaded or bool(joint)
+
+    def load_again(self, namespace: str, index: NamespaceIndex) -> None:
+        """Bring an index up to date from the store's rows, whatever the log still tells; it goes on as it is meanwhile."""
+        index.load(self._store.snapshot(namespace))
+        self._followed(namespace, (), {}, index.head)
+
+    def _exchanged(self, namespace: str, old: NamespaceIndex) -> NamespaceIndex:
+        """Return an index loaded anew in place of an old one."""
+        fresh = self._load(namespace)
+        old.close()
+        self._followed(namespace, (), {}, fresh.head)
+        return fresh
 
     def reload(self) -> None:
         """Read each index anew from the store; calls go on with the old one meanwhile, and get one or the other."""
@@ -171,6 +207,26 @@ class IndexCache:
         with self._lock:
             for namespaces in list(self._joint):
                 self._let_go(namespaces)
+
+    def loaded_anew(self) -> dict[str, NamespaceIndex]:
+        """Return an index loaded anew for each that is there; calls go on with the old ones."""
+        return {namespace: self._loaded_index(namespace) for namespace in self.loaded()}
+
+    def exchange(self, fresh: Mapping[str, NamespaceIndex]) -> list[NamespaceIndex]:
+        """Let all indexes go, take these instead, and return those to be closed."""
+        with self._lock:
+            closing = self.keep_only(())
+            self._indexes.update(fresh)
+            return closing
+
+    def let_all_go(self) -> list[str]:
+        """Let all indexes go; returns the namespaces that were loaded."""
+        with self._lock:
+            namespaces = list(dict.fromkeys([*self._indexes, *(one for names in self._joint for one in names)]))
+            closing = self.keep_only(())
+        for index in closing:
+            index.close()
+        return namespaces
 
     def close(self) -> None:
         """Stop what runs in the background."""
@@ -190,7 +246,9 @@ class IndexCache:
                 return self._loaded_anew(index)
             while log := self._store.changes(namespace, index.heads[namespace], _PAGE_ENTRIES):
                 ids = tuple(dict.fromkeys(entry.id for entry in log))
-                index.follow(namespace, log, self._store.get(namespace, ids), self._store.vectors(namespace, ids))
+                memories = self._store.get(namespace, ids)
+                index.follow(namespace, log, memories, self._store.vectors(namespace, ids))
+                self._followed(namespace, log, memories, index.heads[namespace])
         except LogTrimmed:
             return self._loaded_anew(index)
         return index
@@ -199,6 +257,8 @@ class IndexCache:
         self._let_go(index.namespaces)
         fresh = self._joint[index.namespaces] = self._loaded_joint(index.namespaces)
         self._read_at[index.namespaces] = time.monotonic()
+        for namespace, head in fresh.heads.items():
+            self._followed(namespace, (), {}, head)
         return fresh
 
     def _let_go(self, namespaces: tuple[str, ...]) -> None:

@@ -220,6 +220,11 @@ class WriteView(Protocol):
         """The position of the last change before this write; 0 in a new namespace."""
         ...
 
+    @property
+    def embedder(self) -> str | None:
+        """The identity of the store's embedder at this moment, None before the first vector; another hub may just have changed it."""
+        ...
+
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist, by id."""
         ...
@@ -552,6 +557,22 @@ class ReencodingStore(Protocol):
         ...
 
 
+class Follower(Protocol):
+    """Who wants to know what other hubs do to a store: called in a thread of the store's, to which it returns at once."""
+
+    def on_change(self, namespace: str, head: int) -> None:
+        """Another hub has written to a namespace: its log now ends at ``head``, or further on."""
+        ...
+
+    def on_exchange(self) -> None:
+        """What was read of the store before may be true no more, and no log says why: something was erased, or restored."""
+        ...
+
+    def on_embedder(self) -> None:
+        """The store has another embedder, and the vectors of that one."""
+        ...
+
+
 class Store(ConversationLog, Protocol):
     """Keeps memories durably, safe in several threads; raises `StoreError` subclasses only, `StoreClosed` after `close`."""
 
@@ -602,8 +623,23 @@ class Store(ConversationLog, Protocol):
         """Pin the embedder of a store that has none; return whether vectors of ``identity`` may be stored here."""
         ...
 
+    def embedder(self) -> tuple[str, int] | None:
+        """Return identity and dimensions of the pinned embedder; None before the first vector. It costs little, unlike `info`."""
+        ...
+
     def head(self, namespace: str) -> int:
-        """Return the position of the last change of a namespace; 0 if it has none."""
+        """Return the position of the last change of a namespace that is known here; 0 if it has none.
+
+        Own writes are known at once, those of other hubs as soon as word of them came (`follow`).
+        """
+        ...
+
+    def follow(self, follower: Follower) -> Callable[[], None]:
+        """Tell ``follower`` from now on what other hubs do; returns what stops that. A store that has one hub has nothing to tell."""
+        ...
+
+    def behind_seconds(self) -> float:
+        """Return how long ago it was last certain that `head` knows what other hubs wrote; 0 where there are none."""
         ...
 
     def last_write(self) -> datetime | None:
@@ -669,9 +705,18 @@ class Store(ConversationLog, Protocol):
         ...
 
     def write(
-        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
+        self,
+        namespace: str,
+        key: RequestKey | None,
+        decide: Decision,
+        codec: ResultCodec = PLAIN_CODEC,
+        *,
+        alone: bool = False,
     ) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns.
+
+        A store may do several writes in one transaction. ``alone`` says that what ``decide`` sees must be committed already, since it
+        hands that on.
 
         The transaction looks whether ``key`` was seen before, and that alone decides: if so, the stored result is returned
         without calling ``decide``. Only for a key does ``codec`` make JSON of the result.

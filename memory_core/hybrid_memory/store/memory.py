@@ -24,6 +24,7 @@ from hybrid_memory.store.base import (
     ConversationEntry,
     Decision,
     Finding,
+    Follower,
     LogEntry,
     MemoryText,
     NewVector,
@@ -105,9 +106,10 @@ class _StoredRequest:
 class _MemoryWriteView:
     """One moment of one namespace; see `hybrid_memory.store.base.WriteView`."""
 
-    def __init__(self, records: _Namespace, now: datetime) -> None:
+    def __init__(self, records: _Namespace, now: datetime, embedder: str | None) -> None:
         self._records = records
         self._now = now
+        self._embedder = embedder
 
     @property
     def now(self) -> datetime:
@@ -116,6 +118,10 @@ class _MemoryWriteView:
     @property
     def head(self) -> int:
         return self._records.head
+
+    @property
+    def embedder(self) -> str | None:
+        return self._embedder
 
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         return _existing(self._records.memories, ids)
@@ -420,6 +426,20 @@ class MemoryStore:
                 self._data.embedder = (identity, dimensions)
             return self._data.embedder == (identity, dimensions)
 
+    def embedder(self) -> tuple[str, int] | None:
+        """Return identity and dimensions of the pinned embedder."""
+        with self._data.reading():
+            return self._data.embedder
+
+    def follow(self, follower: Follower) -> Callable[[], None]:
+        """Tell nothing: this process has it to itself."""
+        del follower
+        return lambda: None
+
+    def behind_seconds(self) -> float:
+        """Return 0: nobody else writes."""
+        return 0.0
+
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
         with self._data.reading():
@@ -510,9 +530,16 @@ class MemoryStore:
             return self._namespace(namespace).buffers.get((session, agent))
 
     def write(
-        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
+        self,
+        namespace: str,
+        key: RequestKey | None,
+        decide: Decision,
+        codec: ResultCodec = PLAIN_CODEC,
+        *,
+        alone: bool = False,
     ) -> CommitResult:
         """Let ``decide`` look, then do what it says, all or nothing."""
+        del alone  # each write is
         with self._data.writing():
             if self.before_decide is not None:
                 hook, self.before_decide = self.before_decide, None
@@ -643,7 +670,8 @@ class MemoryStore:
         at = now if self._last_at is None else never_back(now, self._last_at)
         self._data.deciding = True
         try:
-            batch = decide(_MemoryWriteView(records, at))
+            pinned = self._data.embedder
+            batch = decide(_MemoryWriteView(records, at, pinned[0] if pinned else None))
         finally:
             self._data.deciding = False
         changes = build_change_set(

@@ -6,7 +6,7 @@ read through `engine` and the module of its table.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from hybrid_memory.store.base import (
     CommitResult,
     ConversationEntry,
     Decision,
+    Follower,
     LogEntry,
     RecordUse,
     Report,
@@ -204,6 +205,21 @@ class DuckStore:
                 cache.embedder = pinned
             return (cache.embedder.identity, cache.embedder.dimensions) == (identity, dimensions)
 
+    def embedder(self) -> tuple[str, int] | None:
+        """Return identity and dimensions of the pinned embedder."""
+        with self._engine.reading() as session:
+            pinned = pinned_embedder(session)
+        return (pinned.identity, pinned.dimensions) if pinned else None
+
+    def follow(self, follower: Follower) -> Callable[[], None]:
+        """Tell nothing: a file has one hub, which knows what it writes."""
+        del follower
+        return lambda: None
+
+    def behind_seconds(self) -> float:
+        """Return 0: nobody else writes."""
+        return 0.0
+
     def head(self, namespace: str) -> int:
         """Return the position of the last change of a namespace."""
         with self._engine.operation():
@@ -304,9 +320,16 @@ class DuckStore:
             return tables.read_buffer(reads, namespace, session, agent)
 
     def write(
-        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec = PLAIN_CODEC
+        self,
+        namespace: str,
+        key: RequestKey | None,
+        decide: Decision,
+        codec: ResultCodec = PLAIN_CODEC,
+        *,
+        alone: bool = False,
     ) -> CommitResult:
         """Let ``decide`` look, then do what it says, in one transaction; durable when this returns."""
+        del alone  # each write is
         with self._engine.transaction() as transaction:
             if key is not None and (done := replay(transaction, namespace, key, codec)):
                 return done

@@ -60,6 +60,12 @@ class DuckWriteView:
         """The position of the last change before this write."""
         return self._head
 
+    @property
+    def embedder(self) -> str | None:
+        """The identity of the pinned embedder."""
+        pinned = self._cache.embedder
+        return pinned.identity if pinned else None
+
     def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
         """Return the memories that exist."""
         wanted = list(dict.fromkeys(ids))

@@ -1,0 +1,259 @@
+"""How a hub keeps up with others that write to the same store: indexes, caches and listeners follow, and decisions look first.
+
+Word of a change comes from the store (`Store.follow`), or from nobody where it was lost: then a read or a write that comes upon the
+change follows it. Whoever does, listeners hear of each change once.
+
+`Following` belongs to one `MemoryService`. `up_to_date` and `with_known_vectors` wrap its decisions.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from hybrid_memory.errors import HybridMemoryError, LogTrimmed, StoreError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.model import Memory, MemoryId
+    from hybrid_memory.retrieval.index import NamespaceIndex
+    from hybrid_memory.store.base import Decision, LogEntry, Store, WriteBatch, WriteView
+
+Tell = Callable[[str, frozenset[str]], None]
+"""Tells listeners in which sessions of a namespace something changed; in none: nobody knows where."""
+
+FOLLOWED_INSIDE = 500  # changes, which a namespace's other writers wait for; more are followed before the transaction
+_MOST_READ = 1000  # entries of the log, to tell of them; of more it is told that there are some
+_RETRY_SECONDS = 0.5  # after the store could not be read
+
+
+class IndexBehind(Exception):
+    """An index lacks more than can be followed while a transaction waits."""
+
+
+def up_to_date(index: NamespaceIndex, decide: Decision, most: int = FOLLOWED_INSIDE) -> Decision:
+    """Return a decision before which ``index`` follows what other hubs have written, up to the moment that the decision sees.
+
+    Raises (the decision):
+        IndexBehind: it lacks more than ``most`` changes; nothing was decided.
+    """
+
+    def decide_on_the_newest(view: WriteView) -> WriteBatch:
+        if index.head < view.head:
+            _catch_up_inside(index, view, most)
+        return decide(view)
+
+    return decide_on_the_newest
+
+
+def _catch_up_inside(index: NamespaceIndex, view: WriteView, most: int) -> None:
+    # The view's own connection is asked, and no lock but that of the index is taken: a transaction waits for nothing else.
+    if view.head - index.head > most:
+        raise IndexBehind
+    try:
+        log = view.changes(index.head)
+    except LogTrimmed:
+        raise IndexBehind from None
+    ids = tuple(dict.fromkeys(entry.id for entry in log))
+    index.apply(log, view.get(ids), view.vectors(ids))
+
+
+def with_known_vectors(decide: Decision, identity: str | None) -> Decision:
+    """Return a decision that stores no vector where another hub has changed the store's embedder.
+
+    ``identity`` is that of the embedder which made the vectors. What is stored without one is found by its words, and gets its vector
+    from late work.
+    """
+    if identity is None:
+        return decide
+
+    def decide_with_known_vectors(view: WriteView) -> WriteBatch:
+        if view.embedder in (None, identity):
+            return decide(view)
+        batch = decide(_WithoutVectors(view))
+        inserts = tuple(replace(one, vector=None) for one in batch.inserts)
+        return replace(batch, inserts=inserts, vectors=())
+
+    return decide_with_known_vectors
+
+
+class _WithoutVectors:
+    """A view whose vectors nobody sees: they cannot be compared with those at hand."""
+
+    def __init__(self, view: WriteView) -> None:
+        self._view = view
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+    def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return none."""
+        del ids
+        return {}
+
+
+Read = Callable[[str, int, int], "tuple[Sequence[LogEntry], Mapping[MemoryId, Memory]]"]
+"""Reads what the log of a namespace says behind a position, at most so many entries, and the memories that it names."""
+
+
+class Announcements:
+    """Tells listeners of each change once, whoever comes upon it first. Safe in several threads.
+
+    ``read`` is asked where a write of this process comes before what others wrote earlier.
+    """
+
+    def __init__(self, tell: Tell, read: Read) -> None:
+        self._tell = tell
+        self._read = read
+        self._told: dict[str, tuple[int, int]] = {}  # from where to where each namespace was told of
+        self._lock = threading.Lock()
+
+    def tell(self, namespace: str, log: Sequence[LogEntry], memories: Mapping[MemoryId, Memory]) -> None:
+        """Tell of what a part of the log says and was not told of, and of what lies between that and what was told last."""
+        if not log:
+            return
+        with self._lock:
+            first, last = self._told.get(namespace, (log[0].position, log[0].position - 1))
+            fresh = [entry for entry in log if not first <= entry.position <= last]
+            self._told[namespace] = min(first, log[0].position), max(last, log[-1].position)
+        if fresh and fresh[0].position > last + 1:
+            self._tell_between(namespace, last, fresh[0].position)
+        if fresh:
+            self._tell_of(namespace, fresh, memories)
+
+    def tell_head(self, namespace: str, head: int) -> None:
+        """Tell that something changed up to a position, of which nobody has read what it was."""
+        with self._lock:
+            first, last = self._told.get(namespace, (head, 0))
+            if last >= head:
+                return
+            self._told[namespace] = first, head
+        self._tell(namespace, frozenset())
+
+    def tell_everything(self, namespaces: Iterable[str]) -> None:
+        """Tell that some namespaces are to be looked at anew; positions mean something else from now on."""
+        with self._lock:
+            self._told.clear()
+        for namespace in namespaces:
+            self._tell(namespace, frozenset())
+
+    def _tell_between(self, namespace: str, after: int, before: int) -> None:
+        log: Sequence[LogEntry] = ()
+        memories: Mapping[MemoryId, Memory] = {}
+        with suppress(StoreError):  # that the store cannot be read now is told by whoever needs it
+            log, memories = self._read(namespace, after, _MOST_READ)
+        log = [entry for entry in log if entry.position < before]
+        if log and log[-1].position == before - 1:
+            self._tell_of(namespace, log, memories)
+        else:
+            self._tell(namespace, frozenset())
+
+    def _tell_of(self, namespace: str, log: Sequence[LogEntry], memories: Mapping[MemoryId, Memory]) -> None:
+        sessions = frozenset(memories[entry.id].session for entry in log if entry.id in memories)
+        self._tell(namespace, sessions)
+        if sessions and any(entry.id not in memories for entry in log):
+            self._tell(namespace, frozenset())  # of a purged memory nobody knows the session any more
+
+
+class Following:
+    """Does in a thread of its own what follows from the news of a store; itself the `hybrid_memory.store.base.Follower`.
+
+    ``catch_up`` brings what is loaded of a namespace up to date and returns whether anything is; ``exchange`` lets go all that was
+    read of the store, ``change_embedder`` takes the store's new one.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        announcements: Announcements,
+        *,
+        catch_up: Callable[[str], bool],
+        exchange: Callable[[], Iterable[str]],
+        change_embedder: Callable[[], None],
+    ) -> None:
+        self._announcements = announcements
+        self._catch_up = catch_up
+        self._exchange = exchange
+        self._change_embedder = change_embedder
+        self._due: dict[str, int] = {}
+        self._exchanged = self._embedder_changed = self._ended = self._busy = False
+        self._news = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._end = store.follow(self)
+
+    def on_change(self, namespace: str, head: int) -> None:
+        """Note that another hub has written."""
+        with self._news:
+            self._due[namespace] = max(self._due.get(namespace, 0), head)
+            self._wake()
+
+    def on_exchange(self) -> None:
+        """Note that what is known of the store may be true no more."""
+        with self._news:
+            self._exchanged = True
+            self._wake()
+
+    def on_embedder(self) -> None:
+        """Note that the store has another embedder."""
+        with self._news:
+            self._embedder_changed = True
+            self._wake()
+
+    def wait_until_done(self, timeout: float | None = None) -> bool:
+        """Wait until all news that came was followed; returns False if that took longer. For tests."""
+        with self._news:
+            return self._news.wait_for(lambda: self._ended or not (self._has_news() or self._busy), timeout)
+
+    def close(self) -> None:
+        """Follow no longer."""
+        self._end()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+        # The thread is not waited for: it may wait for a lock that whoever closes holds, and finds the store closed then.
+
+    def _wake(self) -> None:
+        # The first news begins the thread: a store that one hub has never does.
+        if self._thread is None and not self._ended:
+            self._thread = threading.Thread(target=self._follow, name="following", daemon=True)
+            self._thread.start()
+        self._news.notify_all()
+
+    def _has_news(self) -> bool:
+        return bool(self._due) or self._exchanged or self._embedder_changed
+
+    def _follow(self) -> None:
+        while True:
+            with self._news:
+                self._busy = False
+                self._news.notify_all()
+                self._news.wait_for(lambda: self._ended or self._has_news())
+                if self._ended:
+                    return
+                self._busy = True
+                due, self._due = self._due, {}
+                exchanged, self._exchanged = self._exchanged, False
+                embedder, self._embedder_changed = self._embedder_changed, False
+            try:
+                self._work(due, exchanged=exchanged, embedder=embedder)
+            except HybridMemoryError:
+                # It cannot be read now; what was not done is due again.
+                with self._news:
+                    self._due = due | self._due
+                    self._exchanged |= exchanged
+                    self._embedder_changed |= embedder
+                    self._news.wait_for(lambda: self._ended, _RETRY_SECONDS)
+
+    def _work(self, due: dict[str, int], *, exchanged: bool, embedder: bool) -> None:
+        if exchanged:
+            self._announcements.tell_everything({*self._exchange(), *due})
+        elif embedder:
+            self._change_embedder()
+        for namespace, head in due.items():
+            if not self._catch_up(namespace):
+                self._announcements.tell_head(namespace, head)
