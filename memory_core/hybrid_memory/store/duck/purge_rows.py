@@ -7,14 +7,12 @@ go when the file is copied afterwards.
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from string import Template
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from hybrid_memory.clock import to_micros
-from hybrid_memory.model import Kind, MemoryId, Origin, Trust
+from hybrid_memory.model import MemoryId
 from hybrid_memory.store.audit_chain import SALT_BYTES, LogHead, chained, erased_salt
 from hybrid_memory.store.base import ChangeType, LogEntry
 from hybrid_memory.store.duck import tables
@@ -22,14 +20,12 @@ from hybrid_memory.store.duck.memory_table import existing_ids, memories_by_id, 
 from hybrid_memory.store.duck.reading_table import forget_readings_in, forget_readings_of
 from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.encoding import to_json
-from hybrid_memory.store.memory_fields import texts_from_json
+from hybrid_memory.store.purge_rules import Links, expand, mentions, plan_of, without_references
 from hybrid_memory.store.transfer import PurgePlan, PurgeSelection
-from hybrid_memory.trust import takes_along
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
     from hybrid_memory.store.erasing import RemainingState
 
@@ -131,35 +127,24 @@ _TOLD_FROM_NEW_LOG = (
 _CLEAN_FOLDERS = "UPDATE sync_folder SET cleaned = -1 WHERE namespace = ?"
 _DELETE_VECTORS = Template("DELETE FROM $table WHERE namespace = ?")
 
-_KNOWN_TRUST = frozenset(one.value for one in Trust)
-
-Ids: TypeAlias = frozenset[MemoryId]
-
 
 def plan_purge(session: SqlSession, selection: PurgeSelection) -> PurgePlan:
     """Return what a selection comes to in a store at this moment."""
+    namespace = selection.namespace
     named = _selected_ids(session, selection)
-    links = [_Links(*row) for row in session.rows(_LINKS, selection.namespace)]
-    ids, derived, left = _expand(named, links, take_derived=selection.derived)
-    same = [MemoryId(id_) for (id_,) in session.rows(_SAME_CONTENT, selection.namespace, to_json(sorted(ids)))]
+    links = [Links(*row) for row in session.rows(_LINKS, namespace)]
+    chosen = expand(named, links, take_derived=selection.derived)
+    wanted = to_json(sorted(chosen.ids))
     whole = selection.everything or selection.session is not None
-    place = (selection.namespace, selection.session)
-    return PurgePlan(
-        ids=frozenset(ids),
-        named=len(named),
-        versions=len(ids) - len(named) - len(derived),
-        derived=len(derived),
-        missing=tuple(one for one in dict.fromkeys(selection.ids) if one not in named),
+    place = (namespace, selection.session)
+    return plan_of(
+        selection,
+        chosen,
+        links,
+        same_words=[MemoryId(id_) for (id_,) in session.rows(_SAME_CONTENT, namespace, wanted)],
         entries=session.rows(_ENTRIES, *place)[0][0] if whole else 0,
         buffers=session.rows(_BUFFERS, *place)[0][0] if whole else 0,
-        newer=tuple(sorted(e.superseded_by for e in links if e.id in ids and e.superseded_by not in {None, *ids})),
-        same_words=tuple(id_ for id_ in same if id_ not in ids),
-        kept_derived=tuple(sorted(left)),
-        kept_older=tuple(sorted(e.id for e in links if e.id not in ids and e.superseded_by in ids)),
-        derived_elsewhere=tuple(
-            (namespace, MemoryId(id_))
-            for namespace, id_ in session.rows(_DERIVED_ELSEWHERE, selection.namespace, to_json(sorted(ids)))
-        ),
+        elsewhere=[(name, MemoryId(id_)) for name, id_ in session.rows(_DERIVED_ELSEWHERE, namespace, wanted)],
     )
 
 
@@ -207,21 +192,6 @@ def purge_rows(
     return count
 
 
-class _Links:
-    """The references of one memory to others."""
-
-    __slots__ = ("id", "is_derived", "parents", "superseded_by", "supersedes", "trust")
-
-    def __init__(self, *row: Any) -> None:
-        self.id, kind, origin, trust, self.superseded_by, self.supersedes, parents = row
-        self.trust = Trust(trust) if trust in _KNOWN_TRUST else Trust.UNTRUSTED  # a damaged row takes nothing along
-        try:
-            self.parents = frozenset(MemoryId(parent) for parent in texts_from_json(parents))
-        except ValueError:
-            self.parents = frozenset()  # a row that cannot be read was derived from nothing that anybody knows
-        self.is_derived = kind in {Kind.INSIGHT.value, Kind.SUMMARY.value} or origin == Origin.DERIVED.value
-
-
 def _selected_ids(session: SqlSession, selection: PurgeSelection) -> set[MemoryId]:
     if selection.ids:
         return existing_ids(session, selection.namespace, selection.ids)
@@ -232,34 +202,6 @@ def _selected_ids(session: SqlSession, selection: PurgeSelection) -> set[MemoryI
     else:
         found = session.rows(_FORGOTTEN_IDS, selection.namespace)
     return {MemoryId(id_) for (id_,) in found}
-
-
-def _expand(
-    named: set[MemoryId], links: Sequence[_Links], *, take_derived: bool
-) -> tuple[set[MemoryId], set[MemoryId], set[MemoryId]]:
-    """Return all that goes, what of it is derived, and what is derived and stays."""
-    # For each memory its older versions, as far as these are not more trusted, and what was derived from it.
-    older: dict[MemoryId, set[MemoryId]] = defaultdict(set)
-    derived_from: dict[MemoryId, set[MemoryId]] = defaultdict(set)
-    trust = {link.id: link.trust for link in links}
-    for link in links:
-        for newer_id, older_id in ((link.superseded_by, link.id), (link.id, link.supersedes)):
-            if newer_id in trust and older_id in trust and takes_along(trust[newer_id], trust[older_id]):
-                older[newer_id].add(older_id)
-        for parent in link.parents if link.is_derived else ():
-            derived_from[parent].add(link.id)
-    ids: set[MemoryId] = set(named)
-    derived: set[MemoryId] = set()
-    # From the named memories along both sorts of links, until nothing new is reached.
-    pending = list(named)
-    while pending:
-        id_ = pending.pop()
-        derived_here = derived_from[id_] - ids
-        derived |= derived_here
-        new = (older[id_] | derived_here if take_derived else older[id_]) - ids
-        ids |= new
-        pending += new
-    return ids, derived & ids, derived - ids
 
 
 def _delete_namespace(session: SqlSession, namespace: str, at: int) -> None:
@@ -275,7 +217,9 @@ def _delete_namespace(session: SqlSession, namespace: str, at: int) -> None:
         session.change(_DELETE_VECTORS.substitute(table=table), namespace)
 
 
-def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datetime, actor: str) -> None:
+def _delete_memories(
+    session: SqlSession, namespace: str, ids: frozenset[MemoryId], *, at: datetime, actor: str
+) -> None:
     # Read before anything is deleted: what goes, and which rows refer to it.
     wanted = to_json(sorted(ids))
     head = tables.read_head(session, namespace).position
@@ -311,12 +255,12 @@ def _delete_memories(session: SqlSession, namespace: str, ids: Ids, *, at: datet
     forget_undos_about(session, namespace, ids)
 
 
-def forget_requests_about(session: SqlSession, namespace: str, ids: Ids) -> None:
+def forget_requests_about(session: SqlSession, namespace: str, ids: frozenset[MemoryId]) -> None:
     """Delete the stored answers of requests that name some memories."""
     for relay, number, result in session.rows(_REQUESTS, namespace):
         # A result that cannot be read may name anything.
         answer = tables.readable_object(result)
-        if answer is None or _mentions(answer, ids):
+        if answer is None or mentions(answer, ids):
             session.change(_DELETE_REQUEST, relay, number)
 
 
@@ -347,33 +291,9 @@ def append_to_closed_log(session: SqlSession, namespace: str, log: Sequence[LogE
     tables.store_closed_head(session, namespace, LogHead(last.position, last.link or ""))
 
 
-def without_references(memory: Memory, ids: Ids) -> Memory:
-    """Return a memory that no longer refers to some others."""
-
-    def kept_reference(one: MemoryId | None) -> MemoryId | None:
-        return None if one in ids else one
-
-    return replace(
-        memory,
-        superseded_by=kept_reference(memory.superseded_by),
-        supersedes=kept_reference(memory.supersedes),
-        duplicate_of=kept_reference(memory.duplicate_of),
-        disputes=kept_reference(memory.disputes),
-        parents=tuple(one for one in memory.parents if one not in ids),
-        rev=memory.rev + 1,
-    )
-
-
-def _mentions(value: Any, ids: Ids) -> bool:
-    """Return True if a JSON value holds one of the ids, also as a key."""
-    if isinstance(value, dict):
-        return any(_mentions(one, ids) for one in (*value, *value.values()))
-    if isinstance(value, list):
-        return any(_mentions(one, ids) for one in value)
-    return value in ids if isinstance(value, str) else False
-
-
-def _purge_buffers(session: SqlSession, namespace: str, ids: Ids, remaining_state: RemainingState) -> None:
+def _purge_buffers(
+    session: SqlSession, namespace: str, ids: frozenset[MemoryId], remaining_state: RemainingState
+) -> None:
     for name, agent, state in session.rows(_BUFFER_STATES, namespace):
         left = remaining_state(state, ids)
         if left is None:

@@ -8,28 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hybrid_memory.model import MemoryId
-from hybrid_memory.secret_detection.detection import find_secrets
-from hybrid_memory.secret_detection.masking import mark, masked_memory
-from hybrid_memory.store.base import ChangeType, LogEntry
+from hybrid_memory.secret_detection.masking import mark
 from hybrid_memory.store.duck import tables
 from hybrid_memory.store.duck.memory_table import memories_by_id
 from hybrid_memory.store.duck.purge_rows import append_to_closed_log, delete_vectors, erase_digests
 from hybrid_memory.store.duck.reading_table import forget_readings_of, replace_in_readings
 from hybrid_memory.store.duck.undo_table import forget_undos_about
 from hybrid_memory.store.encoding import from_json, object_to_json, to_json
+from hybrid_memory.store.redaction_rules import (
+    cleaned_json,
+    inside_json,
+    redacted,
+    redaction_log,
+    secrets_in,
+    shared_values,
+)
 from hybrid_memory.store.transfer import RedactionPlan
-from hybrid_memory.text import content_hash
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from hybrid_memory.model import Memory
     from hybrid_memory.store.duck.sql_session import SqlSession
-
-_LEAST_SHARED = 8  # characters of a secret that is looked for everywhere: a shorter one stands in many words by chance
 
 _HOLDING = """
     SELECT id FROM memory WHERE namespace = $1 AND (contains(content, $2) OR contains(coalesce(tags, ''), $3)
@@ -51,20 +54,12 @@ _SET_WORDS = """
 def plan_redaction(session: SqlSession, namespace: str, ids: Sequence[MemoryId], words: str | None) -> RedactionPlan:
     """Return what taking the secrets out of some memories comes to; ``words`` are what the person wants out beside what is recognised."""
     named = memories_by_id(session, namespace, ids)
-    values: dict[str, str] = {}
-    for memory in named.values():
-        for text in _texts_of(memory):
-            values |= {text[one.start : one.end]: one.kind for one in find_secrets(text)}
-    if words is not None and any(words in text for memory in named.values() for text in _texts_of(memory)):
-        values[words] = "redacted"
-    kinds = tuple(dict.fromkeys(values.values()))
-    if not kinds and any(masked_memory(memory) is not memory for memory in named.values()):
-        kinds = ("secret",)  # under a name in metadata, where it is none by itself
-    others = {id_ for value in _shared(values) for id_ in _holding(session, namespace, value) if id_ not in named}
+    values, kinds = secrets_in(named.values(), words)
+    others = {id_ for value in shared_values(values) for id_ in _holding(session, namespace, value) if id_ not in named}
     entries = {
         place[:3]
-        for value in _shared(values)
-        for place in session.rows(_ENTRIES_HOLDING, namespace, _inside_json(value))
+        for value in shared_values(values)
+        for place in session.rows(_ENTRIES_HOLDING, namespace, inside_json(value))
     }
     return RedactionPlan(
         ids=tuple(named),
@@ -82,16 +77,12 @@ def redact_rows(session: SqlSession, namespace: str, plan: RedactionPlan, *, at:
     A memory keeps its id, links, times and place; the log keeps its entries, without digests of the former words, and gets one more.
     """
     values = dict(plan.values)
-    shared = _shared(values)
+    shared = shared_values(values)
     holding = {id_ for value in shared for id_ in _holding(session, namespace, value)}
     session.begin()
     try:
-        changed = []
-        for memory in memories_by_id(session, namespace, [*plan.ids, *sorted(holding - set(plan.ids))]).values():
-            known = values if memory.id in plan.ids else shared
-            after = _without(masked_memory(memory) if memory.id in plan.ids else memory, known)
-            if after != memory:
-                changed.append(replace(after, content_hash=content_hash(after.content), rev=memory.rev + 1))
+        there = memories_by_id(session, namespace, [*plan.ids, *sorted(holding - set(plan.ids))])
+        changed = redacted(there.values(), plan)
         for memory in changed:
             _write(session, memory)
         named = to_json([memory.id for memory in changed])
@@ -100,20 +91,7 @@ def redact_rows(session: SqlSession, namespace: str, plan: RedactionPlan, *, at:
         erase_digests(session, namespace, named)
         forget_undos_about(session, namespace, [memory.id for memory in changed])
         head = tables.read_head(session, namespace).position
-        log = [
-            LogEntry(
-                position=position,
-                change=ChangeType.UPDATE,
-                id=memory.id,
-                rev=memory.rev,
-                at=at,
-                actor=actor,
-                action="redact",
-                digest=memory.content_hash,
-                note="a secret was taken out",
-            )
-            for position, memory in enumerate(changed, head + 1)
-        ]
+        log = redaction_log(changed, head, at, actor)
         append_to_closed_log(session, namespace, log)
         _redact_entries(session, namespace, shared)
         for value, kind in values.items():
@@ -147,60 +125,8 @@ def exchange_words(session: SqlSession, redacted: Sequence[Memory]) -> int:
     return changed
 
 
-def _shared(values: Mapping[str, str]) -> dict[str, str]:
-    return {value: kind for value, kind in values.items() if len(value) >= _LEAST_SHARED}
-
-
 def _holding(session: SqlSession, namespace: str, value: str) -> list[MemoryId]:
-    return [MemoryId(id_) for (id_,) in session.rows(_HOLDING, namespace, value, _inside_json(value))]
-
-
-def _inside_json(value: str) -> str:
-    """Return how a text stands inside of JSON text."""
-    return to_json(value)[1:-1]
-
-
-def _texts_of(memory: Memory) -> list[str]:
-    names = (memory.source, memory.speaker, memory.key)
-    return [memory.content, *memory.tags, *filter(None, names), *_texts_in(dict(memory.metadata))]
-
-
-def _texts_in(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [text for name, inner in value.items() for text in (name, *_texts_in(inner))]
-    if isinstance(value, list):
-        return [text for inner in value for text in _texts_in(inner)]
-    return [value] if isinstance(value, str) else []
-
-
-def _without(memory: Memory, values: Mapping[str, str]) -> Memory:
-    """Return a memory with marks in the place of some values."""
-
-    def cleaned(text: str) -> str:
-        for value, kind in values.items():
-            text = text.replace(value, mark(kind))
-        return text
-
-    return replace(
-        memory,
-        content=cleaned(memory.content),
-        tags=tuple(map(cleaned, memory.tags)),
-        metadata=_cleaned_json(dict(memory.metadata), values),
-        source=None if memory.source is None else cleaned(memory.source),
-        speaker=None if memory.speaker is None else cleaned(memory.speaker),
-        key=None if memory.key is None else cleaned(memory.key),
-    )
-
-
-def _cleaned_json(value: Any, values: Mapping[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {_cleaned_json(name, values): _cleaned_json(inner, values) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_cleaned_json(inner, values) for inner in value]
-    if isinstance(value, str):
-        for secret, kind in values.items():
-            value = value.replace(secret, mark(kind))
-    return value
+    return [MemoryId(id_) for (id_,) in session.rows(_HOLDING, namespace, value, inside_json(value))]
 
 
 def _write(session: SqlSession, memory: Memory) -> None:
@@ -221,6 +147,6 @@ def _write(session: SqlSession, memory: Memory) -> None:
 
 def _redact_entries(session: SqlSession, namespace: str, values: Mapping[str, str]) -> None:
     for value in values:
-        for conversation, kind, number, body in session.rows(_ENTRIES_HOLDING, namespace, _inside_json(value)):
-            cleaned = object_to_json(_cleaned_json(from_json(body), values))
+        for conversation, kind, number, body in session.rows(_ENTRIES_HOLDING, namespace, inside_json(value)):
+            cleaned = object_to_json(cleaned_json(from_json(body), values))
             session.change(_SET_ENTRY, cleaned, namespace, conversation, kind, number)
