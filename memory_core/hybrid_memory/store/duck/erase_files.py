@@ -73,12 +73,20 @@ class FileEraser:
 
 
 def erase_in_copies(
-    home: Path, job: ErasureJob, now: datetime, *, actor: str, remaining_state: RemainingState, on_step: OnStep
+    home: Path,
+    job: ErasureJob,
+    now: datetime,
+    *,
+    actor: str,
+    remaining_state: RemainingState,
+    on_step: OnStep,
+    copies_too: bool,
 ) -> tuple[int, int]:
     """Erase in the backups and what else lies in a folder, for a store that lies elsewhere; returns how many were rewritten and removed."""
     path = home / "erasing.duckdb"  # names the files that are made meanwhile
+    work = _FileErasure(path, job, now, actor, remaining_state)
     try:
-        return _FileErasure(path, job, now, actor, remaining_state).rewrite_copies(on_step)
+        return work.rewrite_copies(on_step) if copies_too else work.remove_leavings()
     finally:
         remove_database(next_file(path), work_file(path))
 

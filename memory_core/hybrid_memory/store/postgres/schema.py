@@ -152,43 +152,48 @@ _CONVERSATIONS = (
 )
 
 _SYNC = (
-    "CREATE TABLE sync_note (name TEXT NOT NULL, value TEXT NOT NULL)",
+    "CREATE TABLE sync_note (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
     """
     CREATE TABLE sync_log (
-        namespace TEXT COLLATE "C" NOT NULL, position BIGINT NOT NULL, link TEXT, clock BIGINT NOT NULL
+        namespace TEXT COLLATE "C" NOT NULL PRIMARY KEY, position BIGINT NOT NULL, link TEXT, clock BIGINT NOT NULL
     )
     """,
     """
     CREATE TABLE sync_row (
-        namespace TEXT COLLATE "C" NOT NULL, id TEXT COLLATE "C" NOT NULL, born BIGINT NOT NULL, gone BIGINT NOT NULL, fields TEXT
+        namespace TEXT COLLATE "C" NOT NULL, id TEXT COLLATE "C" NOT NULL, born BIGINT NOT NULL, gone BIGINT NOT NULL, fields TEXT,
+        PRIMARY KEY (namespace, id)
     )
     """,
     """
     CREATE TABLE sync_usage (
-        namespace TEXT COLLATE "C" NOT NULL, id TEXT COLLATE "C" NOT NULL, accessed_at BIGINT NOT NULL, count BIGINT NOT NULL
+        namespace TEXT COLLATE "C" NOT NULL, id TEXT COLLATE "C" NOT NULL, accessed_at BIGINT NOT NULL, count BIGINT NOT NULL,
+        PRIMARY KEY (namespace, id)
     )
     """,
     """
     CREATE TABLE sync_item (
         namespace TEXT COLLATE "C" NOT NULL, kind TEXT NOT NULL, first TEXT COLLATE "C" NOT NULL,
         second TEXT COLLATE "C" NOT NULL, number BIGINT NOT NULL, stamp BIGINT NOT NULL, digest TEXT, own BOOLEAN NOT NULL,
-        written BIGINT NOT NULL
+        written BIGINT NOT NULL, PRIMARY KEY (namespace, kind, first, second, number)
     )
     """,
     """
     CREATE TABLE sync_folder (
         folder TEXT NOT NULL, namespace TEXT COLLATE "C" NOT NULL, sent BIGINT NOT NULL, cleaned BIGINT NOT NULL,
-        written BIGINT NOT NULL
+        written BIGINT NOT NULL, PRIMARY KEY (folder, namespace)
     )
     """,
-    "CREATE TABLE sync_segment (folder TEXT NOT NULL, name TEXT NOT NULL)",
+    "CREATE TABLE sync_segment (folder TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (folder, name))",
 )
 
 _HUBS = (
-    # One row. The key of the terms is drawn by whoever opens the store first.
+    # One row. The key of the terms is drawn by whoever opens the store first. ``erasures`` counts namespaces that were erased as a whole,
+    # whose positions begin anew; ``unwritten``: rows were erased whose bytes are still in the tables' files; ``sync_number`` counts steps
+    # of synchronisation.
     """
     CREATE TABLE store (
-        one_row BOOLEAN NOT NULL PRIMARY KEY DEFAULT true CHECK (one_row), id TEXT NOT NULL, term_key TEXT
+        one_row BOOLEAN NOT NULL PRIMARY KEY DEFAULT true CHECK (one_row), id TEXT NOT NULL, term_key TEXT,
+        erasures BIGINT NOT NULL DEFAULT 0, unwritten BOOLEAN NOT NULL DEFAULT false, sync_number BIGINT NOT NULL DEFAULT 0
     )
     """,
     "INSERT INTO store (id) VALUES (gen_random_uuid()::text)",
@@ -207,8 +212,31 @@ _HUBS = (
     """,
 )
 
+# The server keeps samples of a column's values in its statistics, in clear, and out of a purge's reach: none of words, and of what words
+# could be guessed from.
+_NO_SAMPLES = (
+    """
+    ALTER TABLE memory ALTER content SET STATISTICS 0, ALTER content_hash SET STATISTICS 0, ALTER terms SET STATISTICS 0,
+        ALTER tags SET STATISTICS 0, ALTER metadata SET STATISTICS 0, ALTER source SET STATISTICS 0, ALTER speaker SET STATISTICS 0,
+        ALTER key SET STATISTICS 0, ALTER names SET STATISTICS 0, ALTER days SET STATISTICS 0
+    """,
+    "ALTER TABLE vector ALTER vec SET STATISTICS 0",
+    "ALTER TABLE log ALTER digest SET STATISTICS 0, ALTER salt SET STATISTICS 0, ALTER note SET STATISTICS 0",
+    "ALTER TABLE buffer ALTER state SET STATISTICS 0",
+    "ALTER TABLE request ALTER result SET STATISTICS 0",
+    "ALTER TABLE undo ALTER body SET STATISTICS 0",
+    "ALTER TABLE entry ALTER body SET STATISTICS 0",
+    "ALTER TABLE reading ALTER question SET STATISTICS 0, ALTER filters SET STATISTICS 0, ALTER shown SET STATISTICS 0",
+    "ALTER TABLE sync_row ALTER fields SET STATISTICS 0",
+    "ALTER TABLE sync_item ALTER digest SET STATISTICS 0",
+    "ALTER TABLE sync_note ALTER value SET STATISTICS 0",
+    "ALTER TABLE store ALTER term_key SET STATISTICS 0",
+)
+
 # The number of DuckDB's schema whose columns these are.
-M008_BEGIN = Migration(8, "begin", (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *walls.STATEMENTS))
+M008_BEGIN = Migration(
+    8, "begin", (*_MEMORIES, *_CHANGES, *_CONVERSATIONS, *_SYNC, *_HUBS, *_NO_SAMPLES, *walls.STATEMENTS)
+)
 
 MIGRATIONS: tuple[Migration, ...] = (M008_BEGIN,)
 
