@@ -18,7 +18,7 @@ test:
 
 # what the quick tier leaves to CI: whole processes, files written anew
 slow:
-    uv run pytest -m 'slow and not stress and not clients and not browser'
+    uv run pytest -m 'slow and not stress and not clients and not browser and not postgres'
 
 # the quick tier with many more examples of its properties
 thorough:
@@ -39,6 +39,10 @@ clients:
 # the page in a real browser; Chromium is the system's (Debian: apt install chromium)
 browser:
     uv run --group browser pytest -m 'browser and not stress' tests/browser
+
+# over a real PostgreSQL server, which the tests start themselves (Debian: apt install postgresql)
+postgres:
+    uv run --group check pytest -m 'postgres and not stress'
 
 # build a wheel and use it in an empty environment with plain pip
 smoke:

@@ -251,6 +251,12 @@ def variables() -> dict[str, str]:
     return {name[len(PREFIX) :].lower(): value for name, value in found if value and name.upper().startswith(PREFIX)}
 
 
+def database_environment() -> dict[str, str]:
+    """Return the variables that PostgreSQL's library reads (``PGHOST``, ``PGPASSWORD`` ...), and the one that tells where ``~`` is."""
+    found = os.environ.items()  # noqa: TID251 - the one place for the environment
+    return {name: value for name, value in found if name.startswith("PG") or name == "HOME"}
+
+
 def change_config(home: Path, changes: Mapping[str, str | float | None]) -> None:
     """Set values of a store's ``config.toml``, or remove those that are None; the rest, comments included, stays.
 

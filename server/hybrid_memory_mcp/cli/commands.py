@@ -15,6 +15,7 @@ from hybrid_memory_mcp.cli import (
     acting,
     care,
     config,
+    databases,
     embedders,
     erasing,
     exporting,
@@ -109,6 +110,7 @@ _add_group(STORE, config.app, "config")
 _add_group(STORE, embedders.app, "embedder")
 _add_group(STORE, project.app, "project")
 _add_group(STORE, tokens.app, "token")
+_add_group(STORE, databases.app, "store")
 _add(
     CLIENTS,
     serving.serve,

@@ -94,6 +94,7 @@ ROWS: dict[str, Row | Apart] = {
     "token create": Row("{unused} --expires 90d", "hmm_", "laptop --expires soon", 1, "invalid_input"),
     "token list": Row("", "", "--no-such"),
     "token revoke": Row("{token}", "is revoked", "nobody", 1, "invalid_input"),
+    "store prepare": Apart("tests/postgres/test_prepare_command.py", "postgresql://localhost/memory"),
     "demo": Apart(
         "the command is a test itself: it checks each step and ends with 1 when one is not as promised", "--no-such"
     ),

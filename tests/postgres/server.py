@@ -1,0 +1,260 @@
+"""A real PostgreSQL server of the tests' own: in a temporary folder, on a socket, as an ordinary user, gone when the tests are done."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from time import monotonic
+
+import psycopg
+from psycopg import sql
+
+from hybrid_memory.clock import SystemClock
+from hybrid_memory.store.postgres.connections import Connections
+from hybrid_memory.store.postgres.preparing import prepare
+
+ADMIN, KEEPER, HUB = "admin", "keeper", "hub"
+"""The server's superuser; who owns the databases and made the tables; what hubs log in as, with no more rights than they need."""
+TEMPLATE = "prepared"
+
+_SETTINGS: Mapping[str, str] = {
+    "listen_addresses": "",
+    "shared_buffers": "64MB",
+    "max_connections": "200",
+    "log_min_messages": "log",
+    # Tests of conformance make thousands of transactions; those of losses start a server that waits for the disk.
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+}
+_WAIT_SECONDS = 30.0
+_TRY_AGAIN = 5  # after a kill the former server's processes may still hold its memory for a moment
+
+
+def programs() -> Path | None:
+    """Return the folder with PostgreSQL's programs, the newest there is; Debian does not put them on the path."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda one: int(one.parts[-3].split(".")[0]))
+    if found:
+        return found[-1].parent
+    on_path = shutil.which("initdb")
+    return Path(on_path).parent if on_path else None
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database of a test's own, with the tables of an empty store."""
+
+    server: PostgresServer
+    name: str
+
+    @property
+    def conninfo(self) -> str:
+        """For libpq, as a hub logs in."""
+        return self.server.conninfo(HUB, self.name)
+
+    @property
+    def address(self) -> str:
+        """As a person writes it, as a hub logs in."""
+        return self.server.address(HUB, self.name)
+
+    def conninfo_of(self, user: str) -> str:
+        """For libpq, as somebody else."""
+        return self.server.conninfo(user, self.name)
+
+    def address_of(self, user: str) -> str:
+        """As a person writes it, as somebody else."""
+        return self.server.address(user, self.name)
+
+    def rows(self, statement: str, *values: object, user: str = ADMIN) -> list[tuple[object, ...]]:
+        """Return the rows of a statement, by default as the superuser, whom no wall holds."""
+        return self.server.rows(statement, *values, user=user, database=self.name)
+
+
+class PostgresServer:
+    """Starts, stops and kills a server; ``settings`` are those of ``postgresql.conf`` that differ from a test's usual ones."""
+
+    def __init__(self, **settings: str) -> None:
+        self._programs = programs()
+        self._settings = {**_SETTINGS, **settings}
+        self._numbers = count()
+        self.folder = Path(tempfile.mkdtemp(prefix="pg"))
+        self._user = None if os.geteuid() else _ordinary_user()
+        if self._user is not None:
+            os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
+        self._data = self.folder / "data"
+        self._run("initdb", "-D", str(self._data), "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+
+    @property
+    def port(self) -> str:
+        """Of the socket's name, and of the network where the server listens there."""
+        return self._settings.get("port", "5432")
+
+    def conninfo(self, user: str, database: str) -> str:
+        """For libpq."""
+        return f"host={self.folder} port={self.port} user={user} dbname={database}"
+
+    def address(self, user: str, database: str) -> str:
+        """As a person writes it."""
+        return f"postgresql://{user}@/{database}?host={self.folder}&port={self.port}"
+
+    def start(self) -> None:
+        """Start the server and wait until it takes connections."""
+        options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
+        for _ in range(_TRY_AGAIN):
+            try:
+                self._control("start", "-o", f"{options} -k {self.folder}")
+            except subprocess.CalledProcessError:
+                continue
+            return
+        raise RuntimeError((self.folder / "log").read_text())
+
+    def stop(self, mode: str = "fast") -> None:
+        """Stop the server: ``fast`` ends all sessions, ``immediate`` is a crash."""
+        if self.process is not None:
+            self._control("stop", "-m", mode)
+
+    def restart(self, mode: str = "fast") -> None:
+        """Stop and start it."""
+        self.stop(mode)
+        self.start()
+
+    def kill(self) -> None:
+        """Kill the server's first process, as the system does when memory is short; its children end by themselves."""
+        process = self.process
+        if process is not None:
+            os.kill(process, signal.SIGKILL)
+            _wait_until_gone(process)
+
+    @property
+    def process(self) -> int | None:
+        """The id of the server's first process, None while it does not run."""
+        try:
+            process = int((self._data / "postmaster.pid").read_text().split()[0])
+            os.kill(process, 0)
+        except (OSError, ValueError, IndexError):
+            return None
+        return process
+
+    def backends(self, database: str) -> Sequence[int]:
+        """Return the ids of the processes that serve connections to a database."""
+        found = self.rows("SELECT pid FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()", database)
+        return [int(str(pid)) for (pid,) in found]
+
+    def allow(self, *rules: str) -> None:
+        """Put rules before those of ``pg_hba.conf``, and have the server read them."""
+        file = self._data / "pg_hba.conf"
+        file.write_text("\n".join((*rules, file.read_text())))
+        self.rows("SELECT pg_reload_conf()")
+
+    def keep_file(self, name: str, content: bytes) -> Path:
+        """Put a file beside the data, which the server alone can read."""
+        file = self.folder / name
+        file.write_bytes(content)
+        file.chmod(0o600)
+        if self._user is not None:
+            os.chown(file, self._user.pw_uid, self._user.pw_gid)
+        return file
+
+    def create_database(self, name: str | None = None, *, template: str = TEMPLATE) -> Database:
+        """Return a new database with the tables of an empty store, or a bare one where ``template`` says so."""
+        name = name or f"test{next(self._numbers)}"
+        self._command("CREATE DATABASE {} TEMPLATE {} OWNER {}", name, template, KEEPER)
+        return Database(self, name)
+
+    def drop_database(self, name: str) -> None:
+        """Remove a database, whoever is connected to it."""
+        self._command("DROP DATABASE {} WITH (FORCE)", name)
+
+    def prepare_template(self) -> None:
+        """Make the roles, and the database that others are copies of."""
+        self._command("CREATE ROLE {} LOGIN CREATEROLE", KEEPER)
+        self._command("CREATE ROLE {} LOGIN", HUB)
+        self.create_database(TEMPLATE, template="template0")
+        connections = Connections(self.conninfo(KEEPER, TEMPLATE), size=1)
+        connections.open()
+        try:
+            prepare(connections, SystemClock().now(), HUB)
+        finally:
+            connections.close()
+
+    def rows(
+        self, statement: str, *values: object, user: str = ADMIN, database: str = "postgres"
+    ) -> list[tuple[object, ...]]:
+        """Return the rows of a statement, ``%s`` for values."""
+        with psycopg.connect(self.conninfo(user, database), autocommit=True) as connection:
+            cursor = connection.execute(statement, values)  # type: ignore[call-overload] # a test's own words
+            return cursor.fetchall() if cursor.description else []
+
+    def remove(self) -> None:
+        """Stop it and remove all that it wrote."""
+        self.stop("immediate")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _command(self, words: str, *names: str) -> None:
+        with psycopg.connect(self.conninfo(ADMIN, "postgres"), autocommit=True) as connection:
+            connection.execute(sql.SQL(words).format(*map(sql.Identifier, names)))  # type: ignore[arg-type] # a test's own words
+
+    def _control(self, what: str, *options: str) -> None:
+        self._run("pg_ctl", "-D", str(self._data), "-l", str(self.folder / "log"), "-s", "-w", *options, what)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        assert self._programs is not None
+        # The environment may name other servers and other languages.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}  # noqa: TID251 - for a program of the test
+        user = None if self._user is None else self._user.pw_uid
+        group = None if self._user is None else self._user.pw_gid
+        subprocess.run(
+            [self._programs / program, *arguments],
+            check=True,
+            cwd=self.folder,
+            env=environment,
+            user=user,
+            group=group,
+            extra_groups=None if self._user is None else (),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
+@contextmanager
+def running_server(**settings: str) -> Iterator[PostgresServer]:
+    """Give a server that runs and has the template of a store's database."""
+    server = PostgresServer(**settings)
+    try:
+        server.start()
+        server.prepare_template()
+        yield server
+    finally:
+        server.remove()
+
+
+def _ordinary_user() -> pwd.struct_passwd:
+    """Return the user that the server runs as when the tests run as root, which it refuses."""
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise RuntimeError("there is no ordinary user that PostgreSQL could run as")
+
+
+def _wait_until_gone(process: int) -> None:
+    deadline = monotonic() + _WAIT_SECONDS
+    while monotonic() < deadline:
+        try:
+            os.kill(process, 0)
+            if Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return
+        except OSError:
+            return
+    raise RuntimeError("the server's process does not end")
