@@ -43,6 +43,8 @@ _FAULT = "the database does not accept this statement; nothing was changed. Plea
 _CLOSED = "the memory store is closed; open it again"
 _INTERRUPTED = "the database ended the call before anything was changed; try again"
 
+_ZERO = "a text holds a zero character, which PostgreSQL does not keep; nothing was changed, leave it out"
+
 _Make = Callable[[], StoreError]
 
 # The code of the error, or its class (the first two characters); the first that fits counts. Those of a connection that is lost or
@@ -59,10 +61,17 @@ _BY_CODE: Sequence[tuple[tuple[str, ...], _Make]] = (
     (("25006",), lambda: StoreReadOnly(_READ_ONLY)),
     (("42P01", "42703", "3F"), lambda: StoreDamaged(_TABLES)),
     (("XX001", "XX002", "58"), lambda: StoreDamaged(_DAMAGED)),
+    (("22021",), lambda: ConstraintViolation(_ZERO)),
     (("22",), lambda: ConstraintViolation(_VALUE)),
     (("54",), lambda: ConstraintViolation(_VALUE)),
 )
 _LOST_CODES = ("08", "57P", "25P03", "25P04")  # the connection, the server, a transaction that idled too long
+
+
+class ConnectionLost(EngineUnavailable):
+    """The connection went before the transaction was committed: nothing was changed, and the same may be tried on another."""
+
+    code = "engine_unavailable"
 
 
 def translate(error: Exception, *, committing: bool = False) -> StoreError:
@@ -73,12 +82,12 @@ def translate(error: Exception, *, committing: bool = False) -> StoreError:
     if isinstance(error, psycopg_pool.PoolTimeout | psycopg_pool.TooManyRequests):
         return EngineUnavailable(LOST)
     if is_lost(error):
-        return OutcomeUnknown(_UNKNOWN) if committing else EngineUnavailable(LOST)
+        return OutcomeUnknown(_UNKNOWN) if committing else ConnectionLost(LOST)
     for codes, make in _BY_CODE:
         if code.startswith(codes):
             return make()
     if isinstance(error, psycopg.DataError):
-        return ConstraintViolation(_VALUE)
+        return ConstraintViolation(_ZERO if "NUL" in str(error) else _VALUE)
     return ConstraintViolation(_FAULT)
 
 

@@ -6,9 +6,11 @@ server's answers are waited for only where somebody wants them: what is only `se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from hybrid_memory.errors import StoreError
 from hybrid_memory.store.postgres.pg_errors import translated
 
 if TYPE_CHECKING:
@@ -33,21 +35,29 @@ class PgSession:
     ) -> None:
         self.connection = connection
         self.unreadable = unreadable
+        self.failed = False
+        """Whether the server refused a statement, or the connection was lost: the transaction can only be undone."""
         self._pipeline = pipeline
 
     def rows(self, statement: str, *values: Any) -> list[Row]:
         """Return all rows of a query."""
-        with translated():
+        with self._noting_failure(), translated():
             return self._execute(statement, values).fetchall()
 
     def row(self, statement: str, *values: Any) -> Row | None:
         """Return the first row of a query, None without rows."""
-        with translated():
+        with self._noting_failure(), translated():
             return self._execute(statement, values).fetchone()
+
+    def together(self, *statements: tuple[str, Sequence[Any]]) -> list[list[Row]]:
+        """Return the rows of several queries, which in a pipeline take one round trip; each is a statement with its values."""
+        with self._noting_failure(), translated():
+            cursors = [self._execute(statement, values) for statement, values in statements]
+            return [cursor.fetchall() for cursor in cursors]
 
     def change(self, statement: str, *values: Any) -> int:
         """Run an INSERT, UPDATE or DELETE without RETURNING; returns how many rows it touched."""
-        with translated():
+        with self._noting_failure(), translated():
             cursor = self._execute(statement, values)
             if self._pipeline is not None:
                 self._pipeline.sync()  # only then the cursor knows the number
@@ -55,18 +65,18 @@ class PgSession:
 
     def send(self, statement: str, *values: Any) -> None:
         """Run a statement of which nothing is wanted back; an error shows at the next call, or when the transaction commits."""
-        with translated():
+        with self._noting_failure(), translated():
             self._execute(statement, values)
 
     def send_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for each row of values; see `send`."""
-        with translated():
+        with self._noting_failure(), translated():
             for values in rows:
                 self._execute(statement, values)
 
     def sync(self) -> None:
         """Wait until all that was sent is done, and raise what failed of it."""
-        with translated():
+        with self._noting_failure(), translated():
             if self._pipeline is not None:
                 self._pipeline.sync()
 
@@ -76,10 +86,18 @@ class PgSession:
         Raises:
             OutcomeUnknown: the connection was lost meanwhile; any other error says that nothing was changed.
         """
-        with translated(committing=True):
+        with self._noting_failure(), translated(committing=True):
             self.connection.execute(_COMMIT, prepare=False)
             if self._pipeline is not None:
                 self._pipeline.sync()
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreError:
+            self.failed = True
+            raise
 
     def _execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Row]:
         return self.connection.execute(statement, values, prepare=True, binary=True)

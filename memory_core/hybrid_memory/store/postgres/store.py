@@ -1,0 +1,359 @@
+"""`PostgresStore`: the store over a PostgreSQL server, method by method; the statements are in the modules beside it.
+
+A write goes through `writers` (groups and transactions), `write_transaction` (decide and apply), `memory_table`, `vector_table` and
+`tables`; a read through `connections` and the module of its table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from hybrid_memory.clock import Clock, RandomSource, SystemRandomSource, to_micros
+from hybrid_memory.errors import ConcurrentModification, ConstraintViolation
+from hybrid_memory.model import Json, Memory, MemoryId, Usage
+from hybrid_memory.store.audit_chain import ChainCheck
+from hybrid_memory.store.base import (
+    NO_LIMIT,
+    PLAIN_CODEC,
+    BufferState,
+    CommitResult,
+    ConversationEntry,
+    Decision,
+    LogEntry,
+    RecordUse,
+    RequestKey,
+    ResultCodec,
+    Snapshot,
+    StoreInfo,
+    UndoRecord,
+    VectorIndex,
+)
+from hybrid_memory.store.encoding import check_text, object_to_json
+from hybrid_memory.store.postgres import list_table, review_table, store_facts, tables
+from hybrid_memory.store.postgres.connections import EVERYTHING, Connections
+from hybrid_memory.store.postgres.embedder_change import PostgresEmbedderChange
+from hybrid_memory.store.postgres.hints import Announcer
+from hybrid_memory.store.postgres.known_heads import KnownHeads
+from hybrid_memory.store.postgres.memory_table import memories_by_id
+from hybrid_memory.store.postgres.pg_errors import ConnectionLost
+from hybrid_memory.store.postgres.reading_table import PostgresReadings
+from hybrid_memory.store.postgres.schema import MIGRATIONS, migrate
+from hybrid_memory.store.postgres.snapshot import read_snapshot
+from hybrid_memory.store.postgres.sql_session import PgSession
+from hybrid_memory.store.postgres.tables import PinnedEmbedder, pinned_embedder
+from hybrid_memory.store.postgres.term_key import ensure_term_key
+from hybrid_memory.store.postgres.undo_table import read_undos
+from hybrid_memory.store.postgres.vector_table import vectors_by_id
+from hybrid_memory.store.postgres.word_columns import PostgresWordColumns
+from hybrid_memory.store.postgres.writers import Writers
+from hybrid_memory.terms import TermHasher
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hybrid_memory.requests import ListRequest
+    from hybrid_memory.store.reviewing import ReviewPage, ReviewRequest
+
+_Value = TypeVar("_Value")
+_Arguments = ParamSpec("_Arguments")
+_Work = Callable[Concatenate[PgSession, _Arguments], _Value]
+
+_TRIES = 20  # of a change that other hubs are in the way of
+_PAUSE_SECONDS = 0.01
+
+
+class PostgresStore:
+    """Keeps memories in a PostgreSQL database, which any number of these share; see `hybrid_memory.store.base.Store`.
+
+    ``embedder_change``, ``reencoding`` and ``readings`` are the parts that change the embedder, encode words anew, and keep the journal of
+    readings. ``heads`` is what is known of the ends of the logs without asking.
+    """
+
+    def __init__(self, connections: Connections, clock: Clock, term_key: int) -> None:
+        self.connections = connections
+        self.heads = KnownHeads()
+        self.hasher = TermHasher(term_key)
+        self.embedder_change = PostgresEmbedderChange(connections, clock)
+        self.reencoding = PostgresWordColumns(connections)
+        self.readings = PostgresReadings(connections)
+        self._clock = clock
+        self._announcer = Announcer(connections.conninfo, term_key)
+        self._writers = Writers(connections, clock, self.heads, self._announcer)
+
+    @classmethod
+    def open(
+        cls,
+        conninfo: str,
+        clock: Clock,
+        *,
+        size: int = 10,
+        wait_seconds: float = 10.0,
+        random_source: RandomSource | None = None,
+    ) -> PostgresStore:
+        """Open or make the store in the database that ``conninfo`` (libpq's) names.
+
+        At most ``size`` connections are open at once, and two more. A call waits up to ``wait_seconds`` for a server that is away.
+        ``random_source`` gives a new store its secrets; it is the machine's when not given.
+
+        Raises:
+            EngineUnavailable: the server cannot be reached, or refuses the login.
+            StoreDamaged: the database holds other tables of these names.
+            SchemaTooNew: a later version of this program wrote it.
+        """
+        connections = Connections(conninfo, size=size, wait_seconds=wait_seconds)
+        connections.open()
+        try:
+            migrate(connections, clock.now())
+            term_key = ensure_term_key(connections, random_source or SystemRandomSource())
+            store = cls(connections, clock, term_key)
+            store.note_last_write()
+        except BaseException:
+            connections.close()
+            raise
+        return store
+
+    def info(self) -> StoreInfo:
+        """Return what the store is and holds."""
+        return self._moment(EVERYTHING, self._info)
+
+    def _info(self, session: PgSession) -> StoreInfo:
+        pinned = pinned_embedder(session)
+        return StoreInfo(
+            engine="postgresql",
+            schema_version=MIGRATIONS[-1].number,
+            memories=store_facts.count_memories(session),
+            bytes_on_disk=store_facts.size_on_disk(session),
+            embedder=pinned.identity if pinned else None,
+            dimensions=pinned.dimensions if pinned else None,
+            notices=self._unreadable_notices(),
+        )
+
+    def _unreadable_notices(self) -> tuple[str, ...]:
+        count = len(self.connections.unreadable)
+        if not count:
+            return ()
+        what = "1 memory cannot be read and is" if count == 1 else f"{count} memories cannot be read and are"
+        return (f"{what} left out of every answer; `hybrid-memory-mcp doctor` says which",)
+
+    def count_named(self, entries: Collection[int]) -> tuple[int, int]:
+        """Return how many memories are neither forgotten nor superseded, and how many of them have some ``names``."""
+        return self._read(EVERYTHING, store_facts.count_named, entries)
+
+    def namespaces(self) -> Sequence[str]:
+        """Return the names of all namespaces that hold anything, sorted."""
+        return self._read(EVERYTHING, store_facts.namespaces)
+
+    def pin_embedder(self, identity: str, dimensions: int) -> bool:
+        """Pin the embedder of a store that has none; return whether its vectors may be stored."""
+        check_text(identity)
+        if dimensions < 1:
+            raise ConstraintViolation("an embedder has at least one dimension")
+        pinned = self._read(EVERYTHING, pinned_embedder) or self._change(EVERYTHING, self._pin, identity, dimensions)
+        return (pinned.identity, pinned.dimensions) == (identity, dimensions)
+
+    def _pin(self, session: PgSession, identity: str, dimensions: int) -> PinnedEmbedder:
+        """Pin an embedder; of several hubs at once one does, and the others see it."""
+        tables.insert_embedder(session, PinnedEmbedder(1, identity, dimensions), self._clock.now())
+        pinned = pinned_embedder(session)
+        assert pinned is not None
+        return pinned
+
+    def head(self, namespace: str) -> int:
+        """Return the position of the last change of a namespace."""
+        known = self.heads.get(namespace)
+        return self._read([namespace], tables.read_head, namespace).position if known is None else known
+
+    def last_write(self) -> datetime | None:
+        """Return the time of the last change of any namespace."""
+        return self._read(EVERYTHING, store_facts.last_write)
+
+    def note_last_write(self) -> None:
+        """Take over the time of the last write of any hub, before which none of this one may lie."""
+        last = self.last_write()
+        if last is not None:
+            self._writers.last_at = max(self._writers.last_at, to_micros(last))
+
+    def snapshot(self, namespace: str) -> Snapshot:
+        """Return head and rows of this moment; batches and vectors are read from the server as they are asked for."""
+        self._writers.refuse_while_deciding("a decision cannot load a snapshot; look at the view")
+        return self._again(lambda: read_snapshot(self.connections, namespace))
+
+    def changes(self, namespace: str, after: int, limit: int = 1000) -> Sequence[LogEntry]:
+        """Return log entries behind ``after``; raises `LogTrimmed`."""
+        return self._moment([namespace], tables.read_log, namespace, after, limit)
+
+    def history(self, namespace: str, ids: Iterable[MemoryId]) -> Sequence[LogEntry]:
+        """Return all log entries of some memories in order."""
+        return self._read([namespace], tables.read_history, namespace, list(ids))
+
+    def check_log(self, namespace: str) -> ChainCheck:
+        """Follow the chain of a namespace's log."""
+        return self._moment([namespace], tables.check_log, namespace)
+
+    def get(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return the memories that exist in this namespace."""
+        return self._read([namespace], memories_by_id, namespace, list(ids))
+
+    def list_memories(
+        self, namespaces: Sequence[str], wanted: ListRequest, now: datetime
+    ) -> tuple[Sequence[tuple[str, MemoryId]], int]:
+        """Return namespace and id of the memories of one page of a list, and how many all pages hold."""
+        return self._moment(namespaces, list_table.list_memories, namespaces, wanted, now)
+
+    def ids_beginning(self, namespaces: Sequence[str], beginning: str, limit: int) -> Sequence[MemoryId]:
+        """Return at most so many ids that begin with a text; sorted."""
+        return self._read(namespaces, list_table.ids_beginning, namespaces, beginning, limit)
+
+    def linked_to(
+        self, namespaces: Sequence[str], ids: Collection[MemoryId], limit: int
+    ) -> Sequence[tuple[str, MemoryId]]:
+        """Return namespace and id of memories that name one of some ids, those written last first."""
+        return self._read(namespaces, list_table.linked_to, namespaces, ids, limit)
+
+    def vectors(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the vectors of those memories that have one."""
+        return self._read([namespace], vectors_by_id, namespace, list(ids))
+
+    def usage(self, namespace: str, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+        """Return how the memories were used."""
+        return self._read([namespace], tables.read_usage, namespace, list(ids))
+
+    def buffer(self, namespace: str, session: str, agent: str) -> BufferState | None:
+        """Return the attention buffers of a session's agent."""
+        return self._read([namespace], tables.read_buffer, namespace, session, agent)
+
+    def write(
+        self,
+        namespace: str,
+        key: RequestKey | None,
+        decide: Decision,
+        codec: ResultCodec = PLAIN_CODEC,
+        *,
+        alone: bool = False,
+    ) -> CommitResult:
+        """Let ``decide`` look, then do what it says, in one transaction; durable when this returns."""
+        return self._writers.write(namespace, key, decide, codec, alone=alone)
+
+    def touch(self, namespace: str, uses: Sequence[RecordUse]) -> None:
+        """Add to the usage statistics; unknown ids are ignored."""
+        self._change([namespace], tables.record_uses, namespace, uses)
+
+    def result(self, namespace: str, key: RequestKey) -> Mapping[str, Json] | None:
+        """Return the stored result of a request in a namespace, None if it was never done there."""
+        done = self._read([namespace], tables.read_requests, [key]).get(key)
+        return tables.result_of(done) if done and done.namespace == namespace else None
+
+    def acknowledge(self, relay: str, up_to: int | None) -> None:
+        """Forget the stored results of a relay up to and including a number; None forgets them all."""
+        self._change(EVERYTHING, tables.forget_requests, relay, NO_LIMIT if up_to is None else up_to)
+
+    def forget_results(self, before: datetime) -> None:
+        """Forget the stored results of requests that were made before a moment."""
+        self._change(EVERYTHING, tables.forget_old_requests, to_micros(before))
+
+    def to_review(self, namespaces: Sequence[str], wanted: ReviewRequest) -> ReviewPage:
+        """Return one page of the memories that a person may want to look at, and why."""
+        return self._moment(namespaces, review_table.to_review, namespaces, wanted)
+
+    def with_terms(
+        self, namespaces: Sequence[str], terms: Collection[int], now: datetime, limit: int
+    ) -> Sequence[tuple[str, MemoryId]]:
+        """Return namespace and id of the newest current memories that have one of some terms."""
+        return self._read(namespaces, review_table.with_terms, namespaces, terms, now, limit)
+
+    def undo_records(self, namespaces: Sequence[str], limit: int, undo: str | None = None) -> Sequence[UndoRecord]:
+        """Return what undoes the newest acts, or the one of an id."""
+        return self._read(namespaces, read_undos, namespaces, limit, undo)
+
+    def trim(self, namespace: str, before: int) -> None:
+        """Let `changes` no longer reach behind position ``before``."""
+        self._change([namespace], tables.trim_log, namespace, before)
+
+    def put_entry(
+        self, namespace: str, conversation: str, kind: str, body: Mapping[str, Json], number: int | None = None
+    ) -> int:
+        """Store an entry, replacing one of the same number; None takes the next number."""
+        text = object_to_json(body)
+        return self._change([namespace], tables.put_entry, (namespace, conversation, kind), text, number)
+
+    def entries(self, namespace: str, conversation: str, kind: str) -> Sequence[ConversationEntry]:
+        """Return the entries of a conversation by rising number."""
+        return self._read([namespace], tables.read_entries, (namespace, conversation, kind))
+
+    def remove_entries(self, namespace: str, conversation: str, kind: str) -> int:
+        """Remove the entries of a conversation; their numbers are not used again."""
+        return self._change([namespace], tables.remove_entries, (namespace, conversation, kind))
+
+    def vector_index(self, dimensions: int) -> VectorIndex | None:
+        """Return an empty HNSW index in the memory of this process, None where the extension cannot be loaded."""
+        from hybrid_memory.store.duck.vss import open_hnsw
+
+        return open_hnsw(dimensions)
+
+    def close(self) -> None:
+        """Let the connections go; calling it again does nothing."""
+        self._writers.refuse_while_deciding("a decision cannot close the store that it decides for")
+        self._announcer.close()
+        self.connections.close()
+
+    def _read(
+        self,
+        namespaces: Sequence[str],
+        work: Callable[Concatenate[PgSession, _Arguments], _Value],
+        *args: _Arguments.args,
+        **kwargs: _Arguments.kwargs,
+    ) -> _Value:
+        """Return what ``work`` reads in a session in which each statement sees the newest state."""
+        return self._again(lambda: self._run(self.connections.reading(namespaces), work, *args, **kwargs))
+
+    def _moment(
+        self,
+        namespaces: Sequence[str],
+        work: Callable[Concatenate[PgSession, _Arguments], _Value],
+        *args: _Arguments.args,
+        **kwargs: _Arguments.kwargs,
+    ) -> _Value:
+        """Return what ``work`` reads in a session in which all statements see one moment."""
+        return self._again(lambda: self._run(self.connections.snapshot(namespaces), work, *args, **kwargs))
+
+    def _change(
+        self,
+        namespaces: Sequence[str],
+        work: Callable[Concatenate[PgSession, _Arguments], _Value],
+        *args: _Arguments.args,
+        **kwargs: _Arguments.kwargs,
+    ) -> _Value:
+        """Return what ``work`` returns in a transaction of its own, which is committed then."""
+        self._writers.refuse_while_deciding()
+        return self._again(lambda: self._run(self.connections.transaction(namespaces), work, *args, **kwargs))
+
+    @staticmethod
+    def _run(
+        opened: AbstractContextManager[PgSession],
+        work: Callable[Concatenate[PgSession, _Arguments], _Value],
+        *args: _Arguments.args,
+        **kwargs: _Arguments.kwargs,
+    ) -> _Value:
+        with opened as session:
+            return work(session, *args, **kwargs)
+
+    def _again(self, call: Callable[[], _Value]) -> _Value:
+        """Return what a call returns, repeated while nothing came of it for a reason that passes."""
+        deadline = monotonic() + self.connections.wait_seconds
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return call()
+            except ConnectionLost:
+                if monotonic() >= deadline:
+                    raise
+            except ConcurrentModification:
+                if tries == _TRIES:
+                    raise
+            sleep(_PAUSE_SECONDS)

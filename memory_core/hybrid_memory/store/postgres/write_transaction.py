@@ -1,0 +1,188 @@
+"""One write inside its transaction: `replayed` returns the stored result of a repeated request, `decide_and_apply` does a new one.
+
+Called by `writers`, which holds the transaction and the lock of the namespace. The order: the decision looks at `PgWriteView` and
+returns a `WriteBatch`; `store.batch` works out what that changes; then rows, vectors, log, buffers, usage and the request's result are
+sent. They go out together with COMMIT, or with the next look of a decision that follows in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hybrid_memory.clock import to_micros
+from hybrid_memory.errors import ConstraintViolation
+from hybrid_memory.model import Memory, MemoryId, Tier, Usage
+from hybrid_memory.store.base import (
+    NO_LIMIT,
+    BufferState,
+    CommitResult,
+    Decision,
+    LogEntry,
+    RequestKey,
+    ResultCodec,
+    UndoRecord,
+)
+from hybrid_memory.store.batch import ChangeSet, build_change_set
+from hybrid_memory.store.encoding import object_to_json
+from hybrid_memory.store.postgres import tables
+from hybrid_memory.store.postgres.memory_table import (
+    insert_memory,
+    memories_by_id,
+    read_members,
+    set_tiers,
+    update_memory,
+)
+from hybrid_memory.store.postgres.sql_session import PgSession
+from hybrid_memory.store.postgres.tables import Head, PinnedEmbedder, StoredRequest
+from hybrid_memory.store.postgres.undo_table import keep_undo, read_undo
+from hybrid_memory.store.postgres.vector_table import put_vector, vectors_by_id
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(slots=True)
+class LockedNamespace:
+    """A namespace whose lock is held: the session of the transaction, and what it has come to so far.
+
+    ``sending`` says that a write has been sent in part; left so by an error, the transaction cannot go on.
+    """
+
+    session: PgSession
+    name: str
+    head: Head
+    embedder: PinnedEmbedder | None
+    requests: dict[RequestKey, StoredRequest]
+    sending: bool = False
+
+
+class PgWriteView:
+    """One moment of one namespace; see `hybrid_memory.store.base.WriteView`."""
+
+    def __init__(self, locked: LockedNamespace, now: datetime) -> None:
+        self._session = locked.session
+        self._namespace = locked.name
+        self._head = locked.head.position
+        self._now = now
+
+    @property
+    def now(self) -> datetime:
+        """The store's time of this write."""
+        return self._now
+
+    @property
+    def head(self) -> int:
+        """The position of the last change before this write."""
+        return self._head
+
+    def get(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Memory]:
+        """Return the memories that exist."""
+        return memories_by_id(self._session, self._namespace, ids)
+
+    def usage(self, ids: Iterable[MemoryId]) -> dict[MemoryId, Usage]:
+        """Return how the memories were used."""
+        return tables.read_usage(self._session, self._namespace, ids)
+
+    def vectors(self, ids: Iterable[MemoryId]) -> dict[MemoryId, NDArray[np.float32]]:
+        """Return the vectors of those memories that have one."""
+        return vectors_by_id(self._session, self._namespace, ids)
+
+    def members(self, session: str, agent: str, tier: Tier) -> Sequence[Memory]:
+        """Return the live memories of a session's agent in a tier, oldest first."""
+        return read_members(self._session, self._namespace, session, agent, tier)
+
+    def buffer(self, session: str, agent: str) -> BufferState | None:
+        """Return the attention buffers of a session's agent."""
+        return tables.read_buffer(self._session, self._namespace, session, agent)
+
+    def buffers(self) -> Sequence[BufferState]:
+        """Return all attention buffers of the namespace."""
+        return tables.read_buffers(self._session, self._namespace)
+
+    def changes(self, after: int) -> Sequence[LogEntry]:
+        """Return all log entries behind ``after``; raises `LogTrimmed`."""
+        return tables.read_log(self._session, self._namespace, after, NO_LIMIT)
+
+    def undo_record(self, undo: str) -> UndoRecord | None:
+        """Return what undoes an act."""
+        return read_undo(self._session, self._namespace, undo)
+
+
+def replayed(locked: LockedNamespace, key: RequestKey, codec: ResultCodec) -> CommitResult | None:
+    """Return the stored outcome of a request that was done before, None for a new one.
+
+    Raises:
+        ConstraintViolation: it was done for another namespace, or for something else.
+    """
+    done = locked.requests.get(key)
+    if done is None:
+        return None
+    if done.namespace != locked.name:
+        raise ConstraintViolation("this request was made for another namespace")
+    return CommitResult(
+        result=codec.decode(tables.result_of(done)), position=done.position, at=done.at, replayed=True
+    )
+
+
+def decide_and_apply(
+    locked: LockedNamespace, key: RequestKey | None, decide: Decision, codec: ResultCodec, now: datetime
+) -> CommitResult:
+    """Run ``decide`` on the namespace and send what it says; the caller commits.
+
+    What the decision raises, and what it says that no store keeps, leaves before anything is sent.
+    """
+    session, namespace = locked.session, locked.name
+    # 1. The decision, what it comes to for each memory, and the text of its result.
+    view = PgWriteView(locked, now)
+    batch = decide(view)
+    changes = build_change_set(
+        batch,
+        namespace=namespace,
+        head=locked.head.position,
+        at=now,
+        dimensions=locked.embedder.dimensions if locked.embedder else None,
+        stored=view.get,
+    )
+    stored = None if key is None else object_to_json(codec.encode(batch.result))
+    # 2. Memories with their vectors, the log, buffers and usage.
+    locked.sending = True
+    _send_memories(locked, changes)
+    link = tables.append_log(session, namespace, changes.log, locked.head.link)
+    for buffer in batch.buffers:
+        tables.write_buffer(session, namespace, buffer)
+    tables.record_uses(session, namespace, batch.uses)
+    if batch.undo is not None or batch.undone is not None:
+        keep_undo(session, namespace, batch, now)
+    # 3. The head, and the result of a request with a key: a repeat finds it exactly if the write happened.
+    position = locked.head.position + len(changes.log)
+    if changes.log or batch.buffers or batch.uses or key is not None:
+        locked.head = Head(position, locked.head.trimmed_before, link, to_micros(now))
+        tables.advance(session, namespace, locked.head)
+    if key is not None and stored is not None:
+        locked.requests[key] = done = StoredRequest(namespace, stored, position, now)
+        tables.insert_request(session, key, done)
+    locked.sending = False
+    return CommitResult(
+        result=batch.result,
+        position=position,
+        at=now,
+        log=changes.log,
+        memories=changes.memories,
+        vectors=changes.vectors,
+    )
+
+
+def _send_memories(locked: LockedNamespace, changes: ChangeSet) -> None:
+    session = locked.session
+    for memory in changes.inserted:
+        insert_memory(session, memory)
+    if locked.embedder is not None:
+        for id_, vector in changes.vectors.items():
+            put_vector(session, locked.embedder.number, locked.name, id_, vector)
+    for memory in changes.updated_rows:
+        update_memory(session, memory)
+    set_tiers(session, changes.retiered)

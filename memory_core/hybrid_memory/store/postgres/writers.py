@@ -1,0 +1,265 @@
+"""`Writers`: the writes of this hub, grouped by namespace, each group in one transaction under the namespace's lock.
+
+Of the calls that wait for a namespace one leads: its thread takes the lock, runs the decisions of all in the order in which they came,
+and commits once. So what limits writing is the number of commits that the server's disk takes, not that of the clients.
+
+What fails:
+
+* A decision that raises, or says what no store keeps, fails alone: nothing of it was sent.
+* When the server refuses something, the whole group is undone, and each call is run by itself.
+* When the connection is lost before COMMIT, or another hub was in the way, nothing was changed: the group is run again.
+* When it is lost while committing, the server is asked what became of the transaction (`outcome`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from hybrid_memory.clock import Clock, from_micros, never_back, to_micros
+from hybrid_memory.errors import ConcurrentModification, ConstraintViolation, OutcomeUnknown, StoreError
+from hybrid_memory.store.base import CommitResult, Decision, RequestKey, ResultCodec
+from hybrid_memory.store.encoding import check_number, check_text
+from hybrid_memory.store.postgres import tables
+from hybrid_memory.store.postgres.outcome import was_committed
+from hybrid_memory.store.postgres.pg_errors import ConnectionLost
+from hybrid_memory.store.postgres.write_transaction import LockedNamespace, decide_and_apply, replayed
+
+if TYPE_CHECKING:
+    from hybrid_memory.store.postgres.connections import Connections
+    from hybrid_memory.store.postgres.hints import Announcer
+    from hybrid_memory.store.postgres.known_heads import KnownHeads
+
+_MOST_IN_GROUP = 32  # calls; with more the lock would be held for long
+_TRIES = 20  # of a group that other hubs are in the way of
+_PAUSE_SECONDS = 0.01
+_LEAST_SECONDS_TO_ASK = 1.0
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """One call of `Writers.write`, and what became of it. ``may_lead`` is set when it is done, or is to lead."""
+
+    key: RequestKey | None
+    decide: Decision
+    codec: ResultCodec
+    alone: bool
+    result: CommitResult | None = None
+    error: BaseException | None = None
+    may_lead: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_done(self) -> bool:
+        return self.result is not None or self.error is not None
+
+    def outcome(self) -> CommitResult:
+        """Return the result, or raise what the call failed with."""
+        if self.error is not None:
+            raise self.error
+        assert self.result is not None
+        return self.result
+
+
+@dataclass(slots=True)
+class _Queue:
+    """The calls that wait for a namespace; somebody leads while it exists."""
+
+    waiting: deque[_Call] = field(default_factory=deque)
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One transaction of a group: who shares it, the server's number and process of it, and what each call would get."""
+
+    group: list[_Call]
+    joining: bool
+    transaction: str = ""
+    process: int = 0
+    outcomes: list[tuple[_Call, CommitResult | BaseException]] = field(default_factory=list)
+
+
+class Writers:
+    """Runs writes; safe in several threads. ``last_at`` is the time of the last write, in microseconds, as far as it is known here."""
+
+    def __init__(self, connections: Connections, clock: Clock, heads: KnownHeads, announcer: Announcer) -> None:
+        self.last_at = 0
+        self._connections = connections
+        self._clock = clock
+        self._heads = heads
+        self._announcer = announcer
+        self._queues: dict[str, _Queue] = {}
+        self._lock = threading.Lock()
+        self._deciding = threading.local()
+
+    def refuse_while_deciding(self, what: str = "a decision cannot write; give the changes back as its result") -> None:
+        """Raise `ConstraintViolation` in a thread in which a decision runs: it would wait for itself."""
+        if getattr(self._deciding, "now", False):
+            raise ConstraintViolation(what)
+
+    def write(
+        self, namespace: str, key: RequestKey | None, decide: Decision, codec: ResultCodec, *, alone: bool
+    ) -> CommitResult:
+        """Run a decision in a transaction, maybe together with others; see `hybrid_memory.store.base.Store.write`.
+
+        Before an ``alone`` decision no other one runs in its transaction.
+        """
+        self.refuse_while_deciding()
+        check_text(namespace)
+        if key is not None:
+            check_text(key.relay)
+            check_number(key.number)
+        call = _Call(key, decide, codec, alone)
+        if not self._joins(namespace, call):
+            call.may_lead.wait()
+        if not call.is_done:
+            self._lead(namespace, call)
+        return call.outcome()
+
+    def _joins(self, namespace: str, call: _Call) -> bool:
+        """Let a call wait for its namespace; returns whether it leads at once."""
+        with self._lock:
+            queue = self._queues.get(namespace)
+            if queue is None:
+                self._queues[namespace] = _Queue()
+                return True
+            queue.waiting.append(call)
+            return False
+
+    def _lead(self, namespace: str, first: _Call) -> None:
+        """Run a call and those that wait behind it, and give the lead to the next."""
+        group = [first]
+        try:
+            self._run(namespace, group)
+        except BaseException as error:
+            for call in group:
+                if not call.is_done:
+                    call.error = error
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            for call in group[1:]:
+                if not call.is_done:
+                    call.error = OutcomeUnknown("the call was interrupted; repeat it with the same request key")
+                call.may_lead.set()
+            self._pass_on(namespace)
+
+    def _pass_on(self, namespace: str) -> None:
+        with self._lock:
+            queue = self._queues[namespace]
+            if not queue.waiting:
+                del self._queues[namespace]
+                return
+            following = queue.waiting.popleft()
+        following.may_lead.set()
+
+    def _companions(self, namespace: str, room: int) -> list[_Call]:
+        """Take the calls that may follow in the transaction of the one that leads."""
+        found: list[_Call] = []
+        with self._lock:
+            waiting = self._queues[namespace].waiting
+            while waiting and len(found) < room and not waiting[0].alone:
+                found.append(waiting.popleft())
+        return found
+
+    def _run(self, namespace: str, group: list[_Call]) -> None:
+        """Run a group to its end; ``group`` grows by those that join it at its first try."""
+        try:
+            self._run_together(namespace, group, joining=True)
+        except StoreError as error:
+            if len(group) == 1 or isinstance(error, ConnectionLost | OutcomeUnknown):
+                raise
+            # The server refuses something of somebody.
+            for call in group:
+                try:
+                    self._run_together(namespace, [call], joining=False)
+                except StoreError as its_own:
+                    call.error = its_own
+
+    def _run_together(self, namespace: str, group: list[_Call], *, joining: bool) -> None:
+        """Run a group in one transaction, again and again while that is of use, and give each call its outcome."""
+        deadline = monotonic() + self._connections.wait_seconds
+        tries = 0
+        while True:
+            tries += 1
+            attempt = _Attempt(group, joining=joining and tries == 1)
+            try:
+                self._transact(namespace, attempt)
+                break
+            except ConnectionLost:
+                if monotonic() >= deadline:
+                    raise
+            except ConcurrentModification:
+                if tries == _TRIES:
+                    raise
+            except OutcomeUnknown:
+                left = max(deadline - monotonic(), _LEAST_SECONDS_TO_ASK)
+                committed = was_committed(self._connections, attempt.transaction, attempt.process, left)
+                if committed is None:
+                    raise
+                if committed:
+                    break
+            sleep(_PAUSE_SECONDS)
+        self._note(namespace, attempt)
+        for call, outcome in attempt.outcomes:
+            if isinstance(outcome, CommitResult):
+                call.result = outcome
+            else:
+                call.error = outcome
+
+    def _transact(self, namespace: str, attempt: _Attempt) -> None:
+        """Run a group in one transaction."""
+        group = attempt.group
+        with self._connections.transaction([namespace]) as session:
+            attempt.process = session.connection.info.backend_pid
+            found = tables.lock_namespace(session, namespace, _keys_of(group))
+            attempt.transaction = found.transaction
+            locked = LockedNamespace(session, namespace, found.head, found.embedder, dict(found.requests))
+            if attempt.joining and (others := self._companions(namespace, _MOST_IN_GROUP - len(group))):
+                group.extend(others)
+                locked.requests.update(tables.read_requests(session, _keys_of(others)))
+            for call in group:
+                attempt.outcomes.append((call, self._decide(locked, call)))
+
+    def _decide(self, locked: LockedNamespace, call: _Call) -> CommitResult | BaseException:
+        """Return the outcome of one call of a group, or what it fails with alone; what concerns all is raised."""
+        try:
+            if call.key is not None and (done := replayed(locked, call.key, call.codec)):
+                return done
+            with self._marked_as_deciding():
+                return decide_and_apply(locked, call.key, call.decide, call.codec, self._write_time(locked.head.last_at))
+        except Exception as error:
+            if locked.sending or locked.session.failed:
+                raise
+            return error
+
+    @contextmanager
+    def _marked_as_deciding(self) -> Iterator[None]:
+        self._deciding.now = True
+        try:
+            yield
+        finally:
+            self._deciding.now = False
+
+    def _write_time(self, last_at: int) -> datetime:
+        """Return the time of a write that happens now; not before the last one's where a clock went back by a little."""
+        now = never_back(self._clock.now().astimezone(UTC), from_micros(self.last_at))
+        return never_back(now, from_micros(last_at))
+
+    def _note(self, namespace: str, attempt: _Attempt) -> None:
+        """Note what a committed transaction has come to, and have the other hubs told."""
+        written = [one for _, one in attempt.outcomes if isinstance(one, CommitResult) and not one.replayed]
+        if written:
+            self.last_at = to_micros(written[-1].at)
+        if any(one.log for one in written):
+            self._heads.note(namespace, written[-1].position)
+            self._announcer.announce(namespace, written[-1].position)
+
+
+def _keys_of(group: Sequence[_Call]) -> list[RequestKey]:
+    return [call.key for call in group if call.key is not None]
